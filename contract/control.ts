@@ -1,0 +1,214 @@
+/** What a dashboard may ask of the supervisor (calls) and listen to (topics). */
+import { z } from "zod";
+import type { ConfigView } from "./config.ts";
+import { operation } from "./operation.ts";
+import { type ServiceId, type ServiceView, type Snippet, serviceIds } from "./service.ts";
+import { type LogLine, logLevels, type ProcessSample, type RateSample, type TrafficRow } from "./traffic.ts";
+
+const none = z.strictObject({});
+const serviceId = z.enum(serviceIds);
+const oneService = z.strictObject({ id: serviceId });
+const profileName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(60)
+  // zod leaves this key out of every record, so such a profile would be lost at the next start.
+  .refine((name) => name !== "__proto__", "This name cannot be used.");
+const searchText = z.string().max(500).default("");
+
+export interface AppInfo {
+  readonly version: string;
+  readonly shell: "electron" | "browser";
+  readonly platform: string;
+  readonly node: string;
+  readonly dataDir: string;
+  readonly startedAt: number;
+}
+
+export interface Profiles {
+  readonly active: string;
+  readonly names: readonly string[];
+}
+
+const appFields = z.strictObject({
+  /** Services to start together with Backlot. */
+  startAtLaunch: z.array(serviceId),
+  /** Desktop: closing the window leaves the services running in the tray. */
+  keepRunningInTray: z.boolean(),
+  /** Rows kept for each service, newest first to stay. */
+  keptRows: z.int().min(1_000).max(200_000),
+  /** Memory for the kept rows of each service, in mebibytes. */
+  keptMebibytes: z.int().min(4).max(512),
+});
+const { shape } = appFields;
+
+/** Settings of the program itself; a service's are its configuration. */
+export const appSettings = z.strictObject({
+  startAtLaunch: shape.startAtLaunch.default([]),
+  keepRunningInTray: shape.keepRunningInTray.default(false),
+  keptRows: shape.keptRows.default(50_000),
+  keptMebibytes: shape.keptMebibytes.default(64),
+});
+export type AppSettings = z.output<typeof appSettings>;
+
+export interface PortCheck {
+  readonly service: ServiceId;
+  /** Name of the configuration field. */
+  readonly field: string;
+  readonly port: number;
+  readonly free: boolean;
+  /** Who listens there, as far as the system tells. */
+  readonly holder?: { readonly name: string; readonly pid: number };
+  /** The next free port, when this one is taken. */
+  readonly next?: number;
+}
+
+export interface TrafficPage {
+  /** Newest first. */
+  readonly rows: readonly TrafficRow[];
+  /** Rows kept that match the filter. */
+  readonly matching: number;
+  /** Rows kept at all. */
+  readonly kept: number;
+  /** Rows since the service's first start, kept or not. */
+  readonly total: number;
+  /** Of `total`, those a service could not hand over under load. */
+  readonly dropped: number;
+}
+
+export interface LogPage {
+  /** Oldest first. */
+  readonly lines: readonly LogLine[];
+  readonly kept: number;
+}
+
+export interface RateHistory {
+  /** Seconds between two samples. */
+  readonly stepSeconds: number;
+  /** One series a service; `at[i]` is the time (ms) of the i-th value of each. */
+  readonly at: readonly number[];
+  readonly series: readonly {
+    readonly service: ServiceId;
+    readonly itemsPerSecond: readonly number[];
+    readonly bytesPerSecond: readonly number[];
+  }[];
+}
+
+/** `failed` rows are those with the tones failed and aborted; `all` is no filter. */
+export const toneFilters = ["all", "ok", "redirect", "refused", "failed"] as const;
+
+export const controlCalls = {
+  "app.info": operation<AppInfo>()(none),
+  "app.settings": operation<AppSettings>()(none),
+  "app.setSettings": operation<AppSettings>()(appFields.partial()),
+
+  "profile.list": operation<Profiles>()(none),
+  /** Makes a copy of the active profile and makes it active. */
+  "profile.create": operation<Profiles>()(z.strictObject({ name: profileName })),
+  "profile.rename": operation<Profiles>()(z.strictObject({ name: profileName, to: profileName })),
+  "profile.remove": operation<Profiles>()(z.strictObject({ name: profileName })),
+  /** Running services keep running; those whose configuration differs say that they need a restart. */
+  "profile.activate": operation<Profiles>()(z.strictObject({ name: profileName })),
+
+  "service.list": operation<readonly ServiceView[]>()(none),
+  /** Settles when the service runs; fails with the service's failure. */
+  "service.start": operation<ServiceView>()(oneService),
+  "service.stop": operation<ServiceView>()(oneService),
+  "service.restart": operation<ServiceView>()(oneService),
+  /** Settles when each built service is running or has failed. */
+  "service.startAll": operation<readonly ServiceView[]>()(none),
+  "service.stopAll": operation<readonly ServiceView[]>()(none),
+  "service.snippets": operation<readonly Snippet[]>()(oneService),
+  /** Runs one of the actions that `contract/<service>.ts` declares; the service's process parses the parameters. */
+  "service.action": operation<unknown>()(
+    z.strictObject({ id: serviceId, action: z.string().max(100), params: z.record(z.string(), z.unknown()).default({}) }),
+  ),
+
+  "config.read": operation<ConfigView>()(oneService),
+  /** Saves the values; none is saved when one is refused. */
+  "config.write": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
+  /** Takes fields back to their defaults; all of them without `fields`. */
+  "config.reset": operation<ConfigView>()(z.strictObject({ id: serviceId, fields: z.array(z.string()).optional() })),
+
+  "port.check": operation<readonly PortCheck[]>()(none),
+
+  "traffic.read": operation<TrafficPage>()(
+    z.strictObject({
+      id: serviceId,
+      /** Only rows with a smaller id. */
+      before: z.int().optional(),
+      text: searchText,
+      tone: z.enum(toneFilters).default("all"),
+      limit: z.int().min(1).max(1_000).default(200),
+    }),
+  ),
+  /** The whole exchange, in the shape that `contract/<service>.ts` declares; null once it has left the ring. */
+  "traffic.detail": operation<unknown>()(z.strictObject({ id: serviceId, row: z.int() })),
+  /** Empties the view; what was cleared last can be brought back until the next clearing. */
+  "traffic.clear": operation<{ readonly cleared: number }>()(oneService),
+  "traffic.restore": operation<{ readonly restored: number }>()(oneService),
+
+  "log.read": operation<LogPage>()(
+    z.strictObject({
+      source: z.enum([...serviceIds, "backlot"]).optional(),
+      /** This level and above. */
+      level: z.enum(logLevels).default("debug"),
+      text: searchText,
+      notable: z.boolean().default(false),
+      limit: z.int().min(1).max(50_000).default(500),
+    }),
+  ),
+
+  "rate.history": operation<RateHistory>()(
+    z.strictObject({ seconds: z.int().min(10).max(86_400), points: z.int().min(2).max(1_000).default(300) }),
+  ),
+};
+export type ControlCalls = typeof controlCalls;
+export type ControlCall = keyof ControlCalls;
+
+interface CommonTopics {
+  /** Newest state per service. */
+  status: ServiceView;
+  /** Newest sample per service. */
+  rate: RateSample;
+  process: ProcessSample;
+  profile: Profiles;
+  log: LogLine;
+}
+/** Every topic and what one of its items is. */
+export type Topics = CommonTopics & { [T in `traffic/${ServiceId}`]: TrafficRow } & {
+  /** Newest value per named view of a service; `contract/<service>.ts` declares their shapes. */
+  [T in `view/${ServiceId}`]: ServiceDataView;
+};
+export type Topic = keyof Topics;
+
+export interface ServiceDataView {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+export interface TopicPolicy {
+  readonly batchesPerSecond: number;
+  /** Items in one batch at most; what else came meanwhile is counted as dropped. */
+  readonly batchItems: number;
+  /** Present where only the newest item per key matters; such a topic begins with what is known. */
+  readonly key?: (item: never) => string;
+  /** Present where an item may be told again once it has ended: one that was sent as open is never left out then. */
+  readonly row?: { readonly id: (item: never) => number; readonly isOpen: (item: never) => boolean };
+}
+
+const trafficRow = { id: (row: TrafficRow) => row.id, isOpen: (row: TrafficRow) => row.tone === "pending" };
+const latest = <Item>(key: (item: Item) => string): TopicPolicy => ({ batchesPerSecond: 20, batchItems: 1_000, key });
+
+export const topicPolicies: ReadonlyMap<string, TopicPolicy> = new Map<Topic, TopicPolicy>([
+  ["status", { ...latest<ServiceView>((view) => view.id), batchesPerSecond: 100 }],
+  ["rate", latest<RateSample>((sample) => sample.service)],
+  ["process", latest<ProcessSample>(() => "")],
+  ["profile", latest<Profiles>(() => "")],
+  ["log", { batchesPerSecond: 15, batchItems: 500 }],
+  ...serviceIds.flatMap((id): [Topic, TopicPolicy][] => [
+    [`traffic/${id}`, { batchesPerSecond: 20, batchItems: 300, row: trafficRow }],
+    [`view/${id}`, latest<ServiceDataView>((view) => view.name)],
+  ]),
+]);

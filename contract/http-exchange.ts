@@ -1,0 +1,55 @@
+/** One HTTP request and its answer, as the server saw both. */
+
+/** Name and value, in the order and spelling in which they crossed the wire. */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+export interface HttpBody {
+  /** Bytes that crossed the wire. */
+  readonly bytes: number;
+  /** The first of them, base64; shorter than `bytes` where the recorder's limit cut it. */
+  readonly base64: string;
+}
+
+/**
+ * `traffic.detail` of every service that speaks HTTP. Times are milliseconds.
+ * A WebSocket message (row kind "message") is told so too: what came as the request's body, what went back as the response's.
+ */
+export interface HttpExchange {
+  readonly id: number;
+  readonly at: number;
+  readonly request: {
+    readonly method: string;
+    readonly target: string;
+    readonly httpVersion: string;
+    readonly headers: HeaderList;
+    readonly trailers: HeaderList;
+    readonly body: HttpBody;
+  };
+  /** Absent where no answer was begun. */
+  readonly response?: {
+    readonly status: number;
+    readonly reason: string;
+    readonly headers: HeaderList;
+    readonly body: HttpBody;
+  };
+  /** Why it ended before its time; absent after a whole answer. */
+  readonly aborted?: string;
+  /** Each absent until that phase is over. */
+  readonly timing: {
+    /** From the request's head to the last byte of its body. */
+    readonly receiveMs?: number;
+    /** From then to the answer's head. */
+    readonly answerMs?: number;
+    /** From then to the answer's last byte handed to the system. */
+    readonly sendMs?: number;
+    readonly totalMs?: number;
+  };
+  readonly connection: {
+    readonly id: number;
+    readonly remote: string;
+    readonly local: string;
+    /** How many requests this connection had carried, this one included. */
+    readonly requests: number;
+    readonly openedAt: number;
+  };
+}

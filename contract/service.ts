@@ -1,0 +1,69 @@
+/** What every part of Backlot agrees on about a service: its name, its state, where it listens, why it failed. */
+
+/** In the order in which the window lists them. */
+export const serviceIds = ["http", "grpc", "mqtt", "rtsp", "webrtc", "account", "events"] as const;
+export type ServiceId = (typeof serviceIds)[number];
+
+export interface Endpoint {
+  /** What speaks there, as a person would say it: "HTTP", "SSE", "MQTT over WebSocket". */
+  readonly label: string;
+  readonly url: string;
+}
+
+/** A mistake or fault as a user reads it; `docs/errors.md` lists every code. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly mend?: Mend;
+  /** With CONFIG_INVALID: the field that is wrong, for the form to show it there. */
+  readonly field?: { readonly name: string; readonly problem: string };
+  /** With PORT_IN_USE and PORT_FORBIDDEN: which one. */
+  readonly port?: number;
+}
+
+/** One change of configuration that is likely to make the next start succeed. */
+export interface Mend {
+  /** Text of its button, naming the result: "Use 8085 instead". */
+  readonly title: string;
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+/** Times are milliseconds since the epoch. The supervisor alone changes a status. */
+export type ServiceStatus =
+  | { readonly state: "stopped"; readonly lastRun?: { readonly from: number; readonly to: number } }
+  | { readonly state: "starting"; readonly since: number }
+  | { readonly state: "running"; readonly since: number; readonly pid: number; readonly endpoints: readonly Endpoint[] }
+  | { readonly state: "stopping"; readonly since: number }
+  | {
+      readonly state: "failed";
+      readonly since: number;
+      readonly failure: Failure;
+      /** When the supervisor starts it again by itself; absent when a person has to. */
+      readonly retryAt?: number;
+    };
+
+export interface ServiceView {
+  readonly id: ServiceId;
+  readonly title: string;
+  /** What it stands in for, in a few words. */
+  readonly purpose: string;
+  /** False until the service's own issue has landed: the rail shows it greyed. */
+  readonly built: boolean;
+  readonly status: ServiceStatus;
+  /** The configured ports, in the order of the service's schema. */
+  readonly ports: readonly number[];
+  /** Where it would listen when started now. */
+  readonly plannedEndpoints: readonly Endpoint[];
+  /** Bound to more than loopback, now or at the next start. */
+  readonly openToLan: boolean;
+  /** Its configuration changed since it started. */
+  readonly restartNeeded: boolean;
+}
+
+/** A command or program text to copy. */
+export interface Snippet {
+  readonly label: string;
+  readonly language: "shell" | "javascript" | "python";
+  readonly text: string;
+}

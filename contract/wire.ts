@@ -1,0 +1,38 @@
+/** The frames between a dashboard and the supervisor, the same over Electron IPC and over a WebSocket. */
+import { z } from "zod";
+import type { Topic } from "./control.ts";
+import type { Failure } from "./service.ts";
+
+/** Largest frame that a dashboard may send, in bytes. */
+export const maxFrameBytes = 1024 * 1024;
+/** Batches of one topic that may be on their way unacknowledged. */
+export const batchWindow = 2;
+
+/** Parsed on arrival: a dashboard is a stranger until its frame has passed. */
+export const upFrame = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("call"), id: z.int().nonnegative(), name: z.string().max(100), params: z.unknown() }),
+  z.strictObject({ type: z.literal("subscribe"), topic: z.string().max(100) }),
+  z.strictObject({ type: z.literal("unsubscribe"), topic: z.string().max(100) }),
+  /** All batches of the topic up to `seq` are painted. */
+  z.strictObject({ type: z.literal("ack"), topic: z.string().max(100), seq: z.int().nonnegative() }),
+]);
+export type UpFrame = z.output<typeof upFrame>;
+
+export type DownFrame =
+  | { readonly type: "result"; readonly id: number; readonly value: unknown }
+  | { readonly type: "failure"; readonly id: number; readonly failure: Failure }
+  | {
+      readonly type: "batch";
+      readonly topic: Topic;
+      readonly seq: number;
+      readonly items: readonly unknown[];
+      /** Items since the last batch that are not in this one. */
+      readonly dropped: number;
+    };
+
+/** One end of a connection that carries whole frames in order. */
+export interface Port<Out, In> {
+  post(frame: Out): void;
+  onFrame(listener: (frame: In) => void): void;
+  onClose(listener: () => void): void;
+}

@@ -1,0 +1,75 @@
+import type { IpcMain, IpcMainEvent, WebContents } from "electron";
+import type { DownFrame, Port } from "../contract/wire.ts";
+import { isDashboard } from "./dashboard-address.ts";
+import { downChannel, openRequest, upChannel } from "./ipc-channels.ts";
+
+export interface IpcPortOptions {
+  readonly ipcMain: IpcMain;
+  /** The dashboard's page, where its window is open. */
+  readonly contents: () => WebContents | undefined;
+  /** Serves a client until its port closes; parses each frame, and calls `reject` for one that is none. */
+  readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
+  readonly warn: (text: string) => void;
+}
+
+interface Client {
+  deliver(frame: unknown): void;
+  close(): void;
+}
+
+/** Connects the page that loaded last; one that reloads is a new client, and the one before it is closed. */
+export function serveIpc({ ipcMain, contents, attach, warn }: IpcPortOptions): void {
+  let client: Client | undefined;
+
+  function open(page: WebContents): Client {
+    const onFrame: ((frame: unknown) => void)[] = [];
+    const onClose: (() => void)[] = [];
+    let closed = false;
+    function close() {
+      if (closed) return;
+      closed = true;
+      page.off("destroyed", close);
+      page.off("render-process-gone", close);
+      for (const listener of onClose) listener();
+    }
+    page.on("destroyed", close);
+    page.on("render-process-gone", close);
+    attach(
+      {
+        post: (frame) => {
+          if (!closed && !page.isDestroyed()) page.send(downChannel, frame);
+        },
+        onFrame: (listener) => void onFrame.push(listener),
+        onClose: (listener) => void onClose.push(listener),
+      },
+      () => {
+        warn("The dashboard sent something that is no frame: its connection is closed");
+        close();
+      },
+    );
+    return {
+      deliver: (frame) => {
+        if (!closed) for (const listener of onFrame) listener(frame);
+      },
+      close,
+    };
+  }
+
+  ipcMain.on(upChannel, (event, message: unknown) => {
+    const page = contents();
+    if (!page || !isFrom(page, event)) {
+      warn("Refused a message from a page that is not the dashboard");
+      return;
+    }
+    if (message === openRequest) {
+      client?.close();
+      client = open(page);
+    } else {
+      client?.deliver(message);
+    }
+  });
+}
+
+/** Only the window's own top frame speaks for the dashboard; a frame that is gone by now has no address to check. */
+const isFrom = (page: WebContents, { sender, senderFrame }: IpcMainEvent) =>
+  sender === page && senderFrame !== null && senderFrame.parent === null && isDashboard(senderFrame.url);

@@ -1,0 +1,14 @@
+import { contextBridge, ipcRenderer } from "electron";
+import { downChannel, openRequest, upChannel } from "./ipc-channels.ts";
+
+/** All that the dashboard gets from the shell. Frames are parsed where they arrive, not here. */
+contextBridge.exposeInMainWorld("backlot", {
+  open(listener: (frame: unknown) => void): void {
+    ipcRenderer.removeAllListeners(downChannel);
+    ipcRenderer.on(downChannel, (_event, frame: unknown) => listener(frame));
+    ipcRenderer.send(upChannel, openRequest);
+  },
+  post(frame: unknown): void {
+    ipcRenderer.send(upChannel, frame);
+  },
+});

@@ -1,0 +1,53 @@
+import type { Session, WebContents, WebPreferences } from "electron";
+import { isDashboard } from "./dashboard-address.ts";
+
+/** What the dashboard's page may be: a page like any other, with the two functions of the preload script. */
+export const dashboardWebPreferences = (preload: string) =>
+  ({
+    preload,
+    contextIsolation: true,
+    sandbox: true,
+    nodeIntegration: false,
+    nodeIntegrationInSubFrames: false,
+    nodeIntegrationInWorker: false,
+    webSecurity: true,
+    webviewTag: false,
+    navigateOnDragDrop: false,
+    // Its dictionaries would be fetched from the network.
+    spellcheck: false,
+  }) satisfies WebPreferences;
+
+/** Copying an address is all that the dashboard asks of the system. */
+const allowedPermissions: ReadonlySet<string> = new Set(["clipboard-sanitized-write"]);
+
+export function restrictPermissions(session: Session): void {
+  const allows = (permission: string, url: string) => allowedPermissions.has(permission) && isDashboard(url);
+  session.setPermissionRequestHandler((_contents, permission, callback, details) => callback(allows(permission, details.requestingUrl)));
+  session.setPermissionCheckHandler((_contents, permission, origin) => allows(permission, origin));
+  session.setDevicePermissionHandler(() => false);
+}
+
+/** Keeps a page where it is: no other address, no second window, no embedded page. */
+export function confineContents(contents: WebContents, openExternal: (url: string) => void): void {
+  const refuse = (event: { readonly url: string; preventDefault(): void }) => {
+    if (!isDashboard(event.url)) event.preventDefault();
+  };
+  contents.on("will-navigate", refuse);
+  contents.on("will-redirect", refuse);
+  contents.on("will-frame-navigate", (event) => {
+    if (!event.isMainFrame) event.preventDefault();
+  });
+  contents.on("will-attach-webview", (event) => event.preventDefault());
+  contents.setWindowOpenHandler(({ url }) => {
+    if (mayOpenExternally(url)) openExternal(url);
+    return { action: "deny" };
+  });
+}
+
+const loopbackHosts: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]", "localhost"]);
+
+/** The services' own addresses; the dashboard links to nothing else. */
+export function mayOpenExternally(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && (parsed.protocol === "http:" || parsed.protocol === "https:") && loopbackHosts.has(parsed.hostname);
+}

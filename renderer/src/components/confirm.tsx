@@ -1,0 +1,50 @@
+import { Button, Group, Text } from "@mantine/core";
+import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
+import { Dialog } from "./dialog.tsx";
+
+interface Question {
+  /** Holds the thing's name: "Remove the profile “Staging”?" */
+  readonly title: string;
+  /** What will be lost. */
+  readonly text: string;
+  /** What the button does: "Remove profile". */
+  readonly action: string;
+}
+type Ask = (question: Question) => Promise<boolean>;
+const ConfirmContext = createContext<Ask>(() => Promise.resolve(false));
+
+/** Asks before something that cannot be undone; resolves with the answer. */
+export const useConfirm = (): Ask => useContext(ConfirmContext);
+
+export function ConfirmProvider({ children }: { children: ReactNode }) {
+  const [asked, setAsked] = useState<Question & { answer(yes: boolean): void }>();
+  const [opened, setOpened] = useState(false);
+  const ask = useCallback<Ask>(
+    (question) =>
+      new Promise((answer) => {
+        setAsked({ ...question, answer });
+        setOpened(true);
+      }),
+    [],
+  );
+  const settle = (yes: boolean) => {
+    asked?.answer(yes);
+    setOpened(false);
+  };
+  return (
+    <ConfirmContext value={ask}>
+      {children}
+      <Dialog opened={opened} onClose={() => settle(false)} title={asked?.title}>
+        <Text c="var(--bl-text-2)" fz="md">
+          {asked?.text}
+        </Text>
+        <Group justify="flex-end" mt="lg" gap="sm">
+          <Button onClick={() => settle(false)}>Cancel</Button>
+          <Button variant="filled" data-autofocus onClick={() => settle(true)}>
+            {asked?.action}
+          </Button>
+        </Group>
+      </Dialog>
+    </ConfirmContext>
+  );
+}

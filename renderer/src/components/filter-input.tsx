@@ -1,0 +1,51 @@
+import { ActionIcon, Kbd, TextInput } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconSearch, IconX } from "@tabler/icons-react";
+import { useRef } from "react";
+
+interface FilterInputProps {
+  readonly value: string;
+  onChange(value: string): void;
+  readonly placeholder: string;
+  readonly width?: number | string;
+  /** `/` anywhere on the page comes here; off for all but the page's main filter. */
+  readonly slash?: boolean;
+}
+
+/** Escape empties it, then leaves it. */
+export function FilterInput({ value, onChange, placeholder, width = 230, slash = true }: FilterInputProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useHotkeys(slash ? [["/", () => input.current?.select(), { usePhysicalKeys: false }]] : []);
+  const clear = (
+    <ActionIcon
+      size={18}
+      aria-label="Clear the filter"
+      onClick={() => {
+        onChange("");
+        input.current?.focus();
+      }}
+    >
+      <IconX size={12} />
+    </ActionIcon>
+  );
+  return (
+    <TextInput
+      ref={input}
+      w={width}
+      value={value}
+      placeholder={placeholder}
+      aria-label={placeholder}
+      spellCheck={false}
+      autoComplete="off"
+      leftSection={<IconSearch size={14} stroke={1.5} />}
+      rightSection={value ? clear : slash && <Kbd aria-hidden="true">/</Kbd>}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        if (value) onChange("");
+        else event.currentTarget.blur();
+      }}
+    />
+  );
+}

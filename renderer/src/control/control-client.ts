@@ -1,0 +1,145 @@
+import { type ControlCall, type ControlCalls, type Topic, type Topics, topicPolicies } from "../../../contract/control.ts";
+import type { Operations, ParamsOf, ResultOf } from "../../../contract/operation.ts";
+import type { ServiceId } from "../../../contract/service.ts";
+import type { DownFrame } from "../../../contract/wire.ts";
+import { connectionLost, FailureError } from "./failure-error.ts";
+import { createFrameStore, type ReadableStore } from "./frame-store.ts";
+import type { NextFrame } from "./next-frame.ts";
+import type { Connection, Transport } from "./transport.ts";
+
+export interface Batch<Item> {
+  readonly items: readonly Item[];
+  /** Items since the last batch that are not in this one. */
+  readonly dropped: number;
+}
+export type TopicListener<T extends Topic> = (batch: Batch<Topics[T]>) => void;
+
+type Params<P> = Record<string, never> extends P ? [params?: P] : [params: P];
+
+export interface ControlClient {
+  /** Rejects with a `FailureError`. */
+  call<Name extends ControlCall>(name: Name, ...params: Params<ParamsOf<ControlCalls[Name]>>): Promise<ResultOf<ControlCalls[Name]>>;
+  /** `action(httpActions, "http", "sse.send", { data: "x" })`: asks a running service; `actions` is for its types only. */
+  action<O extends Operations, Name extends keyof O & string>(
+    actions: O,
+    id: ServiceId,
+    name: Name,
+    ...params: Params<ParamsOf<O[Name]>>
+  ): Promise<ResultOf<O[Name]>>;
+  /** The newest item per key comes at once where the topic has keys; the result ends it. */
+  subscribe<T extends Topic>(topic: T, listener: TopicListener<T>): () => void;
+  readonly connection: ReadableStore<Connection>;
+  /** Runs now when open, and again each time that the connection is made anew. */
+  onOpen(listener: () => void): () => void;
+  retryNow(): void;
+}
+
+interface Subscription {
+  readonly listeners: Set<TopicListener<Topic>>;
+  /** What a later listener of a keyed topic is told first. */
+  readonly newest: Map<string, unknown>;
+}
+
+export function createControlClient({ transport, nextFrame }: { transport: Transport; nextFrame: NextFrame }): ControlClient {
+  const connection = createFrameStore<Connection>({ state: "connecting" }, (run) => run());
+  const subscriptions = new Map<Topic, Subscription>();
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: FailureError): void }>();
+  const unsent: { id: number; name: string; params: unknown }[] = [];
+  const openListeners = new Set<() => void>();
+  let nextId = 0;
+  let generation = 0;
+
+  function onBatch({ topic, seq, items, dropped }: DownFrame & { type: "batch" }): void {
+    const subscription = subscriptions.get(topic);
+    if (!subscription) return;
+    const key = topicPolicies.get(topic)?.key;
+    if (key) for (const item of items) subscription.newest.set(key(item as never), item);
+    for (const listener of subscription.listeners) listener({ items: items as readonly never[], dropped });
+    const received = generation;
+    nextFrame(() => {
+      if (received === generation) transport.post({ type: "ack", topic, seq });
+    });
+  }
+
+  function onFrame(frame: DownFrame): void {
+    switch (frame.type) {
+      case "result":
+        waiting.get(frame.id)?.resolve(frame.value);
+        waiting.delete(frame.id);
+        return;
+      case "failure":
+        waiting.get(frame.id)?.reject(new FailureError(frame.failure));
+        waiting.delete(frame.id);
+        return;
+      case "batch":
+        onBatch(frame);
+        return;
+      default:
+        frame satisfies never;
+    }
+  }
+
+  function onConnection(next: Connection): void {
+    connection.set(next);
+    generation += 1;
+    switch (next.state) {
+      case "connecting":
+        return;
+      case "open":
+        for (const [topic, subscription] of subscriptions) {
+          subscription.newest.clear();
+          transport.post({ type: "subscribe", topic });
+        }
+        for (const call of unsent.splice(0)) transport.post({ type: "call", ...call });
+        for (const listener of [...openListeners]) listener();
+        return;
+      case "lost":
+        unsent.length = 0;
+        for (const call of waiting.values()) call.reject(connectionLost());
+        waiting.clear();
+        return;
+      default:
+        next satisfies never;
+    }
+  }
+
+  function call(name: string, params: unknown = {}): Promise<never> {
+    const { state } = connection.get();
+    if (state === "lost") return Promise.reject(connectionLost());
+    const id = nextId++;
+    return new Promise<never>((resolve, reject) => {
+      waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      if (state === "open") transport.post({ type: "call", id, name, params });
+      else unsent.push({ id, name, params });
+    });
+  }
+
+  transport.open({ onFrame, onConnection });
+  return {
+    call: (name, ...[params]) => call(name, params),
+    action: (_actions, id, action, ...[params]) => call("service.action", { id, action, params: params ?? {} }),
+    subscribe(topic, listener) {
+      const known = subscriptions.get(topic);
+      const subscription = known ?? { listeners: new Set(), newest: new Map() };
+      const entry = listener as unknown as TopicListener<Topic>;
+      subscription.listeners.add(entry);
+      if (!known) {
+        subscriptions.set(topic, subscription);
+        if (connection.get().state === "open") transport.post({ type: "subscribe", topic });
+      } else if (known.newest.size > 0) entry({ items: [...known.newest.values()] as never[], dropped: 0 });
+      return () => {
+        subscription.listeners.delete(entry);
+        if (subscription.listeners.size > 0 || subscriptions.get(topic) !== subscription) return;
+        subscriptions.delete(topic);
+        if (connection.get().state === "open") transport.post({ type: "unsubscribe", topic });
+      };
+    },
+    connection,
+    onOpen(listener) {
+      openListeners.add(listener);
+      if (connection.get().state === "open") listener();
+      return () => openListeners.delete(listener);
+    },
+    retryNow: () => transport.retryNow(),
+  };
+}

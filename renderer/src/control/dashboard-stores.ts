@@ -1,0 +1,86 @@
+import type { Profiles } from "../../../contract/control.ts";
+import { type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
+import type { LogLine, ProcessSample, RateSample } from "../../../contract/traffic.ts";
+import type { ControlClient } from "./control-client.ts";
+import { createFrameStore, createKeyedStore, type ReadableStore } from "./frame-store.ts";
+import { appendLines, emptyLogBuffer, heldLogLines, type LogBuffer } from "./log-buffer.ts";
+import type { NextFrame } from "./next-frame.ts";
+import { appendRate, noRecentRate, type RecentRate, sparklineSamples } from "./rate-history.ts";
+
+/** What the frame shows on every page, fed by the topics for as long as the page lives. */
+export interface DashboardStores {
+  /** In the window's order; empty until the first answer. */
+  readonly services: ReadableStore<readonly ServiceView[]>;
+  service(id: ServiceId): ReadableStore<ServiceView | undefined>;
+  rate(id: ServiceId): ReadableStore<RateSample | undefined>;
+  recentRate(id: ServiceId): ReadableStore<RecentRate>;
+  /** The newest sample of each service that has had one. */
+  readonly rates: ReadableStore<ReadonlyMap<ServiceId, RateSample>>;
+  readonly process: ReadableStore<ProcessSample | undefined>;
+  readonly profiles: ReadableStore<Profiles | undefined>;
+  readonly logs: ReadableStore<LogBuffer>;
+  /** Notable lines, warnings and errors: what "Worth knowing" shows. Oldest first. */
+  readonly notable: ReadableStore<readonly LogLine[]>;
+}
+
+const heldNotable = 100;
+const appendNotable = (held: readonly LogLine[], lines: readonly LogLine[]) =>
+  appendLines({ lines: held, dropped: 0 }, lines).lines.slice(-heldNotable);
+const isNotable = (line: LogLine) => line.notable === true || line.level === "warning" || line.level === "error";
+
+export function createDashboardStores(client: ControlClient, nextFrame: NextFrame): DashboardStores {
+  const services = createFrameStore<readonly ServiceView[]>([], nextFrame);
+  const service = createKeyedStore<ServiceId, ServiceView | undefined>(() => undefined, nextFrame);
+  const rate = createKeyedStore<ServiceId, RateSample | undefined>(() => undefined, nextFrame);
+  const recentRate = createKeyedStore<ServiceId, RecentRate>(() => noRecentRate, nextFrame);
+  const rates = createFrameStore<ReadonlyMap<ServiceId, RateSample>>(new Map(), nextFrame);
+  const notable = createFrameStore<readonly LogLine[]>([], nextFrame);
+  const process = createFrameStore<ProcessSample | undefined>(undefined, nextFrame);
+  const profiles = createFrameStore<Profiles | undefined>(undefined, nextFrame);
+  const logs = createFrameStore<LogBuffer>(emptyLogBuffer, nextFrame);
+
+  function showServices(views: readonly ServiceView[]): void {
+    for (const view of views) service(view.id).set(view);
+    services.set(serviceIds.flatMap((id) => service(id).latest() ?? []));
+  }
+
+  async function seedRates(): Promise<void> {
+    const history = await client.call("rate.history", { seconds: sparklineSamples, points: sparklineSamples });
+    for (const { service: id, itemsPerSecond } of history.series)
+      recentRate(id).set({ itemsPerSecond: itemsPerSecond.slice(-sparklineSamples) });
+  }
+
+  async function seedLogs(): Promise<void> {
+    const [all, rare] = await Promise.all([
+      client.call("log.read", { limit: heldLogLines }),
+      client.call("log.read", { notable: true, limit: heldNotable }),
+    ]);
+    logs.set(appendLines(logs.latest(), all.lines));
+    notable.set(appendNotable(notable.latest(), rare.lines));
+  }
+
+  client.subscribe("status", ({ items }) => showServices(items));
+  client.subscribe("rate", ({ items }) => {
+    for (const sample of items) {
+      rate(sample.service).set(sample);
+      const recent = recentRate(sample.service);
+      recent.set(appendRate(recent.latest(), sample.itemsPerSecond));
+    }
+    rates.set(new Map([...rates.latest(), ...items.map((sample) => [sample.service, sample] as const)]));
+  });
+  client.subscribe("process", ({ items }) => process.set(items.at(-1)));
+  client.subscribe("profile", ({ items }) => profiles.set(items.at(-1)));
+  client.subscribe("log", ({ items, dropped }) => {
+    logs.set(appendLines(logs.latest(), items, dropped));
+    notable.set(appendNotable(notable.latest(), items.filter(isNotable)));
+  });
+  client.onOpen(() => {
+    // Another supervisor may answer after a reconnect, and its `seq` begins anew.
+    logs.set(emptyLogBuffer);
+    notable.set([]);
+    // What these bring is shown when it comes; a lost connection is told by its banner.
+    Promise.all([client.call("service.list").then(showServices), seedRates(), seedLogs()]).catch(() => {});
+  });
+
+  return { services, service, rate, recentRate, rates, process, profiles, logs, notable };
+}

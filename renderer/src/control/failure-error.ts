@@ -1,0 +1,29 @@
+import type { Failure } from "../../../contract/service.ts";
+
+/** What a call rejects with: the failure that the supervisor answered, or the loss of the connection. */
+export class FailureError extends Error {
+  override readonly name = "FailureError";
+  readonly failure: Failure;
+
+  constructor(failure: Failure) {
+    super(failure.message);
+    this.failure = failure;
+  }
+}
+
+export const connectionLost = (): FailureError =>
+  new FailureError({
+    code: "CONNECTION_LOST",
+    message: "The connection to Backlot was lost before the answer came.",
+    hint: "It is being made again; then try once more.",
+  });
+
+/** Any rejected value as a failure that can be shown. */
+export const failureOf = (error: unknown): Failure =>
+  error instanceof FailureError
+    ? error.failure
+    : {
+        code: "INTERNAL",
+        message: error instanceof Error ? error.message : String(error),
+        hint: "This is a fault in the dashboard. Reload it; if it comes again, please report it.",
+      };

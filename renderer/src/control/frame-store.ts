@@ -1,0 +1,51 @@
+import type { NextFrame } from "./next-frame.ts";
+
+export interface ReadableStore<Value> {
+  get(): Value;
+  subscribe(listener: () => void): () => void;
+}
+export interface FrameStore<Value> extends ReadableStore<Value> {
+  set(value: Value): void;
+  /** The value as set last, shown or not. */
+  latest(): Value;
+}
+
+/** A value whose listeners hear of a change once a frame, however often it is set. */
+export function createFrameStore<Value>(initial: Value, nextFrame: NextFrame): FrameStore<Value> {
+  const listeners = new Set<() => void>();
+  let shown = initial;
+  let latest = initial;
+  let scheduled = false;
+  const flush = () => {
+    scheduled = false;
+    if (shown === latest) return;
+    shown = latest;
+    for (const listener of [...listeners]) listener();
+  };
+  return {
+    get: () => shown,
+    latest: () => latest,
+    set(value) {
+      latest = value;
+      if (scheduled) return;
+      scheduled = true;
+      nextFrame(flush);
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** One store a key, made when first asked for, so that a component hears only of its own. */
+export function createKeyedStore<Key, Value>(initial: (key: Key) => Value, nextFrame: NextFrame): (key: Key) => FrameStore<Value> {
+  const stores = new Map<Key, FrameStore<Value>>();
+  return (key) => {
+    const known = stores.get(key);
+    if (known) return known;
+    const made = createFrameStore(initial(key), nextFrame);
+    stores.set(key, made);
+    return made;
+  };
+}

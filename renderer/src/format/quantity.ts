@@ -1,0 +1,27 @@
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const units = ["B", "kB", "MB", "GB", "TB"];
+
+/** "12,480". */
+export const formatCount = (value: number): string => whole.format(value);
+
+/** A number with its noun: "1 client", "14 clients". */
+export const formatCountOf = (value: number, one: string, many = `${one}s`): string => `${formatCount(value)} ${value === 1 ? one : many}`;
+
+/** A rate without its unit: "0", "0.4", "7.2", "42", "4,812". */
+export function formatRate(perSecond: number): string {
+  const rounded = Math.round(perSecond * 10) / 10;
+  return rounded >= 10 || Number.isInteger(rounded) ? formatCount(rounded) : rounded.toFixed(1);
+}
+
+/** Decimal units: "612 B", "1.8 kB", "214 MB". */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.5 && unit < units.length - 1) {
+    value /= 1_000;
+    unit += 1;
+  }
+  return `${unit > 0 && value < 9.95 ? value.toFixed(1) : formatCount(value)} ${units[unit]}`;
+}
+
+export const formatByteRate = (bytesPerSecond: number): string => `${formatBytes(bytesPerSecond)}/s`;

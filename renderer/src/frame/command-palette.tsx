@@ -1,0 +1,39 @@
+import { Spotlight } from "@mantine/spotlight";
+import { IconSearch } from "@tabler/icons-react";
+import styles from "./command-palette.module.css";
+import { usePaletteActions } from "./use-palette-actions.tsx";
+
+const classNames = {
+  content: styles.content ?? "",
+  search: styles.search ?? "",
+  action: styles.action ?? "",
+  actionDescription: styles.description ?? "",
+  actionsGroup: styles.group ?? "",
+  actionsList: styles.list ?? "",
+  empty: styles.empty ?? "",
+};
+
+/** Ctrl or ⌘ K: services, actions, settings and pages by name. */
+export function CommandPalette() {
+  return (
+    <Spotlight
+      actions={usePaletteActions()}
+      shortcut="mod + K"
+      tagsToIgnore={[]}
+      scrollable
+      overlayProps={{ blur: 0, backgroundOpacity: 0.45 }}
+      maxHeight={420}
+      size={560}
+      yOffset="12vh"
+      scrollAreaProps={{ type: "auto", scrollbarSize: 8 }}
+      nothingFound="Nothing has that name. Try a service, “start”, “stop”, “copy” or a setting."
+      searchProps={{
+        leftSection: <IconSearch size={16} stroke={1.5} />,
+        placeholder: "Search services, actions, settings",
+        "aria-label": "Search services, actions, settings",
+      }}
+      attributes={{ content: { "aria-label": "Command palette" } }}
+      classNames={classNames}
+    />
+  );
+}

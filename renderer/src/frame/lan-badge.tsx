@@ -1,0 +1,30 @@
+import { Tooltip } from "@mantine/core";
+import { IconLock, IconWifi } from "@tabler/icons-react";
+import type { ServiceView } from "../../../contract/service.ts";
+import { useServices } from "../control/use-services.ts";
+import styles from "./lan-badge.module.css";
+
+const namedApart = 2;
+
+export function lanText(open: readonly Pick<ServiceView, "title">[]): string {
+  if (open.length === 0) return "This computer only";
+  return open.length > namedApart ? `LAN: ${open.length} services open` : `LAN: ${open.map(({ title }) => title).join(", ")} open`;
+}
+
+/** Whether anyone else on the network can reach a service. */
+export function LanBadge() {
+  const open = useServices().filter((service) => service.built && service.openToLan);
+  const Icon = open.length > 0 ? IconWifi : IconLock;
+  const label =
+    open.length > 0
+      ? `Others on your network can reach ${open.map((service) => service.title).join(", ")}. Switch it off in the service's Config.`
+      : "Every service listens on loopback: nobody else on your network can reach it.";
+  return (
+    <Tooltip label={label} multiline maw={300}>
+      <span className={open.length > 0 ? styles.open : styles.closed}>
+        <Icon size={14} stroke={1.5} />
+        {lanText(open)}
+      </span>
+    </Tooltip>
+  );
+}

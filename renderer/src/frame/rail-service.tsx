@@ -1,0 +1,46 @@
+import type { ServiceView } from "../../../contract/service.ts";
+import { StatusShape, shapeOf } from "../components/status-shape.tsx";
+import { useRate } from "../control/use-rate.ts";
+import { formatRate } from "../format/quantity.ts";
+import styles from "./rail.module.css";
+import { hashOf, servicePage } from "./route.ts";
+
+export function RailService({ service, current }: { service: ServiceView; current: boolean }) {
+  const { id, title, built, status, ports } = service;
+  return (
+    <a
+      className={styles.service}
+      href={hashOf(servicePage(id))}
+      aria-current={current ? "page" : undefined}
+      data-unbuilt={!built || undefined}
+    >
+      <StatusShape shape={shapeOf(status.state)} className={styles.shape} />
+      <span className={styles.name}>{title}</span>
+      {built ? <State service={service} /> : <span className={styles.figure}>not built yet</span>}
+      {built && <span className={styles.ports}>{ports.join(", ")}</span>}
+    </a>
+  );
+}
+
+function State({ service }: { service: ServiceView }) {
+  const rate = useRate(service.id);
+  const { state } = service.status;
+  switch (state) {
+    case "running":
+      return (
+        <span className={styles.figure}>
+          <span className="visually-hidden">running, </span>
+          {rate ? `${formatRate(rate.itemsPerSecond)} ${rate.unit}` : "running"}
+        </span>
+      );
+    case "failed":
+      return <span className={`${styles.figure} ${styles.failed}`}>failed</span>;
+    case "stopped":
+      return <span className={`${styles.figure} ${styles.stopped}`}>stopped</span>;
+    case "starting":
+    case "stopping":
+      return <span className={styles.figure}>{state}</span>;
+    default:
+      return state satisfies never;
+  }
+}

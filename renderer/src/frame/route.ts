@@ -1,0 +1,47 @@
+import { useSyncExternalStore } from "react";
+import { type ServiceId, serviceIds } from "../../../contract/service.ts";
+
+export const serviceTabNames = ["live", "try", "config", "logs"] as const;
+export type ServiceTabName = (typeof serviceTabNames)[number];
+
+export type Route =
+  | { readonly page: "overview" | "timeline" | "settings" }
+  | { readonly page: "service"; readonly id: ServiceId; readonly tab: ServiceTabName };
+
+const rememberedKey = "backlot.page";
+
+/** `#/http/config`; whatever is not a page is the Overview. */
+export function parseRoute(hash: string): Route {
+  const [first = "", second = ""] = hash.replace(/^#\/?/, "").split("/");
+  const id = serviceIds.find((known) => known === first);
+  if (id) return { page: "service", id, tab: serviceTabNames.find((known) => known === second) ?? "live" };
+  return { page: first === "timeline" || first === "settings" ? first : "overview" };
+}
+
+export const hashOf = (route: Route): string => (route.page === "service" ? `#/${route.id}/${route.tab}` : `#/${route.page}`);
+
+export const servicePage = (id: ServiceId, tab: ServiceTabName = "live"): Route => ({ page: "service", id, tab });
+
+export const goTo = (route: Route): void => {
+  location.hash = hashOf(route);
+};
+
+/** Opens the page of last time where the address names none. */
+export function restoreRoute(): void {
+  const remembered = localStorage.getItem(rememberedKey);
+  if (location.hash.length < 3 && remembered) history.replaceState(null, "", hashOf(parseRoute(remembered)));
+}
+
+function subscribe(listener: () => void): () => void {
+  const onChange = () => {
+    localStorage.setItem(rememberedKey, location.hash);
+    listener();
+  };
+  addEventListener("hashchange", onChange);
+  return () => removeEventListener("hashchange", onChange);
+}
+
+export function useRoute(): Route {
+  const hash = useSyncExternalStore(subscribe, () => location.hash);
+  return parseRoute(hash);
+}

@@ -1,0 +1,106 @@
+import { useMantineColorScheme } from "@mantine/core";
+import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
+import { IconCopy, IconEraser, IconPlayerPlay, IconRefresh, IconRoute, IconSettings, IconSquare, IconTerminal2 } from "@tabler/icons-react";
+import type { ServiceView } from "../../../contract/service.ts";
+import { copyText } from "../components/copy-text.ts";
+import { attempt, notifyDone } from "../components/notify.tsx";
+import { StatusShape, shapeOf, stateWord } from "../components/status-shape.tsx";
+import { useClearTraffic } from "../components/use-clear-traffic.ts";
+import { useSampleTraffic } from "../components/use-sample-traffic.ts";
+import { useServiceOperations } from "../components/use-service-operations.ts";
+import { useServices } from "../control/use-services.ts";
+import { useLogDrawer } from "../logs/use-log-drawer.ts";
+import { goTo, servicePage, serviceTabNames } from "./route.ts";
+import { schemes } from "./scheme-menu.tsx";
+
+const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
+
+const endpointsOf = (service: ServiceView) => (service.status.state === "running" ? service.status.endpoints : service.plannedEndpoints);
+
+/** Everything that Ctrl K finds, in groups. */
+export function usePaletteActions(): SpotlightActionGroupData[] {
+  const services = useServices();
+  const { start, stop, restart, startAll, stopAll } = useServiceOperations();
+  const sendSample = useSampleTraffic();
+  const clearTraffic = useClearTraffic();
+  const drawer = useLogDrawer();
+  const { setColorScheme } = useMantineColorScheme();
+  const built = services.filter((service) => service.built);
+
+  const ofService = (service: ServiceView): SpotlightActionData[] => {
+    const { id, title, status } = service;
+    const running = status.state === "running";
+    const idle = status.state === "stopped" || status.state === "failed";
+    return [
+      ...(idle ? [{ id: `start-${id}`, label: `Start ${title}`, leftSection: icon(IconPlayerPlay), onClick: () => void start(id) }] : []),
+      ...(running
+        ? [
+            { id: `stop-${id}`, label: `Stop ${title}`, leftSection: icon(IconSquare), onClick: () => void stop(id) },
+            { id: `restart-${id}`, label: `Restart ${title}`, leftSection: icon(IconRefresh), onClick: () => void restart(id) },
+            {
+              id: `sample-${id}`,
+              label: `Send sample traffic to ${title}`,
+              leftSection: icon(IconRoute),
+              onClick: () => void sendSample([id]),
+            },
+          ]
+        : []),
+      { id: `clear-${id}`, label: `Clear what ${title} shows`, leftSection: icon(IconEraser), onClick: () => void clearTraffic(id, title) },
+      ...endpointsOf(service).map((endpoint) => ({
+        id: `copy-${id}-${endpoint.url}`,
+        label: `Copy ${title} address`,
+        description: endpoint.url,
+        leftSection: icon(IconCopy),
+        onClick: () => void attempt(copyText(endpoint.url).then(() => notifyDone(`Copied ${endpoint.url}`))),
+      })),
+    ];
+  };
+
+  return [
+    {
+      group: "Services",
+      actions: services.map((service) => ({
+        id: `page-${service.id}`,
+        label: service.title,
+        description: service.built ? `${stateWord(service.status.state)} · ${service.purpose}` : "Not built yet",
+        leftSection: <StatusShape shape={shapeOf(service.status.state)} />,
+        onClick: () => goTo(servicePage(service.id)),
+      })),
+    },
+    {
+      group: "Actions",
+      actions: [
+        { id: "start-all", label: "Start all", leftSection: icon(IconPlayerPlay), onClick: () => void startAll() },
+        { id: "stop-all", label: "Stop all", leftSection: icon(IconSquare), onClick: () => void stopAll() },
+        ...built.flatMap(ofService),
+      ],
+    },
+    {
+      group: "Pages and settings",
+      actions: [
+        ...(["overview", "timeline", "settings"] as const).map((page) => ({
+          id: `page-${page}`,
+          label: page.charAt(0).toUpperCase() + page.slice(1),
+          leftSection: icon(IconSettings),
+          onClick: () => goTo({ page }),
+        })),
+        ...built.flatMap(({ id, title }) =>
+          serviceTabNames.slice(1).map((tab) => ({
+            id: `tab-${id}-${tab}`,
+            label: `${title}: ${tab}`,
+            keywords: tab === "config" ? "settings port configuration" : tab,
+            leftSection: icon(IconSettings),
+            onClick: () => goTo(servicePage(id, tab)),
+          })),
+        ),
+        { id: "logs", label: drawer.opened ? "Close the logs" : "Open the logs", leftSection: icon(IconTerminal2), onClick: drawer.toggle },
+        ...schemes.map(({ value, title, Icon }) => ({
+          id: `scheme-${value}`,
+          label: `Colour scheme: ${title.toLowerCase()}`,
+          leftSection: icon(Icon),
+          onClick: () => setColorScheme(value),
+        })),
+      ],
+    },
+  ];
+}

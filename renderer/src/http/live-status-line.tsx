@@ -1,0 +1,101 @@
+import { UnstyledButton } from "@mantine/core";
+import { IconArrowUp, IconPlayerPauseFilled } from "@tabler/icons-react";
+import { httpActions } from "../../../contract/http.ts";
+import type { ServiceView } from "../../../contract/service.ts";
+import type { RateSample } from "../../../contract/traffic.ts";
+import { attempt } from "../components/notify.tsx";
+import { useControl } from "../control/client-context.tsx";
+import { formatCount, formatRate } from "../format/quantity.ts";
+import { clockMinutes, clockTime, isoTime } from "../format/time.ts";
+import { isFiltering } from "../table/traffic-filter.ts";
+import type { TrafficRowsView } from "../table/traffic-rows.ts";
+import styles from "./http-live.module.css";
+import { useHttpViews } from "./use-http-views.ts";
+
+interface LiveStatusLineProps {
+  readonly view: TrafficRowsView;
+  readonly rate: RateSample | undefined;
+  readonly service: ServiceView | undefined;
+  readonly onFollow: () => void;
+}
+
+/** One sentence in a fixed place: what is followed, how fast, how much of it is shown, and what is not. */
+export function LiveStatusLine({ view, rate, service, onFollow }: LiveStatusLineProps) {
+  const running = service?.status.state === "running" ? service.status : undefined;
+  const whole = isFiltering(view.filter) ? view.matching : view.kept;
+  return (
+    <div className={styles.statusLine}>
+      <span className={styles.facts}>
+        <FollowState view={view} lost={rate?.dropped ?? 0} onFollow={onFollow} />
+        {running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
+        <span>
+          {`showing ${formatCount(view.rows.length)} of ${formatCount(Math.max(whole, view.rows.length))}`}
+          {isFiltering(view.filter) && " that match"}
+        </span>
+        <LeftOut view={view} rate={rate} />
+        {running && <SampleTraffic />}
+      </span>
+      <span className={styles.since} title={rate?.note}>
+        {running && <span title={isoTime(running.since)}>{`since ${clockMinutes(running.since)}`}</span>}
+        {rate?.note && running && ` · ${rate.note}`}
+      </span>
+    </div>
+  );
+}
+
+function FollowState({ view, lost, onFollow }: Pick<LiveStatusLineProps, "view" | "onFollow"> & { readonly lost: number }) {
+  switch (view.mode) {
+    case "following":
+      return (
+        <span className={styles.following}>
+          <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
+          Following newest
+        </span>
+      );
+    case "scrolled":
+      return (
+        <UnstyledButton className={styles.follow} onClick={onFollow} title={`Held at ${clockTime(view.rows.at(-1)?.at ?? 0)}`}>
+          <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
+          Follow newest
+        </UnstyledButton>
+      );
+    case "paused":
+      return (
+        <span className={styles.paused}>
+          <IconPlayerPauseFilled size={12} aria-hidden="true" />
+          paused
+          <span
+            className={styles.arrived}
+          >{`${formatCount(view.arrived)} arrived since${view.arrived <= view.kept && lost === 0 ? ", all kept" : ""}`}</span>
+        </span>
+      );
+    default:
+      return view.mode satisfies never;
+  }
+}
+
+function SampleTraffic() {
+  const client = useControl();
+  const { sample } = useHttpViews();
+  if (!sample.running) return null;
+  return (
+    <span>
+      <UnstyledButton className={styles.stopSample} onClick={() => void attempt(client.action(httpActions, "http", "sample.stop"))}>
+        Stop sample traffic
+      </UnstyledButton>
+    </span>
+  );
+}
+
+function LeftOut({ view, rate }: Pick<LiveStatusLineProps, "view" | "rate">) {
+  const lost = rate?.dropped ?? 0;
+  const leftOut = lost + view.skipped;
+  if (leftOut === 0) return null;
+  const skipped = `${formatCount(view.skipped)} came too fast for this list; they are kept and are shown once the load falls.`;
+  const unrecorded = `${formatCount(lost)} were served, and counted, but not recorded.`;
+  return (
+    <span className={styles.leftOut} title={[view.skipped > 0 && skipped, lost > 0 && unrecorded].filter(Boolean).join(" ")}>
+      {`${formatCount(leftOut)} left out under load`}
+    </span>
+  );
+}

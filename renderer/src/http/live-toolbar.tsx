@@ -1,0 +1,65 @@
+import { ActionIcon, Button, Divider, SegmentedControl, Tooltip } from "@mantine/core";
+import { IconPlayerPause, IconPlayerPlayFilled, IconTrash } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { FilterInput } from "../components/filter-input.tsx";
+import type { TrafficFilter } from "../table/traffic-filter.ts";
+import styles from "./http-live.module.css";
+
+const scopes: readonly { readonly value: TrafficFilter["tone"]; readonly label: string }[] = [
+  { value: "all", label: "All" },
+  { value: "ok", label: "2xx" },
+  { value: "redirect", label: "3xx" },
+  { value: "refused", label: "4xx" },
+  { value: "failed", label: "5xx" },
+];
+
+interface LiveToolbarProps {
+  readonly filter: TrafficFilter;
+  readonly onFilter: (filter: TrafficFilter) => void;
+  readonly paused: boolean;
+  readonly onPause: () => void;
+  readonly onClear: () => void;
+  readonly columnMenu: ReactNode;
+}
+
+export function LiveToolbar({ filter, onFilter, paused, onPause, onClear, columnMenu }: LiveToolbarProps) {
+  return (
+    <div className={styles.toolbar} role="toolbar" aria-label="Requests">
+      <div className={styles.filter}>
+        <FilterInput
+          width="100%"
+          placeholder="Filter path, client, body"
+          value={filter.text}
+          onChange={(text) => onFilter({ ...filter, text })}
+        />
+      </div>
+      <SegmentedControl
+        className={styles.scope}
+        aria-label="Status"
+        data={scopes.map((scope) => ({ ...scope }))}
+        value={filter.tone}
+        onChange={(tone) => onFilter({ ...filter, tone: tone as TrafficFilter["tone"] })}
+      />
+      <span className={styles.spring} />
+      <Tooltip label="Clear the list">
+        <ActionIcon aria-label="Clear the list" onClick={onClear}>
+          <IconTrash size={15} stroke={1.5} />
+        </ActionIcon>
+      </Tooltip>
+      {columnMenu}
+      <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
+      <Tooltip label={paused ? "Follow the newest again (Space)" : "Hold the list; capture goes on (Space)"}>
+        <Button
+          w={90}
+          className={styles.pause}
+          variant={paused ? "filled" : "default"}
+          onClick={onPause}
+          aria-pressed={paused}
+          leftSection={paused ? <IconPlayerPlayFilled size={13} /> : <IconPlayerPause size={14} stroke={1.5} />}
+        >
+          {paused ? "Resume" : "Pause"}
+        </Button>
+      </Tooltip>
+    </div>
+  );
+}

@@ -1,0 +1,21 @@
+import type { TryRequest } from "./try-request.ts";
+
+export interface Tried {
+  readonly at: number;
+  readonly request: TryRequest;
+  /** Absent where no answer came. */
+  readonly status?: number;
+  readonly tookMs?: number;
+}
+
+export const keptTries = 20;
+/** A larger body is not remembered: the browser keeps a few megabytes in all. */
+const keptBodyCharacters = 16_384;
+
+/** Newest first; the same request again takes the place of the one before. */
+export function withTry(history: readonly Tried[], tried: Tried): readonly Tried[] {
+  const body = tried.request.body.length > keptBodyCharacters ? "" : tried.request.body;
+  const kept = { ...tried, request: { ...tried.request, body } };
+  const same = JSON.stringify(kept.request);
+  return [kept, ...history.filter((other) => JSON.stringify(other.request) !== same)].slice(0, keptTries);
+}

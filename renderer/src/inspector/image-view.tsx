@@ -1,0 +1,50 @@
+import { useEffect, useRef, useState } from "react";
+import styles from "./body-view.module.css";
+import type { ImageSize } from "./image-size.ts";
+
+/** Larger pictures are not decoded: a few bytes may claim to be gigabytes of pixels. */
+const decodedPixelsLimit = 16_000_000;
+
+interface ImageViewProps {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly size: ImageSize;
+  readonly mediaType: string;
+  readonly isCut: boolean;
+}
+
+/** Drawn from its pixels, so nothing of it is a document and the content security policy stays as narrow as it is. */
+export function ImageView({ bytes, size, mediaType, isCut }: ImageViewProps) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [problem, setProblem] = useState<string>();
+  const isTooLarge = size.width * size.height > decodedPixelsLimit;
+  useEffect(() => {
+    setProblem(undefined);
+    if (isCut || isTooLarge) return;
+    let shown = true;
+    createImageBitmap(new Blob([bytes], { type: mediaType })).then(
+      (bitmap) => {
+        if (shown && canvas.current) {
+          canvas.current.width = bitmap.width;
+          canvas.current.height = bitmap.height;
+          canvas.current.getContext("2d")?.drawImage(bitmap, 0, 0);
+        }
+        bitmap.close();
+      },
+      () => shown && setProblem("The picture cannot be decoded."),
+    );
+    return () => {
+      shown = false;
+    };
+  }, [bytes, mediaType, isCut, isTooLarge]);
+  const note = isCut ? "The recorder did not keep all of it, so it cannot be drawn." : isTooLarge ? "Too large to be drawn here." : problem;
+  return (
+    <div className={styles.picture}>
+      {note ? (
+        <p className={styles.note}>{note}</p>
+      ) : (
+        <canvas ref={canvas} role="img" aria-label={`${size.format} picture, ${size.width} by ${size.height} pixels`} />
+      )}
+      <p className={styles.note}>{`${size.format} · ${size.width} × ${size.height}`}</p>
+    </div>
+  );
+}

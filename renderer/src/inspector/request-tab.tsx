@@ -1,0 +1,32 @@
+import { useMemo } from "react";
+import type { HttpExchange } from "../../../contract/http-exchange.ts";
+import { headerValue } from "./body-content.ts";
+import { BodyView } from "./body-view.tsx";
+import styles from "./exchange-inspector.module.css";
+import { HeaderListView } from "./header-list.tsx";
+
+export function RequestTab({ exchange: { request } }: { readonly exchange: HttpExchange }) {
+  const { headers, trailers, body } = request;
+  const query = useMemo(() => queryOf(request.target), [request.target]);
+  return (
+    <>
+      {query.length > 0 && <HeaderListView title="Query" headers={query} />}
+      <HeaderListView headers={headers} />
+      {trailers.length > 0 && <HeaderListView title="Trailers" headers={trailers} />}
+      <div className={styles.body}>
+        <BodyView
+          of="request"
+          body={body}
+          contentType={headerValue(headers, "content-type")}
+          contentEncoding={headerValue(headers, "content-encoding")}
+          emptyText="The request has no body."
+        />
+      </div>
+    </>
+  );
+}
+
+function queryOf(target: string): readonly (readonly [string, string])[] {
+  const at = target.indexOf("?");
+  return at < 0 ? [] : [...new URLSearchParams(target.slice(at + 1))];
+}

@@ -1,0 +1,33 @@
+import "./control/no-eval.ts";
+import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
+import "@mantine/spotlight/styles.css";
+import "uplot/dist/uPlot.min.css";
+import "./fonts.css";
+import "./global.css";
+import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { createRoot } from "react-dom/client";
+import { ConfirmProvider } from "./components/confirm.tsx";
+import { ControlProvider } from "./control/client-context.tsx";
+import { createControlClient } from "./control/control-client.ts";
+import { createDashboardStores } from "./control/dashboard-stores.ts";
+import { nextFrame } from "./control/next-frame.ts";
+import { chooseTransport } from "./control/transport.ts";
+import { Frame } from "./frame/frame.tsx";
+import { resolver, theme } from "./theme.ts";
+
+const client = createControlClient({ transport: chooseTransport(window), nextFrame });
+const control = { client, stores: createDashboardStores(client, nextFrame) };
+const colorSchemeManager = localStorageColorSchemeManager({ key: "backlot.scheme" });
+
+createRoot(document.getElementById("root") as HTMLElement).render(
+  <MantineProvider theme={theme} cssVariablesResolver={resolver} colorSchemeManager={colorSchemeManager} defaultColorScheme="auto">
+    <ControlProvider control={control}>
+      <ConfirmProvider>
+        <Frame />
+      </ConfirmProvider>
+    </ControlProvider>
+    <Notifications position="bottom-right" containerWidth={400} />
+  </MantineProvider>,
+);

@@ -1,0 +1,46 @@
+import type { ReactNode } from "react";
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly title: string;
+  readonly align?: "start" | "end";
+  /** The widest text that it has to hold; without it the column takes what the others leave. */
+  readonly widest?: string;
+  /** Weight and family in which `widest` is measured. */
+  readonly face?: "text" | "mono" | "mono-bold";
+  /** What stands in the cell beside that text: a status mark, say. */
+  readonly besidePx?: number;
+  /** Its head sorts by it, where the table sorts at all. */
+  readonly sortable?: boolean;
+  /** Left out first where there is no room; 0 always stays. */
+  readonly rank: number;
+  readonly cell: (row: Row) => ReactNode;
+}
+
+export interface FittedColumns<Row> {
+  readonly columns: readonly Column<Row>[];
+  /** For `grid-template-columns`. */
+  readonly template: string;
+}
+
+const gapPx = 16;
+const fillMinimumPx = 168;
+
+/** The columns for which there is room, in their order, and their widths. */
+export function fitColumns<Row>(
+  columns: readonly Column<Row>[],
+  roomPx: number,
+  widthPx: (column: Column<Row>) => number,
+): FittedColumns<Row> {
+  const needs = (column: Column<Row>) => (column.widest === undefined ? fillMinimumPx : widthPx(column)) + gapPx;
+  let fitted = [...columns];
+  let room = roomPx + gapPx - fitted.reduce((sum, column) => sum + needs(column), 0);
+  while (room < 0) {
+    const out = fitted.filter((column) => column.rank > 0).sort((one, other) => other.rank - one.rank)[0];
+    if (!out) break;
+    fitted = fitted.filter((column) => column !== out);
+    room += needs(out);
+  }
+  const template = fitted.map((column) => (column.widest === undefined ? "minmax(0, 1fr)" : `${widthPx(column)}px`)).join(" ");
+  return { columns: fitted, template };
+}

@@ -1,0 +1,218 @@
+// biome-ignore-all lint/a11y: rows are placed one by one, which a <table> does not allow; the grid has the focus and answers the keys.
+
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, memo, type ReactNode, type Ref, useCallback, useEffect, useId, useImperativeHandle, useRef } from "react";
+import type { Column } from "./column.ts";
+import styles from "./data-table.module.css";
+import { movedRow } from "./row-cursor.ts";
+import { useFittedColumns } from "./use-fitted-columns.ts";
+
+const rowPx = 28;
+
+export interface DataTableHandle {
+  toTop(): void;
+  focus(): void;
+}
+
+export interface TableSort {
+  /** `Column.id` */
+  readonly column: string;
+  readonly direction: "ascending" | "descending";
+}
+
+export interface DataTableProps<Row> {
+  /** Names the table for a screen reader. */
+  readonly label: string;
+  readonly count: number;
+  /** Rows from top to bottom. */
+  readonly rowAt: (index: number) => Row | undefined;
+  readonly rowId: (row: Row) => number;
+  readonly columns: readonly Column<Row>[];
+  readonly chosen?: number | undefined;
+  readonly onChoose: (row: Row) => void;
+  readonly onOpen: (row: Row) => void;
+  readonly onClose: () => void;
+  /** By what the rows are sorted; `onSort` makes a button of the head of each sortable column. */
+  readonly sort?: TableSort;
+  readonly onSort?: (column: string) => void;
+  /** Told when the list leaves its top and when it is back there. */
+  readonly onScrolledAway?: (away: boolean) => void;
+  /** The last rows are in sight. */
+  readonly onEndNear?: () => void;
+  readonly ref?: Ref<DataTableHandle>;
+  /** In place of rows. */
+  readonly empty?: ReactNode;
+}
+
+/** Dense, virtualised rows; the cost of a change is that of the rows in sight. */
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const idPrefix = useId();
+  const { columns, template } = useFittedColumns(scroller, props.columns);
+  const virtual = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPx,
+    overscan: 6,
+    // The head stays in sight above the rows.
+    scrollMargin: rowPx,
+    scrollPaddingStart: rowPx,
+  });
+  const items = virtual.getVirtualItems();
+  const indexOfChosen = useCallback(() => {
+    if (chosen === undefined) return -1;
+    for (let index = 0; index < count; index++) {
+      const row = rowAt(index);
+      if (row !== undefined && rowId(row) === chosen) return index;
+    }
+    return -1;
+  }, [chosen, count, rowAt, rowId]);
+
+  const away = useRef(false);
+  const setAway = (isAway: boolean) => {
+    if (isAway === away.current) return;
+    away.current = isAway;
+    onScrolledAway?.(isAway);
+  };
+
+  useImperativeHandle(props.ref, () => ({
+    toTop: () => {
+      away.current = false;
+      scroller.current?.scrollTo({ top: 0 });
+    },
+    focus: () => scroller.current?.focus({ preventScroll: true }),
+  }));
+
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (count > 0 && last >= count - 40) onEndNear?.();
+  }, [last, count, onEndNear]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const from = indexOfChosen();
+    if (event.key === "Enter" || event.key === "Escape") {
+      const row = from < 0 ? undefined : rowAt(from);
+      if (event.key === "Escape") props.onClose();
+      else if (row !== undefined) props.onOpen(row);
+      event.preventDefault();
+      return;
+    }
+    const pageRows = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 0) / rowPx) - 2);
+    const to = movedRow(event.key, from, count, pageRows);
+    const row = to === undefined ? undefined : rowAt(to);
+    if (to === undefined || row === undefined) return;
+    event.preventDefault();
+    if (to === 0) scroller.current?.scrollTo({ top: 0 });
+    else virtual.scrollToIndex(to);
+    // Rows that someone walks through stand still.
+    setAway(to > 0);
+    props.onChoose(row);
+  };
+
+  const shown = items.map((item) => ({ item, row: rowAt(item.index) }));
+  const chosenIsShown = shown.some(({ row }) => row !== undefined && rowId(row) === chosen);
+  return (
+    <div
+      ref={scroller}
+      className={styles.scroller}
+      role="grid"
+      tabIndex={0}
+      aria-label={props.label}
+      aria-rowcount={count + 1}
+      aria-colcount={columns.length}
+      aria-activedescendant={chosenIsShown ? `${idPrefix}-${chosen}` : undefined}
+      style={{ "--columns": template } as never}
+      onScroll={() => setAway((scroller.current?.scrollTop ?? 0) > 1)}
+      onKeyDown={onKeyDown}
+    >
+      <div role="rowgroup" className={styles.head}>
+        <div role="row" aria-rowindex={1} className={styles.columns}>
+          {columns.map((column) => (
+            <div
+              key={column.id}
+              role="columnheader"
+              data-align={column.align}
+              aria-sort={props.sort?.column === column.id ? props.sort.direction : undefined}
+            >
+              <ColumnHead column={column as Column<unknown>} sort={props.sort} onSort={props.onSort} />
+            </div>
+          ))}
+        </div>
+      </div>
+      {count === 0 && props.empty}
+      <div role="rowgroup" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+        {shown.map(
+          ({ item, row }) =>
+            row !== undefined && (
+              <TableRow
+                // By place and not by row: what arrives changes text, and makes no new elements.
+                key={item.key}
+                domId={`${idPrefix}-${rowId(row)}`}
+                row={row}
+                index={item.index}
+                topPx={item.start - rowPx}
+                columns={columns as readonly Column<unknown>[]}
+                isChosen={rowId(row) === chosen}
+                onPick={props.onOpen as (row: unknown) => void}
+              />
+            ),
+        )}
+      </div>
+    </div>
+  );
+}
+
+function ColumnHead({
+  column,
+  sort,
+  onSort,
+}: {
+  column: Column<unknown>;
+  sort: TableSort | undefined;
+  onSort: DataTableProps<unknown>["onSort"];
+}) {
+  if (!onSort || !column.sortable) return column.title;
+  const direction = sort?.column === column.id ? sort.direction : undefined;
+  const Arrow = direction === "ascending" ? IconArrowUp : IconArrowDown;
+  return (
+    // Out of the tab order, which has one stop for the table; a screen reader reaches it in the grid.
+    <button type="button" tabIndex={-1} className={styles.sort} data-sorted={direction !== undefined} onClick={() => onSort(column.id)}>
+      {column.title}
+      {direction && <Arrow size={12} stroke={1.5} aria-hidden="true" />}
+    </button>
+  );
+}
+
+interface TableRowProps {
+  readonly domId: string;
+  readonly row: unknown;
+  readonly index: number;
+  readonly topPx: number;
+  readonly columns: readonly Column<unknown>[];
+  readonly isChosen: boolean;
+  readonly onPick: (row: unknown) => void;
+}
+
+const TableRow = memo(function TableRow({ domId, row, index, topPx, columns, isChosen, onPick }: TableRowProps) {
+  return (
+    <div
+      id={domId}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={isChosen}
+      className={`${styles.columns} ${styles.row}`}
+      style={{ transform: `translateY(${topPx}px)` }}
+      // At the press, not the release: by then another row may have moved under the pointer.
+      onMouseDown={(event) => event.button === 0 && onPick(row)}
+    >
+      {columns.map((column) => (
+        <div key={column.id} role="gridcell" data-align={column.align}>
+          {column.cell(row)}
+        </div>
+      ))}
+    </div>
+  );
+});

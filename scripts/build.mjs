@@ -1,0 +1,102 @@
+/** `npm run build`: the dashboard, the services and both shells into dist/. Skips what has not changed. */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.resolve(import.meta.dirname, "..");
+const dist = path.join(root, "dist");
+
+/** One SSR build for what Node runs: entries share their chunks, and pure-JS dependencies are bundled in. */
+const nodeEntries = {
+  "servers/backlot": "servers/backlot.ts",
+  "servers/service-process": "servers/service-process.ts",
+  "electron/main": "electron/main.ts",
+};
+/** A sandboxed preload may load no other file. */
+const preloadEntries = { "electron/preload": "electron/preload.ts" };
+const nativeOrHost = ["electron", "better-sqlite3", "bufferutil", "utf-8-validate"];
+
+const inputs = {
+  renderer: ["renderer", "contract", "package-lock.json", "scripts/build.mjs"],
+  node: ["servers", "electron", "contract", "package.json", "package-lock.json", "scripts/build.mjs"],
+};
+
+/** Builds what changed since the last build. Returns the parts that were built. */
+export async function build({ force = false, only, log = () => {} } = {}) {
+  const built = [];
+  for (const [part, sources] of Object.entries(inputs)) {
+    if (only && part !== only) continue;
+    const stamp = path.join(dist, `.${part}-stamp`);
+    const fingerprint = fingerprintOf(sources);
+    if (!force && readOrEmpty(stamp) === fingerprint) continue;
+    log(`Building ${part === "node" ? "the services" : "the dashboard"} ...`);
+    if (part === "renderer") await buildRenderer();
+    else await buildNode();
+    writeFileSync(stamp, fingerprint);
+    built.push(part);
+  }
+  return built;
+}
+
+async function buildRenderer() {
+  const vite = await import("vite");
+  await vite.build({ configFile: path.join(root, "renderer/vite.config.ts"), root: path.join(root, "renderer"), logLevel: "warn" });
+}
+
+async function buildNode() {
+  const vite = await import("vite");
+  for (const folder of ["servers", "electron"]) rmSync(path.join(dist, folder), { recursive: true, force: true });
+  for (const input of [nodeEntries, preloadEntries]) {
+    await vite.build({
+      configFile: false,
+      root,
+      logLevel: "warn",
+      define: { "process.env.NODE_ENV": JSON.stringify("production") },
+      ssr: { noExternal: true, external: nativeOrHost },
+      build: {
+        ssr: true,
+        outDir: dist,
+        emptyOutDir: false,
+        target: "node22",
+        minify: false,
+        rollupOptions: {
+          input: Object.fromEntries(Object.entries(input).map(([name, file]) => [name, path.join(root, file)])),
+          output: { format: "cjs", entryFileNames: "[name].cjs", chunkFileNames: "servers/chunks/[name]-[hash].cjs" },
+        },
+      },
+    });
+  }
+}
+
+/** Names, sizes and times of all source files: cheap, and as good as content for "has anything changed". */
+function fingerprintOf(sources) {
+  const hash = createHash("sha256");
+  const visit = (file) => {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    if (!stat) return;
+    if (stat.isDirectory()) {
+      for (const name of readdirSync(file).sort()) if (name !== "node_modules") visit(path.join(file, name));
+    } else hash.update(`${path.relative(root, file)}\0${stat.size}\0${stat.mtimeMs}\n`);
+  };
+  for (const source of sources) visit(path.join(root, source));
+  return hash.digest("hex");
+}
+
+function readOrEmpty(file) {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const started = performance.now();
+  const built = await build({
+    force: process.argv.includes("--force"),
+    only: Object.keys(inputs).find((part) => process.argv.includes(`--${part}`)),
+    log: console.log,
+  });
+  console.log(built.length === 0 ? "Nothing to build." : `Built in ${((performance.now() - started) / 1_000).toFixed(1)} s.`);
+}

@@ -1,0 +1,17 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+/** Marks the place of the fuses in Electron's binary, as @electron/fuses looks for it. */
+export const fuseSentinel = "dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX";
+const fuseVersion = 1;
+/** Electron's own setting, one character a fuse: RunAsNode is the first. */
+const fusesAsShipped = "10110001";
+
+/** A folder that electron-builder takes for Electron's: nothing in it runs, but its fuses can be set and read. */
+export async function makeDummyRuntime(folder) {
+  await mkdir(path.join(folder, "locales"), { recursive: true });
+  await mkdir(path.join(folder, "resources"), { recursive: true });
+  const wire = Buffer.from([fuseVersion, fusesAsShipped.length, ...Buffer.from(fusesAsShipped)]);
+  await writeFile(path.join(folder, "electron"), Buffer.concat([Buffer.from(fuseSentinel), wire]), { mode: 0o755 });
+  await writeFile(path.join(folder, "locales", "en-US.pak"), "");
+}

@@ -1,0 +1,68 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { extractFile, listPackage, statFile } from "@electron/asar";
+import { fuseSentinel } from "./dummy-runtime.mjs";
+
+/** Entries, from which every other program file must be reached by `require`. */
+const programEntries = ["dist/electron/main.cjs", "dist/servers/service-process.cjs"];
+/** Loaded by the window alone, and into a sandbox that requires nothing. */
+const preload = "dist/electron/preload.cjs";
+const dashboard = "dist/renderer/index.html";
+const shellFiles = ["package.json", preload, "resources/icons/256x256.png", "resources/tray/tray-linux.png"];
+
+/**
+ * RunAsNode, cookie encryption, NODE_OPTIONS, inspector: off. ASAR integrity, app from ASAR only: on.
+ * V8 snapshot of its own, file: privileges: off.
+ */
+const expectedFuses = "00001100";
+
+/**
+ * What is packed in electron-builder's output folder for Linux, and what is wrong with it.
+ * @returns {Promise<{ files: { name: string, bytes: number }[], problems: string[] }>}
+ */
+export async function inspectPackage(folder) {
+  const archive = path.join(folder, "resources", "app.asar");
+  const read = (name) => extractFile(archive, path.normalize(name)).toString();
+  const files = listPackage(archive, { isPack: false })
+    .map((name) => name.slice(1).replaceAll(path.sep, "/"))
+    .map((name) => ({ name, stat: statFile(archive, path.normalize(name)) }))
+    .filter(({ stat }) => !("files" in stat))
+    .map(({ name, stat }) => ({ name, bytes: stat.size }));
+  const names = new Set(files.map(({ name }) => name));
+
+  const needed = new Set([...shellFiles, ...programEntries, dashboard]);
+  for (const entry of programEntries) follow(entry, requiredFiles, names, read, needed);
+  follow(dashboard, (from, text) => namedAssets(from, text, names), names, read, needed);
+
+  const problems = [
+    ...[...names].filter((name) => !needed.has(name)).map((name) => `Packed without need: ${name}`),
+    ...[...needed].filter((name) => !names.has(name)).map((name) => `Missing: ${name}`),
+  ];
+  const fuses = await fusesOf(path.join(folder, "backlot"));
+  if (fuses !== expectedFuses) problems.push(`The fuses are ${fuses}, not ${expectedFuses}`);
+  return { files, problems };
+}
+
+/** Adds to `needed` all that a file leads to, by way of `find`. */
+function follow(file, find, names, read, needed) {
+  if (!names.has(file)) return;
+  for (const next of find(file, read(file))) {
+    if (needed.has(next)) continue;
+    needed.add(next);
+    if (/\.(cjs|js|css|html)$/.test(next)) follow(next, find, names, read, needed);
+  }
+}
+
+const requiredFiles = (from, text) =>
+  [...text.matchAll(/\brequire\("(\.[^"]+)"\)/g)].map(([, target]) => path.posix.join(path.posix.dirname(from), target));
+
+/** Vite's names hold a hash of the content, so a file that is named is used. */
+const namedAssets = (_from, text, names) =>
+  [...names].filter((name) => name.startsWith("dist/renderer/") && text.includes(path.posix.basename(name)));
+
+async function fusesOf(binary) {
+  const content = await readFile(binary);
+  const at = content.indexOf(fuseSentinel) + fuseSentinel.length;
+  const count = content[at + 1];
+  return content.subarray(at + 2, at + 2 + count).toString();
+}

@@ -1,0 +1,97 @@
+/** `node scripts/screenshots.mjs`: the pictures in docs/screenshots, of the real program with sample traffic. */
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { chromium } from "playwright-core";
+import { root } from "./setup.mjs";
+
+const folder = path.join(root, "docs/screenshots");
+const sizes = [
+  { width: 1_280, height: 800 },
+  { width: 1_920, height: 1_080 },
+];
+const schemes = ["dark", "light"];
+
+const dataDir = mkdtempSync(path.join(os.tmpdir(), "backlot-screenshots-"));
+const backlot = spawn(
+  process.execPath,
+  [path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", "--dashboard-port", "0", "--data-dir", dataDir],
+  { stdio: ["ignore", "pipe", "ignore"] },
+);
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+});
+try {
+  const dashboard = await readyAddress();
+  mkdirSync(folder, { recursive: true });
+  await everywhere(dashboard, "first-run", async () => {});
+
+  const page = await open(dashboard, sizes[0], "dark");
+  await page.getByRole("button", { name: "Start all and send sample traffic" }).click();
+  // Long enough for the plots to show something, and for a request that is still open.
+  await delay(45_000);
+  await page.context().close();
+
+  await everywhere(dashboard, "overview", (page) => page.getByText("Worth knowing").waitFor());
+  await everywhere(dashboard, "http-live", async (page) => {
+    await openService(page, "Live");
+    await page.getByRole("row").filter({ hasText: "/api/echo" }).first().click();
+    await page.keyboard.press("Enter");
+    await page.getByRole("tab", { name: "Response" }).waitFor();
+  });
+  await everywhere(dashboard, "http-try", async (page) => {
+    await openService(page, "Try");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await delay(700);
+  });
+  for (const tab of ["Config", "Logs"]) await everywhere(dashboard, `http-${tab.toLowerCase()}`, (page) => openService(page, tab));
+  for (const name of ["Timeline", "Settings"]) {
+    await everywhere(dashboard, name.toLowerCase(), (page) => page.getByRole("link", { name }).first().click());
+  }
+  await everywhere(dashboard, "commands", (page) => page.keyboard.press("Control+k"));
+} finally {
+  await browser.close();
+  backlot.kill("SIGTERM");
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+async function everywhere(dashboard, name, prepare) {
+  for (const scheme of schemes) {
+    for (const size of sizes) {
+      const page = await open(dashboard, size, scheme);
+      await prepare(page);
+      await delay(1_500);
+      await page.screenshot({ path: path.join(folder, `${name}-${scheme}-${size.width}.png`) });
+      await page.context().close();
+    }
+  }
+  console.log(name);
+}
+
+async function open(dashboard, viewport, colorScheme) {
+  const context = await browser.newContext({ viewport, colorScheme });
+  const page = await context.newPage();
+  await page.goto(dashboard);
+  await page.getByRole("heading", { level: 1 }).waitFor();
+  return page;
+}
+
+async function openService(page, tab) {
+  await page.getByRole("link", { name: /^HTTP/ }).first().click();
+  await page.getByRole("tab", { name: tab, exact: true }).click();
+}
+
+function readyAddress() {
+  return new Promise((resolve, reject) => {
+    let text = "";
+    backlot.stdout.on("data", (chunk) => {
+      text += chunk;
+      const address = /"dashboard":"([^"]+)"/.exec(text)?.[1];
+      if (address) resolve(address);
+    });
+    backlot.once("exit", (code) => reject(new Error(`Backlot ended with ${code}`)));
+  });
+}

@@ -1,0 +1,33 @@
+/** The programs that the tests drive as real clients, from Debian's packages. */
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { fail, run } from "./setup.mjs";
+
+/** Command that shows the package is there, and the package that brings it. */
+const tools = [
+  { command: "chromium", package: "chromium", use: "end-to-end tests of the dashboard" },
+  { command: "curl", package: "curl", use: "the HTTP service's tests" },
+  { command: "python3", package: "python3", use: "the HTTP service's tests" },
+];
+
+const find = (command) =>
+  (process.env.PATH ?? "").split(path.delimiter).some((folder) => folder !== "" && existsSync(path.join(folder, command)));
+
+/**
+ * As root on Debian, installs what is missing. Elsewhere names it: in CI that is a failure, on a contributor's
+ * machine the tests that need it say so.
+ */
+export async function installSystemPackages() {
+  let missing = tools.filter(({ command }) => !find(command));
+  if (missing.length === 0) return;
+  if (process.platform === "linux" && process.getuid?.() === 0 && find("apt-get")) {
+    const packages = missing.map((tool) => tool.package);
+    console.error(`Installing ${packages.join(", ")} (apt-get) ...`);
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    await run("apt-get", ["-qq", "update"], { toStderr: true, env });
+    await run("apt-get", ["-qq", "install", "-y", "--no-install-recommends", ...packages], { toStderr: true, env });
+    missing = tools.filter(({ command }) => !find(command));
+  }
+  for (const tool of missing) console.error(`Missing: ${tool.command} (Debian package ${tool.package}), needed for ${tool.use}.`);
+  if (missing.length > 0 && process.env.CI === "true") fail("In CI every tool must be there.");
+}

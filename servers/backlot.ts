@@ -1,0 +1,86 @@
+/** Entry of Backlot without Electron: the browser shell, and the headless one. */
+import { spawn } from "node:child_process";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import packageJson from "../package.json" with { type: "json" };
+import { services } from "./catalog.ts";
+import { helpText, parseCommandLine } from "./command-line.ts";
+import { createConsoleOutput } from "./console-output.ts";
+import { toFailure } from "./core/service-error.ts";
+import { runBacklot } from "./run-backlot.ts";
+import { nodeSpawner } from "./supervisor/spawner.ts";
+
+async function main(argv: readonly string[]): Promise<number> {
+  const commandLine = parseCommandLine(argv, services);
+  if (commandLine.help) {
+    process.stdout.write(helpText(services));
+    return 0;
+  }
+  if (commandLine.version) {
+    process.stdout.write(`${packageJson.version}\n`);
+    return 0;
+  }
+  const output = createConsoleOutput({ json: commandLine.json, stdout: process.stdout, stderr: process.stderr });
+  const here = path.dirname(fileURLToPath(import.meta.url));
+  const ending = endOnSignals();
+  const opensBrowser = commandLine.shell === "browser" && hasDisplay();
+  return await runBacklot({
+    commandLine,
+    spawner: nodeSpawner(path.join(here, `service-process${path.extname(fileURLToPath(import.meta.url))}`)),
+    version: packageJson.version,
+    environment: process.env,
+    // Run from source, the built dashboard is in dist; built, it is beside us.
+    dashboardDir: path.resolve(here, import.meta.url.endsWith(".ts") ? "../dist/renderer" : "../renderer"),
+    output: {
+      ...output,
+      ready(dashboard) {
+        output.ready(dashboard);
+        if (opensBrowser) openBrowser(dashboard);
+      },
+    },
+    signal: ending,
+  });
+}
+
+/** Ends in order at the first signal; a person who asks again a second later wants out now. */
+function endOnSignals(): AbortSignal {
+  const ending = new AbortController();
+  let askedAt = 0;
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => {
+      // One Ctrl C arrives several times: from the terminal, from npm and from the launcher.
+      if (ending.signal.aborted && performance.now() - askedAt > 1_000) process.exit(130);
+      if (!ending.signal.aborted) askedAt = performance.now();
+      ending.abort();
+    });
+  }
+  return ending.signal;
+}
+
+const hasDisplay = () => process.platform !== "linux" || Boolean(process.env.DISPLAY || process.env.WAYLAND_DISPLAY);
+
+function openBrowser(url: string) {
+  const [command, ...args] =
+    process.platform === "darwin"
+      ? ["open", url]
+      : process.platform === "win32"
+        ? ["rundll32", "url.dll,FileProtocolHandler", url]
+        : ["xdg-open", url];
+  const child = spawn(command as string, args, { stdio: "ignore", detached: true });
+  // The URL is printed: whoever has no opener opens it by hand.
+  child.on("error", () => {});
+  child.unref();
+}
+
+// A reader of our output that has left must not end the services.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error) => {
+    const { code, message, hint } = toFailure(error);
+    process.stderr.write(`${code}: ${message}\n${hint}\n`);
+    if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+    process.exit(code === "USAGE" || code.startsWith("SERVICE_") || code === "CONFIG_INVALID" ? 2 : 1);
+  },
+);

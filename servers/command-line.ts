@@ -1,0 +1,149 @@
+import { parseArgs } from "node:util";
+import { type ServiceId, serviceIds } from "../contract/service.ts";
+import { configProperties, environmentNames, flagName } from "./core/config.ts";
+import type { Service } from "./core/service.ts";
+import { ServiceError } from "./core/service-error.ts";
+
+/** What the command line asks for. */
+export interface CommandLine {
+  /** "auto": the window where there can be one, else the dashboard at a URL. */
+  readonly shell: "auto" | "desktop" | "browser" | "headless";
+  /** Services to start; empty leaves that to the settings and the user. */
+  readonly start: readonly ServiceId[];
+  /** `start` was given by name: one that cannot start ends a headless run. */
+  readonly only: boolean;
+  readonly dataDir: string | undefined;
+  /** Undefined: 7070, or the next free one. */
+  readonly dashboardPort: number | undefined;
+  readonly json: boolean;
+  readonly help: boolean;
+  readonly version: boolean;
+  /** Values of configuration fields as text. */
+  readonly flags: Readonly<Partial<Record<ServiceId, Readonly<Record<string, string>>>>>;
+}
+
+const programFlags = {
+  desktop: { type: "boolean", help: "Open the desktop window, or say why there cannot be one" },
+  browser: { type: "boolean", help: "Serve the dashboard and open it in the system's browser" },
+  headless: { type: "boolean", help: "Serve without opening anything: for CI and servers" },
+  only: { type: "string", argument: "IDS", help: "Start these services, for example http,mqtt" },
+  "start-all": { type: "boolean", help: "Start every service" },
+  "data-dir": { type: "string", argument: "DIR", help: "Where settings and data are kept" },
+  "dashboard-port": { type: "string", argument: "N", help: "Port of the dashboard (7070); 0 picks a free one" },
+  json: { type: "boolean", help: "One JSON object a line on stdout; all else on stderr" },
+  help: { type: "boolean", help: "Show this text" },
+  version: { type: "boolean", help: "Show the version" },
+} as const;
+
+/** Parses the arguments after the program's name. Throws USAGE. */
+export function parseCommandLine(argv: readonly string[], services: readonly Service[]): CommandLine {
+  const serviceFlags = services.flatMap((service) =>
+    configProperties(service).map(([field, property]) => ({
+      service,
+      field,
+      boolean: property.type === "boolean",
+      flag: flagName(service, field).slice(2),
+    })),
+  );
+  let values: Record<string, string | boolean | undefined>;
+  try {
+    ({ values } = parseArgs({
+      args: withBooleanValues(
+        argv,
+        serviceFlags.flatMap(({ boolean, flag }) => (boolean ? [flag] : [])),
+      ),
+      options: {
+        ...Object.fromEntries(Object.entries(programFlags).map(([name, { type }]) => [name, { type }])),
+        ...Object.fromEntries(serviceFlags.map(({ flag }) => [flag, { type: "string" as const }])),
+      },
+      strict: true,
+      allowPositionals: false,
+    }) as { values: Record<string, string | boolean | undefined> });
+  } catch (cause) {
+    throw usage((cause as Error).message.split(". ")[0] ?? "unknown option", cause);
+  }
+  const text = (name: string) => (typeof values[name] === "string" ? values[name] : undefined);
+
+  const shells = (["desktop", "browser", "headless"] as const).filter((name) => values[name] === true);
+  if (shells.length > 1) throw usage(`--${shells.join(" and --")} exclude each other`);
+  const only = text("only");
+  if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
+
+  const flags: Partial<Record<ServiceId, Record<string, string>>> = {};
+  for (const { service, field, flag } of serviceFlags) {
+    const value = text(flag);
+    if (value !== undefined) flags[service.id] = { ...flags[service.id], [field]: value };
+  }
+  return {
+    shell: shells[0] ?? "auto",
+    start: values["start-all"] ? services.map(({ id }) => id) : only === undefined ? [] : parseIds(only, services),
+    only: only !== undefined,
+    dataDir: text("data-dir"),
+    dashboardPort: parsePort(text("dashboard-port")),
+    json: values.json === true,
+    help: values.help === true,
+    version: values.version === true,
+    flags,
+  };
+}
+
+/** `--http-open-to-lan` alone means true: a boolean field takes its value only after "=" or as true/false. */
+function withBooleanValues(argv: readonly string[], booleans: readonly string[]): string[] {
+  return argv.map((argument, index) => {
+    const next = argv[index + 1]?.toLowerCase();
+    const hasValue = next !== undefined && /^(true|false|1|0|yes|no|on|off)$/.test(next);
+    return booleans.includes(argument.slice(2)) && !hasValue ? `${argument}=true` : argument;
+  });
+}
+
+function parseIds(text: string, services: readonly Service[]): ServiceId[] {
+  const names = text
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "");
+  if (names.length === 0) throw usage("--only names no service");
+  return [...new Set(names)].map((name) => {
+    const id = serviceIds.find((candidate) => candidate === name);
+    if (!id)
+      throw new ServiceError(
+        "SERVICE_UNKNOWN",
+        `There is no service "${name}"`,
+        `The services are ${services.map((service) => service.id).join(", ")}.`,
+      );
+    if (!services.some((service) => service.id === id)) {
+      throw new ServiceError(
+        "SERVICE_NOT_BUILT",
+        `${id} is not in this version of Backlot yet`,
+        `The services are ${services.map((service) => service.id).join(", ")}.`,
+      );
+    }
+    return id;
+  });
+}
+
+function parsePort(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw usage(`--dashboard-port takes 0 to 65535, not "${text}"`);
+  return port;
+}
+
+const usage = (problem: string, cause?: unknown) => new ServiceError("USAGE", problem, "See npm start -- --help.", { cause });
+
+/** The help text, in which every field of every service has its flag and variables. */
+export function helpText(services: readonly Service[]): string {
+  const row = (left: string, right: string) => `  ${left.padEnd(34)} ${right}`;
+  const lines = ["Backlot: stand-in backends, and what passes through them.", "", "Usage: npm start -- [options]", ""];
+  for (const [name, flag] of Object.entries(programFlags)) {
+    lines.push(row(`--${name}${"argument" in flag ? ` ${flag.argument}` : ""}`, flag.help));
+  }
+  for (const service of services) {
+    lines.push("", `${service.title} (default < settings < environment < flag)`);
+    for (const [field, property] of configProperties(service)) {
+      const variables = environmentNames(service, property).join(", ");
+      const fallback = property.default === undefined ? "" : ` [${[property.default].flat().join(",")}]`;
+      lines.push(row(`${flagName(service, field)} ${variables ? `(${variables})` : ""}`, `${property.title ?? field}${fallback}`));
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,171 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { type DownFrame, maxFrameBytes, type Port } from "../contract/wire.ts";
+import { listenTcp } from "./core/tcp-listener.ts";
+import { readDashboardFile } from "./dashboard-files.ts";
+
+export interface ControlServerOptions {
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** The built dashboard. */
+  readonly dashboardDir: string;
+  readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
+}
+
+export interface ControlServer {
+  /** With the token: whoever opens it may control Backlot. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A dashboard that does not read: above this its frames are dropped with the connection, and it comes back. */
+const maxBufferedBytes = 32 << 20;
+
+/**
+ * The dashboard on loopback: static files, and the control WebSocket at /control. The link's token is swapped for a
+ * cookie; Host and Origin are checked, so a page elsewhere can neither read nor ask, also not by DNS rebinding.
+ * Throws PORT_IN_USE and the like.
+ */
+export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
+  const token = secret();
+  const session = secret();
+  const releases: (() => Promise<void>)[] = [];
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, perMessageDeflate: false });
+  let port = 0;
+
+  const hosts = () => ["127.0.0.1", "localhost", "[::1]"].map((name) => `${name}:${port}`);
+  const cookieName = () => `backlot_${port}`;
+  const isOurHost = (request: IncomingMessage) => hosts().includes(request.headers.host ?? "");
+  const isAllowed = (request: IncomingMessage) => sameSecret(cookie(request.headers.cookie, cookieName()), session);
+
+  async function onRequest(request: IncomingMessage, response: ServerResponse) {
+    if (!isOurHost(request)) return refuse(response, 421, "This server answers for its loopback address only.");
+    if (request.method !== "GET" && request.method !== "HEAD")
+      return refuse(response, 405, "Only GET is answered here.", { allow: "GET, HEAD" });
+    const url = parseUrl(request.url ?? "/");
+    if (!url) return refuse(response, 400, "This is no valid address.");
+    const offered = url.searchParams.get("token");
+    if (offered !== null) {
+      if (!sameSecret(offered, token))
+        return refuse(response, 403, "This link is of an earlier run. Open the one that Backlot printed last.");
+      // The redirect takes the token out of the address bar and the history.
+      response.writeHead(303, { location: "/", "set-cookie": `${cookieName()}=${session}; HttpOnly; SameSite=Strict; Path=/` }).end();
+      return;
+    }
+    if (!isAllowed(request)) {
+      // A link that was followed on another site's page (a terminal in the browser) comes here without its new cookie, which is
+      // SameSite=Strict also over the redirect. From this page on it is our own navigation.
+      if (request.headers["sec-fetch-site"] === "cross-site" && request.headers["sec-fetch-mode"] === "navigate") return openAnew(response);
+      return refuse(response, 403, "Open the link that Backlot printed at its start.");
+    }
+    await sendFile(response, url.pathname, request.method === "HEAD");
+  }
+
+  async function sendFile(response: ServerResponse, pathname: string, headOnly: boolean) {
+    // Safari does not count a WebSocket of the same origin as 'self'; the policy's grammar has no IPv6 addresses.
+    const named = hosts().filter((host) => !host.startsWith("["));
+    const sources = named.map((host) => `ws://${host}`);
+    const file = await readDashboardFile(options.dashboardDir, pathname, sources);
+    if (!file) return refuse(response, 404, "There is no such file.");
+    response.writeHead(200, file.headers);
+    response.end(headOnly ? undefined : file.content);
+  }
+
+  function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+    socket.on("error", () => socket.destroy());
+    const fromOurPage = hosts().some((host) => request.headers.origin === `http://${host}`);
+    if (!isOurHost(request) || !fromOurPage || !isAllowed(request) || parseUrl(request.url ?? "")?.pathname !== "/control") {
+      socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) =>
+      options.attach(webSocketPort(webSocket), () => webSocket.close(1008, "not a frame")),
+    );
+  }
+
+  port = await listenTcp({
+    port: options.port,
+    openToLan: false,
+    createServer: () => {
+      const server = createServer((request, response) => void onRequest(request, response));
+      server.on("upgrade", onUpgrade);
+      return server;
+    },
+    onStop: (release) => void releases.push(release),
+  });
+
+  return {
+    url: `http://127.0.0.1:${port}/?token=${token}`,
+    async close() {
+      for (const client of sockets.clients) client.terminate();
+      sockets.close();
+      await Promise.all(releases.map((release) => release()));
+    },
+  };
+}
+
+function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
+  webSocket.on("error", () => webSocket.terminate());
+  return {
+    post(frame) {
+      if (webSocket.readyState !== webSocket.OPEN) return;
+      if (webSocket.bufferedAmount > maxBufferedBytes) webSocket.terminate();
+      else webSocket.send(JSON.stringify(frame));
+    },
+    onFrame: (listener) =>
+      webSocket.on("message", (data) => {
+        let frame: unknown;
+        try {
+          frame = JSON.parse(String(data));
+        } catch {
+          // Left undefined: the session refuses it as no frame.
+        }
+        listener(frame);
+      }),
+    onClose: (listener) => webSocket.on("close", listener),
+  };
+}
+
+function openAnew(response: ServerResponse) {
+  response.writeHead(200, {
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+  });
+  response.end('<!doctype html><meta http-equiv="refresh" content="0; url=/"><title>Backlot</title>');
+}
+
+function refuse(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}) {
+  response
+    .writeHead(status, { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", ...headers })
+    .end(`${text}\n`);
+}
+
+const secret = () => randomBytes(24).toString("base64url");
+
+function sameSecret(offered: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(offered), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function cookie(header: string | undefined, name: string): string {
+  for (const pair of (header ?? "").split(";")) {
+    const [key, value] = pair.trim().split("=", 2);
+    if (key === name) return value ?? "";
+  }
+  return "";
+}
+
+/** Path decoded; undefined where the target is no valid URL or escape. */
+function parseUrl(target: string): { pathname: string; searchParams: URLSearchParams } | undefined {
+  try {
+    // "//name/path" would otherwise be read as another host.
+    const url = new URL(`http://localhost${target}`);
+    return { pathname: decodeURIComponent(url.pathname), searchParams: url.searchParams };
+  } catch {
+    return undefined;
+  }
+}

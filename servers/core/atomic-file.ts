@@ -1,0 +1,30 @@
+import { randomBytes } from "node:crypto";
+import { copyFile, mkdir, open, rename, rm } from "node:fs/promises";
+import path from "node:path";
+
+/**
+ * Writes the whole file or leaves the old one: a temporary file beside it is flushed to disk, then renamed over it.
+ * With `backup`, the old content is kept under that name. Owner-only (0600).
+ */
+export async function writeFileAtomically(file: string, content: string, backup?: string): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
+  try {
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (backup) {
+      await copyFile(file, backup).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== "ENOENT") throw error;
+      });
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+const known: readonly (readonly [pattern: RegExp, name: string])[] = [
+  // Order matters: Edge and Opera also say "Chrome", and everything says "Mozilla".
+  [/\bEdgA?\//, "Edge"],
+  [/\bOPR\//, "Opera"],
+  [/\b(?:Firefox|FxiOS)\//, "Firefox"],
+  [/\bElectron\//, "Electron"],
+  [/\bHeadlessChrome\//, "Chrome headless"],
+  [/\b(?:Chrome|CriOS|Chromium)\//, "Chrome"],
+  [/\bVersion\/.*\bSafari\//, "Safari"],
+];
+
+const rememberedNames = 500;
+
+/** Shortens User-Agent headers to what a person would say: "curl", "okhttp", "Firefox". */
+export function createClientNames(): (userAgent: string | undefined) => string {
+  // A few clients send nearly all requests; remembering them spares the patterns.
+  const names = new Map<string, string>();
+  return (userAgent) => {
+    if (!userAgent) return "";
+    let name = names.get(userAgent);
+    if (name === undefined) {
+      name = clientName(userAgent);
+      if (names.size >= rememberedNames) names.clear();
+      names.set(userAgent, name);
+    }
+    return name;
+  };
+}
+
+export function clientName(userAgent: string): string {
+  if (userAgent.startsWith("Mozilla/")) {
+    for (const [pattern, name] of known) if (pattern.test(userAgent)) return name;
+  }
+  // RFC 9110 §10.1.5: the product comes first, "name/version".
+  const product = /^[\w.!#$%&'*+^`|~-]+/.exec(userAgent)?.[0] ?? "";
+  return product.slice(0, 40);
+}

@@ -1,0 +1,218 @@
+import { z } from "zod";
+import type { ConfigField, ConfigKind, ConfigSource } from "../../contract/config.ts";
+import { serviceIds } from "../../contract/service.ts";
+import type { FieldMeta } from "./common-fields.ts";
+import type { Service } from "./service.ts";
+import { ServiceError } from "./service-error.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Whence a service's configuration comes, the weakest first after the schema's defaults. */
+export interface ConfigSources {
+  /** From the settings file. */
+  readonly file: Values;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** From the command line, as text, by field name. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Only this service was asked for: it may use variables that elsewhere are another service's. */
+  readonly alone?: boolean;
+}
+
+interface JsonProperty extends Partial<FieldMeta> {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+}
+
+/** Whole configuration from values of the right types; throws CONFIG_INVALID. */
+export function parseConfig(service: Service, values: Values): Record<string, unknown> {
+  const parsed = service.config.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw invalid(service, String(issue?.path[0] ?? "configuration"), issue?.message ?? "invalid", "its configuration", parsed.error);
+}
+
+/** Resolves default < file < environment < flag. Throws CONFIG_INVALID, naming the variable, flag or file that is wrong. */
+export function resolveConfig(service: Service, sources: ConfigSources): Record<string, unknown> {
+  const given: Record<string, unknown> = {};
+  const from: Record<string, Given> = {};
+  for (const [name, property] of configProperties(service)) {
+    const strongest = strongestSource(service, name, property, sources);
+    if (!strongest) continue;
+    from[name] = strongest;
+    given[name] = typedValue(service, name, property, strongest);
+  }
+  const parsed = service.config.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const name = String(issue?.path[0] ?? "");
+  throw invalid(service, name, issue?.message ?? "invalid", from[name]?.name ?? "its configuration", parsed.error);
+}
+
+/** The form: also where a value is wrong, which is then shown as it was given, with its problem. */
+export function configFields(service: Service, sources: ConfigSources): ConfigField[] {
+  return configProperties(service).map(([name, property]): ConfigField => {
+    const strongest = strongestSource(service, name, property, sources);
+    const { value, problem } = checkedValue(service, name, property, strongest);
+    return {
+      name,
+      title: property.title ?? name,
+      help: property.help ?? "",
+      ...(property.unit && { unit: property.unit }),
+      group: property.group ?? "General",
+      env: environmentNames(service, property, sources.alone),
+      flag: flagName(service, name),
+      type: kindOf(property),
+      default: property.default,
+      value: property.secret && value ? secretMask : value,
+      source: strongest?.source ?? "default",
+      ...(problem !== undefined && { problem }),
+      ...(Object.hasOwn(sources.file, name) && { stored: property.secret ? secretMask : sources.file[name] }),
+      needsRestart: property.live !== true,
+    };
+  });
+}
+
+/** A value with its origin; from the environment and the command line it is text. */
+interface Given {
+  readonly value: unknown;
+  readonly source: ConfigSource;
+  /** Of the variable or flag, for messages. */
+  readonly name: string;
+}
+
+/** A wrong value in a weaker source harms nobody. */
+function strongestSource(service: Service, name: string, property: JsonProperty, sources: ConfigSources): Given | undefined {
+  const flag = sources.flags[name];
+  if (flag !== undefined) return { value: flag, source: "flag", name: flagName(service, name) };
+  for (const variable of environmentNames(service, property, sources.alone)) {
+    const text = sources.environment[variable];
+    if (text !== undefined && text !== "") return { value: text, source: "environment", name: variable };
+  }
+  return Object.hasOwn(sources.file, name) ? { value: sources.file[name], source: "file", name: "the settings file" } : undefined;
+}
+
+function typedValue(service: Service, name: string, property: JsonProperty, given: Given): unknown {
+  return given.source === "file" ? given.value : fromText(service, name, property, String(given.value), given.name);
+}
+
+function checkedValue(
+  service: Service,
+  name: string,
+  property: JsonProperty,
+  given: Given | undefined,
+): { value: unknown; problem?: string } {
+  try {
+    const value = given && typedValue(service, name, property, given);
+    const parsed = z.safeParse(service.config.shape[name] as z.ZodType, value);
+    return parsed.success ? { value: parsed.data } : { value, problem: parsed.error.issues[0]?.message ?? "invalid" };
+  } catch (error) {
+    return { value: given?.value, problem: (error instanceof ServiceError && error.field?.problem) || String(error) };
+  }
+}
+
+/** Stands in the form for a secret that is set. */
+export const secretMask = "••••••••";
+
+/** Checks values for the settings file against their fields alone; throws CONFIG_INVALID at the first that is wrong. */
+export function checkConfigValues(service: Service, values: Values): void {
+  for (const [name, value] of Object.entries(values)) {
+    const schema = Object.hasOwn(service.config.shape, name) && service.config.shape[name];
+    if (!schema) throw invalid(service, name, "there is no such field", "its configuration");
+    const parsed = z.safeParse(schema, value);
+    if (!parsed.success) throw invalid(service, name, parsed.error.issues[0]?.message ?? "invalid", "its configuration", parsed.error);
+  }
+}
+
+/** The schema as JSON Schema properties, with what `.meta()` says of each. */
+export function configProperties(service: Service): [name: string, property: JsonProperty][] {
+  const schema = z.toJSONSchema(service.config, { io: "input" }) as { properties?: Record<string, JsonProperty> };
+  return Object.entries(schema.properties ?? {});
+}
+
+/** The strongest first. A name that begins like another service's works only when this service is started alone. */
+export function environmentNames(service: Service, meta: Partial<FieldMeta>, alone = false): string[] {
+  if (!meta.env) return [];
+  const own = `${service.id.toUpperCase()}_`;
+  if (meta.env.startsWith(own)) return [meta.env];
+  const belongsToAnother = serviceIds.some((id) => id !== service.id && meta.env?.startsWith(`${id.toUpperCase()}_`));
+  return belongsToAnother && !alone ? [own + meta.env] : [own + meta.env, meta.env];
+}
+
+/** "bodyBytes" of http is `--http-body-bytes`. */
+export const flagName = (service: Pick<Service, "id">, name: string) =>
+  `--${service.id}-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+function kindOf(property: JsonProperty): ConfigKind {
+  if (property.secret) return { kind: "secret" };
+  if (property.enum) return { kind: "choice", choices: property.enum };
+  switch (property.type) {
+    case "boolean":
+      return { kind: "boolean" };
+    case "integer":
+    case "number":
+      return {
+        kind: property.type,
+        ...(property.minimum !== undefined && { minimum: property.minimum }),
+        ...(property.maximum !== undefined && { maximum: property.maximum }),
+      };
+    case "array":
+      return { kind: "list" };
+    default:
+      return { kind: "text" };
+  }
+}
+
+const truths: Readonly<Record<string, boolean>> = {
+  true: true,
+  "1": true,
+  yes: true,
+  on: true,
+  false: false,
+  "0": false,
+  no: false,
+  off: false,
+};
+
+function fromText(service: Service, name: string, property: JsonProperty, text: string, source: string): unknown {
+  const kind = kindOf(property);
+  switch (kind.kind) {
+    case "boolean": {
+      const value = truths[text.trim().toLowerCase()];
+      if (value === undefined) throw invalid(service, name, `"${text}" is neither true nor false`, source);
+      return value;
+    }
+    case "integer":
+    case "number": {
+      const value = Number(text);
+      if (text.trim() === "" || !Number.isFinite(value)) throw invalid(service, name, `"${text}" is not a number`, source);
+      return value;
+    }
+    case "choice":
+      return text.trim().toLowerCase();
+    case "list":
+      return text
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "");
+    case "text":
+    case "secret":
+      return text;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function invalid(service: Service, field: string, problem: string, source: string, cause?: unknown): ServiceError {
+  return new ServiceError(
+    "CONFIG_INVALID",
+    `${service.title}, ${field} (from ${source}): ${problem}`,
+    "Correct the value, or remove it to use the default.",
+    {
+      cause,
+      field: { name: field, problem },
+    },
+  );
+}

@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { endGently } from "./end-gently.ts";
+import type { HttpRecorder } from "./http-recorder.ts";
+import type { Log } from "./log.ts";
+import { createMalformedHandler } from "./malformed-request.ts";
+import { createRecordedClasses, type ExpressLike, type RecordedRequest, type RecordedResponse } from "./recorded-messages.ts";
+
+export interface HttpServerLimits {
+  readonly headerBytes: number;
+  /** For the head of a request to arrive. */
+  readonly headersTimeoutMs: number;
+  /** For the whole of a request to arrive. */
+  readonly requestTimeoutMs: number;
+  /** For the next request on a connection that is kept open. */
+  readonly keepAliveTimeoutMs: number;
+}
+
+export interface HttpServerOptions {
+  readonly app: ExpressLike;
+  readonly recorder: HttpRecorder;
+  readonly log: Log;
+  readonly limits: HttpServerLimits;
+  readonly errorBody: (status: number, message: string) => string;
+  /** Answers a request whose row has begun. */
+  readonly handle: (request: RecordedRequest, response: RecordedResponse) => void;
+  /** A request with a body that asks to be told to send it; answers 100 or refuses. Node's own way without it. */
+  readonly onExpectContinue?: (request: RecordedRequest, response: RecordedResponse) => boolean;
+  readonly upgrade?: {
+    /** Which requests change protocol; all others that offer to are answered as if they had not. */
+    readonly accepts: (request: RecordedRequest) => boolean;
+    readonly handle: (request: RecordedRequest, socket: Duplex, head: Buffer) => void;
+  };
+}
+
+/** Returns a maker of servers that share one application and one recorder: one for each address to listen on. */
+export function createHttpServerFactory(options: HttpServerOptions): () => Server {
+  const { app, recorder, log, limits, errorBody, upgrade } = options;
+  const classes = createRecordedClasses(app);
+  const onMalformed = createMalformedHandler({ recorder, log, errorBody, maxHeaderBytes: limits.headerBytes });
+
+  function onRequest(request: RecordedRequest, response: RecordedResponse): void {
+    recorder.begin(request, response);
+    options.handle(request, response);
+  }
+
+  /** CONNECT, and on older Node every request that offers another protocol: Node has let go of the socket, so answer and close. */
+  function answerAsRequest(request: RecordedRequest, duplex: Duplex): void {
+    const socket = duplex as Socket;
+    const response = new classes.ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    socket.on("error", () => socket.destroy());
+    response.once("finish", () => {
+      response.detachSocket(socket);
+      response.emit("close");
+      endGently(socket);
+    });
+    onRequest(request, response);
+  }
+
+  return () => {
+    const server = createServer({
+      ...(classes as unknown as Pick<ServerOptions, "IncomingMessage" | "ServerResponse">),
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersTimeoutMs,
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.max(50, Math.min(1_000, limits.headersTimeoutMs / 4)),
+      // Answered by us, so that it has the shape of every other error and a row.
+      requireHostHeader: false,
+      ...(upgrade && { shouldUpgradeCallback: (request: IncomingMessage) => upgrade.accepts(request as unknown as RecordedRequest) }),
+    });
+    // The bytes are bounded already; Node's own bound on their number would drop fields silently.
+    server.maxHeadersCount = 0;
+    server.on("connection", (socket) => recorder.connections.opened(socket));
+    server.on("request", onRequest as never);
+    server.on("clientError", onMalformed as never);
+    server.on("checkContinue", (request, response) => {
+      const [asked, answer] = [request as unknown as RecordedRequest, response as unknown as RecordedResponse];
+      recorder.begin(asked, answer);
+      if (options.onExpectContinue?.(asked, answer) === false) return;
+      answer.writeContinue();
+      options.handle(asked, answer);
+    });
+    server.on("checkExpectation", (request, response) => {
+      recorder.begin(request as unknown as RecordedRequest, response as unknown as RecordedResponse);
+      // RFC 9110 §10.1.1: an expectation other than 100-continue cannot be met.
+      const body = errorBody(417, "The only expectation met here is 100-continue");
+      response.writeHead(417, {
+        "Content-Type": "application/json; charset=utf-8",
+        "Content-Length": Buffer.byteLength(body),
+        Connection: "close",
+      });
+      response.end(body);
+    });
+    server.on("connect", (request, socket) => answerAsRequest(request as unknown as RecordedRequest, socket));
+    if (upgrade) {
+      server.on("upgrade", (request, socket, head) => {
+        const asked = request as unknown as RecordedRequest;
+        if (upgrade.accepts(asked)) upgrade.handle(asked, socket, head);
+        else answerAsRequest(asked, socket);
+      });
+    }
+    return server;
+  };
+}

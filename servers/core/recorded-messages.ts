@@ -1,0 +1,75 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { HttpEntry } from "./http-entry.ts";
+
+export interface RecordedRequest extends IncomingMessage {
+  /** Set once the recorder has begun its row. */
+  entry: HttpEntry | undefined;
+}
+
+export interface RecordedResponse extends ServerResponse {
+  readonly req: RecordedRequest;
+  entry: HttpEntry | undefined;
+}
+
+export interface RecordedClasses {
+  readonly IncomingMessage: new (socket: Socket) => RecordedRequest;
+  readonly ServerResponse: new (request: RecordedRequest) => RecordedResponse;
+}
+
+/** The part of an Express application that this needs. */
+export interface ExpressLike {
+  request: object;
+  response: object;
+}
+
+/**
+ * Request and response classes that tell their entry what passes; Node makes its objects from them.
+ * Express changes the prototype of each object to its own, which costs more than the rest of it together on older Node;
+ * objects born with that prototype are left as they are.
+ */
+export function createRecordedClasses(app: ExpressLike): RecordedClasses {
+  class Request extends IncomingMessage implements RecordedRequest {
+    entry: HttpEntry | undefined = undefined;
+
+    // Every byte of a body passes here, whether a handler reads it or not.
+    override push(chunk: unknown, encoding?: BufferEncoding): boolean {
+      if (this.entry) {
+        if (chunk === null) this.entry.receivedAll();
+        else this.entry.received(chunk as Uint8Array);
+      }
+      return super.push(chunk, encoding);
+    }
+  }
+
+  class Response extends ServerResponse<Request> implements RecordedResponse {
+    entry: HttpEntry | undefined = undefined;
+
+    override writeHead(status: number, ...rest: never[]): this {
+      this.entry?.answering(status, this);
+      return super.writeHead(status, ...rest);
+    }
+
+    override write(chunk: unknown, ...rest: never[]): boolean {
+      if (this.entry) record(this.entry, chunk, rest[0]);
+      return super.write(chunk, ...rest);
+    }
+
+    override end(chunk?: unknown, ...rest: never[]): this {
+      if (this.entry && chunk !== undefined && chunk !== null && typeof chunk !== "function") record(this.entry, chunk, rest[0]);
+      return super.end(chunk, ...rest);
+    }
+  }
+
+  Object.setPrototypeOf(Request.prototype, app.request);
+  Object.setPrototypeOf(Response.prototype, app.response);
+  app.request = Request.prototype;
+  app.response = Response.prototype;
+  return { IncomingMessage: Request, ServerResponse: Response as unknown as RecordedClasses["ServerResponse"] };
+}
+
+function record(entry: HttpEntry, chunk: unknown, encoding: unknown): void {
+  // RFC 9110 §9.3.2: an answer to HEAD has no content, whatever the handler writes.
+  if (entry.head.method === "HEAD") return;
+  entry.sent(chunk as string | Uint8Array, typeof encoding === "string" ? (encoding as BufferEncoding) : undefined);
+}

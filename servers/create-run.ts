@@ -1,0 +1,44 @@
+import path from "node:path";
+import type { AppInfo } from "../contract/control.ts";
+import { services as builtServices, plannedServices } from "./catalog.ts";
+import type { CommandLine } from "./command-line.ts";
+import type { Service } from "./core/service.ts";
+import { defaultDataDir } from "./data-dir.ts";
+import type { ServiceTiming } from "./supervisor/managed-service.ts";
+import type { Spawner } from "./supervisor/spawner.ts";
+import { createSupervisor, type Supervisor } from "./supervisor/supervisor.ts";
+
+export interface RunParts {
+  readonly commandLine: CommandLine;
+  readonly spawner: Spawner;
+  readonly shell: AppInfo["shell"];
+  readonly version: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Those of the catalog where none are given. */
+  readonly services?: readonly Service[];
+  readonly timing?: Partial<ServiceTiming>;
+}
+
+/** The supervisor of one run, as both shells make it. */
+export function createRun({
+  commandLine,
+  spawner,
+  shell,
+  version,
+  environment,
+  services = builtServices,
+  timing,
+}: RunParts): Promise<Supervisor> {
+  return createSupervisor({
+    services,
+    planned: plannedServices,
+    spawner,
+    dataDir: path.resolve(commandLine.dataDir ?? defaultDataDir(environment)),
+    shell,
+    version,
+    environment,
+    flags: commandLine.flags,
+    alone: commandLine.only && commandLine.start.length === 1 ? commandLine.start[0] : undefined,
+    ...(timing && { timing }),
+  });
+}

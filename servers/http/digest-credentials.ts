@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+
+/** RFC 7616 §3.4: the fields of an `Authorization: Digest` header. */
+export interface DigestCredentials {
+  readonly username: string;
+  readonly usernameIsHashed: boolean;
+  readonly realm: string;
+  readonly uri: string;
+  readonly nonce: string;
+  readonly opaque: string;
+  readonly response: string;
+  readonly algorithm: string;
+  readonly qop: string;
+  readonly cnonce: string;
+  readonly nc: string;
+}
+
+const field = /([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))\s*(?:,|$)/g;
+
+/** Undefined where the header is not of the Digest scheme. */
+export function parseDigestCredentials(header: string | undefined): DigestCredentials | undefined {
+  const fields = /^digest\s+(.*)$/i.exec(header ?? "")?.[1];
+  if (fields === undefined) return undefined;
+  const values = new Map<string, string>();
+  for (const [, name = "", quoted, plain] of fields.matchAll(field))
+    values.set(name.toLowerCase(), quoted?.replace(/\\(.)/g, "$1") ?? plain ?? "");
+  const of = (name: string) => values.get(name) ?? "";
+  return {
+    username: values.has("username*") ? decodeExtended(of("username*")) : latin1AsUtf8(of("username")),
+    usernameIsHashed: of("userhash").toLowerCase() === "true",
+    realm: of("realm"),
+    uri: of("uri"),
+    nonce: of("nonce"),
+    opaque: of("opaque"),
+    response: of("response").toLowerCase(),
+    algorithm: of("algorithm"),
+    qop: of("qop").toLowerCase(),
+    cnonce: of("cnonce"),
+    nc: of("nc"),
+  };
+}
+
+/** RFC 8187: UTF-8''J%C3%A4s%C3%B8n */
+function decodeExtended(value: string): string {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value)?.[1];
+  if (encoded === undefined) return "";
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return "";
+  }
+}
+
+/** Node reads header bytes as Latin-1; the challenge asked for UTF-8. */
+function latin1AsUtf8(text: string): string {
+  const decoded = Buffer.from(text, "latin1").toString("utf8");
+  return decoded.includes("\uFFFD") ? text : decoded;
+}
+
+export const digestAlgorithms = ["MD5", "SHA-256", "SHA-512", "SHA-512-256"] as const;
+export type DigestAlgorithm = (typeof digestAlgorithms)[number];
+
+const hashNames: Readonly<Record<DigestAlgorithm, string>> = {
+  MD5: "md5",
+  "SHA-256": "sha256",
+  "SHA-512": "sha512",
+  "SHA-512-256": "sha512-256",
+};
+
+export interface DigestInput {
+  readonly algorithm: DigestAlgorithm;
+  /** The "-sess" variant (§3.4.2). */
+  readonly session: boolean;
+  readonly username: string;
+  readonly password: string;
+  readonly realm: string;
+  readonly method: string;
+  readonly body: Buffer;
+}
+
+/** §3.4.1: the response that the right password gives. */
+export function digestResponse(input: DigestInput, given: DigestCredentials): string {
+  const hash = (data: string | Buffer) => hashOf(input.algorithm, data);
+  const secret = hash(`${input.username}:${input.realm}:${input.password}`);
+  const a1 = input.session ? hash(`${secret}:${given.nonce}:${given.cnonce}`) : secret;
+  const a2 = given.qop === "auth-int" ? `${input.method}:${given.uri}:${hash(input.body)}` : `${input.method}:${given.uri}`;
+  return hash(`${a1}:${given.nonce}:${given.nc}:${given.cnonce}:${given.qop}:${hash(a2)}`);
+}
+
+export const hashOf = (algorithm: DigestAlgorithm, data: string | Buffer): string =>
+  createHash(hashNames[algorithm]).update(data).digest("hex");

@@ -1,0 +1,105 @@
+import { randomBytes } from "node:crypto";
+import type { Request, Response } from "express";
+import type { HttpConfig } from "../http-config.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { durationQuery, integerParam, integerQuery, queryOf } from "../query.ts";
+import { send } from "../reply.ts";
+import { viewRequest } from "../request-view.ts";
+import { type Route, routeGroup } from "../route.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { waitWithClient, writeToClient } from "../wait.ts";
+
+const octets = "application/octet-stream";
+
+export const byteRoutes = (config: HttpConfig): readonly Route[] =>
+  routeGroup("Bytes and streams", [
+    {
+      path: "/bytes/:count",
+      methods: ["GET"],
+      summary: `Random bytes, at most ${config.generatedBytes}`,
+      query: { seed: "the same bytes for the same seed" },
+      handle: (request, response) => send(response, 200, octets, bytesFor(request, config)),
+    },
+    {
+      path: "/stream-bytes/:count",
+      methods: ["GET"],
+      summary: "The same, chunk by chunk",
+      query: { seed: "as above", chunk_size: "bytes in a chunk, 10240 without" },
+      handle: (request, response) => streamBytes(request, response, config),
+    },
+    {
+      path: "/stream/:count",
+      methods: ["GET"],
+      summary: `JSON lines, at most ${config.streamLines}`,
+      handle: (request, response) => streamLines(request, response, config),
+    },
+    {
+      path: "/drip",
+      methods: ["GET"],
+      summary: "Lets bytes drip over a time",
+      query: { numbytes: "10 without", duration: "2 s without", delay: "before the first byte", code: "status, 200 without" },
+      handle: (request, response) => drip(request, response, config),
+    },
+  ]);
+
+function bytesFor(request: Request, config: HttpConfig): Buffer {
+  const count = Math.min(integerParam(request, "count"), config.generatedBytes);
+  const seed = queryOf(request).get("seed");
+  if (seed === null) return randomBytes(count);
+  const next = seededRandom(seed);
+  return Buffer.from(Uint8Array.from({ length: count }, () => Math.floor(next() * 256)));
+}
+
+async function streamBytes(request: Request, response: Response, config: HttpConfig): Promise<void> {
+  const bytes = bytesFor(request, config);
+  const chunkSize = integerQuery(queryOf(request), "chunk_size", { fallback: 10_240, minimum: 1 });
+  response.setHeader("Content-Type", octets);
+  if (request.method !== "HEAD") {
+    for (let start = 0; start < bytes.length; start += chunkSize) await writeToClient(response, bytes.subarray(start, start + chunkSize));
+  }
+  response.end();
+}
+
+async function streamLines(request: Request, response: Response, config: HttpConfig): Promise<void> {
+  const count = Math.min(integerParam(request, "count"), config.streamLines);
+  const view = viewRequest(request);
+  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  if (request.method !== "HEAD") {
+    for (let id = 0; id < count; id++) await writeToClient(response, `${JSON.stringify({ ...view, id })}\n`);
+  }
+  response.end();
+}
+
+/** Bytes that are due are sent together, at most so many times a second. */
+const dripsPerSecond = 50;
+
+async function drip(request: Request, response: Response, config: HttpConfig): Promise<void> {
+  const query = queryOf(request);
+  const maximumMs = config.delaySeconds * 1_000;
+  const durationMs = durationQuery(query, "duration", { fallbackMs: Math.min(2_000, maximumMs), maximumMs });
+  const delayMs = durationQuery(query, "delay", { fallbackMs: 0, maximumMs });
+  if (durationMs + delayMs > maximumMs) throw new HttpProblem(400, `Invalid duration: with the delay at most ${config.delaySeconds} s`);
+  const count = integerQuery(query, "numbytes", { fallback: 10, minimum: 1, maximum: config.generatedBytes });
+  const code = integerQuery(query, "code", { fallback: 200, minimum: 200, maximum: 599 });
+  const hasContent = request.method !== "HEAD" && code !== 204 && code !== 205 && code !== 304;
+
+  if (delayMs > 0) await waitWithClient(response, delayMs);
+  response.statusCode = code;
+  response.setHeader("Content-Type", octets);
+  if (code !== 204 && code !== 304) response.setHeader("Content-Length", code === 205 ? 0 : count);
+  if (!hasContent) {
+    response.end();
+    return;
+  }
+  response.flushHeaders();
+  const steps = Math.max(1, Math.min(count, Math.ceil((durationMs / 1_000) * dripsPerSecond)));
+  // The first bytes leave at once and the last when the duration is over.
+  const pauseMs = durationMs / Math.max(1, steps - 1);
+  for (let step = 0, sent = 0; step < steps; step++) {
+    if (step > 0) await waitWithClient(response, pauseMs);
+    const due = Math.round(((step + 1) * count) / steps);
+    await writeToClient(response, "*".repeat(due - sent));
+    sent = due;
+  }
+  response.end();
+}

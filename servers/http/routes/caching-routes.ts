@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import type { Request, Response } from "express";
+import { etagMatches } from "../entity-tag.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { integerParam, textParam } from "../query.ts";
+import { sendEmpty, sendError, sendPrettyJson } from "../reply.ts";
+import { viewRequest } from "../request-view.ts";
+import { type Route, routeGroup } from "../route.ts";
+
+export const cachingRoutes = (): readonly Route[] =>
+  routeGroup("Caching", [
+    { path: "/etag/:etag", methods: ["GET"], summary: "Has this entity tag; honours If-Match and If-None-Match", handle: entityTag },
+    { path: "/cache", methods: ["GET"], summary: "304 for any If-Modified-Since or If-None-Match", handle: cache },
+    {
+      path: "/cache/:seconds",
+      methods: ["GET"],
+      summary: "May be cached for this many seconds",
+      handle: (request, response) =>
+        sendPrettyJson(response, viewRequest(request), { "Cache-Control": `public, max-age=${integerParam(request, "seconds")}` }),
+    },
+  ]);
+
+function entityTag(request: Request, response: Response): void {
+  const asked = textParam(request, "etag");
+  const quoted = /^(?:W\/)?".*"$/.test(asked) ? asked : `"${asked}"`;
+  if (!/^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(quoted)) throw new HttpProblem(400, "Invalid entity tag");
+  const ETag = quoted;
+  const ifMatch = request.headers["if-match"];
+  const ifNoneMatch = request.headers["if-none-match"];
+  // RFC 9110 §13.2.2: If-Match comes first.
+  if (ifMatch !== undefined && !etagMatches(ifMatch, ETag, "strong")) sendError(response, 412, "The entity tag does not match", { ETag });
+  else if (ifNoneMatch !== undefined && etagMatches(ifNoneMatch, ETag, "weak")) sendEmpty(response, 304, { ETag });
+  else sendPrettyJson(response, viewRequest(request), { ETag });
+}
+
+function cache(request: Request, response: Response): void {
+  if (request.headers["if-modified-since"] !== undefined || request.headers["if-none-match"] !== undefined) {
+    sendEmpty(response, 304);
+    return;
+  }
+  sendPrettyJson(response, viewRequest(request), {
+    "Last-Modified": new Date().toUTCString(),
+    ETag: `"${randomBytes(16).toString("hex")}"`,
+  });
+}

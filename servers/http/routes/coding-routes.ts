@@ -1,0 +1,30 @@
+import { promisify } from "node:util";
+import zlib from "node:zlib";
+import type { Request, Response } from "express";
+import { send } from "../reply.ts";
+import { headersOf, originOf } from "../request-view.ts";
+import { type Route, routeGroup } from "../route.ts";
+
+const codings = {
+  gzip: { token: "gzip", encode: promisify<Buffer, Buffer>(zlib.gzip), mark: "gzipped" },
+  deflate: { token: "deflate", encode: promisify<Buffer, Buffer>(zlib.deflate), mark: "deflated" },
+  brotli: { token: "br", encode: promisify<Buffer, Buffer>(zlib.brotliCompress), mark: "brotli" },
+} as const;
+
+export const codingRoutes = (): readonly Route[] =>
+  routeGroup(
+    "Content codings",
+    (Object.keys(codings) as (keyof typeof codings)[]).map((name) => ({
+      path: `/${name}`,
+      methods: ["GET"],
+      summary: `An answer in ${name}`,
+      handle: (request, response) => sendCoded(request, response, name),
+    })),
+  );
+
+async function sendCoded(request: Request, response: Response, name: keyof typeof codings): Promise<void> {
+  const { token, encode, mark } = codings[name];
+  const told = { [mark]: true, headers: headersOf(request), method: request.method, origin: originOf(request) };
+  const body = await encode(Buffer.from(`${JSON.stringify(told, null, 2)}\n`));
+  send(response, 200, "application/json; charset=utf-8", body, { "Content-Encoding": token, Vary: "Accept-Encoding" });
+}

@@ -1,0 +1,73 @@
+import type { Request, Response } from "express";
+import { HttpProblem } from "../http-problem.ts";
+import { queryOf, textParam } from "../query.ts";
+import { sendEmpty, sendPrettyJson } from "../reply.ts";
+import { type Route, routeGroup } from "../route.ts";
+
+export const cookieRoutes = (): readonly Route[] =>
+  routeGroup("Cookies", [
+    {
+      path: "/cookies",
+      methods: ["GET"],
+      summary: "The cookies that came",
+      handle: (request, response) => sendPrettyJson(response, { cookies: cookiesOf(request) }),
+    },
+    {
+      path: "/cookies/set",
+      methods: ["GET"],
+      summary: "Sets a cookie for each query field, then redirects to /cookies",
+      handle: (request, response) => redirectWith(response, [...queryOf(request)].map(cookie)),
+    },
+    {
+      path: "/cookies/set/:name/:value",
+      methods: ["GET"],
+      summary: "Sets one cookie, then redirects to /cookies",
+      handle: (request, response) => redirectWith(response, [cookie([textParam(request, "name"), textParam(request, "value")])]),
+    },
+    {
+      path: "/cookies/delete",
+      methods: ["GET"],
+      summary: "Deletes the cookies named in the query, then redirects to /cookies",
+      handle: (request, response) =>
+        redirectWith(
+          response,
+          [...queryOf(request).keys()].map((name) => `${cookie([name, ""])}; Max-Age=0; Expires=Thu, 01 Jan 1970 00:00:00 GMT`),
+        ),
+    },
+  ]);
+
+export function cookiesOf(request: Request): Record<string, string> {
+  const cookies = Object.create(null) as Record<string, string>;
+  for (const pair of (request.headers.cookie ?? "").split(";")) {
+    const equals = pair.indexOf("=");
+    if (equals < 1) continue;
+    const name = pair.slice(0, equals).trim();
+    // RFC 6265 §5.4: of two cookies with one name the more specific comes first.
+    cookies[name] ??= decodeValue(
+      pair
+        .slice(equals + 1)
+        .trim()
+        .replace(/^"(.*)"$/, "$1"),
+    );
+  }
+  return cookies;
+}
+
+function decodeValue(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
+/** RFC 6265 §4.1.1: a name is a token; what a value may not hold is percent-encoded. */
+function cookie([name, value]: readonly [string, string]): string {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new HttpProblem(400, "Invalid cookie name");
+  const encoded = value.replace(/[^\x21\x23-\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu, encodeURIComponent);
+  return `${name}=${encoded}; Path=/`;
+}
+
+function redirectWith(response: Response, cookies: readonly string[]): void {
+  sendEmpty(response, 302, { Location: "/cookies", ...(cookies.length > 0 && { "Set-Cookie": cookies }) });
+}

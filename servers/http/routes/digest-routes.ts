@@ -1,0 +1,120 @@
+import type { Request, Response } from "express";
+import { type DigestAlgorithm, digestAlgorithms, digestResponse, hashOf, parseDigestCredentials } from "../digest-credentials.ts";
+import { createDigestNonces, type DigestNonces } from "../digest-nonces.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { queryOf, textParam } from "../query.ts";
+import { sendError, sendPrettyJson } from "../reply.ts";
+import { readBody } from "../request-body.ts";
+import { type Route, routeGroup } from "../route.ts";
+import { sameText } from "./authentication-routes.ts";
+import { cookiesOf } from "./cookie-routes.ts";
+
+const realm = "backlot";
+
+/** Digest authentication (RFC 7616) at httpbin's paths. */
+export function digestRoutes(config: HttpConfig): readonly Route[] {
+  const nonces = createDigestNonces();
+  const handle = (request: Request, response: Response) => authenticate(request, response, nonces, config.bodyBytes);
+  return routeGroup("Authentication", [
+    {
+      path: "/digest-auth/:qop/:user/:password",
+      methods: "any",
+      summary: "Digest authentication with MD5; qop is auth, auth-int or anything for both",
+      handle,
+    },
+    {
+      path: "/digest-auth/:qop/:user/:password/:algorithm",
+      methods: "any",
+      summary: `The same with ${digestAlgorithms.join(", ")}, or one of them with -sess`,
+      handle,
+    },
+    {
+      path: "/digest-auth/:qop/:user/:password/:algorithm/:staleAfter",
+      methods: "any",
+      summary: "The same, each nonce stale after so many uses",
+      handle,
+    },
+  ]);
+}
+
+interface Protection {
+  readonly algorithm: DigestAlgorithm;
+  readonly session: boolean;
+  readonly algorithmName: string;
+  readonly qops: readonly string[];
+  /** Uses of a nonce before it is stale. */
+  readonly uses: number;
+}
+
+function protectionOf(request: Request): Protection {
+  const asked = textParam(request, "algorithm").toUpperCase();
+  const session = asked.endsWith("-SESS");
+  const algorithm = digestAlgorithms.find((name) => name === asked.replace(/-SESS$/, "")) ?? "MD5";
+  const qop = textParam(request, "qop");
+  const staleAfter = textParam(request, "staleAfter");
+  return {
+    algorithm,
+    session,
+    algorithmName: session ? `${algorithm}-sess` : algorithm,
+    qops: qop === "auth" || qop === "auth-int" ? [qop] : ["auth", "auth-int"],
+    uses: /^\d{1,6}$/.test(staleAfter) ? Number(staleAfter) : Number.POSITIVE_INFINITY,
+  };
+}
+
+async function authenticate(request: Request, response: Response, nonces: DigestNonces, limitBytes: number): Promise<void> {
+  const protection = protectionOf(request);
+  const user = textParam(request, "user");
+  const cookieNeeded = /^(?:1|t|true)$/i.test(queryOf(request).get("require-cookie") ?? "");
+  const challenge = (stale: boolean) => sendChallenge(response, nonces, protection, { stale, cookieNeeded });
+
+  const given = parseDigestCredentials(request.headers.authorization);
+  if (!given || (cookieNeeded && request.headers.cookie === undefined)) return challenge(false);
+  if (cookieNeeded && cookiesOf(request).fake !== "fake_value") throw new HttpProblem(403, "The cookie set with the challenge is missing");
+  // §3.4: the digest speaks of another resource than the request line.
+  if (!namesTarget(given.uri, request.originalUrl)) throw new HttpProblem(400, "The uri of the credentials is not the request's target");
+
+  const body = await readBody(request, limitBytes);
+  const { algorithm, session } = protection;
+  const sameAlgorithm = (given.algorithm || "MD5").toUpperCase() === protection.algorithmName.toUpperCase();
+  const expected = digestResponse(
+    { algorithm, session, username: user, password: textParam(request, "password"), realm, method: request.method, body },
+    given,
+  );
+  const userMatches = given.username === (given.usernameIsHashed ? hashOf(algorithm, `${user}:${realm}`) : user);
+  const matches =
+    sameAlgorithm && given.realm === realm && protection.qops.includes(given.qop) && userMatches && sameText(given.response, expected);
+  if (!matches) return challenge(false);
+  const use = nonces.use(given.nonce, given.nc);
+  if (use !== "fresh") return challenge(use === "stale");
+  sendPrettyJson(response, { authenticated: true, user });
+}
+
+function sendChallenge(
+  response: Response,
+  nonces: DigestNonces,
+  { algorithmName, qops, uses }: Protection,
+  options: { stale: boolean; cookieNeeded: boolean },
+): void {
+  const fields = [
+    `realm="${realm}"`,
+    `qop="${qops.join(", ")}"`,
+    `algorithm=${algorithmName}`,
+    `nonce="${nonces.issue(uses)}"`,
+    'opaque="YmFja2xvdA"',
+    "charset=UTF-8",
+    "userhash=true",
+    ...(options.stale ? ["stale=true"] : []),
+  ];
+  sendError(response, 401, options.stale ? "The nonce is stale" : "Unauthorized", {
+    "WWW-Authenticate": `Digest ${fields.join(", ")}`,
+    ...(options.cookieNeeded && { "Set-Cookie": "fake=fake_value; Path=/" }),
+  });
+}
+
+function namesTarget(uri: string, target: string): boolean {
+  if (uri === target) return true;
+  // Either may be in absolute form (RFC 9112 §3.2.2).
+  const path = (text: string) => text.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+  return path(uri) === path(target);
+}

@@ -1,0 +1,68 @@
+import type { Request, Response } from "express";
+import type { BodyContent } from "../body-content.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { parseMediaType } from "../media-type.ts";
+import { readContent } from "../read-content.ts";
+import { send } from "../reply.ts";
+import { type Route, routeGroup } from "../route.ts";
+import { utf8Text } from "../utf8-text.ts";
+
+export const echoRoutes = (config: HttpConfig): readonly Route[] =>
+  routeGroup("Reference", [
+    {
+      path: "/api/echo",
+      methods: ["POST"],
+      summary: "Gives back the JSON that it got; forms, multipart, text and binary with a description",
+      handle: (request, response) => echo(request, response, config.bodyBytes),
+    },
+  ]);
+
+async function echo(request: Request, response: Response, limitBytes: number): Promise<void> {
+  const { content, body } = await readContent(request, limitBytes);
+  const described =
+    content.kind === "json" || content.kind === "none"
+      ? {}
+      : { contentType: parseMediaType(request.headers["content-type"]).essence, bytes: body.length };
+  send(response, 200, "application/json; charset=utf-8", toJson({ status: "success", ...received(content), ...described }));
+}
+
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    // V8 parses any depth but writes only what fits the stack.
+    if (cause instanceof RangeError) throw new HttpProblem(400, "Invalid JSON: nested too deeply");
+    throw cause;
+  }
+}
+
+function received(content: BodyContent): { readonly received: unknown; readonly encoding?: "base64" } {
+  switch (content.kind) {
+    case "none":
+      return { received: null };
+    case "json":
+      return { received: content.value };
+    case "form":
+      return { received: content.fields };
+    case "text":
+      return { received: content.text };
+    case "binary":
+      return { received: content.bytes.toString("base64"), encoding: "base64" };
+    case "multipart": {
+      const files = content.files.map(({ field, filename, contentType, bytes }) => {
+        const text = utf8Text(bytes);
+        return {
+          field,
+          filename,
+          contentType,
+          bytes: bytes.length,
+          ...(text === undefined ? { base64: bytes.toString("base64") } : { text }),
+        };
+      });
+      return { received: { fields: content.fields, files } };
+    }
+    default:
+      return content satisfies never;
+  }
+}

@@ -1,0 +1,40 @@
+import type { Request, Response } from "express";
+import { HttpProblem } from "../http-problem.ts";
+import { integerQuery, queryOf } from "../query.ts";
+import { sendError, sendJson } from "../reply.ts";
+import { type Route, routeGroup } from "../route.ts";
+import { seededRandom } from "../seeded-random.ts";
+
+export const failureRoutes = (): readonly Route[] =>
+  routeGroup("Failures", [
+    {
+      path: "/unstable",
+      methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+      summary: "Fails now and then; with a seed the answer depends on the query alone",
+      query: {
+        seed: "any text",
+        attempt: "which draw of that seed, 0 without",
+        rate: "share of failures, 0.5 without",
+        status: "of a failure, 500 without",
+      },
+      handle: answerUnstably,
+    },
+  ]);
+
+function answerUnstably(request: Request, response: Response): void {
+  const query = queryOf(request);
+  const rate = rateOf(query.get("rate") ?? query.get("failure_rate"));
+  const status = integerQuery(query, "status", { fallback: 500, minimum: 400, maximum: 599 });
+  const attempt = integerQuery(query, "attempt", { fallback: 0 });
+  const seed = query.get("seed");
+  const drawn = seed === null ? Math.random() : seededRandom(`${seed}\n${attempt}`)();
+  if (drawn < rate) sendError(response, status, "This attempt was chosen to fail");
+  else sendJson(response, 200, { status: "success" });
+}
+
+function rateOf(text: string | null): number {
+  if (text === null || text === "") return 0.5;
+  const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (!(rate <= 1)) throw new HttpProblem(400, "Invalid rate: 0 to 1");
+  return rate;
+}

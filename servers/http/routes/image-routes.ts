@@ -1,0 +1,39 @@
+import type { Request, Response } from "express";
+import { preferredType } from "../accept.ts";
+import { send, sendError } from "../reply.ts";
+import { type Route, routeGroup } from "../route.ts";
+import { type SamplePicture, samplePictures } from "../sample-pictures.ts";
+
+export const imageRoutes = (): readonly Route[] =>
+  routeGroup("Documents", [
+    { path: "/image", methods: ["GET"], summary: "A picture in the format that Accept likes best", handle: chooseImage },
+    ...(Object.keys(samplePictures) as (keyof typeof samplePictures)[]).map(
+      (name): Omit<Route, "group"> => ({
+        path: `/image/${name}`,
+        methods: ["GET"],
+        summary: `A picture as ${samplePictures[name].type}`,
+        handle: (_request, response) => sendPicture(response, samplePictures[name]),
+      }),
+    ),
+  ]);
+
+function chooseImage(request: Request, response: Response): void {
+  const pictures: readonly SamplePicture[] = Object.values(samplePictures);
+  const types = pictures.map(({ type }) => type);
+  const type = preferredType(request.headers.accept, types);
+  response.setHeader("Vary", "Accept");
+  const picture = pictures.find((one) => one.type === type);
+  if (picture) sendPicture(response, picture);
+  else sendError(response, 406, `Not acceptable; there are ${types.join(", ")}`);
+}
+
+function sendPicture(response: Response, { type, bytes }: SamplePicture): void {
+  // An SVG opened by itself is a document: it may run nothing.
+  send(
+    response,
+    200,
+    type,
+    bytes,
+    type === "image/svg+xml" ? { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox" } : undefined,
+  );
+}

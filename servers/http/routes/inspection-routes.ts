@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import type { Request, Response } from "express";
+import type { HttpConfig } from "../http-config.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { textParam } from "../query.ts";
+import { readContentLeniently } from "../read-content.ts";
+import { sendPrettyJson, sendText } from "../reply.ts";
+import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../request-view.ts";
+import { type HttpMethod, type Route, routeGroup } from "../route.ts";
+import { waitWithClient } from "../wait.ts";
+
+/** Routes that tell the client what arrived, in httpbin's shapes. */
+export function inspectionRoutes(config: HttpConfig): readonly Route[] {
+  async function tellWithBody(request: Request, response: Response): Promise<void> {
+    const { content, body } = await readContentLeniently(request, config.bodyBytes);
+    sendPrettyJson(response, viewRequestWithBody(request, content, body));
+  }
+
+  async function tellAnything(request: Request, response: Response): Promise<void> {
+    const { content, body } = await readContentLeniently(request, config.bodyBytes);
+    sendPrettyJson(response, { ...viewRequestWithBody(request, content, body), method: request.method });
+  }
+
+  async function tellLater(request: Request, response: Response): Promise<void> {
+    const seconds = Number(textParam(request, "seconds"));
+    if (!(seconds >= 0)) throw new HttpProblem(400, "Invalid delay: seconds are needed");
+    const { content, body } = await readContentLeniently(request, config.bodyBytes);
+    await waitWithClient(response, Math.min(seconds, config.delaySeconds) * 1_000);
+    sendPrettyJson(response, viewRequestWithBody(request, content, body));
+  }
+
+  const withBody = (method: HttpMethod): Omit<Route, "group"> => ({
+    path: `/${method.toLowerCase()}`,
+    methods: [method],
+    summary: `Tells what a ${method} brought: query, header, body`,
+    handle: tellWithBody,
+  });
+
+  return routeGroup("Inspection", [
+    {
+      path: "/get",
+      methods: ["GET"],
+      summary: "Tells what a GET brought: query, header",
+      handle: (request, response) => sendPrettyJson(response, viewRequest(request)),
+    },
+    ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(withBody),
+    { path: "/anything{/*rest}", methods: "any", summary: "Tells what any method brought to any path below", handle: tellAnything },
+    {
+      path: "/headers",
+      methods: ["GET"],
+      summary: "The request's header fields",
+      handle: (request, response) => sendPrettyJson(response, { headers: headersOf(request) }),
+    },
+    {
+      path: "/ip",
+      methods: ["GET"],
+      summary: "The client's address",
+      handle: (request, response) => sendPrettyJson(response, { origin: originOf(request) }),
+    },
+    {
+      path: "/user-agent",
+      methods: ["GET"],
+      summary: "The client's User-Agent",
+      handle: (request, response) => sendPrettyJson(response, { "user-agent": request.headers["user-agent"] ?? null }),
+    },
+    {
+      path: "/uuid",
+      methods: ["GET"],
+      summary: "A random UUID",
+      handle: (_request, response) => sendPrettyJson(response, { uuid: randomUUID() }),
+    },
+    { path: "/base64/:value", methods: ["GET"], summary: "Decodes base64 or base64url to text", handle: decodeBase64 },
+    {
+      path: "/delay/:seconds",
+      methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
+      summary: `Like /anything, this many seconds later, at most ${config.delaySeconds}`,
+      handle: tellLater,
+    },
+  ]);
+}
+
+function decodeBase64(request: Request, response: Response): void {
+  const value = textParam(request, "value");
+  if (!/^[\w+/-]*={0,2}$/.test(value) || value.replace(/=+$/, "").length % 4 === 1) {
+    throw new HttpProblem(400, "Incorrect Base64 data try: SFRUUEJJTiBpcyBhd2Vzb21l");
+  }
+  sendText(response, Buffer.from(value, "base64").toString("utf8"));
+}

@@ -1,0 +1,58 @@
+import { validateHeaderValue } from "node:http";
+import type { Request, Response } from "express";
+import { HttpProblem } from "../http-problem.ts";
+import { queryOf } from "../query.ts";
+import { type Route, routeGroup } from "../route.ts";
+
+export const responseHeaderRoutes = (): readonly Route[] =>
+  routeGroup("Answers", [
+    {
+      path: "/response-headers",
+      methods: ["GET", "POST"],
+      summary: "Sets the header fields named in the query and tells them",
+      query: { "any name": "its value" },
+      handle: sendWithHeaders,
+    },
+  ]);
+
+/** Ours alone: a caller who set them could make a page or an open door out of the answer. */
+const kept = /^(?:content-(?:type|security-policy)|x-content-type-options|access-control-.*|vary)$/i;
+/** They would break the framing of the message, or lead the client elsewhere. */
+const refused = /^(?:content-(?:length|encoding|range)|transfer-encoding|connection|keep-alive|proxy-.*|trailer|te|upgrade|refresh|date)$/i;
+
+function sendWithHeaders(request: Request, response: Response): void {
+  const asked = new Map<string, string[]>();
+  for (const [name, value] of queryOf(request)) {
+    if (refused.test(name)) throw new HttpProblem(400, `The field ${name} cannot be set`);
+    if (kept.test(name)) continue;
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !isFieldValue(name, value)) throw new HttpProblem(400, "Invalid header field");
+    asked.set(name, [...(asked.get(name) ?? []), value]);
+  }
+  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  for (const [name, values] of asked) response.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
+  const body = bodyWithItsLength(asked);
+  response.setHeader("Content-Length", body.length);
+  response.end(body);
+}
+
+function isFieldValue(name: string, value: string): boolean {
+  try {
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The body tells its own Content-Length, so it is written until both agree. */
+function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
+  for (let length = 0; ; ) {
+    const told = Object.create(null) as Record<string, unknown>;
+    told["Content-Length"] = String(length);
+    told["Content-Type"] = "application/json; charset=utf-8";
+    for (const [name, values] of asked) told[name] = values.length === 1 ? values[0] : values;
+    const body = Buffer.from(`${JSON.stringify(told, null, 2)}\n`);
+    if (body.length === length) return body;
+    length = body.length;
+  }
+}

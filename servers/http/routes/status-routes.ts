@@ -1,0 +1,69 @@
+import type { Request, Response } from "express";
+import { HttpProblem } from "../http-problem.ts";
+import { queryOf, textParam } from "../query.ts";
+import { type Route, routeGroup } from "../route.ts";
+import { seededRandom } from "../seeded-random.ts";
+import { answerStatus } from "./status-answer.ts";
+
+export const statusRoutes = (): readonly Route[] =>
+  routeGroup("Answers", [
+    {
+      path: "/status/:codes",
+      methods: ["GET", "POST", "PUT", "PATCH", "DELETE", "TRACE"],
+      summary: "Answers with this status, or with one of several: 200:3,500:1 gives 500 once in four",
+      query: { seed: "the same choice for the same seed" },
+      handle: chooseStatus,
+    },
+  ]);
+
+const teapot = `
+    -=[ teapot ]=-
+
+       _...._
+     .'  _ _ \`.
+    | ."\` ^ \`". _,
+    \\_;\`"---"\`|//
+      |       ;/
+      \\_     _/
+        \`"""\`
+`;
+const redirecting = new Set([301, 302, 303, 305, 307, 308]);
+
+function chooseStatus(request: Request, response: Response): void {
+  const seed = queryOf(request).get("seed");
+  const status = pick(parseChoices(textParam(request, "codes")), seed === null ? Math.random : seededRandom(seed));
+  if (redirecting.has(status)) answerStatus(response, status, undefined, { Location: "/redirect/1" });
+  else if (status === 418)
+    answerStatus(
+      response,
+      status,
+      { type: "text/plain; charset=utf-8", body: teapot },
+      { "X-More-Info": "https://www.rfc-editor.org/rfc/rfc2324" },
+    );
+  else answerStatus(response, status);
+}
+
+interface Choice {
+  readonly status: number;
+  readonly weight: number;
+}
+
+function parseChoices(text: string): readonly Choice[] {
+  const choices = text.split(",").map((part): Choice => {
+    const match = /^\s*([2-5]\d\d)\s*(?::\s*(\d+(?:\.\d+)?)\s*)?$/.exec(part);
+    if (!match) throw new HttpProblem(400, "Invalid status code");
+    return { status: Number(match[1]), weight: Number(match[2] ?? 1) };
+  });
+  if (!choices.some(({ weight }) => weight > 0)) throw new HttpProblem(400, "Invalid status code: every weight is 0");
+  return choices;
+}
+
+function pick(choices: readonly Choice[], random: () => number): number {
+  let left = random() * choices.reduce((sum, { weight }) => sum + weight, 0);
+  const likely = choices.filter(({ weight }) => weight > 0);
+  for (const { status, weight } of likely) {
+    left -= weight;
+    if (left < 0) return status;
+  }
+  return likely.at(-1)?.status ?? 200;
+}

@@ -1,0 +1,66 @@
+import type { Request, Response } from "express";
+import type { RecordedResponse } from "../../core/recorded-messages.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { HttpProblem } from "../http-problem.ts";
+import { durationQuery, integerQuery, queryOf } from "../query.ts";
+import { sendEmpty } from "../reply.ts";
+import { type Route, routeGroup } from "../route.ts";
+import type { SseHub, SsePlan } from "../sse/sse-hub.ts";
+
+export const streamRoutes = (config: HttpConfig, hub: SseHub): readonly Route[] =>
+  routeGroup("Reference", [
+    {
+      path: "/api/stream",
+      methods: ["GET"],
+      summary: "Server-sent events; a reconnect with Last-Event-ID goes on from there",
+      query: {
+        count: "how many, 10 without; 0 streams until the client leaves",
+        duration: "for all of them, 5s without; with count=0 from one to the next, 1s without",
+        delay: "before the first",
+        lastEventId: "like the Last-Event-ID field",
+      },
+      handle: (request, response) => stream(request, response, config, hub),
+    },
+  ]);
+
+const mostEvents = 100_000;
+const longestMs = 3_600_000;
+const shortestIntervalMs = 10;
+
+function stream(request: Request, response: Response, config: HttpConfig, hub: SseHub): void {
+  const plan = planOf(request);
+  // WHATWG HTML §9.2.3: 204 tells a client that has had everything to reconnect no more.
+  if (plan.firstId >= plan.endId) {
+    sendEmpty(response, 204);
+    return;
+  }
+  if (hub.open >= config.sseSubscribers) throw new HttpProblem(503, "Too many subscribers", { "Retry-After": "5" });
+  response.setHeader("Content-Type", "text/event-stream");
+  response.setHeader("Cache-Control", "no-cache, no-transform");
+  response.setHeader("X-Accel-Buffering", "no");
+  if (request.method === "HEAD") {
+    response.end();
+    return;
+  }
+  hub.subscribe(response as unknown as RecordedResponse, plan);
+}
+
+function planOf(request: Request): SsePlan {
+  const query = queryOf(request);
+  const count = integerQuery(query, "count", { fallback: 10, maximum: mostEvents });
+  const durationMs = durationQuery(query, "duration", { fallbackMs: count === 0 ? 1_000 : 5_000, maximumMs: longestMs });
+  const delayMs = durationQuery(query, "delay", { fallbackMs: 0, maximumMs: longestMs });
+  const field = request.headers["last-event-id"];
+  const resumedFrom = typeof field === "string" && field !== "" ? field : (query.get("lastEventId") ?? undefined);
+  // An id that a person gave to an event of their own is no place in this stream.
+  const firstId = resumedFrom !== undefined && /^\d{1,15}$/.test(resumedFrom) ? Number(resumedFrom) + 1 : 0;
+  if (count === 0)
+    return {
+      firstId,
+      endId: Number.POSITIVE_INFINITY,
+      intervalMs: Math.max(shortestIntervalMs, Math.round(durationMs)),
+      delayMs,
+      resumedFrom,
+    };
+  return { firstId, endId: count, intervalMs: count === 1 ? 0 : durationMs / (count - 1), delayMs, resumedFrom };
+}

@@ -1,0 +1,112 @@
+import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
+import { seededRandom } from "./seeded-random.ts";
+
+interface SampleRequest {
+  readonly weight: number;
+  readonly method: string;
+  readonly path: string;
+  readonly client: string;
+  readonly body?: unknown;
+}
+
+const clients = {
+  phone: "okhttp/4.12.0",
+  script: "python-requests/2.32.3",
+  terminal: "curl/8.9.1",
+  page: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+} as const;
+
+const mix: readonly SampleRequest[] = [
+  { weight: 6, method: "GET", path: "/api/data", client: clients.phone },
+  { weight: 3, method: "GET", path: "/health", client: clients.terminal },
+  {
+    weight: 3,
+    method: "POST",
+    path: "/api/echo",
+    client: clients.phone,
+    body: { order: 48_213, currency: "EUR", lines: [{ sku: "KB-101", qty: 2, price: 39.9 }] },
+  },
+  { weight: 2, method: "GET", path: "/", client: clients.page },
+  { weight: 2, method: "GET", path: "/anything/orders?limit=50&page=2", client: clients.script },
+  { weight: 1, method: "GET", path: "/image/png", client: clients.page },
+  { weight: 1, method: "GET", path: "/etag/v7", client: clients.script },
+  { weight: 1, method: "GET", path: "/redirect-to?url=/get", client: clients.page },
+  { weight: 1, method: "GET", path: "/api/status/404", client: clients.script },
+  { weight: 1, method: "DELETE", path: "/api/data", client: clients.phone },
+  { weight: 1, method: "GET", path: "/api/status/503", client: clients.phone },
+  { weight: 1, method: "GET", path: "/api/delay/0.3", client: clients.terminal },
+];
+
+const intervalMs = 350;
+
+const total = mix.reduce((sum, { weight }) => sum + weight, 0);
+
+function pick(random: number): SampleRequest {
+  let left = random * total;
+  for (const candidate of mix) {
+    left -= candidate.weight;
+    if (left < 0) return candidate;
+  }
+  return mix[0] as SampleRequest;
+}
+
+/** A client of our own on loopback that sends a plausible mix, so that a new user sees something move. */
+export function createSampleTraffic(options: { port: number; show: (view: { readonly running: boolean }) => void }) {
+  let stopCurrent: (() => void) | undefined;
+
+  function begin(): () => void {
+    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+    const random = seededRandom("sample");
+    const open = new Set<ClientRequest>();
+
+    function send(requestOptions: RequestOptions, body?: unknown): void {
+      const request = httpRequest({ host: "127.0.0.1", port: options.port, agent, ...requestOptions });
+      open.add(request);
+      request.on("response", (response) => response.resume());
+      // The service may refuse or be stopped: then there is simply nothing to see.
+      request.on("error", () => {});
+      request.on("close", () => open.delete(request));
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    }
+
+    const timer = setInterval(() => {
+      const chosen = pick(random());
+      const { method, path, client, body } = chosen;
+      send(
+        {
+          method,
+          path,
+          headers: { "User-Agent": client, Accept: "*/*", ...(body !== undefined && { "Content-Type": "application/json" }) },
+        },
+        body,
+      );
+    }, intervalMs);
+    send({
+      method: "GET",
+      path: "/api/stream?count=0&duration=1s",
+      agent: false,
+      headers: { "User-Agent": clients.page, Accept: "text/event-stream" },
+    });
+
+    return () => {
+      clearInterval(timer);
+      for (const request of open) request.destroy();
+      agent.destroy();
+    };
+  }
+
+  options.show({ running: false });
+  return {
+    start() {
+      if (stopCurrent) return;
+      stopCurrent = begin();
+      options.show({ running: true });
+    },
+    stop() {
+      if (!stopCurrent) return;
+      stopCurrent();
+      stopCurrent = undefined;
+      options.show({ running: false });
+    },
+  };
+}

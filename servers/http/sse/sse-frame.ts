@@ -1,0 +1,38 @@
+/** One event as bytes, made once for all who get it. */
+export interface SseFrame {
+  readonly plain: Buffer;
+  /** The same as one HTTP chunk (RFC 9112 §7.1). */
+  readonly chunked: Buffer;
+  /** For the list of subscribers. */
+  readonly summary: string;
+}
+
+export interface SseEvent {
+  readonly event: string;
+  readonly data: string;
+  readonly id?: string | undefined;
+}
+
+const summaryLength = 120;
+
+/** WHATWG HTML §9.2: a line for each field, a data line for each line of the data. */
+export function sseFrame({ event, data, id }: SseEvent): SseFrame {
+  const lines = [
+    ...(event === "" ? [] : [`event: ${event}`]),
+    ...(id === undefined ? [] : [`id: ${id}`]),
+    ...data.split(/\r\n|\r|\n/).map((line) => `data: ${line}`),
+  ];
+  return frameOf(`${lines.join("\n")}\n\n`, `${event} ${data}`.slice(0, summaryLength));
+}
+
+/** The event that /api/stream sends by itself. */
+export function pingFrame(id: number, timestamp: number): SseFrame {
+  const data = `{"id":${id},"timestamp":${timestamp}}`;
+  return frameOf(`event: ping\nid: ${id}\ndata: ${data}\n\n`, `ping ${data}`);
+}
+
+function frameOf(text: string, summary: string): SseFrame {
+  const plain = Buffer.from(text);
+  const chunked = Buffer.concat([Buffer.from(`${plain.length.toString(16)}\r\n`), plain, Buffer.from("\r\n")]);
+  return { plain, chunked, summary };
+}

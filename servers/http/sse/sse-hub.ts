@@ -1,0 +1,162 @@
+import type { HttpViews } from "../../../contract/http.ts";
+import type { Log } from "../../core/log.ts";
+import type { RecordedResponse } from "../../core/recorded-messages.ts";
+import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
+import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
+import { createSseTickers } from "./sse-tickers.ts";
+
+/** How long one that has left stays listed. */
+const listedAfterMs = 60_000;
+const mostListedAfter = 200;
+const eventsAtOnce = 200;
+/** Up to here each new subscriber is worth knowing; above it they are a crowd. */
+const notedSubscribers = 20;
+
+export interface SsePlan {
+  readonly firstId: number;
+  /** Ids run up to, but not including, this one; Infinity until the client leaves. */
+  readonly endId: number;
+  readonly intervalMs: number;
+  readonly delayMs: number;
+  readonly resumedFrom: string | undefined;
+}
+
+export interface SseHub {
+  readonly open: number;
+  /** The response's head is set, but not sent yet. */
+  subscribe(response: RecordedResponse, plan: SsePlan): void;
+  /** To every subscriber; tells how many it reached. */
+  broadcast(event: SseEvent): number;
+  disconnect(id: number): boolean;
+  close(): void;
+}
+
+export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; log: Log }): SseHub {
+  const open = new Map<number, SseSubscription>();
+  const left: SseSubscription[] = [];
+  const tickers = createSseTickers();
+  let nextId = 1;
+  let eventsSent = 0;
+  let viewTimer: NodeJS.Timeout | undefined;
+  let forgetTimer: NodeJS.Timeout | undefined;
+  let closed = false;
+  let frameTime = 0;
+  const frames = new Map<number, SseFrame>();
+
+  /** Subscribers in step share a frame. */
+  function pingOf(id: number, timestamp: number): SseFrame {
+    if (timestamp !== frameTime) {
+      frames.clear();
+      frameTime = timestamp;
+    }
+    let frame = frames.get(id);
+    if (!frame) {
+      frame = pingFrame(id, timestamp);
+      frames.set(id, frame);
+    }
+    return frame;
+  }
+
+  function send(subscription: SseSubscription, frame: SseFrame): boolean {
+    const sent = subscription.send(frame);
+    if (sent) eventsSent += 1;
+    changed();
+    return sent;
+  }
+
+  function changed(): void {
+    // A thousand subscribers make a large view: the more there are, the rarer it is told.
+    if (!closed) viewTimer ??= setTimeout(show, Math.max(200, open.size));
+  }
+
+  function show(): void {
+    viewTimer = undefined;
+    options.show({ subscribers: [...open.values(), ...left.toReversed()].map((one) => one.tell()), eventsSent });
+  }
+
+  function forgetOld(): void {
+    forgetTimer = undefined;
+    const before = Date.now() - listedAfterMs;
+    while (left[0]?.closedAt !== undefined && left[0].closedAt <= before) left.shift();
+    if (left[0]?.closedAt !== undefined) forgetTimer = setTimeout(forgetOld, left[0].closedAt - before);
+    changed();
+  }
+
+  function onClosed(subscription: SseSubscription): void {
+    subscription.closed();
+    open.delete(subscription.id);
+    if (closed) return;
+    left.push(subscription);
+    if (left.length > mostListedAfter) left.shift();
+    forgetTimer ??= setTimeout(forgetOld, listedAfterMs);
+    changed();
+  }
+
+  /** Sends the plan's events; returns what ends it early. */
+  function run(subscription: SseSubscription, plan: SsePlan): () => void {
+    let id = plan.firstId;
+    const isEndless = plan.endId === Number.POSITIVE_INFINITY;
+    let timer: NodeJS.Timeout | undefined;
+    let leave = () => clearTimeout(timer);
+    const next = (timestamp: number) => void send(subscription, pingOf(id++, timestamp));
+
+    function beginEndless(): void {
+      const begunAt = Date.now();
+      next(begunAt);
+      leave = tickers.join(plan.intervalMs, (timestamp) => {
+        // The shared beat may come right after the first event.
+        if (timestamp - begunAt >= plan.intervalMs / 2) next(timestamp);
+      });
+    }
+    const startAt = performance.now() + plan.delayMs;
+    const untilDue = () => startAt + (id - plan.firstId) * plan.intervalMs - performance.now();
+    function step(): void {
+      // What is due goes out together, but others get their turn.
+      for (let sent = 0; sent === 0 || (sent < eventsAtOnce && id < plan.endId && untilDue() <= 0); sent++) next(Date.now());
+      if (id >= plan.endId) subscription.end("done");
+      else timer = setTimeout(step, untilDue());
+    }
+    const begin = isEndless ? beginEndless : step;
+    if (plan.delayMs > 0) timer = setTimeout(begin, plan.delayMs);
+    else begin();
+    return () => leave();
+  }
+
+  return {
+    get open() {
+      return open.size;
+    },
+    subscribe(response, plan) {
+      const subscription = createSseSubscription({ id: nextId++, response, resumedFrom: plan.resumedFrom });
+      open.set(subscription.id, subscription);
+      if (response.entry) response.entry.longLived = true;
+      response.flushHeaders();
+      const stop = run(subscription, plan);
+      response.once("close", () => {
+        stop();
+        onClosed(subscription);
+      });
+      const { client, peer } = subscription.tell();
+      options.log[open.size <= notedSubscribers ? "notable" : "debug"](`New SSE subscriber ${peer} (${client})`);
+      changed();
+    },
+    broadcast(event) {
+      const frame = sseFrame(event);
+      let reached = 0;
+      for (const subscription of open.values()) if (send(subscription, frame)) reached += 1;
+      return reached;
+    },
+    disconnect(id) {
+      const subscription = open.get(id);
+      subscription?.end("server");
+      return subscription !== undefined;
+    },
+    close() {
+      closed = true;
+      clearTimeout(viewTimer);
+      clearTimeout(forgetTimer);
+      for (const subscription of open.values()) subscription.end("server");
+      tickers.close();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import type { SseSubscriber } from "../../../contract/http.ts";
+import type { RecordedResponse } from "../../core/recorded-messages.ts";
+import type { SseFrame } from "./sse-frame.ts";
+
+/** What may wait unsent for one subscriber; further events are left out for it. */
+const queuedBytes = 64 << 10;
+
+export interface SseSubscription {
+  readonly id: number;
+  /** False where the event was left out because the client reads too slowly. */
+  send(frame: SseFrame): boolean;
+  end(by: "server" | "done"): void;
+  closed(): void;
+  readonly closedAt: number | undefined;
+  tell(): SseSubscriber;
+}
+
+export function createSseSubscription(options: {
+  id: number;
+  response: RecordedResponse;
+  resumedFrom: string | undefined;
+}): SseSubscription {
+  const { id, response, resumedFrom } = options;
+  const openedAt = Date.now();
+  const head = response.entry?.head;
+  let sent = 0;
+  let skipped = 0;
+  let lastEvent = "";
+  let closedAt: number | undefined;
+  let closedBy: SseSubscriber["closedBy"];
+
+  function write(frame: SseFrame): void {
+    const { socket, entry } = response;
+    // A prebuilt chunk straight to the socket costs half of what response.write does. Not while this answer
+    // waits behind another of the same connection.
+    if (socket && response.chunkedEncoding && entry) {
+      entry.sent(frame.plain);
+      socket.write(frame.chunked);
+    } else response.write(frame.plain);
+  }
+
+  return {
+    id,
+    send(frame) {
+      if (closedAt !== undefined || response.writableEnded) return false;
+      if (response.writableLength > queuedBytes) {
+        skipped += 1;
+        return false;
+      }
+      write(frame);
+      sent += 1;
+      lastEvent = frame.summary;
+      return true;
+    },
+    end(by) {
+      closedBy ??= by;
+      response.end();
+    },
+    closed() {
+      closedAt ??= Date.now();
+      closedBy ??= "client";
+    },
+    get closedAt() {
+      return closedAt;
+    },
+    tell: () => ({
+      id,
+      peer: head?.connection.remote ?? "",
+      client: head?.client ?? "",
+      openedAt,
+      ...(closedAt !== undefined && { closedAt, closedBy: closedBy ?? "client" }),
+      sent,
+      skipped,
+      lastEvent,
+      ...(resumedFrom !== undefined && { resumedFrom }),
+    }),
+  };
+}

@@ -1,0 +1,126 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import type { HttpEntry } from "../core/http-entry.ts";
+import type { HttpRecorder } from "../core/http-recorder.ts";
+import type { Log } from "../core/log.ts";
+import type { RecordedRequest } from "../core/recorded-messages.ts";
+import { errorBody } from "./http-problem.ts";
+
+export const webSocketPath = "/ws/echo";
+
+/** What may wait unsent for one client before we stop reading from it. */
+const queuedBytes = 1 << 20;
+
+export interface WebSocketEcho {
+  accepts(request: RecordedRequest): boolean;
+  upgrade(request: RecordedRequest, socket: Duplex, head: Buffer): void;
+  readonly open: number;
+  close(): void;
+}
+
+/** Sends every message back as it came (RFC 6455). The handshake is one row, each message another. */
+export function createWebSocketEcho(options: { recorder: HttpRecorder; log: Log; frameBytes: number }): WebSocketEcho {
+  const { recorder, log } = options;
+  const server = new WebSocketServer({ noServer: true, maxPayload: options.frameBytes, perMessageDeflate: false, clientTracking: true });
+  const entries = new WeakMap<IncomingMessage, HttpEntry>();
+
+  server.on("headers", (lines, request) => {
+    lines.push("X-Content-Type-Options: nosniff");
+    entries.get(request)?.answeredRaw(101, lines.join("\r\n"));
+  });
+  server.on("wsClientError", (error, socket, request) => refuse(entries.get(request), socket as Socket, error.message));
+
+  function refuse(entry: HttpEntry | undefined, socket: Socket, message: string): void {
+    // RFC 6455 §4.4: a version that is not spoken here is 426, with the one that is.
+    const isVersion = message.includes("Sec-WebSocket-Version");
+    const body = errorBody(400, message);
+    const head = [
+      isVersion ? "HTTP/1.1 426 Upgrade Required" : "HTTP/1.1 400 Bad Request",
+      "Content-Type: application/json; charset=utf-8",
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      ...(isVersion ? ["Sec-WebSocket-Version: 13", "Upgrade: websocket"] : []),
+      `Connection: ${isVersion ? "Upgrade, close" : "close"}`,
+    ].join("\r\n");
+    if (entry) {
+      entry.longLived = false;
+      entry.answeredRaw(isVersion ? 426 : 400, head, body);
+      recorder.end(entry);
+    }
+    socket.once("finish", () => socket.destroy());
+    socket.end(`${head}\r\n\r\n${body}`);
+  }
+
+  function begin(request: RecordedRequest): HttpEntry {
+    const entry = recorder.beginEntry(request.socket, { ...factsOf(request), kind: "websocket", method: "GET" });
+    entry.longLived = true;
+    entries.set(request, entry);
+    return entry;
+  }
+
+  function serve(webSocket: WebSocket, request: RecordedRequest, entry: HttpEntry): void {
+    webSocket.on("message", (data, isBinary) => {
+      const bytes = asBuffer(data);
+      const message = recorder.beginEntry(request.socket, {
+        ...factsOf(request),
+        kind: "message",
+        method: isBinary ? "binary" : "text",
+        part: true,
+      });
+      message.longLived = true;
+      message.received(bytes);
+      entry.received(bytes);
+      webSocket.send(bytes, { binary: isBinary }, (error) => {
+        message.outcome = error ? "not sent" : "echoed";
+        if (error) message.aborted = "client left";
+        else {
+          message.answeredRaw(101, "", bytes);
+          entry.sent(bytes);
+        }
+        recorder.end(message, { quiet: true });
+        if (webSocket.isPaused && webSocket.bufferedAmount <= queuedBytes / 2) webSocket.resume();
+      });
+      if (webSocket.bufferedAmount > queuedBytes) webSocket.pause();
+    });
+    webSocket.on("error", (error) => log.debug(`WebSocket of ${entry.head.connection.remote}: ${error.message}`));
+    webSocket.on("close", (code) => {
+      entry.outcome = `closed ${code}`;
+      // RFC 6455 §7.4.1: 1006 says that no close frame came.
+      if (code === 1006) entry.aborted = "client left";
+      recorder.end(entry);
+    });
+  }
+
+  return {
+    accepts: (request) =>
+      request.method === "GET" &&
+      request.headers.upgrade?.toLowerCase().trim() === "websocket" &&
+      pathOf(request.url ?? "") === webSocketPath,
+    upgrade(request, socket, head) {
+      const entry = begin(request);
+      server.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, request, entry));
+    },
+    get open() {
+      return server.clients.size;
+    },
+    close() {
+      for (const client of server.clients) client.terminate();
+      server.close();
+    },
+  };
+}
+
+const factsOf = (request: RecordedRequest) => ({
+  target: request.url ?? "",
+  httpVersion: request.httpVersion,
+  rawHeaders: request.rawHeaders,
+  userAgent: request.headers["user-agent"],
+});
+
+const pathOf = (target: string) => target.split("?", 1)[0] ?? "";
+
+function asBuffer(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}

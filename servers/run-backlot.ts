@@ -1,0 +1,93 @@
+import type { ServiceId } from "../contract/service.ts";
+import type { CommandLine } from "./command-line.ts";
+import type { ConsoleOutput } from "./console-output.ts";
+import { type ControlServer, startControlServer } from "./control-server.ts";
+import { ServiceError, toFailure } from "./core/service-error.ts";
+import { createRun, type RunParts } from "./create-run.ts";
+import { checkDashboard } from "./dashboard-files.ts";
+import { nextFreePort, portHolder } from "./supervisor/port-doctor.ts";
+import type { Supervisor } from "./supervisor/supervisor.ts";
+
+/** Port of the dashboard where none is asked for. */
+const dashboardPort = 7_070;
+
+export interface BacklotOptions extends Omit<RunParts, "shell"> {
+  readonly commandLine: CommandLine;
+  readonly dashboardDir: string;
+  readonly output: ConsoleOutput;
+  /** Asked to end: SIGINT, SIGTERM. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Backlot without a window of its own, until `signal`: starts what was asked for, serves the dashboard, says so.
+ * Resolves with the exit code: 0 after the signal, 1 when a service named by `--only` cannot start.
+ */
+export async function runBacklot(options: BacklotOptions): Promise<number> {
+  const { commandLine, output, signal } = options;
+  await checkDashboard(options.dashboardDir);
+  const supervisor = await createRun({ ...options, shell: "browser" });
+  let server: ControlServer | undefined;
+  const ended = new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+  try {
+    supervisor.onLog(output.logs);
+    server = await serve(options, supervisor.attach);
+    supervisor.onStatus(output.status);
+
+    const named = commandLine.only && commandLine.shell === "headless";
+    const asked =
+      commandLine.start.length > 0 ? commandLine.start : supervisor.settings.startAtLaunch.filter((id) => isBuilt(supervisor, id));
+    const settled = Promise.allSettled(asked.map((id) => supervisor.start(id)));
+    const results = await Promise.race([settled, ended.then(() => [])]);
+    if (named && !signal.aborted && results.some(({ status }) => status === "rejected")) return 1;
+    if (!signal.aborted) output.ready(server.url);
+
+    // A named service that gives up later ends the run as well: CI would wait for nothing.
+    const gaveUp = new Promise<number>((resolve) => {
+      if (named) supervisor.onStatus(({ id, status }) => asked.includes(id) && status.state === "failed" && !status.retryAt && resolve(1));
+    });
+    return await Promise.race([ended.then(() => 0), gaveUp]);
+  } finally {
+    await supervisor.close();
+    await server?.close();
+  }
+}
+
+const isBuilt = (supervisor: Supervisor, id: ServiceId) => supervisor.views().some((view) => view.id === id && view.built);
+
+/** On the port asked for, which must be free; by default on 7070 or the next free one. */
+async function serve(options: BacklotOptions, attach: Parameters<typeof startControlServer>[0]["attach"]): Promise<ControlServer> {
+  const { dashboardDir, commandLine, output } = options;
+  const asked = commandLine.dashboardPort;
+  for (let port = asked ?? dashboardPort; ; ) {
+    try {
+      const server = await startControlServer({ port, dashboardDir, attach });
+      if (asked === undefined && port !== dashboardPort) output.say(`Port ${dashboardPort} is taken: the dashboard is on ${port}.`);
+      return server;
+    } catch (error) {
+      // Another Backlot that starts at the same time may take the next one as well: then the one after it.
+      const next = asked === undefined && toFailure(error).code === "PORT_IN_USE" ? await nextFreePort(port, false) : undefined;
+      if (next === undefined) throw await dashboardError(error);
+      port = next;
+    }
+  }
+}
+
+async function dashboardError(error: unknown): Promise<unknown> {
+  const { code, port } = toFailure(error);
+  if (code !== "PORT_IN_USE" || port === undefined) return error;
+  const holder = await portHolder(port);
+  const by = holder ? `${holder.name} (pid ${holder.pid})` : "another program";
+  return new ServiceError(
+    "PORT_IN_USE",
+    `Port ${port}, for the dashboard, is taken by ${by}`,
+    "Choose another with --dashboard-port, or 0 for any.",
+    {
+      cause: error,
+      port,
+    },
+  );
+}

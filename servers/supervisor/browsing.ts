@@ -1,0 +1,59 @@
+import type { Service } from "../core/service.ts";
+import { createManagedService, type ManagedService, type ManagedServiceOptions, notRunning } from "./managed-service.ts";
+
+/** A stopped service's data, for whoever looks at it: a process that answers actions, made when asked and ended when idle. */
+export interface Browsing {
+  /** Throws SERVICE_NOT_RUNNING where the service has nothing to browse, or what the action throws. */
+  act(action: string, params: unknown): Promise<unknown>;
+  /** Resolves when no process is left: before the service itself starts. */
+  end(): Promise<void>;
+}
+
+/** Long enough to read a page and ask for the next. */
+const idleMs = 60_000;
+
+export function createBrowsing(
+  service: Service,
+  options: Pick<ManagedServiceOptions, "spawner" | "config" | "dataDir" | "firstRowId" | "onBatch" | "onView" | "onOutput" | "onGone">,
+): Browsing {
+  let managed: ManagedService | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let underWay = 0;
+
+  function endWhenIdle() {
+    clearTimeout(idle);
+    if (underWay === 0) idle = setTimeout(() => void end(), idleMs);
+  }
+  async function end() {
+    clearTimeout(idle);
+    await managed?.stop();
+  }
+  return {
+    async act(action, params) {
+      if (!service.browse) throw notRunning(service);
+      managed ??= createManagedService({
+        ...options,
+        service,
+        mode: "browse",
+        explain: async (failure) => failure,
+        onView(name, value) {
+          // An export that goes on shows its progress.
+          endWhenIdle();
+          options.onView(name, value);
+        },
+        onStatus: () => {},
+        onCounters: () => {},
+      });
+      clearTimeout(idle);
+      underWay++;
+      try {
+        await managed.start();
+        return await managed.act(action, params);
+      } finally {
+        underWay--;
+        endWhenIdle();
+      }
+    },
+    end,
+  };
+}

@@ -1,0 +1,134 @@
+import { type AppInfo, type ControlCall, type ControlCalls, controlCalls, type Profiles } from "../../contract/control.ts";
+import type { Handlers, ParsedParamsOf } from "../../contract/operation.ts";
+import type { ServiceId, ServiceView } from "../../contract/service.ts";
+import type { Log } from "../core/log.ts";
+import { parseParams } from "../core/parse-params.ts";
+import { ServiceError } from "../core/service-error.ts";
+import type { CallHandler } from "./dashboard-session.ts";
+import type { LogStore } from "./log-store.ts";
+import { isPortFree, nextFreePort, portHolder } from "./port-doctor.ts";
+import { createProfileHandlers } from "./profiles.ts";
+import type { RateHistoryStore } from "./rate-history.ts";
+import type { SettingsFile } from "./settings-file.ts";
+import type { SupervisedService } from "./supervised-service.ts";
+import type { TopicHub } from "./topic-hub.ts";
+
+export interface ControlParts {
+  readonly info: AppInfo;
+  readonly settings: SettingsFile;
+  readonly supervised: ReadonlyMap<ServiceId, SupervisedService>;
+  readonly views: () => readonly ServiceView[];
+  readonly hub: TopicHub;
+  readonly logs: LogStore;
+  readonly rates: RateHistoryStore;
+  readonly log: Log;
+}
+
+export interface ControlHandlers {
+  readonly call: CallHandler;
+  /** Throws SERVICE_NOT_BUILT. */
+  find(id: ServiceId): SupervisedService;
+}
+
+/** The answers to `controlCalls`. */
+export function createControlHandlers(parts: ControlParts): ControlHandlers {
+  const { settings, supervised, views, hub, log } = parts;
+  const all = [...supervised.values()];
+
+  function find(id: ServiceId): SupervisedService {
+    const service = supervised.get(id);
+    if (!service) throw new ServiceError("SERVICE_NOT_BUILT", `${id} is not in this version of Backlot yet`, "Start one of the others.");
+    return service;
+  }
+  const publishProfiles = (profiles: Profiles) => {
+    hub.publish("profile", profiles);
+    for (const service of all) service.refresh();
+    return profiles;
+  };
+
+  const handlers: Handlers<ControlCalls> = {
+    "app.info": () => parts.info,
+    "app.settings": () => settings.current.app,
+    async "app.setSettings"(changed) {
+      const { app } = await settings.update((current) => ({ ...current, app: { ...current.app, ...changed } }));
+      for (const service of all) service.refresh();
+      return app;
+    },
+    ...createProfileHandlers(settings, publishProfiles),
+
+    "service.list": () => views(),
+    async "service.start"({ id }) {
+      await find(id).start();
+      return find(id).view();
+    },
+    async "service.stop"({ id }) {
+      await find(id).stop();
+      return find(id).view();
+    },
+    async "service.restart"({ id }) {
+      await find(id).restart();
+      return find(id).view();
+    },
+    async "service.startAll"() {
+      await Promise.allSettled(all.map((service) => service.start()));
+      return views();
+    },
+    async "service.stopAll"() {
+      await Promise.all(all.map((service) => service.stop()));
+      return views();
+    },
+    "service.snippets": ({ id }) => find(id).snippets(),
+    "service.action": ({ id, action, params }) => find(id).act(action, params),
+
+    "config.read": ({ id }) => find(id).readConfig(),
+    async "config.write"({ id, values }) {
+      await find(id).writeConfig(values);
+      log.info(`${id}: changed ${Object.keys(values).join(", ")}`);
+      return find(id).readConfig();
+    },
+    async "config.reset"({ id, fields }) {
+      await find(id).resetConfig(fields);
+      return find(id).readConfig();
+    },
+
+    async "port.check"() {
+      const taken = new Set(all.flatMap((service) => service.view().ports));
+      return await Promise.all(
+        all.flatMap((service) =>
+          service.portFields().map(async ({ field, port, openToLan }) => {
+            const base = { service: service.id, field, port };
+            const { state } = service.view().status;
+            if (port === 0 || state === "running" || (await isPortFree(port, openToLan))) return { ...base, free: true };
+            const holder = await portHolder(port);
+            const next = await nextFreePort(port, openToLan, taken);
+            return { ...base, free: false, ...(holder && { holder }), ...(next !== undefined && { next }) };
+          }),
+        ),
+      );
+    },
+
+    "traffic.read": ({ id, ...query }) => find(id).traffic.read(query),
+    "traffic.detail": ({ id, row }) => find(id).traffic.detail(row),
+    "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),
+    "traffic.restore": ({ id }) => ({ restored: find(id).traffic.restore() }),
+    "log.read": (query) => parts.logs.read(query),
+    "rate.history": ({ seconds, points }) => parts.rates.read(seconds, points),
+  };
+
+  const isCall = (name: string): name is ControlCall => Object.hasOwn(controlCalls, name);
+  function answer<Name extends ControlCall>(name: Name, params: unknown) {
+    const parsed = parseParams(controlCalls[name].params, params ?? {}, name) as ParsedParamsOf<ControlCalls[Name]>;
+    return handlers[name](parsed);
+  }
+  hub.publish("profile", { active: settings.current.activeProfile, names: Object.keys(settings.current.profiles) });
+
+  return {
+    find,
+    async call(name, params) {
+      if (!isCall(name)) {
+        throw new ServiceError("CALL_UNKNOWN", `There is no call "${name}"`, "Reload the dashboard: it may be of another version.");
+      }
+      return await answer(name, params);
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { type Topic, topicPolicies } from "../../contract/control.ts";
+import { type DownFrame, type Port, type UpFrame, upFrame } from "../../contract/wire.ts";
+import { ServiceError, toFailure } from "../core/service-error.ts";
+import type { TopicHub } from "./topic-hub.ts";
+import { createTopicOutlet, type TopicOutlet } from "./topic-outlet.ts";
+
+/** Answers one call by name; throws CALL_UNKNOWN, CALL_INVALID or the call's own error. */
+export type CallHandler = (name: string, params: unknown) => Promise<unknown>;
+
+/** Calls of one dashboard that may be under way at once. */
+const maxPendingCalls = 256;
+
+/** Serves one dashboard until its port closes. A frame that is not one is answered by closing (`reject`). */
+export function serveDashboard(options: { port: Port<DownFrame, unknown>; hub: TopicHub; call: CallHandler; reject: () => void }): void {
+  const { port, hub, call } = options;
+  const outlets = new Map<string, TopicOutlet>();
+  let pendingCalls = 0;
+  let open = true;
+  const post = (frame: DownFrame) => {
+    if (open) port.post(frame);
+  };
+
+  async function answer(frame: Extract<UpFrame, { type: "call" }>) {
+    pendingCalls++;
+    try {
+      if (pendingCalls > maxPendingCalls) {
+        throw new ServiceError("CALL_INVALID", "Too many calls are under way", "Wait for some of them to end.");
+      }
+      post({ type: "result", id: frame.id, value: (await call(frame.name, frame.params)) ?? null });
+    } catch (error) {
+      post({ type: "failure", id: frame.id, failure: toFailure(error) });
+    } finally {
+      pendingCalls--;
+    }
+  }
+
+  port.onFrame((raw) => {
+    const parsed = upFrame.safeParse(raw);
+    if (!parsed.success) {
+      options.reject();
+      return;
+    }
+    const frame = parsed.data;
+    switch (frame.type) {
+      case "call":
+        void answer(frame);
+        return;
+      case "subscribe":
+        if (open && topicPolicies.has(frame.topic) && !outlets.has(frame.topic)) {
+          outlets.set(frame.topic, createTopicOutlet(frame.topic as Topic, hub, post));
+        }
+        return;
+      case "unsubscribe":
+        outlets.get(frame.topic)?.close();
+        outlets.delete(frame.topic);
+        return;
+      case "ack":
+        outlets.get(frame.topic)?.ack(frame.seq);
+        return;
+      default:
+        frame satisfies never;
+    }
+  });
+  port.onClose(() => {
+    open = false;
+    for (const outlet of outlets.values()) outlet.close();
+    outlets.clear();
+  });
+}

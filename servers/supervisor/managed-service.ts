@@ -1,0 +1,287 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts";
+import type { LogLevel } from "../../contract/traffic.ts";
+import type { FromService, ServiceBatch, ServiceMode } from "../core/link.ts";
+import type { Counters, Service } from "../core/service.ts";
+import { ServiceError, toFailure } from "../core/service-error.ts";
+import { createBackOff } from "./back-off.ts";
+import type { ServiceProcess, Spawner } from "./spawner.ts";
+
+export interface ManagedServiceOptions {
+  readonly service: Service;
+  readonly spawner: Spawner;
+  readonly mode: ServiceMode;
+  /** Awaited before its process is made. */
+  readonly beforeStart?: () => Promise<void>;
+  /** Configuration for the next start; throws CONFIG_INVALID. */
+  readonly config: () => Readonly<Record<string, unknown>>;
+  readonly dataDir: string;
+  readonly firstRowId: () => number;
+  /** Makes a failure to start clearer, for example by naming who holds the port. */
+  readonly explain: (failure: Failure, config: Readonly<Record<string, unknown>>) => Promise<Failure>;
+  readonly onStatus: (status: ServiceStatus) => void;
+  readonly onBatch: (batch: ServiceBatch) => void;
+  readonly onView: (name: string, value: unknown) => void;
+  readonly onCounters: (counters: Counters, at: number) => void;
+  readonly onOutput: (text: string) => void;
+  /** The process is gone, asked or not; its open rows will not end any more. */
+  readonly onGone: (crashed: boolean) => void;
+  readonly timing?: Partial<ServiceTiming>;
+}
+
+export interface ServiceTiming {
+  readonly startTimeoutMs: number;
+  /** Asked to stop, a process has this long before it is killed. */
+  readonly stopTimeoutMs: number;
+  readonly firstBackOffMs: number;
+}
+
+const defaultTiming: ServiceTiming = { startTimeoutMs: 20_000, stopTimeoutMs: 5_000, firstBackOffMs: 500 };
+
+/** One service's process and the only writer of its status. Operations run one at a time; the last asked wins. */
+export interface ManagedService {
+  readonly status: ServiceStatus;
+  /** The configuration with which it runs; undefined while it does not. */
+  readonly runningConfig: Readonly<Record<string, unknown>> | undefined;
+  /** Resolves when it runs; rejects with the failure. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  restart(): Promise<void>;
+  /** Throws SERVICE_NOT_RUNNING, or what the action answers. */
+  act(action: string, params: unknown): Promise<unknown>;
+  setLogLevel(level: LogLevel): void;
+}
+
+type StartOutcome = { readonly running: readonly Endpoint[] } | { readonly failure: Failure } | { readonly cancelled: true };
+
+export function createManagedService(options: ManagedServiceOptions): ManagedService {
+  const { service } = options;
+  const timing = { ...defaultTiming, ...options.timing };
+  const backOff = createBackOff(timing.firstBackOffMs);
+  let status: ServiceStatus = { state: "stopped" };
+  let child: ServiceProcess | undefined;
+  let exited: Promise<void> = Promise.resolve();
+  let runningConfig: Readonly<Record<string, unknown>> | undefined;
+  let cancelStart: (() => void) | undefined;
+  let retryTimer: NodeJS.Timeout | undefined;
+  let queue: Promise<unknown> = Promise.resolve();
+  let lastActionId = 0;
+  /** Counts what was asked that ends a start: one asked for before it does not begin any more. */
+  let stopsAsked = 0;
+  const actions = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
+
+  function setStatus(next: ServiceStatus) {
+    status = next;
+    options.onStatus(next);
+  }
+  function enqueue<Result>(operation: () => Promise<Result>): Promise<Result> {
+    const result = queue.then(operation);
+    queue = result.catch(() => {});
+    return result;
+  }
+  function endStarts(): number {
+    dropRetry();
+    cancelStart?.();
+    return ++stopsAsked;
+  }
+  function dropRetry() {
+    clearTimeout(retryTimer);
+    retryTimer = undefined;
+  }
+
+  /** Spawns the process and waits for its word; leaves no process behind unless it runs. */
+  async function launch(config: Readonly<Record<string, unknown>>): Promise<StartOutcome> {
+    let crash = "";
+    let said: ((outcome: StartOutcome) => void) | undefined;
+    const outcome = new Promise<StartOutcome>((resolve) => {
+      said = resolve;
+    });
+    const process = options.spawner(service.id);
+    child = process;
+    process.onOutput(options.onOutput);
+    process.onMessage((message) => {
+      if (message.type === "loaded") {
+        process.post({ type: "start", mode: options.mode, config, dataDir: options.dataDir, firstRowId: options.firstRowId() });
+      } else if (message.type === "running") said?.({ running: message.endpoints });
+      else if (message.type === "failed") said?.({ failure: message.failure });
+      else if (message.type === "crashed") crash = message.message;
+      else receive(message, process);
+    });
+    exited = new Promise((resolve) => {
+      process.onExit((code) => {
+        said?.({ failure: crashFailure(service, code, crash) });
+        gone(process, code, crash);
+        resolve();
+      });
+    });
+    const timeout = new AbortController();
+    cancelStart = () => said?.({ cancelled: true });
+    const result = await Promise.race([
+      outcome,
+      delay(timing.startTimeoutMs, { failure: timeoutFailure(service, timing.startTimeoutMs) }, { signal: timeout.signal }),
+    ]);
+    timeout.abort();
+    cancelStart = undefined;
+    if (!("running" in result)) await end(process);
+    return result;
+  }
+
+  /** Asks the process to stop and kills it when it does not. */
+  async function end(process: ServiceProcess) {
+    process.post({ type: "stop" });
+    const deadline = setTimeout(() => process.kill(), timing.stopTimeoutMs);
+    await exited;
+    clearTimeout(deadline);
+  }
+
+  function gone(process: ServiceProcess, code: number | null, crash: string) {
+    if (child !== process) return;
+    child = undefined;
+    runningConfig = undefined;
+    for (const { reject } of actions.values()) reject(notRunning(service));
+    actions.clear();
+    const crashed = status.state === "running";
+    options.onGone(crashed);
+    if (crashed) retryAfter(crashFailure(service, code, crash));
+  }
+
+  function retryAfter(crash: Failure) {
+    const waitMs = backOff.next();
+    const since = Date.now();
+    if (waitMs === undefined) {
+      const hint = "It crashed 5 times within a minute, so it is not started again by itself. See its log.";
+      setStatus({ state: "failed", since, failure: { ...crash, code: "CRASH_LOOP", hint } });
+      return;
+    }
+    const hint = "It is started again by itself. Its log holds what came before.";
+    setStatus({ state: "failed", since, failure: { ...crash, hint }, retryAt: since + waitMs });
+    retryTimer = setTimeout(() => void enqueue(() => startNow({ asked: stopsAsked, byItself: true })).catch(() => {}), waitMs);
+  }
+
+  function receive(message: Exclude<FromService, { type: "loaded" | "running" | "failed" | "crashed" }>, process: ServiceProcess) {
+    switch (message.type) {
+      case "batch":
+        options.onBatch(message);
+        process.post({ type: "ack", seq: message.seq });
+        return;
+      case "view":
+        options.onView(message.name, message.value);
+        return;
+      case "counters":
+        options.onCounters(message.counters, message.at);
+        return;
+      case "result":
+        actions.get(message.id)?.resolve(message.value);
+        actions.delete(message.id);
+        return;
+      case "failure":
+        actions.get(message.id)?.reject(fromFailure(message.failure));
+        actions.delete(message.id);
+        return;
+      case "stopped":
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async function startNow({ asked, byItself }: { asked: number; byItself: boolean }) {
+    if (asked !== stopsAsked) throw notRunning(service);
+    dropRetry();
+    if (status.state === "running") return;
+    setStatus({ state: "starting", since: Date.now() });
+    let outcome: StartOutcome;
+    let config: Readonly<Record<string, unknown>> = {};
+    try {
+      config = options.config();
+      await options.beforeStart?.();
+      outcome = await launch(config);
+    } catch (error) {
+      outcome = { failure: toFailure(error) };
+    }
+    if ("running" in outcome) {
+      runningConfig = config;
+      setStatus({ state: "running", since: Date.now(), pid: child?.pid ?? 0, endpoints: outcome.running });
+      return;
+    }
+    if ("cancelled" in outcome) {
+      setStatus({ state: "stopped" });
+      throw notRunning(service);
+    }
+    const told = outcome.failure;
+    const failure = await options.explain(told, config).catch(() => told);
+    if (byItself && failure.code === "CRASHED") retryAfter(failure);
+    else setStatus({ state: "failed", since: Date.now(), failure });
+    throw fromFailure(failure);
+  }
+
+  async function stopNow() {
+    dropRetry();
+    if (status.state === "stopped") return;
+    const since = status.state === "running" ? status.since : undefined;
+    if (child) {
+      setStatus({ state: "stopping", since: Date.now() });
+      await end(child);
+    }
+    setStatus({ state: "stopped", ...(since !== undefined && { lastRun: { from: since, to: Date.now() } }) });
+  }
+
+  return {
+    get status() {
+      return status;
+    },
+    get runningConfig() {
+      return runningConfig;
+    },
+    start() {
+      backOff.reset();
+      const asked = stopsAsked;
+      return enqueue(() => startNow({ asked, byItself: false }));
+    },
+    stop() {
+      endStarts();
+      return enqueue(stopNow);
+    },
+    restart() {
+      backOff.reset();
+      const asked = endStarts();
+      return enqueue(async () => {
+        await stopNow();
+        await startNow({ asked, byItself: false });
+      });
+    },
+    act(action, params) {
+      const process = child;
+      if (!process || status.state !== "running") return Promise.reject(notRunning(service));
+      return new Promise((resolve, reject) => {
+        const id = ++lastActionId;
+        actions.set(id, { resolve, reject });
+        process.post({ type: "action", id, action, params });
+      });
+    },
+    setLogLevel(level) {
+      child?.post({ type: "logLevel", level });
+    },
+  };
+}
+
+/** A failure that crossed a process boundary, as an error again. */
+const fromFailure = (failure: Failure) => new ServiceError(failure.code as ServiceError["code"], failure.message, failure.hint, failure);
+
+export const notRunning = (service: Service) =>
+  new ServiceError("SERVICE_NOT_RUNNING", `${service.title} is not running`, "Start it first.");
+
+const timeoutFailure = (service: Service, timeoutMs: number): Failure => ({
+  code: "START_TIMEOUT",
+  message: `${service.title} did not begin to listen within ${timeoutMs / 1_000} s`,
+  hint: "See its log, then try again.",
+});
+
+function crashFailure(service: Service, code: number | null, crash: string): Failure {
+  const reason = crash.split("\n")[0] || (code === null ? "it was killed" : `exit code ${code}`);
+  return {
+    code: "CRASHED",
+    message: `${service.title} ended unexpectedly: ${reason}`,
+    hint: "Its log holds what came before. Start it again.",
+  };
+}

@@ -1,0 +1,93 @@
+import type { RateHistory } from "../../contract/control.ts";
+import { type ServiceId, serviceIds } from "../../contract/service.ts";
+import type { RateSample } from "../../contract/traffic.ts";
+
+interface Tier {
+  readonly stepSeconds: number;
+  /** Values of each step, by step number (epoch seconds / stepSeconds). */
+  readonly steps: Map<number, Map<ServiceId, { items: number; bytes: number }>>;
+  /** The longest history that is read from it. */
+  readonly longestSeconds: number;
+  /** Steps kept: half as many again, since a wide step begins before what was asked for. */
+  readonly keep: number;
+}
+
+export interface RateHistoryStore {
+  add(sample: RateSample): void;
+  read(seconds: number, points: number): RateHistory;
+}
+
+const mostSecondsLate = 5;
+
+/** An hour by the second and a day by half minutes: what the Overview's plots show. */
+export function createRateHistory(now: () => number = Date.now): RateHistoryStore {
+  const tiers: readonly Tier[] = [
+    { stepSeconds: 1, longestSeconds: 3_600, keep: 5_400, steps: new Map() },
+    { stepSeconds: 30, longestSeconds: 86_400, keep: 4_320, steps: new Map() },
+  ];
+  /** Second of each service's newest sample. */
+  const newest = new Map<ServiceId, number>();
+
+  function put(tier: Tier, second: number, sample: RateSample) {
+    const { stepSeconds, steps, keep } = tier;
+    const step = Math.floor(second / stepSeconds);
+    let services = steps.get(step);
+    if (!services) {
+      services = new Map();
+      steps.set(step, services);
+      // Insertion order is time order: the first key is the oldest.
+      for (const oldest of steps.keys()) {
+        if (steps.size <= keep) break;
+        steps.delete(oldest);
+      }
+    }
+    const value = services.get(sample.service) ?? { items: 0, bytes: 0 };
+    value.items += sample.itemsPerSecond / stepSeconds;
+    value.bytes += (sample.bytesInPerSecond + sample.bytesOutPerSecond) / stepSeconds;
+    services.set(sample.service, value);
+  }
+
+  return {
+    add(sample) {
+      const second = Math.floor(sample.at / 1_000);
+      const before = newest.get(sample.service);
+      if (before === second) return;
+      newest.set(sample.service, second);
+      // A timer that runs late leaves seconds out: the sample stands for these as well, or the plot would dip.
+      const isLate = before !== undefined && before < second && second - before <= mostSecondsLate;
+      for (let at = isLate ? before + 1 : second; at <= second; at++) for (const tier of tiers) put(tier, at, sample);
+    },
+    read(seconds, points) {
+      const fine = tiers[0] as Tier;
+      const tier = seconds <= fine.longestSeconds ? fine : (tiers[1] as Tier);
+      const stepSeconds = Math.max(1, Math.ceil(seconds / points / tier.stepSeconds)) * tier.stepSeconds;
+      // The step under way is not whole yet: shown, it would look like a drop.
+      const last = Math.floor(now() / 1_000 / stepSeconds) - 1;
+      const count = Math.floor(seconds / stepSeconds);
+      const first = last - count + 1;
+      const sums = new Map(
+        serviceIds.map((id) => [id, { items: new Array<number>(count).fill(0), bytes: new Array<number>(count).fill(0) }]),
+      );
+      const seen = new Set<ServiceId>();
+      const merged = stepSeconds / tier.stepSeconds;
+      for (const [step, services] of tier.steps) {
+        const index = Math.floor((step * tier.stepSeconds) / stepSeconds) - first;
+        if (index < 0 || index >= count) continue;
+        for (const [id, value] of services) {
+          const sum = sums.get(id);
+          if (!sum) continue;
+          seen.add(id);
+          sum.items[index] = (sum.items[index] ?? 0) + value.items / merged;
+          sum.bytes[index] = (sum.bytes[index] ?? 0) + value.bytes / merged;
+        }
+      }
+      return {
+        stepSeconds,
+        at: Array.from({ length: count }, (_, index) => (first + index) * stepSeconds * 1_000),
+        series: serviceIds
+          .filter((id) => seen.has(id))
+          .map((service) => ({ service, itemsPerSecond: sums.get(service)?.items ?? [], bytesPerSecond: sums.get(service)?.bytes ?? [] })),
+      };
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { readFile, rename } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { appSettings } from "../../contract/control.ts";
+import { serviceIds } from "../../contract/service.ts";
+import { writeFileAtomically } from "../core/atomic-file.ts";
+import { ServiceError } from "../core/service-error.ts";
+
+const serviceValues = z.partialRecord(z.enum(serviceIds), z.record(z.string(), z.unknown()));
+
+/** Unknown keys are kept: an older Backlot does not erase what a newer one saved. */
+const settingsSchema = z.looseObject({
+  version: z.literal(1),
+  app: appSettings.loose().prefault({}),
+  activeProfile: z.string(),
+  profiles: z.record(z.string(), z.looseObject({ services: serviceValues.default({}) })),
+});
+export type Settings = z.output<typeof settingsSchema>;
+
+export interface SettingsFile {
+  readonly current: Settings;
+  /** Saves what `change` makes of the settings; saves run one after the other. Throws SETTINGS_UNWRITABLE. */
+  update(change: (settings: Settings) => Settings): Promise<Settings>;
+  /** Resolves when no save is under way. */
+  settled(): Promise<void>;
+}
+
+export const defaultProfile = "Default";
+const fresh = (): Settings => settingsSchema.parse({ version: 1, activeProfile: defaultProfile, profiles: { [defaultProfile]: {} } });
+
+/**
+ * Reads `settings.json`, else its backup. A file that cannot be read as settings is moved aside, never overwritten;
+ * `warn` says so. A missing file is a fresh start.
+ */
+export async function openSettings(dataDir: string, warn: (text: string) => void): Promise<SettingsFile> {
+  const file = path.join(dataDir, "settings.json");
+  const backup = path.join(dataDir, "settings.backup.json");
+  let current = (await read(file, warn)) ?? (await read(backup, warn)) ?? fresh();
+  if (!Object.hasOwn(current.profiles, current.activeProfile)) {
+    const [first] = Object.keys(current.profiles);
+    current = first === undefined ? { ...fresh(), app: current.app } : { ...current, activeProfile: first };
+  }
+  let saving: Promise<unknown> = Promise.resolve();
+  return {
+    get current() {
+      return current;
+    },
+    update(change) {
+      const saved = saving.then(async () => {
+        const next = change(current);
+        try {
+          await writeFileAtomically(file, `${JSON.stringify(next, undefined, 2)}\n`, backup);
+        } catch (cause) {
+          throw new ServiceError(
+            "SETTINGS_UNWRITABLE",
+            `Cannot save ${file}: ${(cause as Error).message}`,
+            "Make room or give this user the right to write there.",
+            { cause },
+          );
+        }
+        current = next;
+        return next;
+      });
+      saving = saved.catch(() => {});
+      return saved;
+    },
+    async settled() {
+      await saving;
+    },
+  };
+}
+
+const unreadable = (file: string, cause: unknown) =>
+  new ServiceError(
+    "SETTINGS_UNREADABLE",
+    `Cannot read ${file}: ${(cause as Error).message}`,
+    "Give this user the right to read and write there, or choose another --data-dir.",
+    {
+      cause,
+    },
+  );
+
+async function read(file: string, warn: (text: string) => void): Promise<Settings | undefined> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw unreadable(file, error);
+  }
+  let problem: string;
+  try {
+    const parsed = settingsSchema.safeParse(JSON.parse(text));
+    if (parsed.success) return parsed.data;
+    problem = parsed.error.issues[0]?.message ?? "not settings";
+  } catch (error) {
+    problem = (error as Error).message;
+  }
+  const aside = `${file}.unreadable-${Date.now()}`;
+  // Left in place it would be overwritten by the next save.
+  await rename(file, aside).catch((error) => {
+    throw unreadable(file, error);
+  });
+  warn(`${file} is no readable settings file (${problem}); kept as ${aside}, going on with the backup or the defaults`);
+  return undefined;
+}

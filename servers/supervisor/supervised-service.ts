@@ -1,0 +1,254 @@
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigView } from "../../contract/config.ts";
+import type { Endpoint, Failure, ServiceId, ServiceStatus, ServiceView, Snippet } from "../../contract/service.ts";
+import type { LogLevel, RateSample } from "../../contract/traffic.ts";
+import { checkConfigValues, configFields, resolveConfig, secretMask } from "../core/config.ts";
+import type { ServiceBatch } from "../core/link.ts";
+import type { LogEntry } from "../core/log.ts";
+import type { Counters, Service } from "../core/service.ts";
+import { createBrowsing } from "./browsing.ts";
+import { createManagedService, type ServiceTiming } from "./managed-service.ts";
+import { nextFreePort, portHolder } from "./port-doctor.ts";
+import type { RateHistoryStore } from "./rate-history.ts";
+import type { SettingsFile } from "./settings-file.ts";
+import type { Spawner } from "./spawner.ts";
+import type { TopicHub } from "./topic-hub.ts";
+import { createTrafficStore, type TrafficStore } from "./traffic-store.ts";
+
+export interface SupervisedServiceOptions {
+  readonly service: Service;
+  readonly spawner: Spawner;
+  readonly dataDir: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly alone: boolean;
+  readonly settings: SettingsFile;
+  readonly hub: TopicHub;
+  readonly rates: RateHistoryStore;
+  readonly log: (entries: readonly LogEntry[]) => void;
+  /** Ports that the other services are set to use: none of them is offered as free. */
+  readonly otherPorts: () => ReadonlySet<number>;
+  readonly timing?: Partial<ServiceTiming>;
+}
+
+/** A service with all that the supervisor keeps of it: process, configuration, traffic, figures. */
+export interface SupervisedService {
+  readonly id: ServiceId;
+  readonly traffic: TrafficStore;
+  view(): ServiceView;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  restart(): Promise<void>;
+  /** Also while it is stopped, where the service lets its data be browsed. */
+  act(action: string, params: unknown): Promise<unknown>;
+  /** Stops it and whatever looks at its data. */
+  close(): Promise<void>;
+  snippets(): readonly Snippet[];
+  readConfig(): ConfigView;
+  /** Throws CONFIG_INVALID or SETTINGS_UNWRITABLE; nothing is saved then. */
+  writeConfig(values: Readonly<Record<string, unknown>>): Promise<void>;
+  resetConfig(fields: readonly string[] | undefined): Promise<void>;
+  /** Configured ports by field; empty while the configuration is invalid. */
+  portFields(): readonly { readonly field: string; readonly port: number; readonly openToLan: boolean }[];
+  /** To be called after the settings or the active profile changed. */
+  refresh(): void;
+}
+
+export function createSupervisedService(options: SupervisedServiceOptions): SupervisedService {
+  const { service, settings, hub } = options;
+  const { id } = service;
+  const ringLimits = () => ({ items: settings.current.app.keptRows, bytes: settings.current.app.keptMebibytes * 1_048_576 });
+  const traffic = createTrafficStore(id, ringLimits());
+  let lastCounters: { at: number; counters: Counters } | undefined;
+
+  const profile = () => settings.current.profiles[settings.current.activeProfile];
+  const sources = () => ({
+    file: profile()?.services[id] ?? {},
+    environment: options.environment,
+    flags: options.flags,
+    alone: options.alone,
+  });
+  const resolve = () => resolveConfig(service, sources());
+  const fields = () => configFields(service, sources());
+  /** For what must be shown even when the configuration is wrong. */
+  const resolveOrDefault = () => {
+    try {
+      return resolve();
+    } catch {
+      return service.config.parse({}) as Record<string, unknown>;
+    }
+  };
+
+  function onCounters(counters: Counters, at: number) {
+    const seconds = lastCounters ? (at - lastCounters.at) / 1_000 : 1;
+    // A service that was held up asks twice in a row: a rate over so short a time says nothing.
+    if (seconds < shortestRateSeconds) return;
+    const before = lastCounters?.counters ?? { items: 0, bytesIn: 0, bytesOut: 0 };
+    const perSecond = (now: number, then: number) => Math.max(0, (now - then) / seconds);
+    lastCounters = { at, counters };
+    publishRate({
+      service: id,
+      at,
+      itemsPerSecond: perSecond(counters.items, before.items),
+      unit: counters.unit,
+      bytesInPerSecond: perSecond(counters.bytesIn, before.bytesIn),
+      bytesOutPerSecond: perSecond(counters.bytesOut, before.bytesOut),
+      clients: counters.clients,
+      total: counters.items,
+      dropped: traffic.dropped,
+      note: counters.note,
+    });
+  }
+  function publishRate(sample: RateSample) {
+    options.rates.add(sample);
+    hub.publish("rate", sample);
+  }
+
+  async function explain(failure: Failure, config: Readonly<Record<string, unknown>>): Promise<Failure> {
+    if (failure.code !== "PORT_IN_USE" || failure.port === undefined) return failure;
+    const { port } = failure;
+    const holder = await portHolder(port);
+    const next = await nextFreePort(port, config.openToLan === true, options.otherPorts());
+    const field = service.ports.find((name) => config[name] === port);
+    const described = fields().find(({ name }) => name === field);
+    const message = holder ? `Port ${port} is taken by ${holder.name} (pid ${holder.pid})` : `Port ${port} is taken by another program`;
+    if (next === undefined || !field || !described) return { ...failure, message };
+    if (described.source === "environment" || described.source === "flag") {
+      const where = described.source === "flag" ? described.flag : described.env.join(" or ");
+      return { ...failure, message, hint: `Stop it, or set ${where} to ${next}.` };
+    }
+    return { ...failure, message, hint: `Stop it, or use ${next}.`, mend: { title: `Use ${next} instead`, config: { [field]: next } } };
+  }
+
+  const processOptions = {
+    spawner: options.spawner,
+    config: resolve,
+    dataDir: options.dataDir,
+    firstRowId: () => traffic.nextId(),
+    onBatch: (batch: ServiceBatch) => {
+      hub.publishAll(`traffic/${id}`, traffic.add(batch));
+      if (batch.logs.length > 0) options.log(batch.logs);
+    },
+    onView: (name: string, value: unknown) => hub.publish(`view/${id}`, { name, value }),
+    onOutput: (text: string) => {
+      const lines = text.split("\n").filter((line) => line.trim() !== "");
+      options.log(lines.map((line) => entry("warning", line)));
+    },
+    onGone: (crashed: boolean) => {
+      hub.publishAll(`traffic/${id}`, traffic.abandon(crashed ? "service crashed" : "service stopped"));
+      hub.forget(`view/${id}`);
+      lastCounters = undefined;
+      publishRate({ ...idleRate, service: id, at: Date.now() });
+    },
+  };
+  const browsing = createBrowsing(service, processOptions);
+  const managed = createManagedService({
+    ...processOptions,
+    service,
+    mode: "serve",
+    // Two processes of one service must not write to its data.
+    beforeStart: browsing.end,
+    explain,
+    onStatus: (status) => {
+      refresh();
+      if (status.state === "failed") options.log([entry("error", `${status.failure.message}. ${status.failure.hint}`)]);
+      if (status.state === "running") options.log([entry("info", `Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`)]);
+      if (status.state === "stopped") options.log([entry("info", "Stopped")]);
+    },
+    onCounters,
+    ...(options.timing && { timing: options.timing }),
+  });
+
+  function view(): ServiceView {
+    const { status, runningConfig } = managed;
+    const config = resolveOrDefault();
+    return {
+      id,
+      title: service.title,
+      purpose: service.purpose,
+      built: true,
+      status,
+      ports: shownPorts(
+        service.ports.map((name) => Number((runningConfig ?? config)[name])),
+        status,
+      ),
+      plannedEndpoints: service.endpoints(config),
+      openToLan: (runningConfig ?? config).openToLan === true,
+      restartNeeded: restartNeeded(),
+    };
+  }
+  function restartNeeded(): boolean {
+    const running = managed.runningConfig;
+    if (!running) return false;
+    const next = resolveOrDefault();
+    return fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(running[name], next[name]));
+  }
+  function refresh() {
+    traffic.limit(ringLimits());
+    hub.publish("status", view());
+  }
+
+  async function save(change: (values: Record<string, unknown>) => Record<string, unknown>) {
+    await settings.update((current) => {
+      const active = current.profiles[current.activeProfile] ?? { services: {} };
+      const services = { ...active.services, [id]: change({ ...active.services[id] }) };
+      return { ...current, profiles: { ...current.profiles, [current.activeProfile]: { ...active, services } } };
+    });
+    takeOver();
+  }
+  /** After a change of settings or profile: what a running service takes at once, and what the view shows. */
+  function takeOver() {
+    managed.setLogLevel(resolveOrDefault().logLevel as LogLevel);
+    refresh();
+  }
+
+  return {
+    id,
+    traffic,
+    view,
+    start: managed.start,
+    stop: managed.stop,
+    restart: managed.restart,
+    async close() {
+      await Promise.all([managed.stop(), browsing.end()]);
+    },
+    act(action, params) {
+      const { state } = managed.status;
+      return state === "stopped" || state === "failed" ? browsing.act(action, params) : managed.act(action, params);
+    },
+    snippets() {
+      const { status } = managed;
+      const config = managed.runningConfig ?? resolveOrDefault();
+      const endpoints: readonly Endpoint[] = status.state === "running" ? status.endpoints : service.endpoints(config);
+      return service.snippets(endpoints, config);
+    },
+    readConfig: () => ({ fields: fields(), restartNeeded: restartNeeded() }),
+    async writeConfig(values) {
+      // A form sends back the mask of a secret that was not touched.
+      const touched = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== secretMask));
+      checkConfigValues(service, touched);
+      await save((current) => ({ ...current, ...touched }));
+    },
+    async resetConfig(fields) {
+      await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));
+    },
+    portFields() {
+      const config = resolveOrDefault();
+      return service.ports.map((field) => ({ field, port: Number(config[field]), openToLan: config.openToLan === true }));
+    },
+    refresh: takeOver,
+  };
+}
+
+/** Where 0 let the system choose, the ports that it chose, as far as the endpoints tell. */
+function shownPorts(configured: readonly number[], status: ServiceStatus): readonly number[] {
+  if (status.state !== "running" || !configured.includes(0)) return configured;
+  const listening = status.endpoints.map(({ url }) => Number(/:(\d+)(?:\/|$)/.exec(url)?.[1] ?? 0));
+  return [...new Set([...configured, ...listening].filter((port) => port !== 0))];
+}
+
+const shortestRateSeconds = 0.5;
+
+const idleRate = { itemsPerSecond: 0, unit: "", bytesInPerSecond: 0, bytesOutPerSecond: 0, clients: 0, total: 0, dropped: 0, note: "" };
+
+const entry = (level: LogLevel, text: string): LogEntry => ({ at: Date.now(), level, text });

@@ -1,0 +1,169 @@
+import path from "node:path";
+import type { AppInfo, AppSettings } from "../../contract/control.ts";
+import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
+import type { LogLine, LogSource } from "../../contract/traffic.ts";
+import type { DownFrame, Port } from "../../contract/wire.ts";
+import type { LogEntry } from "../core/log.ts";
+import { createLog, type Log } from "../core/log.ts";
+import type { Service } from "../core/service.ts";
+import { createControlHandlers } from "./control-handlers.ts";
+import { serveDashboard } from "./dashboard-session.ts";
+import { createLogStore } from "./log-store.ts";
+import type { ServiceTiming } from "./managed-service.ts";
+import { residentBytes } from "./process-sampler.ts";
+import { createRateHistory } from "./rate-history.ts";
+import { openSettings } from "./settings-file.ts";
+import type { Spawner } from "./spawner.ts";
+import { createSupervisedService, type SupervisedService } from "./supervised-service.ts";
+import { createTopicHub } from "./topic-hub.ts";
+
+/** A service that the rail names before it exists. */
+export interface PlannedService {
+  readonly id: ServiceId;
+  readonly title: string;
+  readonly purpose: string;
+  readonly ports: readonly number[];
+}
+
+export interface SupervisorOptions {
+  readonly services: readonly Service[];
+  readonly planned: readonly PlannedService[];
+  readonly spawner: Spawner;
+  readonly dataDir: string;
+  readonly shell: AppInfo["shell"];
+  readonly version: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** From the command line: field values as text, by service. */
+  readonly flags: Readonly<Partial<Record<ServiceId, Readonly<Record<string, string>>>>>;
+  /** The one service that was asked for, which may use variables that elsewhere are another's. */
+  readonly alone?: ServiceId | undefined;
+  readonly timing?: Partial<ServiceTiming>;
+}
+
+export interface Supervisor {
+  readonly settings: AppSettings;
+  views(): readonly ServiceView[];
+  /** Resolves when it runs; rejects with its failure. Throws SERVICE_UNKNOWN or SERVICE_NOT_BUILT. */
+  start(id: ServiceId): Promise<void>;
+  stop(id: ServiceId): Promise<void>;
+  /** Told of every change, and at once of each service's present state. */
+  onStatus(listener: (view: ServiceView) => void): () => void;
+  /** Told of every line, and at once of those kept: what was logged while the settings were read counts too. */
+  onLog(listener: (lines: readonly LogLine[]) => void): () => void;
+  readonly log: Log;
+  /** Serves one dashboard; `reject` ends a connection that sent something that is no frame. */
+  attach(port: Port<DownFrame, unknown>, reject: () => void): void;
+  /** Stops every service and lets go of everything; later calls wait for the first. */
+  close(): Promise<void>;
+}
+
+const processSampleIntervalMs = 2_000;
+const replayedLines = 1_000;
+
+export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
+  const hub = createTopicHub();
+  const logs = createLogStore();
+  const rates = createRateHistory();
+  const startedAt = Date.now();
+
+  function addLogs(source: LogSource, entries: readonly LogEntry[]) {
+    hub.publishAll(
+      "log",
+      entries.map((entry) => logs.add(source, entry)),
+    );
+  }
+  const log = createLog({ level: () => "info", write: (entry) => addLogs("backlot", [entry]) });
+  const settings = await openSettings(options.dataDir, log.warning);
+
+  const supervised = new Map<ServiceId, SupervisedService>();
+  for (const service of options.services) {
+    supervised.set(
+      service.id,
+      createSupervisedService({
+        service,
+        spawner: options.spawner,
+        dataDir: path.join(options.dataDir, "services", service.id),
+        environment: options.environment,
+        flags: options.flags[service.id] ?? {},
+        alone: options.alone === service.id,
+        settings,
+        hub,
+        rates,
+        log: (entries) => addLogs(service.id, entries),
+        otherPorts: () =>
+          new Set([...supervised.values()].filter((other) => other.id !== service.id).flatMap((other) => other.view().ports)),
+        ...(options.timing && { timing: options.timing }),
+      }),
+    );
+  }
+
+  const views = () =>
+    serviceIds.flatMap((id): ServiceView[] => {
+      const built = supervised.get(id);
+      if (built) return [built.view()];
+      const planned = options.planned.find((service) => service.id === id);
+      if (!planned) return [];
+      const status: ServiceStatus = { state: "stopped" };
+      return [{ ...planned, built: false, status, plannedEndpoints: [], openToLan: false, restartNeeded: false }];
+    });
+  hub.publishAll("status", views());
+
+  const handlers = createControlHandlers({
+    info: {
+      version: options.version,
+      shell: options.shell,
+      platform: process.platform,
+      node: process.version,
+      dataDir: options.dataDir,
+      startedAt,
+    },
+    settings,
+    supervised,
+    views,
+    hub,
+    logs,
+    rates,
+    log,
+  });
+
+  const sampling = setInterval(async () => {
+    const named = [{ name: "backlot", pid: process.pid }];
+    for (const { id, status } of views()) if (status.state === "running") named.push({ name: id, pid: status.pid });
+    const memory = await residentBytes(named.map(({ pid }) => pid));
+    hub.publish("process", {
+      at: Date.now(),
+      processes: named.flatMap(({ name, pid }) => {
+        const bytes = memory.get(pid);
+        return bytes === undefined ? [] : [{ name, pid, residentBytes: bytes }];
+      }),
+    });
+  }, processSampleIntervalMs);
+
+  let closing: Promise<void> | undefined;
+  async function close() {
+    clearInterval(sampling);
+    await Promise.all([...supervised.values()].map((service) => service.close()));
+    await settings.settled();
+  }
+
+  return {
+    get settings() {
+      return settings.current.app;
+    },
+    views,
+    start: async (id) => handlers.find(id).start(),
+    stop: async (id) => handlers.find(id).stop(),
+    onStatus: (listener) => hub.subscribe("status", (items) => items.forEach(listener)),
+    onLog(listener) {
+      const { lines } = logs.read({ level: "debug", text: "", notable: false, limit: replayedLines });
+      if (lines.length > 0) listener(lines);
+      return hub.subscribe("log", listener);
+    },
+    log,
+    attach: (port, reject) => serveDashboard({ port, hub, call: handlers.call, reject }),
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import type { Topic, Topics } from "../../contract/control.ts";
+import { topicPolicies } from "../../contract/control.ts";
+
+/** Typed publish and subscribe. Of a keyed topic it remembers the newest item per key, so a late subscriber begins with what is known. */
+export interface TopicHub {
+  publish<T extends Topic>(topic: T, item: Topics[T]): void;
+  publishAll<T extends Topic>(topic: T, items: readonly Topics[T][]): void;
+  subscribe<T extends Topic>(topic: T, listener: (items: readonly Topics[T][]) => void): () => void;
+  /** Forgets what a keyed topic remembers. */
+  forget(topic: Topic): void;
+}
+
+type Listener = (items: readonly unknown[]) => void;
+
+export function createTopicHub(): TopicHub {
+  const listeners = new Map<Topic, Set<Listener>>();
+  const newest = new Map<Topic, Map<string, unknown>>();
+
+  function publishAll(topic: Topic, items: readonly unknown[]) {
+    if (items.length === 0) return;
+    const key = topicPolicies.get(topic)?.key as ((item: unknown) => string) | undefined;
+    if (key) {
+      const remembered = newest.get(topic) ?? new Map<string, unknown>();
+      for (const item of items) remembered.set(key(item), item);
+      newest.set(topic, remembered);
+    }
+    for (const listener of listeners.get(topic) ?? []) listener(items);
+  }
+
+  return {
+    publish: (topic, item) => publishAll(topic, [item]),
+    publishAll,
+    subscribe(topic, listener) {
+      const set = listeners.get(topic) ?? new Set();
+      listeners.set(topic, set);
+      set.add(listener as Listener);
+      const remembered = newest.get(topic);
+      if (remembered && remembered.size > 0) (listener as Listener)([...remembered.values()]);
+      return () => void set.delete(listener as Listener);
+    },
+    forget: (topic) => void newest.delete(topic),
+  };
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { readSources, type SourceFile } from "./support/source-files.ts";
+
+const sources = readSources(["contract", "servers", "electron", "renderer"]);
+const shared = ["servers/core", "servers/supervisor"];
+
+/** The folder that a rule speaks of: "servers/http", "servers" for its own files, "renderer". */
+function folderOf(file: string): string {
+  const [top = "", second = "", ...rest] = file.split("/");
+  return top === "servers" && rest.length > 0 ? `${top}/${second}` : top;
+}
+const isService = (folder: string) => folder.startsWith("servers/") && !shared.includes(folder);
+
+function mayImport(from: string, to: string): boolean {
+  if (from === to || to === "contract") return true;
+  if (from === "contract" || from === "renderer" || from === "servers/core") return false;
+  if (from === "servers/supervisor" || isService(from)) return to === "servers/core";
+  const isServers = to === "servers" || to.startsWith("servers/");
+  return (from === "servers" || from === "electron") && (isServers || to === "package.json");
+}
+
+/** Paths like "a.ts → b.ts → a.ts"; an import of types alone is gone when the program runs. */
+function cycles(files: readonly SourceFile[]): string[] {
+  const byName = new Map(files.map((file) => [file.name, file]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  function visit(name: string, trail: readonly string[]) {
+    const at = trail.indexOf(name);
+    if (at >= 0) found.push([...trail.slice(at), name].join(" → "));
+    if (at >= 0 || done.has(name)) return;
+    for (const { file, typeOnly } of byName.get(name)?.imports ?? []) if (file && !typeOnly) visit(file, [...trail, name]);
+    done.add(name);
+  }
+  for (const { name } of files) visit(name, []);
+  return found;
+}
+
+describe("architecture", () => {
+  it("reads every file with its imports", () => {
+    expect(sources.length).toBeGreaterThan(100);
+    const supervisor = sources.find(({ name }) => name === "servers/supervisor/supervisor.ts");
+    expect(supervisor?.imports.map(({ file }) => file)).toContain("servers/supervisor/topic-hub.ts");
+  });
+
+  it("imports follow the folders: contract ← core ← services and supervisor ← servers ← electron; the renderer knows the contract only", () => {
+    const wrong = sources.flatMap(({ name, imports }) =>
+      imports.flatMap(({ file }) => (file && !mayImport(folderOf(name), folderOf(file)) ? [`${name} imports ${file}`] : [])),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("the contract needs zod and nothing else; only electron/ imports electron; the renderer imports nothing of Node", () => {
+    const wrong = sources.flatMap(({ name, imports }) =>
+      imports.flatMap(({ file, specifier }) => {
+        if (file) return [];
+        const folder = folderOf(name);
+        const allowed =
+          folder === "contract"
+            ? specifier === "zod"
+            : specifier === "electron"
+              ? folder === "electron"
+              : folder !== "renderer" || !specifier.startsWith("node:") || name.endsWith("vite.config.ts");
+        return allowed ? [] : [`${name} imports ${specifier}`];
+      }),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("every imported file exists, written with its ending", () => {
+    const names = new Set(sources.map(({ name }) => name));
+    const missing = sources.flatMap(({ name, imports }) =>
+      imports.flatMap(({ file }) =>
+        file && !names.has(file) && !/\.(css|json|svg|png|woff2)$/.test(file) ? [`${name} imports ${file}`] : [],
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it("nothing imports in circles", () => {
+    expect(cycles(sources)).toEqual([]);
+  });
+
+  it("a file exports what it defines: no barrels, and default exports only for tools", () => {
+    const barrels = sources.filter(({ text }) => /^export\s+(?:type\s+)?(?:\*|\{[^}]*\})\s*(?:as \w+ )?from\s/m.test(text));
+    const defaults = sources.filter(
+      ({ name, text }) => /^export\s+default\b|^export\s*\{[^}]*\bas default\b/m.test(text) && !/\.config\.ts$/.test(name),
+    );
+    expect([...barrels, ...defaults].map(({ name }) => name)).toEqual([]);
+  });
+
+  it("no file is longer than 400 lines", () => {
+    const long = [...sources, ...readSources(["test"])].filter(({ text }) => text.split("\n").length > 401);
+    expect(long.map(({ name, text }) => `${name}: ${text.split("\n").length}`)).toEqual([]);
+  });
+
+  it("no name says nothing: utils, helpers, common, and no interface begins with I", () => {
+    const vague = sources.filter(
+      ({ name }) => /\/(?:utils?|helpers?|common|misc|index)\.tsx?$/.test(name) && !name.startsWith("renderer/index"),
+    );
+    const prefixed = sources.filter(({ text }) => /\binterface I[A-Z][a-z]/.test(text));
+    expect([...vague, ...prefixed].map(({ name }) => name)).toEqual([]);
+  });
+});

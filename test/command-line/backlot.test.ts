@@ -1,0 +1,240 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { isPortFree, portHolder } from "../../servers/supervisor/port-doctor.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { eventually } from "../support/eventually.ts";
+import { httpRequest } from "../support/http-request.ts";
+import { holdPort } from "../support/port-holder.ts";
+import { isAlive } from "../support/process-state.ts";
+import { headlessHttp, type JsonLine, startBacklot } from "../support/start-backlot.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+const portOf = (line: { readonly endpoints?: readonly { readonly url: string }[] }) => Number(new URL(line.endpoints?.[0]?.url ?? "").port);
+const states = (lines: readonly JsonLine[]) => lines.map((line) => (line.type === "ready" ? "ready" : `${line.service} ${line.state}`));
+
+/** The program over the fixture services, whose behaviour flags decide. */
+function startFixtures(args: readonly string[], options: { env?: Record<string, string> } = {}) {
+  const dashboard = temporaryDir();
+  writeFileSync(path.join(dashboard, "index.html"), "");
+  return startBacklot(["--headless", "--json", "--dashboard-port", "0", ...args], {
+    entry: path.join(import.meta.dirname, "fixture-backlot.ts"),
+    env: { ...options.env, FIXTURE_DASHBOARD: dashboard },
+  });
+}
+
+describe("a headless run of the HTTP service", () => {
+  checkLeaks();
+
+  it("[BL-81] [BL-82] tells each state and then that it is ready; the service answers; [BL-83] SIGTERM ends it with 0", async () => {
+    const run = startBacklot();
+    const { dashboard } = await run.ready();
+    const running = await run.state("http", "running");
+    expect(run.lines.items).toEqual([
+      { type: "status", service: "http", state: "starting" },
+      { type: "status", service: "http", state: "running", endpoints: running.endpoints },
+      { type: "ready", dashboard },
+    ]);
+    expect(dashboard).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/);
+    expect(running.endpoints?.[0]).toEqual({ label: "HTTP", url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
+    expect(await httpRequest(`${running.endpoints?.[0]?.url}/health`)).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect((await httpRequest(dashboard)).status).toBe(303);
+    run.kill("SIGTERM");
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(states(run.lines.items).slice(3)).toEqual(["http stopping", "http stopped"]);
+    expect(await isPortFree(portOf(running), false)).toBe(true);
+  });
+
+  it("[BL-80] has nothing but JSON objects on stdout, and people's text on stderr", async () => {
+    const run = startBacklot();
+    await run.ready();
+    const url = (await run.state("http", "running")).endpoints?.[0]?.url;
+    await httpRequest(`${url}/api/data`);
+    run.kill("SIGINT");
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    const objects = run
+      .stdout()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(objects.every(({ type }) => type === "ready" || type === "status")).toBe(true);
+    expect(run.stderr()).toContain("Dashboard: http://127.0.0.1:");
+    expect(run.stderr()).toContain("GET /api/data 200");
+  });
+
+  it("[BL-62] [BL-63] [BL-84] a taken port names its holder, offers the next one, and ends the run with 1", async () => {
+    const holder = await holdPort();
+    const run = startBacklot([...headlessHttp.slice(0, -1), String(holder.port)]);
+    expect(await run.ended).toEqual({ code: 1, signal: null });
+    expect(states(run.lines.items)).toEqual(["http starting", "http failed", "http stopped"]);
+    expect((await run.state("http", "failed")).failure).toEqual({
+      code: "PORT_IN_USE",
+      message:
+        process.platform === "win32" ? expect.stringContaining("is taken") : `Port ${holder.port} is taken by node (pid ${holder.pid})`,
+      hint: expect.stringMatching(/^Stop it, or set --http-port to \d+\.$/),
+    });
+  });
+
+  it("[BL-85] [BL-9] killed from outside it is failed, then running again, and answers", async () => {
+    const run = startBacklot();
+    await run.ready();
+    const first = portOf(await run.state("http", "running"));
+    const failed = run.lines.next((line) => line.type === "status" && line.state === "failed");
+    const again = run.lines.next((line) => line.type === "status" && line.state === "running");
+    process.kill((await portHolder(first))?.pid ?? 0, "SIGKILL");
+    expect(await failed).toMatchObject({ failure: { code: "CRASHED", message: "HTTP ended unexpectedly: it was killed" } });
+    const line = (await again) as Extract<JsonLine, { type: "status" }>;
+    expect((await httpRequest(`${line.endpoints?.[0]?.url}/health`)).status).toBe(200);
+    expect(states(run.lines.items)).toEqual(["http starting", "http running", "ready", "http failed", "http starting", "http running"]);
+  });
+
+  it("[BL-14] leaves no service's process when it is killed", async () => {
+    const run = startBacklot();
+    await run.ready();
+    const port = portOf(await run.state("http", "running"));
+    const pid = (await portHolder(port))?.pid ?? 0;
+    expect(isAlive(pid)).toBe(true);
+    run.kill("SIGKILL");
+    expect(await run.ended).toEqual({ code: null, signal: "SIGKILL" });
+    await eventually(() => !isAlive(pid), "the service's process is gone");
+    // Its last threads may hold the port for a moment more.
+    await eventually(() => isPortFree(port, false), "its port is free");
+  });
+
+  it("[BL-20] [BL-24] reads the environment, and names the variable that is wrong", async () => {
+    const args = headlessHttp.slice(0, -2);
+    const run = startBacklot(args, { env: { HTTP_PORT: "0", LOG_LEVEL: "error" } });
+    await run.ready();
+    const url = (await run.state("http", "running")).endpoints?.[0]?.url;
+    await httpRequest(`${url}/api/data`);
+    run.kill("SIGTERM");
+    await run.ended;
+    expect(run.stderr()).not.toContain("GET /api/data");
+    const wrong = startBacklot(args, { env: { HTTP_PORT: "lots" } });
+    expect((await wrong.ended).code).toBe(1);
+    expect((await wrong.state("http", "failed")).failure).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("(from HTTP_PORT)"),
+    });
+  });
+
+  it("[BL-76] [BL-89] keeps its data in --data-dir, and tells what it found there", async () => {
+    const dataDir = path.join(temporaryDir(), "made");
+    mkdirSync(dataDir);
+    writeFileSync(path.join(dataDir, "settings.json"), "{");
+    const run = startBacklot(headlessHttp, { dataDir });
+    await run.ready();
+    expect(run.stderr()).toContain("settings.json is no readable settings file");
+    const settings = {
+      version: 1,
+      activeProfile: "CI",
+      app: { startAtLaunch: ["http"] },
+      profiles: { CI: { services: { http: { port: 0 } } } },
+    };
+    writeFileSync(path.join(dataDir, "settings.json"), JSON.stringify(settings));
+    const second = startBacklot(["--headless", "--json", "--dashboard-port", "0"], { dataDir });
+    await second.ready();
+    expect(states(second.lines.items)).toEqual(["http starting", "http running", "ready"]);
+    expect(JSON.parse(readFileSync(path.join(dataDir, "settings.json"), "utf8"))).toEqual(settings);
+  });
+});
+
+describe("the command line", () => {
+  checkLeaks();
+
+  it.each([
+    [["--colour"], "USAGE: Unknown option '--colour'"],
+    [["--only", "ftp"], 'SERVICE_UNKNOWN: There is no service "ftp"'],
+    [["--headless", "--browser"], "USAGE: --browser and --headless exclude each other"],
+    [["--dashboard-port", "x"], "USAGE: --dashboard-port takes"],
+  ])("[BL-74] refuses %j with exit code 2", async (args, message) => {
+    const run = startBacklot([...args, "--json"]);
+    expect(await run.ended).toEqual({ code: 2, signal: null });
+    expect(run.stderr()).toContain(message);
+    expect(run.stdout()).toBe("");
+  });
+
+  it("[BL-75] prints help and version", async () => {
+    const help = startBacklot(["--help"]);
+    const version = startBacklot(["--version"]);
+    expect([(await help.ended).code, (await version.ended).code]).toEqual([0, 0]);
+    expect(help.stdout()).toContain("--http-port (HTTP_PORT)");
+    expect(version.stdout()).toBe(`${packageJson.version}\n`);
+  });
+
+  it("[BL-86] a taken --dashboard-port ends the run and names its holder", async () => {
+    const holder = await holdPort();
+    const run = startBacklot(["--headless", "--json", "--dashboard-port", String(holder.port)]);
+    expect(await run.ended).toEqual({ code: 1, signal: null });
+    expect(run.stderr()).toContain(`PORT_IN_USE: Port ${holder.port}, for the dashboard, is taken by`);
+    expect(run.stdout()).toBe("");
+  });
+
+  it("[BL-86] without the flag the next free port serves", async () => {
+    if (await isPortFree(7_070, false)) await holdPort(7_070);
+    const run = startBacklot(["--headless", "--json"]);
+    const { dashboard } = await run.ready();
+    const port = Number(new URL(dashboard).port);
+    expect(port).toBeGreaterThan(7_070);
+    expect(run.stderr()).toContain(`Port 7070 is taken: the dashboard is on ${port}.`);
+  });
+});
+
+describe("services named by --only", () => {
+  checkLeaks();
+
+  it("[BL-84] one that cannot start ends the run: the others are stopped, exit code 1, never ready", async () => {
+    const run = startFixtures(["--only", "http,mqtt", "--mqtt-starts", "fails"]);
+    expect(await run.ended).toEqual({ code: 1, signal: null });
+    const told = states(run.lines.items);
+    expect(told.filter((line) => line.startsWith("http"))).toEqual(["http starting", "http running", "http stopping", "http stopped"]);
+    expect(told.filter((line) => line.startsWith("mqtt"))).toEqual(["mqtt starting", "mqtt failed", "mqtt stopped"]);
+    expect((await run.state("mqtt", "failed")).failure).toEqual({
+      code: "CONFIG_INVALID",
+      message: "This fixture fails",
+      hint: "Let it start well.",
+    });
+    expect(told).not.toContain("ready");
+  });
+
+  it("[BL-84] one that gives up later ends the run as well", async () => {
+    const run = startFixtures(["--only", "http,events", "--events-starts", "crashes-again"]);
+    await run.ready();
+    const port = portOf(await run.state("events", "running"));
+    process.kill((await portHolder(port))?.pid ?? 0, "SIGKILL");
+    expect(await run.ended).toEqual({ code: 1, signal: null });
+    expect(run.lines.items.findLast((line) => line.type === "status" && line.state === "failed")).toMatchObject({
+      service: "events",
+      failure: { code: "CRASH_LOOP" },
+    });
+    expect(states(run.lines.items)).toContain("http stopped");
+  });
+
+  it("[BL-82] with --start-all a failed one keeps the others running, and ready comes after all have settled", async () => {
+    const run = startFixtures(["--start-all", "--mqtt-starts", "fails"]);
+    await run.ready();
+    const told = states(run.lines.items);
+    expect(told.at(-1)).toBe("ready");
+    expect(told.filter((line) => /running|failed/.test(line)).sort()).toEqual(["events running", "http running", "mqtt failed"]);
+    run.kill("SIGINT");
+    expect((await run.ended).code).toBe(0);
+  });
+
+  it("[BL-83] a signal while something is still starting ends the run with 0", async () => {
+    const run = startFixtures(["--only", "http,mqtt", "--mqtt-starts", "never", "--mqtt-stops", "well"]);
+    await run.state("http", "running");
+    run.kill("SIGTERM");
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(states(run.lines.items)).not.toContain("ready");
+    expect(states(run.lines.items).slice(-2)).toEqual(expect.arrayContaining(["mqtt stopped"]));
+  });
+
+  it("[BL-22] one named alone may use another's variable", async () => {
+    const env = { HTTP_STARTS: "fails" };
+    const alone = startFixtures(["--only", "mqtt"], { env });
+    expect((await alone.ended).code).toBe(1);
+    const together = startFixtures(["--only", "mqtt,events"], { env });
+    await together.ready();
+  });
+});

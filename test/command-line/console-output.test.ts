@@ -1,0 +1,77 @@
+import { expect, it } from "vitest";
+import type { ServiceStatus, ServiceView } from "../../contract/service.ts";
+import { createConsoleOutput } from "../../servers/console-output.ts";
+
+function capture(json: boolean) {
+  const texts = { stdout: "", stderr: "" };
+  const stream = (name: "stdout" | "stderr") => ({
+    write(text: string) {
+      texts[name] += text;
+    },
+  });
+  return { texts, output: createConsoleOutput({ json, stdout: stream("stdout"), stderr: stream("stderr") }) };
+}
+const view = (status: ServiceStatus, extra: Partial<ServiceView> = {}): ServiceView => ({
+  id: "http",
+  title: "HTTP",
+  purpose: "",
+  built: true,
+  status,
+  ports: [8_080],
+  plannedEndpoints: [],
+  openToLan: false,
+  restartNeeded: false,
+  ...extra,
+});
+const endpoints = [{ label: "HTTP", url: "http://127.0.0.1:8080" }];
+const failure = {
+  code: "PORT_IN_USE",
+  message: "taken",
+  hint: "stop it",
+  port: 8_080,
+  mend: { title: "Use 8081", config: { port: 8_081 } },
+};
+
+it("[BL-81] prints a line at each change of a state, and nothing in between", () => {
+  const { texts, output } = capture(true);
+  output.status(view({ state: "stopped" }));
+  output.status(view({ state: "starting", since: 1 }));
+  output.status(view({ state: "running", since: 2, pid: 3, endpoints }));
+  output.status(view({ state: "running", since: 2, pid: 3, endpoints }, { restartNeeded: true }));
+  output.status(view({ state: "failed", since: 4, failure, retryAt: 5 }));
+  output.status(view({ state: "stopped" }));
+  expect(
+    texts.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toEqual([
+    { type: "status", service: "http", state: "starting" },
+    { type: "status", service: "http", state: "running", endpoints },
+    { type: "status", service: "http", state: "failed", failure: { code: "PORT_IN_USE", message: "taken", hint: "stop it" } },
+    { type: "status", service: "http", state: "stopped" },
+  ]);
+  expect(texts.stderr).toBe("");
+});
+
+it("[BL-80] keeps what is meant for people off stdout; [BL-82] the ready line names the dashboard", () => {
+  const { texts, output } = capture(true);
+  output.say("hello");
+  output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /" }]);
+  output.ready("http://127.0.0.1:7070/?token=t");
+  expect(texts.stdout).toBe('{"type":"ready","dashboard":"http://127.0.0.1:7070/?token=t"}\n');
+  expect(texts.stderr).toBe("hello\n1970-01-01T00:00:00.000Z info    http    GET /\nDashboard: http://127.0.0.1:7070/?token=t\n");
+});
+
+it("[BL-80] without --json prints no JSON", () => {
+  const { texts, output } = capture(false);
+  output.status(view({ state: "starting", since: 1 }));
+  output.ready("http://127.0.0.1:7070/?token=t");
+  expect(texts.stdout).toBe("Dashboard: http://127.0.0.1:7070/?token=t\n");
+});
+
+it("[BL-87] shows control characters instead of sending them to the terminal", () => {
+  const { texts, output } = capture(false);
+  output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /\u001b[2J\r\nnext\u0007\u009b" }]);
+  expect(texts.stderr).toContain("GET /\\x1b[2J\\x0d\\x0anext\\x07\\x9b\n");
+});

@@ -1,0 +1,255 @@
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { WebSocket } from "ws";
+import type { DownFrame } from "../../contract/wire.ts";
+import { maxFrameBytes } from "../../contract/wire.ts";
+import { startControlServer } from "../../servers/control-server.ts";
+import { toFailure } from "../../servers/core/service-error.ts";
+import { checkDashboard } from "../../servers/dashboard-files.ts";
+import { serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
+import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { createEventLog } from "../support/event-log.ts";
+import { httpRequest } from "../support/http-request.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+async function start() {
+  const root = temporaryDir();
+  const dashboardDir = path.join(root, "dashboard");
+  mkdirSync(path.join(dashboardDir, "assets"), { recursive: true });
+  writeFileSync(path.join(dashboardDir, "index.html"), "<!doctype html><title>Backlot</title>");
+  writeFileSync(path.join(dashboardDir, "assets", "app-1.js"), "export {};");
+  writeFileSync(path.join(root, "secret.txt"), "secret");
+  writeFileSync(path.join(root, "dashboard-secret.txt"), "secret");
+  const hub = createTopicHub();
+  const call = async (name: string, params: unknown) => ({ name, params });
+  const server = await startControlServer({ port: 0, dashboardDir, attach: (port, reject) => serveDashboard({ port, hub, call, reject }) });
+  let closed = false;
+  const close = async () => {
+    if (!closed) await server.close();
+    closed = true;
+  };
+  onTestFinished(close);
+  const { origin, port, searchParams } = new URL(server.url);
+  const swapped = await httpRequest(server.url);
+  const cookie = swapped.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
+  const get = (target: string, options: Parameters<typeof httpRequest>[1] = {}) =>
+    httpRequest(origin, { ...options, path: target, headers: { cookie, ...options.headers } });
+
+  /** Opens the control WebSocket; resolves with the status where it is refused. */
+  async function open(headers: Record<string, string> = {}, target = "/control") {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${target}`, { headers: { cookie, origin, ...headers } });
+    const frames = createEventLog<DownFrame>();
+    const closes = createEventLog<number>();
+    socket.on("message", (data) => frames.add(JSON.parse(String(data))));
+    socket.on("close", (code) => closes.add(code));
+    socket.on("error", () => {});
+    onTestFinished(() => socket.terminate());
+    const status = await Promise.race([
+      once(socket, "open").then(() => 101),
+      new Promise<number>((resolve) =>
+        socket.once("unexpected-response", (request, response) => {
+          resolve(response.statusCode ?? 0);
+          response.resume();
+          request.destroy();
+        }),
+      ),
+    ]);
+    return { socket, frames, closes, status };
+  }
+  return { server, swapped, cookie, origin, port: Number(port), token: searchParams.get("token") ?? "", get, open, close };
+}
+
+describe("control server", () => {
+  checkLeaks();
+
+  it("[BL-91] swaps the token of the link for a cookie", async () => {
+    const { swapped, cookie, get, origin, token, port } = await start();
+    expect(token.length).toBeGreaterThanOrEqual(32);
+    expect([swapped.status, swapped.headers.location]).toEqual([303, "/"]);
+    expect(swapped.headers["set-cookie"]).toEqual([
+      expect.stringMatching(new RegExp(`^backlot_${port}=[\\w-]{32}; HttpOnly; SameSite=Strict; Path=/$`)),
+    ]);
+    expect(cookie).not.toContain(token);
+    expect(await get("/")).toMatchObject({ status: 200, body: expect.stringContaining("<title>Backlot</title>") });
+    expect((await httpRequest(origin)).status).toBe(403);
+    expect((await httpRequest(origin, { headers: { cookie: `backlot_${port}=${"a".repeat(32)}` } })).status).toBe(403);
+    expect((await httpRequest(`${origin}/?token=${"a".repeat(32)}`)).status).toBe(403);
+    expect((await httpRequest(`${origin}/?token=`)).status).toBe(403);
+    // A second browser opens the same link.
+    expect((await httpRequest(`${origin}/?token=${token}`)).status).toBe(303);
+  });
+
+  it("[BL-91] lets a link work that was followed on another site's page, and opens nothing without the cookie", async () => {
+    const { origin } = await start();
+    const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+    const page = await httpRequest(origin, { headers });
+    // Its refresh is a navigation of our own, with which a browser sends the cookie.
+    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('content="0; url=/"') });
+    expect(page.body).not.toContain("script");
+    expect(page.headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
+    expect((await httpRequest(origin, { headers: { ...headers, "sec-fetch-site": "same-origin" } })).status).toBe(403);
+    expect((await httpRequest(origin, { headers: { ...headers, "sec-fetch-mode": "no-cors" } })).status).toBe(403);
+  });
+
+  it("[BL-90] answers for its loopback names only, and on loopback only", async () => {
+    const { get, port } = await start();
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
+      expect((await get("/", { headers: { host } })).status).toBe(200);
+    for (const host of ["evil.example", `evil.example:${port}`, "127.0.0.1", `127.0.0.1:${port + 1}`, `localhost.evil.example:${port}`]) {
+      expect({ host, status: (await get("/", { headers: { host } })).status }).toEqual({ host, status: 421 });
+    }
+    const lan = Object.values(os.networkInterfaces())
+      .flatMap((addresses) => addresses ?? [])
+      .find(({ internal, family }) => !internal && family === "IPv4");
+    if (!lan) return;
+    const socket = connect(port, lan.address);
+    await expect(once(socket, "connect")).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    socket.destroy();
+  });
+
+  it("[BL-93] answers GET and HEAD", async () => {
+    const { get } = await start();
+    expect(await get("/", { method: "HEAD" })).toMatchObject({ status: 200, body: "", headers: { "content-length": "37" } });
+    for (const method of ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"]) {
+      expect(await get("/", { method })).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+    }
+  });
+
+  it.each([
+    "/../secret.txt",
+    "/..%2fsecret.txt",
+    "/%2e%2e/secret.txt",
+    "/%2e%2e%2fsecret.txt",
+    "/assets/../../secret.txt",
+    "/assets/..%2f..%2fsecret.txt",
+    "/..%5csecret.txt",
+    "//secret.txt",
+    "/../dashboard-secret.txt",
+    "/..%2fdashboard-secret.txt",
+    "/index.html%00.js",
+    "/assets",
+    "/%",
+    "/%ff",
+    "/gone.js",
+  ])("[BL-94] no file outside for %s", async (target) => {
+    const { get } = await start();
+    const answer = await get(target);
+    expect(answer.body).not.toContain("secret\n");
+    expect(answer.body).not.toBe("secret");
+    expect([400, 404]).toContain(answer.status);
+  });
+
+  it("[BL-95] sends pages with their policy", async () => {
+    const { get } = await start();
+    const page = await get("/");
+    const policy = String(page.headers["content-security-policy"]).split("; ");
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).toContain("style-src 'self' 'unsafe-inline'");
+    expect(policy).toContain("frame-ancestors 'none'");
+    expect(policy.some((directive) => directive.startsWith("script-src") || directive.includes("unsafe-eval"))).toBe(false);
+    expect(page.headers).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-cache",
+    });
+    expect(Object.keys(page.headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    expect(await get("/assets/app-1.js")).toMatchObject({
+      status: 200,
+      headers: { "content-type": "text/javascript; charset=utf-8", "cache-control": "private, max-age=31536000, immutable" },
+    });
+  });
+
+  it("[BL-92] opens the WebSocket with cookie, Host and Origin only", async () => {
+    const { open, origin, port } = await start();
+    const right = await open();
+    expect(right.status).toBe(101);
+    right.socket.send(JSON.stringify({ type: "call", id: 1, name: "hello", params: { a: 1 } }));
+    expect(await right.frames.until(({ type }) => type === "result")).toEqual({
+      type: "result",
+      id: 1,
+      value: { name: "hello", params: { a: 1 } },
+    });
+    const wrong = [
+      await open({ origin: "http://evil.example" }),
+      await open({ origin: "null" }),
+      await open({ origin: `http://127.0.0.1:${port + 1}` }),
+      await open({ origin: origin.replace("http", "https") }),
+      await open({ cookie: "" }),
+      await open({ host: "evil.example" }),
+      await open({}, "/other"),
+    ];
+    expect(wrong.map(({ status }) => status)).toEqual(wrong.map(() => 403));
+  });
+
+  it("[BL-92] a client without an Origin is no page of ours", async () => {
+    const { cookie, port } = await start();
+    const socket = connect(port, "127.0.0.1");
+    socket.write(
+      `GET /control HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+    );
+    const [head] = (await once(socket, "data")) as [Buffer];
+    expect(head.toString()).toMatch(/^HTTP\/1\.1 403 /);
+    socket.destroy();
+  });
+
+  it.each([
+    ["too large", "x".repeat(maxFrameBytes + 1), 1009],
+    ["no JSON", "{", 1008],
+    ["no frame", JSON.stringify({ type: "dance" }), 1008],
+    ["binary noise", Buffer.from([0xff, 0xfe, 0x00]), 1008],
+  ])("[BL-96] a frame that is %s closes that connection only", async (_, frame, code) => {
+    const { open } = await start();
+    const [bad, good] = [await open(), await open()];
+    bad.socket.send(frame);
+    expect(await bad.closes.until(() => true)).toBe(code);
+    good.socket.send(JSON.stringify({ type: "call", id: 1, name: "still here", params: {} }));
+    await good.frames.until(({ type }) => type === "result");
+    expect(good.closes.items).toEqual([]);
+  });
+
+  it("[BL-96] a broken WebSocket frame closes that connection only", async () => {
+    const { open } = await start();
+    const [bad, good] = [await open(), await open()];
+    // RFC 6455 §5.2: reserved bits and an unmasked frame from a client are both errors.
+    (bad.socket as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(Buffer.from([0xff, 0x05, 1, 2, 3, 4, 5]));
+    await bad.closes.until(() => true);
+    good.socket.send(JSON.stringify({ type: "call", id: 1, name: "still here", params: {} }));
+    await good.frames.until(({ type }) => type === "result");
+  });
+
+  it("[BL-56] serves two dashboards at once", async () => {
+    const { open } = await start();
+    const both = [await open(), await open()];
+    for (const [index, { socket, frames }] of both.entries()) {
+      socket.send(JSON.stringify({ type: "call", id: index, name: `call ${index}`, params: {} }));
+      expect(await frames.until(({ type }) => type === "result")).toMatchObject({ id: index, value: { name: `call ${index}` } });
+    }
+    expect(both.map(({ frames }) => frames.items.length)).toEqual([1, 1]);
+  });
+
+  it("[BL-97] closes every connection", async () => {
+    const { open, close, port } = await start();
+    const { closes } = await open();
+    const idle = connect(port, "127.0.0.1");
+    await once(idle, "connect");
+    const ended = once(idle, "close");
+    idle.resume();
+    await close();
+    await Promise.all([closes.until(() => true), ended]);
+  });
+
+  it("[BL-88] says where the dashboard's files should be", async () => {
+    const dir = temporaryDir();
+    expect(await checkDashboard(dir).then(String, (error) => toFailure(error))).toMatchObject({
+      code: "DASHBOARD_MISSING",
+      message: expect.stringContaining(dir),
+      hint: "Run npm run build.",
+    });
+  });
+});

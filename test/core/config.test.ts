@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { commonFields, field, portField } from "../../servers/core/common-fields.ts";
+import {
+  type ConfigSources,
+  checkConfigValues,
+  configFields,
+  environmentNames,
+  flagName,
+  resolveConfig,
+  secretMask,
+} from "../../servers/core/config.ts";
+import { defineService } from "../../servers/core/service.ts";
+import { toFailure } from "../../servers/core/service-error.ts";
+
+const rtsp = defineService({
+  id: "rtsp",
+  title: "RTSP",
+  purpose: "Test",
+  config: z.strictObject({
+    port: portField(8_554, { title: "Port", env: "RTSP_PORT" }),
+    httpPort: portField(8_888, { title: "HTTP port", env: "HTTP_PORT" }),
+    ...commonFields("rtsp"),
+    hosts: field(z.array(z.string()).default([]), { title: "Hosts", env: "HOSTS" }),
+    password: field(z.string().max(10).default(""), { title: "Password", env: "RTSP_PASSWORD", secret: true }),
+    gain: field(z.number().min(0).max(2).default(1), { title: "Gain", env: "GAIN" }),
+  }),
+  actions: {},
+  ports: ["port", "httpPort"],
+  endpoints: () => [],
+  snippets: () => [],
+  start: async () => [],
+});
+
+const none: ConfigSources = { file: {}, environment: {}, flags: {} };
+const failure = (sources: Partial<ConfigSources>) => {
+  try {
+    return resolveConfig(rtsp, { ...none, ...sources });
+  } catch (error) {
+    return toFailure(error);
+  }
+};
+const fieldNamed = (name: string, sources: Partial<ConfigSources>) =>
+  configFields(rtsp, { ...none, ...sources }).find((candidate) => candidate.name === name);
+
+describe("configuration", () => {
+  it("[BL-20] takes default < file < environment < flag", () => {
+    const file = { port: 1 };
+    const environment = { RTSP_PORT: "2" };
+    const flags = { port: "3" };
+    expect(resolveConfig(rtsp, none).port).toBe(8_554);
+    expect(resolveConfig(rtsp, { ...none, file }).port).toBe(1);
+    expect(resolveConfig(rtsp, { ...none, file, environment }).port).toBe(2);
+    expect(resolveConfig(rtsp, { file, environment, flags }).port).toBe(3);
+    expect(fieldNamed("port", { file, environment, flags })).toMatchObject({
+      value: 3,
+      source: "flag",
+      stored: 1,
+      default: 8_554,
+      flag: "--rtsp-port",
+    });
+    expect(fieldNamed("port", { file, environment })).toMatchObject({ value: 2, source: "environment", env: ["RTSP_PORT"] });
+    expect(fieldNamed("port", {})).toMatchObject({ value: 8_554, source: "default" });
+    expect(fieldNamed("port", {})).not.toHaveProperty("stored");
+  });
+
+  it("[BL-20] a wrong value in a weaker source harms nobody", () => {
+    expect(resolveConfig(rtsp, { file: { port: "x" }, environment: { RTSP_PORT: "y" }, flags: { port: "4" } }).port).toBe(4);
+    expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "loud", RTSP_LOG_LEVEL: "error" } }).logLevel).toBe("error");
+  });
+
+  it("[BL-21] knows both the prefixed and the plain name, the prefixed is stronger", () => {
+    expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "error" } }).logLevel).toBe("error");
+    expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "error", RTSP_LOG_LEVEL: "debug" } }).logLevel).toBe("debug");
+    expect(fieldNamed("logLevel", {})?.env).toEqual(["RTSP_LOG_LEVEL", "LOG_LEVEL"]);
+    expect(flagName(rtsp, "httpPort")).toBe("--rtsp-http-port");
+  });
+
+  it("[BL-22] takes another service's variable only when alone", () => {
+    const environment = { HTTP_PORT: "9000" };
+    expect(resolveConfig(rtsp, { ...none, environment }).httpPort).toBe(8_888);
+    expect(resolveConfig(rtsp, { ...none, environment, alone: true }).httpPort).toBe(9_000);
+    expect(resolveConfig(rtsp, { ...none, environment: { ...environment, RTSP_HTTP_PORT: "9001" }, alone: true }).httpPort).toBe(9_001);
+    expect(environmentNames(rtsp, { env: "HTTP_PORT" })).toEqual(["RTSP_HTTP_PORT"]);
+  });
+
+  it("[BL-23] reads booleans, lists, choices and numbers from text", () => {
+    for (const text of ["true", "1", "yes", "ON"])
+      expect(resolveConfig(rtsp, { ...none, environment: { RTSP_LAN: text } }).openToLan).toBe(true);
+    for (const text of ["false", "0", "No", "off"])
+      expect(resolveConfig(rtsp, { ...none, file: { openToLan: true }, environment: { RTSP_LAN: text } }).openToLan).toBe(false);
+    expect(resolveConfig(rtsp, { ...none, environment: { HOSTS: " a, b ,,c" } }).hosts).toEqual(["a", "b", "c"]);
+    expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "WARNING" } }).logLevel).toBe("warning");
+    expect(resolveConfig(rtsp, { ...none, environment: { GAIN: "0.5" } }).gain).toBe(0.5);
+    expect(resolveConfig(rtsp, { ...none, environment: { RTSP_PORT: "" } }).port).toBe(8_554);
+  });
+
+  it("[BL-24] names service, field and source of a wrong value", () => {
+    expect(failure({ environment: { RTSP_PORT: "abc" } })).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: 'RTSP, port (from RTSP_PORT): "abc" is not a number',
+      field: { name: "port", problem: '"abc" is not a number' },
+    });
+    expect(failure({ environment: { RTSP_PORT: "70000" } })).toMatchObject({
+      message: expect.stringMatching(/^RTSP, port \(from RTSP_PORT\): .*65535/),
+    });
+    expect(failure({ flags: { port: "-1" } })).toMatchObject({ message: expect.stringContaining("(from --rtsp-port)") });
+    expect(failure({ flags: { port: "" } })).toMatchObject({ message: expect.stringContaining("(from --rtsp-port)") });
+    expect(failure({ file: { gain: 3 } })).toMatchObject({
+      message: expect.stringContaining("gain (from the settings file)"),
+      field: { name: "gain" },
+    });
+    expect(failure({ environment: { RTSP_LAN: "maybe" } })).toMatchObject({ message: expect.stringContaining("neither true nor false") });
+    expect(failure({ environment: { LOG_LEVEL: "loud" } })).toMatchObject({
+      message: expect.stringContaining("logLevel (from LOG_LEVEL)"),
+    });
+  });
+
+  it("[BL-24] never repeats a secret", () => {
+    expect(JSON.stringify(failure({ environment: { RTSP_PASSWORD: "open-sesame-please" } }))).not.toContain("sesame");
+  });
+
+  it("[BL-25] shows a wrong value as given, with its problem", () => {
+    expect(fieldNamed("port", { environment: { RTSP_PORT: "abc" } })).toMatchObject({
+      value: "abc",
+      source: "environment",
+      problem: '"abc" is not a number',
+    });
+    expect(fieldNamed("gain", { file: { gain: 3 } })).toMatchObject({ value: 3, problem: expect.stringContaining("2") });
+    expect(fieldNamed("gain", {})).not.toHaveProperty("problem");
+  });
+
+  it("[BL-26] refuses a field that does not exist, also by an inherited name", () => {
+    for (const name of ["colour", "constructor", "__proto__", "toString"]) {
+      expect(() => checkConfigValues(rtsp, Object.fromEntries([[name, 1]]))).toThrow(/no such field/);
+    }
+    expect(() => checkConfigValues(rtsp, { port: "1" })).toThrow(/RTSP, port/);
+  });
+
+  it("[BL-27] shows a secret as a mask", () => {
+    const shown = fieldNamed("password", { file: { password: "sesame" } });
+    expect(shown).toMatchObject({ type: { kind: "secret" }, value: secretMask, stored: secretMask });
+    expect(fieldNamed("password", {})).toMatchObject({ value: "" });
+    const wrong = fieldNamed("password", { file: { password: "much-too-long-sesame" } });
+    expect(JSON.stringify(wrong)).not.toContain("sesame");
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import type { LogEntry } from "../../servers/core/log.ts";
+import { runService } from "../../servers/core/run-service.ts";
+import { toFailure } from "../../servers/core/service-error.ts";
+import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
+import { fixtureService } from "../supervisor/fixture-service.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+const service = fixtureService("http");
+
+/** Runs the fixture in this process. */
+async function run(config: Record<string, unknown> = {}) {
+  const logs: LogEntry[] = [];
+  const rows: { id: number }[] = [];
+  const views: [string, unknown][] = [];
+  const running = await runService(service, {
+    config,
+    dataDir: temporaryDir(),
+    onBatch(batch) {
+      logs.push(...batch.logs);
+      rows.push(...(JSON.parse(batch.rows) as { id: number }[]));
+    },
+    onView: (name, value) => views.push([name, value]),
+  });
+  return { running, logs, rows, views, texts: () => logs.map(({ level, text }) => `${level}: ${text}`) };
+}
+
+const portOf = (url: string | undefined) => Number(new URL(url ?? "").port);
+
+describe("a service in this process", () => {
+  checkLeaks();
+
+  it("[BL-1] tells the port that it really got", async () => {
+    const { running } = await run({ port: 0 });
+    const port = portOf(running.endpoints[0]?.url);
+    expect(port).toBeGreaterThan(0);
+    expect(await isPortFree(port, false)).toBe(false);
+    await running.stop();
+  });
+
+  it("[BL-7] releases last-opened-first, logs a release that throws, and frees the port", async () => {
+    const { running, texts } = await run({ stops: "throws" });
+    await running.stop();
+    expect(texts()).toEqual([
+      "info: starting with label plain",
+      "error: While stopping: release refused",
+      "info: released second",
+      "info: released first",
+    ]);
+    expect(await isPortFree(portOf(running.endpoints[0]?.url), false)).toBe(true);
+  });
+
+  it("[BL-5] releases what it had opened when it cannot start", async () => {
+    const logs: string[] = [];
+    const starting = runService(service, {
+      config: { starts: "fails" },
+      dataDir: temporaryDir(),
+      onBatch: (batch) => logs.push(...batch.logs.map(({ text }) => text)),
+    });
+    await expect(starting).rejects.toMatchObject({ code: "CONFIG_INVALID", message: "This fixture fails", hint: "Let it start well." });
+    expect(logs).toEqual(["starting with label plain", "released second", "released first"]);
+  });
+
+  it("[BL-15] answers actions, and refuses unknown ones and wrong parameters", async () => {
+    const { running } = await run({ label: "mine" });
+    const failureOf = (action: string, params: unknown) => running.act(action, params).then(String, (error) => toFailure(error));
+    expect(await running.act("echo", { value: "hello" })).toEqual({ value: "hello", label: "mine" });
+    expect(await failureOf("dance", {})).toMatchObject({ code: "CALL_UNKNOWN" });
+    expect(await failureOf("constructor", {})).toMatchObject({ code: "CALL_UNKNOWN" });
+    expect(await failureOf("echo", { value: 3 })).toMatchObject({ code: "CALL_INVALID", message: expect.stringContaining("echo (value)") });
+    expect(await failureOf("refuse", {})).toEqual({
+      code: "SERVICE_UNKNOWN",
+      message: "refused by the fixture",
+      hint: "Ask for something else.",
+    });
+    await running.stop();
+  });
+
+  it("[BL-40] makes no line below its level, also after the level changed", async () => {
+    const { running, texts } = await run({ logLevel: "warning" });
+    for (const level of ["debug", "info", "warning", "error"]) await running.act("log", { level, text: level });
+    running.setLogLevel("debug");
+    await running.act("log", { level: "debug", text: "now" });
+    running.setLogLevel("error");
+    await running.stop();
+    expect(texts()).toEqual(["warning: warning", "error: error", "debug: now"]);
+  });
+
+  it("[BL-44] hands over what is queued when it stops", async () => {
+    const { running, rows } = await run();
+    await running.act("flood", { rows: 2_000, logs: 0 });
+    await running.stop();
+    expect(rows).toHaveLength(2_000);
+  });
+});

@@ -1,0 +1,209 @@
+import type { Event, IpcMainEvent } from "electron";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { LogPage } from "../../contract/control.ts";
+import type { ServiceView } from "../../contract/service.ts";
+import { mayOpenExternally } from "../../electron/security.ts";
+import { callFromPage, createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
+import type { App } from "./launch-app.ts";
+
+const startHttp = { type: "call", id: 7, name: "service.start", params: { id: "http" } };
+
+describe("the desktop window's walls", () => {
+  let apps: DesktopApps;
+  let app: App;
+
+  beforeAll(async () => {
+    apps = await createDesktopApps();
+    app = await apps.launch();
+  }, 60_000);
+  afterAll(() => apps.dispose(), 60_000);
+
+  const httpState = async () => (await callFromPage<readonly ServiceView[]>(app.page, "service.list"))[0]?.status.state;
+
+  it("gives the page two functions and nothing of Node", async () => {
+    const found = await app.page.evaluate(() => ({
+      bridge: Object.entries((window as unknown as { backlot: object }).backlot).map(([name, value]) => `${name}: ${typeof value}`),
+      node: ["require", "process", "module", "global", "Buffer", "__dirname"].filter((name) => name in window),
+    }));
+    expect(found).toEqual({ bridge: ["open: function", "post: function"], node: [] });
+  });
+
+  it("keeps the bridge as it is, whatever a script does to it", async () => {
+    const changed = await app.page.evaluate(() => {
+      const page = window as unknown as { backlot: Record<string, unknown> };
+      const before = page.backlot.post;
+      try {
+        page.backlot.post = null;
+        page.backlot = {};
+      } catch {
+        // In strict code the assignment throws.
+      }
+      return page.backlot.post !== before;
+    });
+    expect(changed).toBe(false);
+  });
+
+  it("runs the page sandboxed, in a context of its own, without Node, webviews and dropped links", async () => {
+    const preferences = await app.inMain(({ BrowserWindow }) => {
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as { getLastWebPreferences(): Record<string, unknown> };
+      const given = contents.getLastWebPreferences();
+      const names = [
+        "contextIsolation",
+        "sandbox",
+        "nodeIntegration",
+        "nodeIntegrationInSubFrames",
+        "nodeIntegrationInWorker",
+        "webSecurity",
+        "webviewTag",
+        "navigateOnDragDrop",
+      ];
+      return Object.fromEntries(names.map((name) => [name, given[name]]));
+    });
+    expect(preferences).toEqual({
+      contextIsolation: true,
+      sandbox: true,
+      nodeIntegration: false,
+      nodeIntegrationInSubFrames: false,
+      nodeIntegrationInWorker: false,
+      webSecurity: true,
+      webviewTag: false,
+      navigateOnDragDrop: false,
+    });
+  });
+
+  it("loads no script, frame or data from elsewhere", async () => {
+    const blocked = await app.page.evaluate(async () => {
+      const found: string[] = [];
+      const three = new Promise<void>((resolve) => {
+        document.addEventListener("securitypolicyviolation", (event) => {
+          found.push(event.effectiveDirective);
+          if (found.length === 3) resolve();
+        });
+      });
+      document.head.append(Object.assign(document.createElement("script"), { textContent: "window.inlineRan = true" }));
+      document.body.append(Object.assign(document.createElement("iframe"), { src: "http://127.0.0.1:9/" }));
+      await fetch("http://127.0.0.1:9/").catch(() => {});
+      await three;
+      return { found: found.sort(), inlineRan: "inlineRan" in window };
+    });
+    expect(blocked).toEqual({ found: ["connect-src", "frame-src", "script-src-elem"], inlineRan: false });
+  });
+
+  it("stays at its address", async () => {
+    await app.inMain(({ BrowserWindow }) => {
+      BrowserWindow.getAllWindows()[0]?.webContents.on("will-navigate", (event: Event & { url: string }) => {
+        Object.assign(globalThis, { lastNavigation: { url: event.url, prevented: event.defaultPrevented } });
+      });
+    });
+    await app.page.evaluate(() => {
+      location.href = "https://example.com/";
+    });
+    await expect
+      .poll(() => app.inMain(() => Reflect.get(globalThis, "lastNavigation")))
+      .toEqual({ url: "https://example.com/", prevented: true });
+    expect(await app.inMain(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.webContents.getURL())).toMatch(/^app:\/\/backlot\//);
+    await app.page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+
+  it("opens no second window; a service's own address opens in the system's browser, no other does", async () => {
+    await app.inMain(({ shell }) => {
+      const opened: string[] = [];
+      Object.assign(globalThis, { opened });
+      shell.openExternal = async (url: string) => void opened.push(url);
+    });
+    const answers = await app.page.evaluate(() =>
+      ["https://example.com/", "file:///etc/passwd", "javascript:alert(1)", "http://127.0.0.1:8080/api/data"].map((url) =>
+        window.open(url),
+      ),
+    );
+    expect(answers).toEqual([null, null, null, null]);
+    await expect.poll(() => app.inMain(() => Reflect.get(globalThis, "opened"))).toEqual(["http://127.0.0.1:8080/api/data"]);
+    expect(await app.inMain(({ BrowserWindow }) => BrowserWindow.getAllWindows().length)).toBe(1);
+  });
+
+  it.each([
+    ["http://127.0.0.1:8080/", true],
+    ["http://localhost:8080/x?y=z", true],
+    ["https://[::1]:8443/", true],
+    ["http://127.0.0.1.example.com/", false],
+    ["http://user@example.com/#127.0.0.1", false],
+    ["file:///etc/passwd", false],
+    ["javascript:alert(1)", false],
+    ["mqtt://127.0.0.1:1883", false],
+    ["", false],
+  ])("hands %j to the system: %j", (url, allowed) => {
+    expect(mayOpenExternally(url)).toBe(allowed);
+  });
+
+  it("embeds no webview", async () => {
+    const prevented = await app.inMain(({ BrowserWindow }) => {
+      const event = { defaultPrevented: false, preventDefault: () => Object.assign(event, { defaultPrevented: true }) };
+      BrowserWindow.getAllWindows()[0]?.webContents.emit("will-attach-webview", event, {}, {});
+      return event.defaultPrevented;
+    });
+    expect(prevented).toBe(true);
+  });
+
+  it("denies every permission but writing to the clipboard", async () => {
+    const states = await app.page.evaluate(async () => {
+      const names = ["geolocation", "notifications", "camera", "microphone", "midi", "clipboard-read", "clipboard-write"];
+      const found = names.map(async (name) => [name, (await navigator.permissions.query({ name: name as PermissionName })).state]);
+      return Object.fromEntries(await Promise.all(found));
+    });
+    expect(states).toEqual({
+      geolocation: "denied",
+      notifications: "denied",
+      camera: "denied",
+      microphone: "denied",
+      midi: "denied",
+      "clipboard-read": "denied",
+      "clipboard-write": "granted",
+    });
+  });
+
+  it("hears no frame but the dashboard's own top frame", async () => {
+    await app.inMain(({ ipcMain, BrowserWindow }, frame) => {
+      const sender = BrowserWindow.getAllWindows()[0]?.webContents;
+      const top = { parent: null, url: "app://backlot/" };
+      const foreign = [
+        { sender, senderFrame: { parent: top, url: "app://backlot/" } },
+        { sender, senderFrame: { parent: null, url: "https://example.com/" } },
+        { sender, senderFrame: { parent: null, url: "app://elsewhere/" } },
+        { sender, senderFrame: null },
+        { sender: {}, senderFrame: top },
+      ];
+      for (const event of foreign) {
+        ipcMain.emit("backlot:up", event as unknown as IpcMainEvent, "open");
+        ipcMain.emit("backlot:up", event as unknown as IpcMainEvent, frame);
+      }
+    }, startHttp);
+    expect(await httpState()).toBe("stopped");
+    const { lines } = await callFromPage<LogPage>(app.page, "log.read", { text: "not the dashboard" });
+    expect(lines).toHaveLength(10);
+  });
+
+  it.each([
+    ["no object", "start"],
+    ["a type that does not exist", { type: "eval", source: "1" }],
+    ["a call without a name", { type: "call", id: 1 }],
+    ["a field too many", { type: "subscribe", topic: "log", extra: true }],
+    ["a name that is too long", { type: "call", id: 1, name: "x".repeat(101), params: {} }],
+  ])("ends the connection of a page that sends %s", async (_what, malformed) => {
+    await app.page.evaluate(
+      ([first, second]) => {
+        const { backlot } = window as unknown as { backlot: { open(listener: () => void): void; post(frame: unknown): void } };
+        backlot.open(() => {});
+        backlot.post(first);
+        backlot.post(second);
+      },
+      [malformed, startHttp] as const,
+    );
+    expect(await httpState()).toBe("stopped");
+  });
+
+  it("answers again once the page is loaded anew", async () => {
+    await app.page.reload();
+    await app.page.getByRole("heading", { name: "Overview" }).waitFor();
+    await app.page.getByText("Nothing started yet").waitFor();
+  });
+});

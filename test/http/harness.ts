@@ -1,0 +1,127 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach } from "vitest";
+import type { HttpExchange } from "../../contract/http-exchange.ts";
+import type { TrafficRow } from "../../contract/traffic.ts";
+import type { LogEntry } from "../../servers/core/log.ts";
+import { runService } from "../../servers/core/run-service.ts";
+import type { Counters } from "../../servers/core/service.ts";
+import { httpService } from "../../servers/http/http-service.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+
+checkLeaks();
+
+export type Row = Omit<TrafficRow, "service">;
+
+export interface HttpUnderTest {
+  readonly port: number;
+  readonly url: string;
+  readonly logs: readonly LogEntry[];
+  readonly views: ReadonlyMap<string, unknown>;
+  counters(): Counters | undefined;
+  act<Result = unknown>(name: string, params?: unknown): Promise<Result>;
+  /** The newest row and detail of each exchange, by row id. */
+  rows(): Row[];
+  detail(id: number): HttpExchange;
+  /** Waits for an ended row that matches. */
+  ended(match: (row: Row) => boolean): Promise<Row>;
+  stop(): Promise<void>;
+}
+
+const releases: (() => unknown)[] = [];
+
+/** The service on a free port, stopped after the test. */
+export async function startHttp(config: Record<string, unknown> = {}): Promise<HttpUnderTest> {
+  const rows = new Map<number, Row>();
+  const details = new Map<number, HttpExchange>();
+  const logs: LogEntry[] = [];
+  const views = new Map<string, unknown>();
+  let counters: Counters | undefined;
+  const running = await runService(httpService, {
+    config: { port: 0, ...config },
+    dataDir: "unused",
+    onBatch(batch) {
+      for (const row of JSON.parse(batch.rows) as Row[]) rows.set(row.id, row);
+      for (const text of batch.details) {
+        const detail = JSON.parse(text) as HttpExchange;
+        details.set(detail.id, detail);
+      }
+      logs.push(...batch.logs);
+      setImmediate(() => running.outbox.ack(batch.seq));
+    },
+    onView: (name, value) => void views.set(name, value),
+    onCounters: (value) => {
+      counters = value;
+    },
+  });
+  const url = running.endpoints[0]?.url ?? "";
+  const service: HttpUnderTest = {
+    url,
+    port: Number(new URL(url).port),
+    logs,
+    views,
+    counters: () => counters,
+    act: async <Result>(name: string, params: unknown = {}) => (await running.act(name, params)) as Result,
+    rows: () => [...rows.values()],
+    detail: (id) => details.get(id) as HttpExchange,
+    ended: (match) => until(() => [...rows.values()].find((row) => row.tone !== "pending" && match(row))),
+    stop: running.stop,
+  };
+  releases.push(running.stop);
+  return service;
+}
+
+/** Runs after the test, last registered first. */
+export const onEnd = (release: () => unknown): void => void releases.push(release);
+
+/** Asks again and again until there is an answer; fails after some seconds. */
+export async function until<Value>(ask: () => Value | undefined | false | null, timeoutMs = 5_000): Promise<Value> {
+  const endAt = Date.now() + timeoutMs;
+  for (;;) {
+    const value = ask();
+    if (value !== undefined && value !== false && value !== null) return value;
+    if (Date.now() > endAt) throw new Error(`waited ${timeoutMs} ms in vain for: ${ask}`);
+    await sleep(10);
+  }
+}
+
+export interface RawConnection {
+  readonly socket: Socket;
+  /** All that came so far. */
+  text(): string;
+  send(bytes: string | Uint8Array): void;
+  /** Resolves with all of it once the server has closed. */
+  closed(): Promise<string>;
+  /** Resolves once what came matches. */
+  received(pattern: RegExp): Promise<string>;
+}
+
+export async function rawConnection(port: number, first?: string | Uint8Array): Promise<RawConnection> {
+  const socket = connect({ port, host: "127.0.0.1" });
+  onEnd(() => socket.destroy());
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  socket.on("error", () => {});
+  const over = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const text = () => Buffer.concat(chunks).toString("latin1");
+  if (first !== undefined) socket.write(first);
+  return {
+    socket,
+    text,
+    send: (bytes) => void socket.write(bytes),
+    async closed() {
+      await over;
+      return text();
+    },
+    received: (pattern) => until(() => (pattern.test(text()) ? text() : undefined)),
+  };
+}
+
+/** One request as raw text on a connection of its own; everything that came back. */
+export async function raw(port: number, request: string | Uint8Array): Promise<string> {
+  return (await rawConnection(port, request)).closed();
+}
+
+afterEach(async () => {
+  for (let release = releases.pop(); release; release = releases.pop()) await release();
+});

@@ -1,0 +1,119 @@
+import { expect, it } from "vitest";
+import { answerOf, errorWith, jsonOf } from "./ask.ts";
+import { curl } from "./curl.ts";
+import { startHttp } from "./harness.ts";
+
+it("[HTTP-55] /get, /post, /put, /patch and /delete tell what came, with httpbin's names", async () => {
+  const { url, port } = await startHttp();
+  expect(await jsonOf(fetch(`${url}/get?a=1&b=2&b=3&__proto__=x`, { headers: { "X-One": "1" } }))).toMatchObject({
+    args: JSON.parse('{"a":"1","b":["2","3"],"__proto__":"x"}'),
+    headers: { Host: `127.0.0.1:${port}`, "X-One": "1", "User-Agent": "node" },
+    origin: "127.0.0.1",
+    url: `${url}/get?a=1&b=2&b=3&__proto__=x`,
+  });
+  for (const method of ["POST", "PUT", "PATCH", "DELETE"]) {
+    const told = await jsonOf(
+      fetch(`${url}/${method.toLowerCase()}?q=1`, { method, body: '{"a": 1}', headers: { "Content-Type": "application/json" } }),
+    );
+    expect(told).toMatchObject({
+      args: { q: "1" },
+      data: '{"a": 1}',
+      files: {},
+      form: {},
+      json: { a: 1 },
+      origin: "127.0.0.1",
+      url: `${url}/${method.toLowerCase()}?q=1`,
+    });
+  }
+  const form = JSON.parse((await curl("-F", "a=1", "-F", "f=content;filename=x.txt", `${url}/post`)).body);
+  expect(form).toMatchObject({ form: { a: "1" }, json: null, data: "" });
+  expect(JSON.parse((await curl("-d", "a=1&a=2", `${url}/post`)).body)).toMatchObject({ form: { a: ["1", "2"] }, data: "" });
+  expect(await jsonOf(fetch(`${url}/post`, { method: "POST", body: new Uint8Array([0, 255]) }))).toMatchObject({
+    data: "data:application/octet-stream;base64,AP8=",
+  });
+  expect(
+    await jsonOf(fetch(`${url}/post`, { method: "POST", body: "{bad", headers: { "Content-Type": "application/json" } })),
+  ).toMatchObject({ data: "{bad", json: null });
+  expect((await fetch(`${url}/get`, { method: "POST" })).status).toBe(405);
+});
+
+it("[HTTP-56] /anything takes any method and any path below it", async () => {
+  const { url } = await startHttp();
+  for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
+    expect(await jsonOf(fetch(`${url}/anything/a/b%20c?d=1`, { method }))).toMatchObject({
+      method,
+      args: { d: "1" },
+      url: `${url}/anything/a/b%20c?d=1`,
+    });
+  }
+});
+
+it("[HTTP-57] /headers, /ip, /user-agent, /uuid and /base64", async () => {
+  const { url, port } = await startHttp();
+  expect(
+    JSON.parse((await curl("-H", "X-A: 1", "-H", "x-a: 2", "-H", "X-Forwarded-For: 9.9.9.9", `${url}/headers`)).body).headers,
+  ).toMatchObject({
+    "X-A": "1,2",
+    Host: `127.0.0.1:${port}`,
+  });
+  expect(JSON.parse((await curl("-H", "X-Forwarded-For: 9.9.9.9", `${url}/ip`)).body)).toEqual({ origin: "127.0.0.1" });
+  expect(JSON.parse((await curl("-A", "mine/1", `${url}/user-agent`)).body)).toEqual({ "user-agent": "mine/1" });
+  expect(await jsonOf(fetch(`${url}/uuid`))).toEqual({
+    uuid: expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/),
+  });
+  const decoded = await fetch(`${url}/base64/PHNjcmlwdD4_`);
+  expect([decoded.headers.get("content-type"), await decoded.text()]).toEqual(["text/plain; charset=utf-8", "<script>?"]);
+  expect(await answerOf(`${url}/base64/a`)).toEqual(errorWith(400));
+});
+
+it("[HTTP-62] /delay/:n answers late, at most by the configured time", async () => {
+  const { url } = await startHttp({ delaySeconds: 0.3 });
+  const startedAt = performance.now();
+  expect(
+    await jsonOf(
+      fetch(`${url}/delay/9?a=1`, { method: "POST", body: "b=1", headers: { "Content-Type": "application/x-www-form-urlencoded" } }),
+    ),
+  ).toMatchObject({ args: { a: "1" }, form: { b: "1" } });
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(295);
+  expect(performance.now() - startedAt).toBeLessThan(9_000);
+  expect(await answerOf(`${url}/delay/x`)).toEqual(errorWith(400));
+});
+
+it("[HTTP-77] /api and /docs list every route, as JSON or as HTML", async () => {
+  const { url } = await startHttp();
+  const { routes } = (await jsonOf(fetch(`${url}/api`))) as { routes: { path: string; methods: string[]; summary: string }[] };
+  const paths = routes.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(["/", "/api/data", "/api/status/{code}", "/anything/*", "/ws/echo", "/api"]));
+  for (const { path, methods } of routes) {
+    const concrete = path.replace("/*", "/x").replace(/\{\w+}/g, "1");
+    const response = await fetch(url + concrete, { method: "OPTIONS" });
+    expect([concrete, response.status]).toEqual([concrete, 204]);
+    for (const method of methods) expect(response.headers.get("allow")).toContain(method);
+  }
+  const page = await curl("-H", "Accept: text/html,application/xhtml+xml,*/*;q=0.8", `${url}/docs`);
+  expect([page.headers["content-type"], page.body]).toEqual([
+    "text/html; charset=utf-8",
+    expect.stringContaining("<code>/api/status/{code}</code>"),
+  ]);
+});
+
+it("[HTTP-78] nothing that a caller sends comes back as HTML", async () => {
+  const { url } = await startHttp();
+  const attack = "<script>alert(1)</script>";
+  const encoded = encodeURIComponent(attack);
+  for (const path of [
+    `/get?a=${encoded}`,
+    `/anything/${encoded}`,
+    `/${encoded}`,
+    `/status/${encoded}`,
+    `/base64/${Buffer.from(attack).toString("base64url")}`,
+    `/links/1/${encoded}`,
+    `/cookies/set/${encoded}/x`,
+    `/response-headers?X=${encoded}`,
+  ]) {
+    const response = await fetch(url + path, { headers: { "X-Bad": attack, Accept: "text/html" } });
+    expect(response.headers.get("content-type")).toMatch(/^(application\/json|text\/plain)/);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    await response.text();
+  }
+});

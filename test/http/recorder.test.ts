@@ -1,0 +1,201 @@
+import { expect, it } from "vitest";
+import { clientName } from "../../servers/core/client-name.ts";
+import { loggedTarget } from "../../servers/core/http-log-line.ts";
+import { curl } from "./curl.ts";
+import { raw, rawConnection, startHttp, until } from "./harness.ts";
+
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+it("[HTTP-93] a request is a row while it is pending, and the same row once it ended", async () => {
+  const service = await startHttp();
+  const connection = await rawConnection(service.port, "GET /api/delay/0.4 HTTP/1.1\r\nHost: a\r\nUser-Agent: curl/8.9.1\r\n\r\n");
+  const pending = await until(() => service.rows()[0]);
+  const peer = `127.0.0.1:${connection.socket.localPort}`;
+  expect(pending).toEqual({
+    id: 1,
+    at: expect.any(Number),
+    kind: "request",
+    verb: "GET",
+    target: "/api/delay/0.4",
+    tone: "pending",
+    outcome: "",
+    bytesIn: 0,
+    bytesOut: 0,
+    client: "curl",
+    peer,
+    preview: "",
+  });
+  const ended = await service.ended(() => true);
+  expect(ended).toEqual({
+    ...pending,
+    tone: "ok",
+    outcome: "200",
+    tookMs: expect.any(Number),
+    bytesOut: 32,
+    preview: '{"status":"success","delay":0.4}',
+  });
+  expect(ended.tookMs).toBeGreaterThanOrEqual(395);
+});
+
+it.each([
+  ["/api/status/200", "ok"],
+  ["/api/status/301", "redirect"],
+  ["/api/status/404", "refused"],
+  ["/api/status/503", "failed"],
+])("[HTTP-94] %s has the tone %s", async (path, tone) => {
+  const service = await startHttp();
+  await raw(service.port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  expect(await service.ended(() => true)).toMatchObject({ tone, outcome: path.slice(-3) });
+});
+
+it("[HTTP-95] the detail holds the exchange as it crossed the wire", async () => {
+  const service = await startHttp();
+  const connection = await rawConnection(service.port, "GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+  await connection.received(/ok"}$/);
+  connection.send(
+    'POST /api/echo?x=%20 HTTP/1.1\r\nhOsT: a\r\nX-Two: 1\r\nx-two: 2\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n3\r\n:1}\r\n0\r\nX-Trailer: t\r\n\r\n',
+  );
+  await connection.received(/"received"/);
+  const row = await service.ended(({ verb }) => verb === "POST");
+  expect(row.preview).toBe('{"a":1}');
+  const detail = service.detail(row.id);
+  const answer = '{"status":"success","received":{"a":1}}';
+  expect(detail).toEqual({
+    id: row.id,
+    at: row.at,
+    request: {
+      method: "POST",
+      target: "/api/echo?x=%20",
+      httpVersion: "1.1",
+      headers: [
+        ["hOsT", "a"],
+        ["X-Two", "1"],
+        ["x-two", "2"],
+        ["Content-Type", "application/json"],
+        ["Transfer-Encoding", "chunked"],
+      ],
+      trailers: [["X-Trailer", "t"]],
+      body: { bytes: 7, base64: base64('{"a":1}') },
+    },
+    response: {
+      status: 200,
+      reason: "OK",
+      headers: expect.arrayContaining([
+        ["Content-Length", String(answer.length)],
+        ["Date", expect.stringMatching(/GMT$/)],
+        ["Connection", "keep-alive"],
+      ]),
+      body: { bytes: answer.length, base64: base64(answer) },
+    },
+    timing: { receiveMs: expect.any(Number), answerMs: expect.any(Number), sendMs: expect.any(Number), totalMs: expect.any(Number) },
+    connection: {
+      id: 1,
+      remote: `127.0.0.1:${connection.socket.localPort}`,
+      local: `127.0.0.1:${service.port}`,
+      requests: 2,
+      openedAt: expect.any(Number),
+    },
+  });
+  const { receiveMs = 0, answerMs = 0, sendMs = 0, totalMs = 0 } = detail.timing;
+  expect(receiveMs + answerMs + sendMs).toBeCloseTo(totalMs, 1);
+});
+
+it("[HTTP-96] bodies are recorded up to the configured size, and counted whole", async () => {
+  const service = await startHttp({ recordedBodyBytes: 10 });
+  await fetch(`${service.url}/anything`, { method: "POST", body: "0123456789abcdef" }).then((response) => response.text());
+  const posted = await service.ended(({ verb }) => verb === "POST");
+  const { request, response } = service.detail(posted.id);
+  expect(request.body).toEqual({ bytes: 16, base64: base64("0123456789") });
+  expect(response?.body).toMatchObject({ bytes: posted.bytesOut, base64: base64('{\n  "args"') });
+  await fetch(`${service.url}/bytes/50000`).then((answer) => answer.arrayBuffer());
+  expect(await service.ended(({ verb }) => verb === "GET")).toMatchObject({ bytesOut: 50_000, preview: "" });
+});
+
+it("[HTTP-97] HEAD, 204 and 304 are recorded without content", async () => {
+  const service = await startHttp();
+  for (const [method, path] of [
+    ["HEAD", "/api/data"],
+    ["GET", "/api/status/204"],
+    ["GET", "/api/status/304"],
+  ] as const) {
+    await raw(service.port, `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    const row = await service.ended(({ target, verb }) => target === path && verb === method);
+    expect(row.bytesOut).toBe(0);
+  }
+});
+
+it("[HTTP-98] what never became a request is a row too", async () => {
+  const service = await startHttp();
+  await raw(service.port, "GET /bad\x01path HTTP/1.1\r\nHost: a\r\n\r\n");
+  const row = await service.ended(() => true);
+  expect(row).toMatchObject({
+    kind: "request",
+    verb: "GET",
+    target: "/bad",
+    tone: "refused",
+    outcome: expect.stringMatching(/^400, Malformed request/),
+  });
+  const detail = service.detail(row.id);
+  expect(Buffer.from(detail.request.body.base64, "base64").toString("latin1")).toContain("/bad\x01path");
+  expect(detail.response).toMatchObject({ status: 400, reason: "Bad Request", headers: expect.arrayContaining([["Connection", "close"]]) });
+  expect(detail.aborted).toContain("Malformed request");
+});
+
+it("[HTTP-99] each finished request is one log line", async () => {
+  const service = await startHttp();
+  await curl(`${service.url}/api/data`);
+  await curl(`${service.url}/api/status/503`);
+  await until(() => service.logs.length >= 2);
+  const line = (text: string) => new RegExp(`^${text} \\d+\\.\\d ms \\d+ B curl 127\\.0\\.0\\.1:\\d+$`);
+  expect(service.logs[0]).toMatchObject({ level: "info", text: expect.stringMatching(line("GET /api/data 200")) });
+  expect(service.logs[1]).toMatchObject({ level: "info", text: expect.stringMatching(line("GET /api/status/503 503")) });
+});
+
+it("[HTTP-100] no log line shows a secret", async () => {
+  const service = await startHttp({ logLevel: "debug" });
+  const secret = "s3cr3t-value";
+  for (const query of [
+    `token=${secret}`,
+    `a=1&API_KEY=${secret}`,
+    `pass%77ord=${secret}`,
+    `x=1&%zz&client_secret=${secret}`,
+    `sig=${secret}`,
+    `access_token=${secret}#x`,
+  ]) {
+    await raw(
+      service.port,
+      `GET /get?${query.replace("#x", "")} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${secret}\r\nCookie: s=${secret}\r\nConnection: close\r\n\r\n`,
+    );
+  }
+  await raw(service.port, `GET http://user:${secret}@a/get HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  await until(() => service.logs.filter(({ text }) => text.includes("/get")).length === 7);
+  expect(service.logs.filter(({ text }) => text.includes(secret))).toEqual([]);
+  expect(loggedTarget("/a?b=1&token=x&c=2")).toBe("/a?b=1&token=…&c=2");
+  expect(loggedTarget("/a?b=1")).toBe("/a?b=1");
+});
+
+it.each([
+  ["curl/8.9.1", "curl"],
+  ["okhttp/4.12.0", "okhttp"],
+  ["python-requests/2.32.3", "python-requests"],
+  ["Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox"],
+  ["Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36", "Chrome"],
+  ["Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0", "Edge"],
+  ["Mozilla/5.0 (Macintosh) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15", "Safari"],
+  ["Dalvik/2.1.0 (Linux; U; Android 14)", "Dalvik"],
+  ["(odd)", ""],
+])("[HTTP-101] the client %s is called %s", (userAgent, name) => {
+  expect(clientName(userAgent)).toBe(name);
+});
+
+it("[HTTP-102] the counters tell requests, bytes, connections, p95 and 5xx", async () => {
+  const service = await startHttp();
+  await curl(`${service.url}/api/data`);
+  await curl(`${service.url}/api/status/500`);
+  const open = await rawConnection(service.port, "GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+  await open.received(/ok/);
+  const counters = await until(() => (service.counters()?.items === 3 ? service.counters() : undefined));
+  expect(counters).toMatchObject({ unit: "req/s", clients: 1, note: expect.stringMatching(/^p95 \d+\.\d ms · 1 of 3 answered 5xx$/) });
+  expect(counters?.bytesIn).toBeGreaterThan(100);
+  expect(counters?.bytesOut).toBeGreaterThan(500);
+});

@@ -1,0 +1,141 @@
+import { once } from "node:events";
+import { expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { type HttpUnderTest, onEnd, raw, rawConnection, startHttp, until } from "./harness.ts";
+
+async function open(service: HttpUnderTest, path = "/ws/echo", protocols: string[] = []): Promise<WebSocket> {
+  const socket = new WebSocket(service.url.replace("http", "ws") + path, protocols);
+  onEnd(() => socket.terminate());
+  await once(socket, "open");
+  return socket;
+}
+
+const nextMessage = async (socket: WebSocket) => {
+  const [data, isBinary] = (await once(socket, "message")) as [Buffer, boolean];
+  return isBinary ? data : data.toString();
+};
+
+const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+const handshake = (fields: string, path = "/ws/echo", method = "GET") =>
+  `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n${fields}\r\n`;
+
+it("[HTTP-86] the WebSocket sends text and binary back", async () => {
+  const service = await startHttp();
+  const socket = await open(service, "/ws/echo?a=1", ["chat", "other"]);
+  expect(socket.protocol).toBe("chat");
+  for (const message of ["hello", "", "ü".repeat(10_000), Buffer.from([0, 255]), Buffer.alloc(300_000, 7)]) {
+    socket.send(message);
+    expect(await nextMessage(socket)).toEqual(message);
+  }
+  socket.ping("x");
+  expect(String((await once(socket, "pong"))[0])).toBe("x");
+  const accept = await rawConnection(service.port, handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}`));
+  // RFC 6455 §1.3
+  expect(await accept.received(/\r\n\r\n/)).toMatch(/^HTTP\/1.1 101 [\s\S]*Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=/);
+});
+
+it("[HTTP-87] a message above the limit closes the WebSocket with 1009", async () => {
+  const service = await startHttp({ webSocketFrameBytes: 100 });
+  const socket = await open(service);
+  socket.send("x".repeat(101));
+  expect((await once(socket, "close"))[0]).toBe(1009);
+  expect(await service.ended((row) => row.kind === "websocket")).toMatchObject({ outcome: expect.stringContaining("closed") });
+});
+
+it("[HTTP-88] a handshake that is none is refused in the error shape", async () => {
+  const { port, url } = await startHttp();
+  const version = "Sec-WebSocket-Version: 13\r\n";
+  for (const fields of [`Upgrade: websocket\r\n${version}`, `Upgrade: websocket\r\n${version}Sec-WebSocket-Key: short\r\n`]) {
+    expect(await raw(port, handshake(fields))).toMatch(/^HTTP\/1.1 400 [\s\S]*\{"status":"error","message":"[^"]*Sec-WebSocket-Key/);
+  }
+  expect(await raw(port, handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 99\r\n${key}`))).toMatch(
+    /^HTTP\/1.1 426 [\s\S]*Sec-WebSocket-Version: 13\r\n[\s\S]*\{"status":"error"/,
+  );
+  const plain = await fetch(`${url}/ws/echo`);
+  expect([plain.status, plain.headers.get("upgrade"), await plain.json()]).toEqual([
+    426,
+    "websocket",
+    { status: "error", message: expect.any(String) },
+  ]);
+});
+
+it("[HTTP-89] an offer to speak something else, or elsewhere, is answered as plain HTTP", async () => {
+  const { port } = await startHttp();
+  const close = (request: string) => request.replace("Connection: Upgrade", "Connection: Upgrade, close");
+  expect(await raw(port, close(handshake("Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n", "/api/data")))).toMatch(
+    /^HTTP\/1.1 200 [\s\S]*"active":true}$/,
+  );
+  expect(await raw(port, close(handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}`, "/nope")))).toMatch(
+    /^HTTP\/1.1 404 /,
+  );
+  expect(await raw(port, `${close(handshake("Upgrade: h2c\r\nContent-Length: 3\r\n", "/anything", "POST"))}abc`)).toMatch(
+    /^HTTP\/1.1 200 [\s\S]*"data": "abc"/,
+  );
+});
+
+it("[HTTP-90] frames that break the protocol close their WebSocket and nothing else", async () => {
+  const service = await startHttp();
+  const bystander = await open(service);
+  const hello = handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}`);
+  // Reserved bits, no mask, a reserved opcode, a fragmented ping, text that is not UTF-8.
+  for (const frame of [
+    [0xf1, 0x80, 0, 0, 0, 0],
+    [0x81, 0x01, 0x61],
+    [0x83, 0x80, 0, 0, 0, 0],
+    [0x09, 0x80, 0, 0, 0, 0],
+    [0x81, 0x81, 0, 0, 0, 0, 0xff],
+  ]) {
+    const connection = await rawConnection(service.port, hello);
+    await connection.received(/\r\n\r\n/);
+    connection.send(Buffer.from(frame));
+    await connection.closed();
+  }
+  bystander.send("still here");
+  expect(await nextMessage(bystander)).toBe("still here");
+});
+
+it("[HTTP-91] the WebSocket is one row and each message another", async () => {
+  const service = await startHttp();
+  const socket = await open(service);
+  await until(() => service.rows().find((row) => row.kind === "websocket" && row.tone === "pending"));
+  socket.send("hello");
+  await nextMessage(socket);
+  socket.send(Buffer.from([1, 2, 3]));
+  await nextMessage(socket);
+  socket.close(4_000, "done");
+  const row = await service.ended((one) => one.kind === "websocket");
+  expect(row).toMatchObject({ verb: "GET", target: "/ws/echo", tone: "ok", outcome: "closed 4000", bytesIn: 8, bytesOut: 8 });
+  const text = await service.ended((one) => one.verb === "text");
+  expect(text).toMatchObject({
+    kind: "message",
+    target: "/ws/echo",
+    tone: "ok",
+    outcome: "echoed",
+    bytesIn: 5,
+    bytesOut: 5,
+    preview: "hello",
+  });
+  expect(service.detail(text.id).request.body).toEqual({ bytes: 5, base64: Buffer.from("hello").toString("base64") });
+  expect(await service.ended((one) => one.verb === "binary")).toMatchObject({ bytesIn: 3, preview: "" });
+  expect(service.detail(row.id).response).toMatchObject({ status: 101, reason: "Switching Protocols" });
+  const gone = await open(service);
+  gone.terminate();
+  expect(await service.ended((one) => one.kind === "websocket" && one.id !== row.id)).toMatchObject({
+    tone: "aborted",
+    outcome: "closed 1006",
+  });
+});
+
+it("[HTTP-92] a client that sends and never reads is slowed down, not stored", async () => {
+  const service = await startHttp();
+  const connection = await rawConnection(service.port, handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}`));
+  await connection.received(/\r\n\r\n/);
+  connection.socket.pause();
+  const payload = Buffer.alloc(60_000);
+  const frame = Buffer.concat([Buffer.from([0x82, 0xfe, payload.length >> 8, payload.length & 255, 0, 0, 0, 0]), payload]);
+  for (let sent = 0; sent < 2_000; sent++) connection.socket.write(frame);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  // 120 MB were sent; what the service did not take waits with the sender.
+  expect(connection.socket.writableLength).toBeGreaterThan(60 << 20);
+  expect((await fetch(`${service.url}/health`)).status).toBe(200);
+});

@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { copyAs, type Replay, shellQuoted } from "../../renderer/src/inspector/copy-as.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const replay = (part: Partial<Replay> = {}): Replay => ({
+  method: "GET",
+  origin: "http://127.0.0.1:8080",
+  target: "/api/data",
+  headers: [],
+  body: new Uint8Array(),
+  ...part,
+});
+
+describe("shell quoting", () => {
+  it.each([
+    ["plain-word_1.0", "plain-word_1.0"],
+    ["", "''"],
+    ["two words", "'two words'"],
+    ["it's", String.raw`'it'\''s'`],
+    ['$(rm -rf /) `x` "y" \\', "'$(rm -rf /) `x` \"y\" \\'"],
+    ["a\nb", "'a\nb'"],
+    ["ünï", "'ünï'"],
+  ])("%j becomes %s", (text, quoted) => {
+    expect(shellQuoted(text)).toBe(quoted);
+    expect(execFileSync("sh", ["-c", `printf %s ${quoted}`], { encoding: "utf8" })).toBe(text);
+  });
+});
+
+describe("curl", () => {
+  it("leaves out what curl works out itself", () => {
+    const headers = [
+      ["Host", "127.0.0.1:8080"],
+      ["Accept", "*/*"],
+      ["Content-Length", "2"],
+      ["Connection", "keep-alive"],
+    ] as const;
+    expect(copyAs("curl", replay({ headers }))).toBe("curl http://127.0.0.1:8080/api/data \\\n  -H 'Accept: */*'");
+  });
+
+  it.each([
+    ["HEAD", "curl --head \\\n  http://127.0.0.1:8080/api/data"],
+    ["DELETE", "curl -X DELETE \\\n  http://127.0.0.1:8080/api/data"],
+  ])("says %s", (method, command) => {
+    expect(copyAs("curl", replay({ method }))).toBe(command);
+  });
+
+  it("keeps an empty header, and asks for what it can unpack", () => {
+    const headers = [
+      ["X-Empty", ""],
+      ["Accept-Encoding", "gzip, br"],
+    ] as const;
+    expect(copyAs("curl", replay({ headers }))).toContain("-H 'X-Empty;' \\\n  --compressed");
+  });
+
+  it("says that a body is cut", () => {
+    expect(copyAs("curl", replay({ method: "POST", body: bytes("a"), missingBytes: 9 }))).toMatch(/^# The last 9 bytes/);
+  });
+});
+
+interface Seen {
+  method: string | undefined;
+  url: string | undefined;
+  headers: Record<string, unknown>;
+  body: Buffer;
+}
+
+describe("what a real shell and a real engine send", () => {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      seen.push({ method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(parts) });
+      response.end();
+    });
+  });
+  let origin = "";
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(() => new Promise<unknown>((resolve) => server.close(resolve)));
+
+  /** Not execFileSync: the server lives in this process. */
+  async function inShell(command: string): Promise<void> {
+    const { exec } = await import("node:child_process");
+    await new Promise<void>((resolve, reject) => exec(command, (error) => (error ? reject(error) : resolve())));
+  }
+
+  const hard = '@it\'s "quoted"\n$HOME `x` \\n ü €';
+  const request = (): Replay =>
+    replay({
+      origin,
+      method: "PUT",
+      target: "/a[1]/{b}/../c?q='x'&y=$(z)",
+      headers: [
+        ["Content-Type", "text/plain"],
+        ["X-Note", "it's $HOME"],
+        ["X-Empty", ""],
+      ],
+      body: bytes(hard),
+    });
+  const expectHard = () => {
+    expect(seen.at(-1)).toMatchObject({
+      method: "PUT",
+      headers: { "content-type": "text/plain", "x-note": "it's $HOME", "x-empty": "" },
+    });
+    expect(seen.at(-1)?.body.toString()).toBe(hard);
+  };
+
+  it("curl", async () => {
+    await inShell(copyAs("curl", request()));
+    expectHard();
+    expect(seen.at(-1)?.url).toBe("/a[1]/{b}/../c?q='x'&y=$(z)");
+  });
+
+  it("curl, with bytes and no Content-Type", async () => {
+    const body = Uint8Array.from({ length: 256 }, (_, index) => index);
+    await inShell(copyAs("curl", replay({ origin, method: "POST", body })));
+    expect(seen.at(-1)?.body).toEqual(Buffer.from(body));
+    expect(seen.at(-1)?.headers["content-type"]).toBeUndefined();
+  });
+
+  it("JavaScript", async () => {
+    const program = copyAs("javascript", { ...request(), target: "/c?q='x'&y=$(z)" });
+    await new (Object.getPrototypeOf(async () => {}).constructor)("console", program)({ log: () => {} });
+    expectHard();
+  });
+});
+
+describe("Python and raw", () => {
+  it("Python joins repeated headers and encodes text", () => {
+    const headers = [
+      ["Accept", "a"],
+      ["accept", "b"],
+      ["Cookie", "x=1"],
+      ["Cookie", "y=2"],
+    ] as const;
+    expect(copyAs("python", replay({ method: "POST", headers, body: bytes('{"a":"ü"}') }))).toBe(
+      [
+        "import requests",
+        "",
+        "response = requests.request(",
+        '    "POST",',
+        '    "http://127.0.0.1:8080/api/data",',
+        "    headers={",
+        '        "Accept": "a, b",',
+        '        "Cookie": "x=1; y=2",',
+        "    },",
+        '    data="{\\"a\\":\\"ü\\"}".encode(),',
+        ")",
+        "print(response.status_code, response.text)",
+      ].join("\n"),
+    );
+  });
+
+  it("raw is what crosses the wire", () => {
+    const headers = [["Content-Length", "2"]] as const;
+    expect(copyAs("raw", replay({ method: "POST", headers, body: bytes("hi") }))).toBe(
+      "POST /api/data HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 2\r\n\r\nhi",
+    );
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { HttpExchange } from "../../contract/http-exchange.ts";
+import { statusWord } from "../../renderer/src/http/http-columns.tsx";
+import { keptTries, type Tried, withTry } from "../../renderer/src/http/try-history.ts";
+import { checkJson, firstRequest, sentRequest } from "../../renderer/src/http/try-request.ts";
+import { isSecretHeader, maskedValue } from "../../renderer/src/inspector/secret-header.ts";
+import { toneOf } from "../../renderer/src/inspector/tone-of.ts";
+
+describe("secrets", () => {
+  it.each(["Authorization", "proxy-authorization", "Cookie", "Set-Cookie", "X-Api-Key", "x-auth-token", "X-Client-Secret"])(
+    "%s is one",
+    (name) => expect(isSecretHeader(name)).toBe(true),
+  );
+  it.each(["Accept", "Content-Type", "Access-Control-Allow-Headers", "Content-Security-Policy", "Sec-WebSocket-Key"])(
+    "%s is none",
+    (name) => expect(isSecretHeader(name)).toBe(false),
+  );
+  it("keep their kind when covered", () => {
+    expect(maskedValue("authorization", "Bearer abc.def")).toBe("Bearer ••••••");
+    expect(maskedValue("x-api-key", "abc")).toBe("••••••");
+    expect(maskedValue("cookie", "sid=1; theme=dark")).toBe("sid=••••••; theme=••••••");
+    expect(maskedValue("set-cookie", "sid=1; Path=/; HttpOnly")).toBe("sid=••••••; Path=/; HttpOnly");
+  });
+});
+
+describe("how an exchange stands", () => {
+  const exchange = (part: Partial<HttpExchange>): HttpExchange => ({
+    id: 1,
+    at: 0,
+    request: { method: "GET", target: "/", httpVersion: "1.1", headers: [], trailers: [], body: { bytes: 0, base64: "" } },
+    timing: {},
+    connection: { id: 1, remote: "", local: "", requests: 1, openedAt: 0 },
+    ...part,
+  });
+  const response = (status: number, headers: [string, string][] = []) => ({ status, reason: "", headers, body: { bytes: 0, base64: "" } });
+  const events: [string, string][] = [["Content-Type", "text/event-stream; charset=utf-8"]];
+
+  it.each([
+    [{}, "pending", "pending"],
+    [{ aborted: "client left" }, "aborted", "client left"],
+    [{ response: response(200), timing: { totalMs: 1 } }, "ok", "200"],
+    [{ response: response(301), timing: { totalMs: 1 } }, "redirect", "301"],
+    [{ response: response(404), timing: { totalMs: 1 } }, "refused", "404"],
+    [{ response: response(503), timing: { totalMs: 1 } }, "failed", "503"],
+    [{ response: response(200) }, "pending", "200, open"],
+    [{ response: response(200), aborted: "client left", timing: { totalMs: 1 } }, "aborted", "200, client left"],
+    [{ response: response(200, events), aborted: "client left", timing: { totalMs: 1 } }, "ok", "200"],
+  ])("%j is %s: %s", (part, tone, word) => {
+    expect(toneOf(exchange(part))).toEqual({ tone, word });
+  });
+
+  it.each([
+    ["pending", "request", "", "pending"],
+    ["pending", "request", "200", "open"],
+    ["pending", "websocket", "101", "open"],
+    ["aborted", "request", "200, client left", "aborted"],
+    ["ok", "request", "200, client left", "200"],
+    ["refused", "request", "404", "404"],
+  ] as const)("a row that is %s (%s, %j) says %s", (tone, kind, outcome, word) => {
+    expect(statusWord({ tone, kind, outcome })).toBe(word);
+  });
+});
+
+describe("Try", () => {
+  it("sends named headers only, a path, and a body only where there can be one", () => {
+    const headers = [
+      ["", "x"],
+      [" Accept ", "a"],
+    ] as const;
+    expect(sentRequest({ method: "GET", target: "health", headers, body: "{}" })).toEqual({
+      method: "GET",
+      target: "/health",
+      headers: [["Accept", "a"]],
+      body: "",
+    });
+    expect(sentRequest({ ...firstRequest, method: "POST", body: "{}" }).body).toBe("{}");
+  });
+
+  it("checks JSON where it is meant", () => {
+    const post = { ...firstRequest, method: "POST" as const };
+    expect(checkJson({ ...post, body: "hello" })).toEqual({ state: "none" });
+    expect(checkJson({ ...post, body: '{"a":1}' })).toEqual({ state: "valid" });
+    expect(checkJson({ ...post, body: '{\n  "a": 1,\n}' })).toMatchObject({
+      state: "invalid",
+      problem: expect.stringContaining("line 3 column 1"),
+    });
+    expect(checkJson({ ...post, headers: [["content-type", "application/json"]], body: "x" })).toMatchObject({ state: "invalid" });
+    expect(checkJson({ ...post, headers: [["content-type", "text/plain"]], body: "{x" })).toEqual({ state: "none" });
+  });
+
+  it("remembers twenty tries, each request once", () => {
+    let history: readonly Tried[] = [];
+    for (let at = 0; at < 30; at++) history = withTry(history, { at, request: { ...firstRequest, target: `/${at}` }, status: 200 });
+    expect(history).toHaveLength(keptTries);
+    history = withTry(history, { at: 99, request: { ...firstRequest, target: "/20" }, status: 404 });
+    expect(history).toHaveLength(keptTries);
+    expect(history[0]).toMatchObject({ at: 99, status: 404 });
+    expect(history.filter(({ request }) => request.target === "/20")).toHaveLength(1);
+  });
+});

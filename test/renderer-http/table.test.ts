@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { type Column, fitColumns } from "../../renderer/src/table/column.ts";
+import { movedRow } from "../../renderer/src/table/row-cursor.ts";
+
+const column = (id: string, rank: number, widest?: string): Column<string> => ({
+  id,
+  title: id,
+  rank,
+  cell: (row) => row,
+  ...(widest !== undefined && { widest }),
+});
+const tenPxALetter = ({ widest = "" }: Column<string>) => widest.length * 10;
+
+describe("columns", () => {
+  const columns = [column("time", 2, "00:00"), column("path", 0), column("client", 3, "0123456789")];
+
+  it("are as wide as their widest value; one takes the rest", () => {
+    expect(fitColumns(columns, 1_000, tenPxALetter).template).toBe("50px minmax(0, 1fr) 100px");
+  });
+
+  it("leave by rank where there is no room, and the ones of rank 0 stay", () => {
+    expect(fitColumns(columns, 300, tenPxALetter).columns.map(({ id }) => id)).toEqual(["time", "path"]);
+    expect(fitColumns(columns, 20, tenPxALetter).columns.map(({ id }) => id)).toEqual(["path"]);
+  });
+});
+
+describe("the chosen row", () => {
+  it.each([
+    ["ArrowDown", 4, 5],
+    ["ArrowUp", 4, 3],
+    ["ArrowUp", 0, 0],
+    ["ArrowUp", -1, 0],
+    ["ArrowDown", -1, 0],
+    ["PageDown", 4, 14],
+    ["PageDown", 95, 99],
+    ["PageUp", 4, 0],
+    ["Home", 50, 0],
+    ["End", 50, 99],
+  ])("%s takes it from %i to %i", (key, from, to) => {
+    expect(movedRow(key, from, 100, 10)).toBe(to);
+  });
+
+  it("does not move for other keys, or in an empty list", () => {
+    expect(movedRow("a", 4, 100, 10)).toBeUndefined();
+    expect(movedRow("ArrowDown", -1, 0, 10)).toBeUndefined();
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest";
+import type { TrafficPage } from "../../contract/control.ts";
+import type { TrafficRow } from "../../contract/traffic.ts";
+import { trafficMatcher } from "../../renderer/src/table/traffic-filter.ts";
+import { createTrafficRows, type TrafficQuery } from "../../renderer/src/table/traffic-rows.ts";
+
+const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
+  id,
+  service: "http",
+  at: 1_000 + id,
+  kind: "request",
+  verb: "GET",
+  target: "/api/data",
+  tone: "ok",
+  outcome: "200",
+  tookMs: 1,
+  bytesIn: 0,
+  bytesOut: 10,
+  client: "curl",
+  peer: "127.0.0.1:5000",
+  preview: "",
+  ...part,
+});
+const pending = (id: number) => row(id, { tone: "pending", outcome: "" });
+
+/** A supervisor that keeps rows and answers at once, or when told to. */
+function keeper(kept: TrafficRow[] = []) {
+  const asked: TrafficQuery[] = [];
+  return {
+    kept,
+    asked,
+    read: async (query: TrafficQuery): Promise<TrafficPage> => {
+      asked.push(query);
+      const matching = kept.filter(trafficMatcher(query));
+      const rows = matching
+        .filter((each) => query.before === undefined || each.id < query.before)
+        .toReversed()
+        .slice(0, query.limit);
+      return { rows, matching: matching.length, kept: kept.length, total: kept.length, dropped: 0 };
+    },
+  };
+}
+
+const fail = (error: unknown) => {
+  throw error;
+};
+
+function listOf(kept: TrafficRow[] = [], options: { followRows?: number; pageRows?: number; mendAfterMs?: number } = {}) {
+  const supervisor = keeper(kept);
+  const rows = createTrafficRows({ read: supervisor.read, onFailure: fail, ...options });
+  /** As a service does: kept, then shown. */
+  const arrive = (items: TrafficRow[]) => {
+    supervisor.kept.push(...items);
+    rows.receive(items, 0);
+  };
+  const ids = () => rows.view().rows.map((each) => each.id);
+  return { ...supervisor, rows, arrive, ids };
+}
+
+describe("rows of a live view", () => {
+  it("begin with the newest page and go on with what arrives", async () => {
+    const { rows, arrive, ids } = listOf([row(1), row(2)]);
+    await rows.reload();
+    arrive([row(3)]);
+    expect(ids()).toEqual([1, 2, 3]);
+    expect(rows.view()).toMatchObject({ kept: 3, matching: 3, loaded: true, hasOlder: false });
+  });
+
+  it("are updated in their place when a pending one ends, and never back", async () => {
+    const { rows, ids } = listOf();
+    await rows.reload();
+    rows.receive([pending(1), row(2)], 0);
+    rows.receive([row(1, { outcome: "503", tone: "failed" })], 0);
+    rows.receive([pending(1)], 0);
+    expect(ids()).toEqual([1, 2]);
+    expect(rows.view().rows[0]?.outcome).toBe("503");
+    expect(rows.view().kept).toBe(2);
+  });
+
+  it("stand in order of id, whichever came first", async () => {
+    const { rows, ids } = listOf();
+    await rows.reload();
+    rows.receive([row(3)], 0);
+    rows.receive([row(2), row(4)], 0);
+    expect(ids()).toEqual([2, 3, 4]);
+  });
+
+  it("that arrive while the page is on its way are kept", async () => {
+    const { rows, ids } = listOf([row(1), pending(2)]);
+    const reading = rows.reload();
+    rows.receive([row(2), row(3)], 0);
+    await reading;
+    expect(ids()).toEqual([1, 2, 3]);
+    expect(rows.view().rows[1]?.tone).toBe("ok");
+  });
+
+  it("are bounded while following, and the older ones can be had again", async () => {
+    const { rows, arrive, ids } = listOf([], { followRows: 3, pageRows: 2 });
+    await rows.reload();
+    arrive([row(1), row(2), row(3), row(4), row(5)]);
+    expect(ids()).toEqual([3, 4, 5]);
+    expect(rows.view().hasOlder).toBe(true);
+    rows.scrolled(true);
+    await rows.loadOlder();
+    expect(ids()).toEqual([1, 2, 3, 4, 5]);
+    await rows.loadOlder();
+    expect(rows.view().hasOlder).toBe(false);
+  });
+
+  it("stand still while scrolled, counting what arrives, and catch up afterwards", async () => {
+    const { rows, arrive, ids } = listOf([row(1), pending(2)]);
+    await rows.reload();
+    rows.scrolled(true);
+    arrive([row(3), row(4)]);
+    rows.receive([row(2)], 0);
+    expect(ids()).toEqual([1, 2]);
+    expect(rows.view()).toMatchObject({ mode: "scrolled", arrived: 2 });
+    expect(rows.view().rows[1]?.tone).toBe("ok");
+    rows.scrolled(false);
+    expect(ids()).toEqual([1, 2, 3, 4]);
+    expect(rows.view()).toMatchObject({ mode: "following", arrived: 0 });
+  });
+
+  it("stay paused when scrolled to the top, and lose nothing", async () => {
+    const { rows, arrive, ids } = listOf([row(1)], { followRows: 2 });
+    await rows.reload();
+    rows.pause();
+    arrive([row(2), row(3), row(4)]);
+    rows.scrolled(false);
+    expect(rows.view()).toMatchObject({ mode: "paused", arrived: 3 });
+    rows.resume();
+    await expect.poll(ids).toEqual([1, 2, 3, 4]);
+  });
+
+  it("that came too fast are counted, and read once the load falls", async () => {
+    const { rows, kept, ids } = listOf([row(1)], { mendAfterMs: 1 });
+    await rows.reload();
+    kept.push(row(2), row(3), row(4));
+    rows.receive([row(4)], 2);
+    expect(rows.view()).toMatchObject({ skipped: 2, kept: 4 });
+    await expect.poll(ids).toEqual([1, 2, 3, 4]);
+    expect(rows.view().skipped).toBe(0);
+    rows.dispose();
+  });
+
+  it("are filtered at once here, and then by the supervisor", async () => {
+    const { rows, arrive, ids, asked } = listOf([row(1), row(2, { target: "/health" }), row(3, { tone: "failed", outcome: "503" })]);
+    await rows.reload();
+    const filtering = rows.setFilter({ text: "GET /HEALTH", tone: "all" });
+    expect(ids()).toEqual([2]);
+    await filtering;
+    expect(asked.at(-1)).toMatchObject({ text: "GET /HEALTH", tone: "all" });
+    arrive([row(4), row(5, { target: "/health" })]);
+    expect(ids()).toEqual([2, 5]);
+    await rows.setFilter({ text: "", tone: "failed" });
+    expect(ids()).toEqual([3]);
+    arrive([row(6, { tone: "aborted", outcome: "client left" })]);
+    expect(ids()).toEqual([3, 6]);
+  });
+
+  it("leave a filtered list when their end does not match", async () => {
+    const { rows, ids } = listOf();
+    await rows.setFilter({ text: "pending-only", tone: "all" });
+    rows.receive([row(1, { tone: "pending", preview: "pending-only" })], 0);
+    expect(ids()).toEqual([1]);
+    rows.receive([row(1)], 0);
+    expect(ids()).toEqual([]);
+  });
+
+  it("take only the answer to the newest question", async () => {
+    const answers: ((page: TrafficPage) => void)[] = [];
+    const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), onFailure: fail });
+    const page = (id: number): TrafficPage => ({ rows: [row(id)], matching: 1, kept: 1, total: 1, dropped: 0 });
+    const first = rows.reload();
+    const second = rows.reload();
+    answers[1]?.(page(2));
+    answers[0]?.(page(1));
+    await Promise.all([first, second]);
+    expect(rows.view().rows.map((each) => each.id)).toEqual([2]);
+  });
+
+  it("go when cleared and come back when restored", async () => {
+    const { rows, kept, ids } = listOf([row(1), row(2)]);
+    await rows.reload();
+    const cleared = kept.splice(0);
+    await rows.replaced();
+    expect(ids()).toEqual([]);
+    kept.push(...cleared);
+    await rows.replaced();
+    expect(ids()).toEqual([1, 2]);
+  });
+});

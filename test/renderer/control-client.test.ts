@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { httpActions } from "../../contract/http.ts";
+import type { ServiceView } from "../../contract/service.ts";
+import type { DownFrame, UpFrame } from "../../contract/wire.ts";
+import { createControlClient } from "../../renderer/src/control/control-client.ts";
+import { FailureError } from "../../renderer/src/control/failure-error.ts";
+import type { Connection } from "../../renderer/src/control/transport.ts";
+
+/** A transport by hand, and frames that are painted when told to. */
+function setUp(state: Connection = { state: "open" }) {
+  const posted: UpFrame[] = [];
+  const frames: (() => void)[] = [];
+  let handlers: { onFrame(frame: DownFrame): void; onConnection(connection: Connection): void } | undefined;
+  const client = createControlClient({
+    nextFrame: (run) => frames.push(run),
+    transport: {
+      post: (frame) => posted.push(frame),
+      open: (given) => {
+        handlers = given;
+        given.onConnection(state);
+      },
+      retryNow: () => {},
+    },
+  });
+  return {
+    client,
+    receive: (frame: DownFrame) => handlers?.onFrame(frame),
+    become: (connection: Connection) => handlers?.onConnection(connection),
+    paint: () => {
+      for (const run of frames.splice(0)) run();
+    },
+    sent: () => posted.splice(0),
+  };
+}
+const lost: Connection = { state: "lost", since: 0, attempt: 1, retryAt: 250 };
+const view = (id: ServiceView["id"], title: string) => ({ id, title }) as ServiceView;
+const statusBatch = (seq: number, ...items: ServiceView[]): DownFrame => ({ type: "batch", topic: "status", seq, items, dropped: 0 });
+
+describe("calls", () => {
+  it("resolve with the value of their own answer, in any order", async () => {
+    const { client, receive, sent } = setUp();
+    const list = client.call("service.list");
+    const started = client.call("service.start", { id: "http" });
+    expect(sent()).toEqual([
+      { type: "call", id: 0, name: "service.list", params: {} },
+      { type: "call", id: 1, name: "service.start", params: { id: "http" } },
+    ]);
+    receive({ type: "result", id: 1, value: "second" });
+    receive({ type: "result", id: 0, value: ["first"] });
+    expect([await list, await started]).toEqual([["first"], "second"]);
+  });
+
+  it("of an action carry the service, its name and its parameters", () => {
+    const { client, sent } = setUp();
+    void client.action(httpActions, "http", "sse.send", { data: "x" });
+    void client.action(httpActions, "http", "sample.start");
+    expect(sent().map((frame) => frame.type === "call" && frame.params)).toEqual([
+      { id: "http", action: "sse.send", params: { data: "x" } },
+      { id: "http", action: "sample.start", params: {} },
+    ]);
+  });
+
+  it("reject with the failure that was answered", async () => {
+    const { client, receive } = setUp();
+    const call = client.call("service.stop", { id: "http" });
+    const failure = { code: "SERVICE_NOT_RUNNING", message: "HTTP does not run.", hint: "Start it." };
+    receive({ type: "failure", id: 0, failure });
+    const error = await call.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(FailureError);
+    expect((error as FailureError).failure).toEqual(failure);
+  });
+
+  it("made before the connection is open are sent once it is", () => {
+    const { client, become, sent } = setUp({ state: "connecting" });
+    void client.call("app.info");
+    expect(sent()).toEqual([]);
+    become({ state: "open" });
+    expect(sent()).toEqual([{ type: "call", id: 0, name: "app.info", params: {} }]);
+  });
+
+  it("under way when the connection is lost reject, as do those made while it is", async () => {
+    const { client, become } = setUp();
+    const call = client.call("app.info");
+    become(lost);
+    for (const one of [call, client.call("app.info")]) {
+      await expect(one).rejects.toMatchObject({ failure: { code: "CONNECTION_LOST" } });
+    }
+  });
+});
+
+describe("topics", () => {
+  it("are acknowledged after painting, not on arrival", () => {
+    const { client, receive, paint, sent } = setUp();
+    const seen: unknown[] = [];
+    client.subscribe("log", (batch) => seen.push(batch));
+    expect(sent()).toEqual([{ type: "subscribe", topic: "log" }]);
+    receive({ type: "batch", topic: "log", seq: 1, items: ["line"], dropped: 7 });
+    expect(seen).toEqual([{ items: ["line"], dropped: 7 }]);
+    expect(sent()).toEqual([]);
+    paint();
+    expect(sent()).toEqual([{ type: "ack", topic: "log", seq: 1 }]);
+  });
+
+  it("are subscribed to once for any number of listeners, and left with the last", () => {
+    const { client, sent } = setUp();
+    const ends = [client.subscribe("log", () => {}), client.subscribe("log", () => {})];
+    expect(sent()).toEqual([{ type: "subscribe", topic: "log" }]);
+    ends[0]?.();
+    expect(sent()).toEqual([]);
+    ends[1]?.();
+    expect(sent()).toEqual([{ type: "unsubscribe", topic: "log" }]);
+  });
+
+  it("with keys tell a later listener the newest of each key at once", () => {
+    const { client, receive } = setUp();
+    client.subscribe("status", () => {});
+    receive(statusBatch(1, view("http", "old"), view("grpc", "gRPC")));
+    receive(statusBatch(2, view("http", "new")));
+    const seen: string[] = [];
+    client.subscribe("status", ({ items }) => seen.push(...items.map((item) => item.title)));
+    expect(seen).toEqual(["new", "gRPC"]);
+  });
+
+  it("are subscribed to again when the connection is made anew, and what was known is forgotten", () => {
+    const { client, receive, become, sent } = setUp();
+    client.subscribe("status", () => {});
+    receive(statusBatch(1, view("http", "old")));
+    sent();
+    become(lost);
+    become({ state: "open" });
+    expect(sent()).toEqual([{ type: "subscribe", topic: "status" }]);
+    const seen: unknown[] = [];
+    client.subscribe("status", ({ items }) => seen.push(...items));
+    expect(seen).toEqual([]);
+  });
+
+  it("of a connection that is gone are not acknowledged on the next", () => {
+    const { client, receive, become, paint, sent } = setUp();
+    client.subscribe("status", () => {});
+    receive(statusBatch(9, view("http", "old")));
+    become(lost);
+    become({ state: "open" });
+    sent();
+    paint();
+    expect(sent()).toEqual([]);
+  });
+});
+
+describe("onOpen", () => {
+  it("runs now when open, and again after each reconnect until ended", () => {
+    const { client, become } = setUp();
+    let runs = 0;
+    const end = client.onOpen(() => runs++);
+    become(lost);
+    become({ state: "open" });
+    end();
+    become({ state: "open" });
+    expect(runs).toBe(2);
+  });
+});

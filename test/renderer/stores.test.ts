@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { LogLine } from "../../contract/traffic.ts";
+import { createFrameStore, createKeyedStore } from "../../renderer/src/control/frame-store.ts";
+import { appendLines, emptyLogBuffer, heldLogLines } from "../../renderer/src/control/log-buffer.ts";
+import { appendRate, noRecentRate, sparklineSamples } from "../../renderer/src/control/rate-history.ts";
+import { matchesFilter } from "../../renderer/src/logs/log-filter.ts";
+import { logFile } from "../../renderer/src/logs/log-text.ts";
+
+function createFrames() {
+  const runs: (() => void)[] = [];
+  return { nextFrame: (run: () => void) => void runs.push(run), paint: () => runs.splice(0).map((run) => run()).length };
+}
+const line = (seq: number, change: Partial<LogLine> = {}): LogLine => ({
+  seq,
+  at: seq,
+  source: "http",
+  level: "info",
+  text: `line ${seq}`,
+  ...change,
+});
+
+describe("a frame store", () => {
+  it("tells of any number of changes once a frame", () => {
+    const { nextFrame, paint } = createFrames();
+    const store = createFrameStore(0, nextFrame);
+    const told: number[] = [];
+    store.subscribe(() => told.push(store.get()));
+    store.set(1);
+    store.set(2);
+    expect([store.get(), store.latest()]).toEqual([0, 2]);
+    expect(paint()).toBe(1);
+    expect(told).toEqual([2]);
+  });
+
+  it("is silent where nothing changed, and after the end", () => {
+    const { nextFrame, paint } = createFrames();
+    const store = createFrameStore("a", nextFrame);
+    let told = 0;
+    const end = store.subscribe(() => told++);
+    store.set("b");
+    store.set("a");
+    paint();
+    end();
+    store.set("c");
+    paint();
+    expect(told).toBe(0);
+  });
+
+  it("by key tells only of its own key", () => {
+    const { nextFrame, paint } = createFrames();
+    const store = createKeyedStore<string, number>(() => 0, nextFrame);
+    let told = 0;
+    store("http").subscribe(() => told++);
+    store("grpc").set(1);
+    paint();
+    expect([told, store("grpc").get()]).toEqual([0, 1]);
+  });
+});
+
+describe("the log buffer", () => {
+  it("keeps lines in order, each once, also when the page that was read comes after live lines", () => {
+    const live = appendLines(emptyLogBuffer, [line(3), line(4)], 2);
+    const both = appendLines(live, [line(1), line(2), line(3)]);
+    expect(both.lines.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect(both.dropped).toBe(2);
+  });
+
+  it("counts what was dropped also when a batch brings no lines", () => {
+    expect(appendLines(emptyLogBuffer, [], 5)).toEqual({ lines: [], dropped: 5 });
+  });
+
+  it("holds the newest", () => {
+    const lines = Array.from({ length: heldLogLines + 10 }, (_, index) => line(index));
+    const { lines: held } = appendLines(emptyLogBuffer, lines);
+    expect([held.length, held[0]?.seq]).toEqual([heldLogLines, 10]);
+  });
+});
+
+describe("log filters and files", () => {
+  it("match by source, level and above, and text in any case", () => {
+    const error = line(1, { level: "error", text: "EADDRINUSE 8080" });
+    expect(matchesFilter(error, { level: "warning", text: "eaddr" })).toBe(true);
+    expect(matchesFilter(error, { level: "debug", text: "", source: "grpc" })).toBe(false);
+    expect(matchesFilter(line(2), { level: "warning", text: "" })).toBe(false);
+  });
+
+  it("are one line each, in order", () => {
+    expect(logFile([line(0), line(1, { level: "warning", source: "backlot" })])).toBe(
+      "1970-01-01T00:00:00.000Z info    http    line 0\n1970-01-01T00:00:00.001Z warning backlot line 1\n",
+    );
+  });
+});
+
+describe("the recent rate", () => {
+  it("keeps as many samples as a sparkline shows", () => {
+    let recent = noRecentRate;
+    for (let index = 0; index < sparklineSamples + 5; index++) recent = appendRate(recent, index);
+    expect([recent.itemsPerSecond.length, recent.itemsPerSecond.at(-1)]).toEqual([sparklineSamples, sparklineSamples + 4]);
+  });
+});

@@ -1,0 +1,170 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import path from "node:path";
+import { z } from "zod";
+import { operation } from "../../contract/operation.ts";
+import type { ServiceId } from "../../contract/service.ts";
+import { logLevels, type Tone } from "../../contract/traffic.ts";
+import { commonFields, field, portField } from "../../servers/core/common-fields.ts";
+import { defineService, type TrafficEntry } from "../../servers/core/service.ts";
+import { ServiceError } from "../../servers/core/service-error.ts";
+import { listenTcp } from "../../servers/core/tcp-listener.ts";
+
+const none = z.strictObject({});
+
+const actions = {
+  echo: operation<unknown>()(z.strictObject({ value: z.string() })),
+  /** Throws a ServiceError. */
+  refuse: operation<null>()(none),
+  hang: operation<null>()(none),
+  /** Logs a line and throws where nobody catches. */
+  crash: operation<null>()(none),
+  exit: operation<null>()(z.strictObject({ code: z.int() })),
+  /** Never gives the event loop back. */
+  spin: operation<null>()(none),
+  flood: operation<null>()(z.strictObject({ rows: z.int(), logs: z.int() })),
+  /** One row, pending. */
+  open: operation<{ readonly row: number }>()(none),
+  log: operation<null>()(z.strictObject({ level: z.enum(logLevels), text: z.string() })),
+  print: operation<null>()(z.strictObject({ text: z.string() })),
+  view: operation<null>()(z.strictObject({ name: z.string(), value: z.unknown() })),
+};
+
+/** A small service that behaves as badly as its configuration and its actions tell it to. */
+export const fixtureService = (id: ServiceId) =>
+  defineService({
+    id,
+    title: `Fixture ${id}`,
+    purpose: "Tests of the supervisor",
+    config: z.strictObject({
+      port: portField(0, { title: "Port", env: `${id.toUpperCase()}_PORT` }),
+      ...commonFields(id),
+      starts: field(z.enum(["well", "never", "fails", "crashes", "crashes-again"]).default("well"), {
+        title: "How it starts",
+        env: "HTTP_STARTS",
+      }),
+      stops: field(z.enum(["well", "never", "throws"]).default("well"), { title: "How it stops" }),
+      label: field(z.string().default("plain"), { title: "Label", env: "LABEL" }),
+      password: field(z.string().default(""), { title: "Password", env: `${id.toUpperCase()}_PASSWORD`, secret: true }),
+    }),
+    actions,
+    ports: ["port"],
+    endpoints: ({ port }) => [{ label: "TCP", url: `tcp://127.0.0.1:${port}` }],
+    snippets: ([endpoint]) => [{ label: "nc", language: "shell", text: `nc ${endpoint?.url}` }],
+    async start({ config, dataDir, log, traffic, onStop, handle, view, counters }) {
+      onStop(() => log.info("released first"));
+      const port = await listenTcp({ port: config.port, openToLan: config.openToLan, createServer: () => createServer(), onStop });
+      onStop(() => log.info("released second"));
+      if (config.stops === "throws") {
+        onStop(() => {
+          throw new Error("release refused");
+        });
+      }
+      if (config.stops === "never") onStop(() => new Promise<void>(() => {}));
+      log.info(`starting with label ${config.label}`);
+      switch (config.starts) {
+        case "never":
+          await new Promise(() => setInterval(() => {}, 60_000));
+          break;
+        case "fails":
+          throw new ServiceError("CONFIG_INVALID", "This fixture fails", "Let it start well.");
+        case "crashes":
+          crashSoon();
+          await new Promise(() => {});
+          break;
+        case "crashes-again": {
+          const marker = path.join(dataDir(), "started-before");
+          if (existsSync(marker)) {
+            crashSoon();
+            await new Promise(() => {});
+          }
+          writeFileSync(marker, "");
+          break;
+        }
+        case "well":
+          break;
+        default:
+          config.starts satisfies never;
+      }
+      let rows = 0;
+      counters(() => ({ items: rows, unit: "row/s", bytesIn: 0, bytesOut: 0, clients: 0, note: "" }));
+      const newRow = (tone: Tone): TrafficEntry => {
+        rows++;
+        return fixtureEntry(traffic.nextId(), () => tone);
+      };
+      handle({
+        echo: ({ value }) => ({ value, label: config.label }),
+        refuse: () => {
+          throw new ServiceError("SERVICE_UNKNOWN", "refused by the fixture", "Ask for something else.");
+        },
+        hang: () => new Promise(() => {}),
+        crash() {
+          log.warning("about to crash");
+          crashSoon();
+          return null;
+        },
+        exit: ({ code }) => process.exit(code),
+        spin() {
+          for (;;);
+        },
+        flood({ rows, logs }) {
+          for (let index = 0; index < rows; index++) traffic.touch(newRow("ok"));
+          for (let index = 0; index < logs; index++) log.info(`flood ${index}`);
+          return null;
+        },
+        open() {
+          const entry = newRow("pending");
+          traffic.touch(entry);
+          return { row: entry.id };
+        },
+        log({ level, text }) {
+          log[level](text);
+          return null;
+        },
+        print({ text }) {
+          process.stdout.write(text);
+          return null;
+        },
+        view({ name, value }) {
+          view(name, value);
+          return null;
+        },
+      });
+      return [{ label: "TCP", url: `tcp://127.0.0.1:${port}` }];
+    },
+    // One of them keeps something that can be looked at while it is stopped.
+    ...(id === "events" && {
+      async browse({ handle }: { handle: (handlers: never) => void }) {
+        handle({ echo: ({ value }: { value: string }) => ({ value, browsed: process.pid }) } as never);
+      },
+    }),
+  });
+
+const crashSoon = () =>
+  setImmediate(() => {
+    throw new Error("fixture crashed");
+  });
+
+export function fixtureEntry(id: number, tone: () => Tone, heldBytes = 100): TrafficEntry {
+  return {
+    id,
+    heldBytes,
+    row: () => ({
+      id,
+      at: 0,
+      kind: "request",
+      verb: "GET",
+      target: `/${id}`,
+      tone: tone(),
+      outcome: tone() === "pending" ? "" : "200",
+      bytesIn: 0,
+      bytesOut: 0,
+      client: "fixture",
+      peer: "127.0.0.1:1",
+      preview: "",
+    }),
+    detail: () => ({ id, tone: tone() }),
+  };
+}
+
+export const fixtureServices = [fixtureService("http"), fixtureService("mqtt"), fixtureService("events")];

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import type { LogLevel } from "../../contract/traffic.ts";
+import { createLogStore, type LogQuery } from "../../servers/supervisor/log-store.ts";
+
+const all: LogQuery = { level: "debug", text: "", notable: false, limit: 100_000 };
+const entry = (text: string, level: LogLevel = "info") => ({ at: 0, level, text });
+
+describe("log store", () => {
+  it("filters by source, level and text, and tells the newest of them, oldest first", () => {
+    const store = createLogStore();
+    store.add("http", entry("GET /one"));
+    store.add("mqtt", entry("Publish", "debug"));
+    store.add("http", entry("GET /two", "warning"));
+    store.add("backlot", entry("Started", "error"));
+    const read = (query: Partial<LogQuery>) => store.read({ ...all, ...query }).lines.map(({ seq }) => seq);
+    expect(read({})).toEqual([1, 2, 3, 4]);
+    expect(read({ source: "http" })).toEqual([1, 3]);
+    expect(read({ level: "warning" })).toEqual([3, 4]);
+    expect(read({ text: " get " })).toEqual([1, 3]);
+    expect(read({ limit: 2 })).toEqual([3, 4]);
+    expect(read({ notable: true })).toEqual([3, 4]);
+  });
+
+  it("[BL-48] keeps 50,000 lines, and the rare ones beside them", () => {
+    const store = createLogStore();
+    store.add("http", entry("the rare one", "error"));
+    store.add("http", { ...entry("remarkable"), notable: true });
+    for (let index = 0; index < 60_000; index++) store.add("http", entry(`line ${index}`));
+    const kept = store.read(all);
+    expect([kept.lines.length, kept.kept, kept.lines[0]?.text]).toEqual([50_000, 50_000, "line 10000"]);
+    expect(store.read({ ...all, notable: true }).lines.map(({ text }) => text)).toEqual(["the rare one", "remarkable"]);
+  });
+
+  it("[BL-48] cuts a long line and says how long it was", () => {
+    const line = createLogStore().add("http", entry("x".repeat(10_000)));
+    expect(line.text).toBe(`${"x".repeat(8_192)}… (10000 characters)`);
+  });
+});

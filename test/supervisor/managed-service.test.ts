@@ -1,0 +1,273 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { toFailure } from "../../servers/core/service-error.ts";
+import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { eventually } from "../support/eventually.ts";
+import { isAlive } from "../support/process-state.ts";
+import { manage } from "./manage.ts";
+
+const failureOf = (operation: Promise<unknown>) => operation.then(String, (error) => toFailure(error));
+const portOf = (status: { state: string; endpoints?: readonly { url: string }[] }) =>
+  Number(new URL(status.endpoints?.[0]?.url ?? "").port);
+
+describe("start and stop", () => {
+  checkLeaks();
+
+  it("[BL-1] tells process and endpoints of what runs, with the real port", async () => {
+    const { managed, states, pid } = manage();
+    await managed.start();
+    expect(states()).toEqual(["starting", "running"]);
+    expect(isAlive(pid())).toBe(true);
+    const port = portOf(managed.status);
+    expect(port).toBeGreaterThan(0);
+    expect(await isPortFree(port, false)).toBe(false);
+  });
+
+  it("[BL-7] a settled stop leaves neither process nor port", async () => {
+    const { managed, states, pid, logs } = manage({ config: { stops: "throws" } });
+    await managed.start();
+    const before = { pid: pid(), port: portOf(managed.status) };
+    await managed.stop();
+    expect(states()).toEqual(["starting", "running", "stopping", "stopped"]);
+    expect(managed.status).toMatchObject({ state: "stopped", lastRun: { from: expect.any(Number), to: expect.any(Number) } });
+    expect(isAlive(before.pid)).toBe(false);
+    expect(await isPortFree(before.port, false)).toBe(true);
+    expect(logs.items.map(({ text }) => text).slice(1)).toEqual(["While stopping: release refused", "released second", "released first"]);
+  });
+
+  it("[BL-2] runs one operation at a time, and the last asked for wins", async () => {
+    const { managed, states } = manage();
+    await Promise.all([managed.start(), managed.start(), managed.start()]);
+    expect(states()).toEqual(["starting", "running"]);
+    await Promise.all([managed.stop(), managed.stop()]);
+    await managed.stop();
+    expect(states()).toEqual(["starting", "running", "stopping", "stopped"]);
+    const settled = await Promise.allSettled([managed.start(), managed.restart(), managed.stop(), managed.start()]);
+    expect(settled.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "fulfilled"]);
+    expect(managed.status.state).toBe("running");
+  });
+
+  it("[BL-3] a stop ends a start that is under way", async () => {
+    const { managed, statuses, states } = manage({ config: { starts: "never" }, timing: { stopTimeoutMs: 100 } });
+    const starting = failureOf(managed.start());
+    await statuses.until(({ state }) => state === "starting");
+    await managed.stop();
+    expect(await starting).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+    expect(states()).toEqual(["starting", "stopped"]);
+  });
+
+  it("[BL-3] a stop ends a start that still waits", async () => {
+    const { managed, states } = manage();
+    const starting = failureOf(managed.start());
+    await managed.stop();
+    expect(await starting).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+    expect(states()).toEqual([]);
+  });
+
+  it("[BL-4] a restart makes another process with the configuration of that time", async () => {
+    const fixture = manage({ config: { label: "one" } });
+    const { managed, pid } = fixture;
+    await managed.start();
+    const first = pid();
+    fixture.config = { label: "two" };
+    expect(await managed.act("echo", { value: "" })).toMatchObject({ label: "one" });
+    expect(managed.runningConfig).toEqual({ label: "one" });
+    await managed.restart();
+    expect(await managed.act("echo", { value: "" })).toMatchObject({ label: "two" });
+    expect(managed.runningConfig).toEqual({ label: "two" });
+    expect([isAlive(first), isAlive(pid())]).toEqual([false, true]);
+  });
+
+  it("[BL-5] a service that cannot start is failed, with the reason for both status and caller", async () => {
+    const { managed, states, logs, gone } = manage({ config: { starts: "fails" } });
+    const failure = await failureOf(managed.start());
+    expect(failure).toEqual({ code: "CONFIG_INVALID", message: "This fixture fails", hint: "Let it start well." });
+    expect(managed.status).toEqual({ state: "failed", since: expect.any(Number), failure });
+    expect(states()).toEqual(["starting", "failed"]);
+    expect(logs.items.map(({ text }) => text).slice(1)).toEqual(["released second", "released first"]);
+    expect(gone.items).toEqual([false]);
+    expect(managed.runningConfig).toBeUndefined();
+  });
+
+  it("[BL-6] a service that does not listen in time fails, and its process is ended", async () => {
+    const { managed, gone } = manage({ config: { starts: "never" }, timing: { startTimeoutMs: 400, stopTimeoutMs: 100 } });
+    expect(await failureOf(managed.start())).toMatchObject({
+      code: "START_TIMEOUT",
+      message: "Fixture http did not begin to listen within 0.4 s",
+    });
+    expect(managed.status.state).toBe("failed");
+    expect(gone.items).toEqual([false]);
+  });
+
+  it.each(["refuses to stop", "spins"])("[BL-8] kills a process that %s", async (what) => {
+    const { managed, pid, states } = manage({ config: what === "spins" ? {} : { stops: "never" }, timing: { stopTimeoutMs: 150 } });
+    await managed.start();
+    const running = pid();
+    const spinning = what === "spins" ? failureOf(managed.act("spin", {})) : undefined;
+    await managed.stop();
+    expect(isAlive(running)).toBe(false);
+    expect(states()).toEqual(["starting", "running", "stopping", "stopped"]);
+    if (spinning) expect(await spinning).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+  });
+});
+
+describe("crashes", () => {
+  checkLeaks();
+
+  it("[BL-9] makes it failed, saying why, and starts it again by itself", async () => {
+    const { managed, statuses, states, pid, gone } = manage({ timing: { firstBackOffMs: 80 } });
+    await managed.start();
+    const first = pid();
+    await managed.act("crash", {});
+    const failed = await statuses.until(({ state }) => state === "failed");
+    expect(failed).toMatchObject({
+      failure: { code: "CRASHED", message: "Fixture http ended unexpectedly: Error: fixture crashed" },
+      retryAt: expect.any(Number),
+    });
+    if (failed.state === "failed") expect((failed.retryAt ?? 0) - failed.since).toBe(80);
+    await statuses.next(({ state }) => state === "running");
+    expect(pid()).not.toBe(first);
+    expect(states()).toEqual(["starting", "running", "failed", "starting", "running"]);
+    expect(gone.items).toEqual([true]);
+  });
+
+  it("[BL-9] an exit and a kill are crashes as well", async () => {
+    const { managed, statuses, pid } = manage();
+    await managed.start();
+    process.kill(pid(), "SIGKILL");
+    expect(await statuses.next(({ state }) => state === "failed")).toMatchObject({
+      failure: { code: "CRASHED", message: expect.stringMatching(/it was killed$/) },
+    });
+    await statuses.next(({ state }) => state === "running");
+    void failureOf(managed.act("exit", { code: 7 }));
+    expect(await statuses.next(({ state }) => state === "failed")).toMatchObject({
+      failure: { message: expect.stringMatching(/exit code 7$/) },
+    });
+    await statuses.next(({ state }) => state === "running");
+  });
+
+  it("[BL-10] gives up at the fifth crash within a minute; [BL-11] a start by hand begins anew", async () => {
+    const { managed, statuses, pid } = manage({ timing: { firstBackOffMs: 1 } });
+    await managed.start();
+    for (let crash = 1; crash <= 5; crash++) {
+      const failed = statuses.next(({ state }) => state === "failed");
+      const running = crash < 5 ? statuses.next(({ state }) => state === "running") : undefined;
+      process.kill(pid(), "SIGKILL");
+      expect(await failed).toMatchObject({ failure: { code: crash < 5 ? "CRASHED" : "CRASH_LOOP" } });
+      await running;
+    }
+    expect(managed.status).not.toHaveProperty("retryAt");
+    await managed.start();
+    process.kill(pid(), "SIGKILL");
+    expect(await statuses.next(({ state }) => state === "failed")).toMatchObject({
+      failure: { code: "CRASHED" },
+      retryAt: expect.any(Number),
+    });
+  });
+
+  it("[BL-11] a stop forgets the waiting restart", async () => {
+    const { managed, statuses, states, pid } = manage({ timing: { firstBackOffMs: 60_000 } });
+    await managed.start();
+    process.kill(pid(), "SIGKILL");
+    await statuses.until(({ state }) => state === "failed");
+    await managed.stop();
+    expect(states()).toEqual(["starting", "running", "failed", "stopped"]);
+  });
+
+  it("[BL-12] a crash while it is started again by itself counts as one more", async () => {
+    const { managed, statuses, states, pid } = manage({ config: { starts: "crashes-again" }, timing: { firstBackOffMs: 1 } });
+    await managed.start();
+    process.kill(pid(), "SIGKILL");
+    const last = await statuses.until((status) => status.state === "failed" && status.retryAt === undefined);
+    expect(last).toMatchObject({ failure: { code: "CRASH_LOOP" } });
+    expect(states()).toEqual(["starting", "running", "failed", ...Array.from({ length: 4 }, () => ["starting", "failed"]).flat()]);
+  });
+
+  it("[BL-12] a crash during a start that was asked for fails that start", async () => {
+    const { managed, states } = manage({ config: { starts: "crashes" } });
+    expect(await failureOf(managed.start())).toMatchObject({
+      code: "CRASHED",
+      message: expect.stringContaining("fixture crashed"),
+      hint: expect.not.stringContaining("by itself"),
+    });
+    expect(managed.status).not.toHaveProperty("retryAt");
+    expect(states()).toEqual(["starting", "failed"]);
+  });
+
+  it("[BL-13] a spin or a crash in one changes nothing for another", async () => {
+    const spinning = manage({ timing: { stopTimeoutMs: 100 } });
+    const crashing = manage({ id: "mqtt", timing: { firstBackOffMs: 60_000 } });
+    const steady = manage({ id: "events" });
+    await Promise.all([spinning.managed.start(), crashing.managed.start(), steady.managed.start()]);
+    const refused = failureOf(spinning.managed.act("spin", {}));
+    await crashing.managed.act("crash", {});
+    await crashing.statuses.until(({ state }) => state === "failed");
+    expect(await steady.managed.act("echo", { value: "still here" })).toMatchObject({ value: "still here" });
+    expect([spinning.managed.status.state, steady.managed.status.state]).toEqual(["running", "running"]);
+    await spinning.managed.stop();
+    expect(await refused).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+  });
+
+  it("[BL-16] keeps the rows and lines from before a crash, and what the process printed", async () => {
+    const { managed, statuses, rows, logs, output } = manage({ timing: { firstBackOffMs: 60_000 } });
+    await managed.start();
+    await managed.act("print", { text: "printed ünicode\n" });
+    await output.until((text) => text.includes("printed ünicode"));
+    // Within one interval of the outbox: the last of it is still queued when the process crashes.
+    await managed.act("flood", { rows: 2_000, logs: 0 });
+    await managed.act("crash", {});
+    await statuses.until(({ state }) => state === "failed");
+    expect(rows.items).toHaveLength(2_000);
+    expect(logs.items.at(-1)).toMatchObject({ level: "warning", text: "about to crash" });
+  });
+});
+
+describe("actions and signals", () => {
+  checkLeaks();
+
+  it("[BL-15] refuses what does not run, what is unknown and what is wrong", async () => {
+    const { managed, pid } = manage({ timing: { firstBackOffMs: 60_000 } });
+    expect(await failureOf(managed.act("echo", { value: "" }))).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+    await managed.start();
+    expect(await managed.act("echo", { value: "hello" })).toEqual({ value: "hello", label: "plain" });
+    expect(await failureOf(managed.act("dance", {}))).toMatchObject({ code: "CALL_UNKNOWN" });
+    expect(await failureOf(managed.act("echo", { value: 3 }))).toMatchObject({
+      code: "CALL_INVALID",
+      message: expect.stringContaining("value"),
+    });
+    expect(await failureOf(managed.act("refuse", {}))).toEqual({
+      code: "SERVICE_UNKNOWN",
+      message: "refused by the fixture",
+      hint: "Ask for something else.",
+    });
+    const hanging = failureOf(managed.act("hang", {}));
+    process.kill(pid(), "SIGKILL");
+    expect(await hanging).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+  });
+
+  it("[BL-17] a service's process outlives the signals of a terminal", async () => {
+    const { managed, pid } = manage();
+    await managed.start();
+    const before = pid();
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.kill(before, signal);
+    expect(await managed.act("echo", { value: "" })).toBeDefined();
+    expect(pid()).toBe(before);
+  });
+
+  it("[BL-14] the process ends when its parent is killed", async () => {
+    const parent = spawn(process.execPath, [path.join(import.meta.dirname, "fixture-parent.ts")], { stdio: ["ignore", "pipe", "inherit"] });
+    const closed = once(parent, "close");
+    onTestFinished(async () => {
+      parent.kill("SIGKILL");
+      await closed;
+    });
+    const [line] = (await once(parent.stdout, "data")) as [Buffer];
+    const pid = Number(line.toString());
+    expect(isAlive(pid)).toBe(true);
+    parent.kill("SIGKILL");
+    await eventually(() => !isAlive(pid), "the service's process is gone");
+  });
+});

@@ -1,0 +1,161 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { toFailure } from "../../servers/core/service-error.ts";
+import { openSettings } from "../../servers/supervisor/settings-file.ts";
+import { eventually } from "../support/eventually.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+const isRoot = process.getuid?.() === 0;
+
+async function open(dir: string) {
+  const warnings: string[] = [];
+  const settings = await openSettings(dir, (text) => warnings.push(text));
+  const save = (port: number) =>
+    settings.update((current) => ({ ...current, profiles: { ...current.profiles, Default: { services: { http: { port } } } } }));
+  const port = () => settings.current.profiles.Default?.services.http?.port;
+  return { settings, warnings, save, port };
+}
+
+const files = (dir: string) => readdirSync(dir).sort();
+
+describe("settings file", () => {
+  it("[BL-30] is read again as it was saved, with the one before as a backup", async () => {
+    const dir = temporaryDir();
+    const { settings, save } = await open(dir);
+    expect(settings.current).toMatchObject({ version: 1, activeProfile: "Default", app: { startAtLaunch: [], keptRows: 50_000 } });
+    await save(1);
+    await save(2);
+    expect(files(dir)).toEqual(["settings.backup.json", "settings.json"]);
+    expect((await open(dir)).port()).toBe(2);
+    expect(JSON.parse(readFileSync(path.join(dir, "settings.backup.json"), "utf8"))).toMatchObject({
+      profiles: { Default: { services: { http: { port: 1 } } } },
+    });
+  });
+
+  it("[BL-30] a kill in the middle of saving leaves settings that can be read", async () => {
+    const dir = temporaryDir();
+    const program = `
+      import { openSettings } from ${JSON.stringify(path.resolve(import.meta.dirname, "../../servers/supervisor/settings-file.ts"))};
+      const settings = await openSettings(${JSON.stringify(dir)}, () => {});
+      for (let port = 1; ; port = (port % 60000) + 1) {
+        await settings.update((current) => ({ ...current, padding: "x".repeat(200_000), profiles: { Default: { services: { http: { port } } } } }));
+        if (port === 3) console.log("saving");
+      }`;
+    for (let round = 0; round < 4; round++) {
+      const child = spawn(process.execPath, ["--input-type=module", "-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+      const closed = once(child, "close");
+      await once(child.stdout, "data");
+      // Killed while a temporary file is there: between opening it and renaming it.
+      await eventually(() => {
+        if (!files(dir).some((name) => name.endsWith(".tmp"))) return false;
+        child.kill("SIGKILL");
+        return true;
+      }, "a save is under way");
+      await closed;
+      const { warnings, port, save } = await open(dir);
+      expect(warnings).toEqual([]);
+      expect(port()).toBeGreaterThan(0);
+      await save(7);
+      expect((await open(dir)).port()).toBe(7);
+    }
+  });
+
+  it("[BL-30] between writing and renaming the old file is what is read", async () => {
+    const dir = temporaryDir();
+    await (await open(dir)).save(1);
+    writeFileSync(path.join(dir, "settings.json.0badcafe.tmp"), '{"version":1,"activePro');
+    const { port, warnings } = await open(dir);
+    expect([port(), warnings]).toEqual([1, []]);
+  });
+
+  it.each([
+    ["not JSON", "{"],
+    ["empty", ""],
+    ["of another version", JSON.stringify({ version: 2, activeProfile: "a", profiles: { a: {} } })],
+    ["of another shape", JSON.stringify({ version: 1, activeProfile: "a", profiles: { a: { services: { http: 3 } } } })],
+  ])("[BL-31] a file that is %s is moved aside, and the backup is read", async (_, content) => {
+    const dir = temporaryDir();
+    const first = await open(dir);
+    await first.save(1);
+    await first.save(2);
+    writeFileSync(path.join(dir, "settings.json"), content);
+    const { port, warnings, save } = await open(dir);
+    expect(port()).toBe(1);
+    const aside = files(dir).find((name) => name.startsWith("settings.json.unreadable-"));
+    expect(readFileSync(path.join(dir, aside ?? ""), "utf8")).toBe(content);
+    expect(warnings).toEqual([expect.stringContaining(path.join(dir, aside ?? "?"))]);
+    await save(3);
+    expect((await open(dir)).port()).toBe(3);
+  });
+
+  it("[BL-31] without a readable backup it begins anew, and both stay aside", async () => {
+    const dir = temporaryDir();
+    writeFileSync(path.join(dir, "settings.json"), "a");
+    writeFileSync(path.join(dir, "settings.backup.json"), "b");
+    const { settings, warnings } = await open(dir);
+    expect(settings.current.activeProfile).toBe("Default");
+    expect(warnings).toHaveLength(2);
+    expect(files(dir)).toEqual([
+      expect.stringContaining("settings.backup.json.unreadable-"),
+      expect.stringContaining("settings.json.unreadable-"),
+    ]);
+  });
+
+  it("[BL-32] keeps what it does not know", async () => {
+    const dir = temporaryDir();
+    const known = { version: 1, activeProfile: "Default", profiles: { Default: { services: {}, colour: "red" } } };
+    writeFileSync(path.join(dir, "settings.json"), JSON.stringify({ ...known, app: { shiny: true }, later: [1] }));
+    const { settings } = await open(dir);
+    await settings.update((current) => ({ ...current, app: { ...current.app, keptRows: 2_000 } }));
+    expect(JSON.parse(readFileSync(path.join(dir, "settings.json"), "utf8"))).toMatchObject({
+      later: [1],
+      app: { shiny: true, keptRows: 2_000 },
+      profiles: { Default: { colour: "red" } },
+    });
+  });
+
+  it.each(["constructor", "gone"])("[BL-35] an active profile that is not there (%s) gives way to the first", async (activeProfile) => {
+    const dir = temporaryDir();
+    writeFileSync(path.join(dir, "settings.json"), JSON.stringify({ version: 1, activeProfile, profiles: { one: {}, two: {} } }));
+    expect((await open(dir)).settings.current.activeProfile).toBe("one");
+  });
+
+  it("[BL-33] saves asked for at once run one after the other, and none is lost", async () => {
+    const dir = temporaryDir();
+    const { settings } = await open(dir);
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        settings.update((current) => ({ ...current, app: { ...current.app, [`key${index}`]: index } })),
+      ),
+    );
+    expect(Object.keys((await open(dir)).settings.current.app).filter((key) => key.startsWith("key"))).toHaveLength(20);
+  });
+
+  it("[BL-33] a save that fails changes nothing, and the next one works", async () => {
+    const dir = temporaryDir();
+    const { save, port } = await open(dir);
+    await save(1);
+    // A folder in the place of the backup cannot be copied over, whoever runs this.
+    mkdirSync(path.join(dir, "settings.backup.json"));
+    const failure = await save(2).then(String, (error) => toFailure(error));
+    expect(failure).toMatchObject({ code: "SETTINGS_UNWRITABLE", message: expect.stringContaining("settings.json") });
+    expect(port()).toBe(1);
+    expect(files(dir)).toEqual(["settings.backup.json", "settings.json"]);
+  });
+
+  it("[BL-34] a file that cannot be read ends it, and stays", async () => {
+    const dir = temporaryDir();
+    const file = path.join(dir, "settings.json");
+    // Root reads everything but a folder.
+    if (isRoot) mkdirSync(file);
+    else {
+      writeFileSync(file, "{}");
+      chmodSync(file, 0);
+    }
+    expect(await open(dir).then(String, (error) => toFailure(error))).toMatchObject({ code: "SETTINGS_UNREADABLE" });
+    expect(existsSync(file)).toBe(true);
+  });
+});

@@ -1,0 +1,340 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { LogLine } from "../../contract/traffic.ts";
+import { secretMask } from "../../servers/core/config.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { createEventLog } from "../support/event-log.ts";
+import { holdPort } from "../support/port-holder.ts";
+import { isAlive } from "../support/process-state.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { supervise } from "./supervise.ts";
+
+const http = { id: "http" } as const;
+
+describe("services", () => {
+  checkLeaks();
+
+  it("[BL-1] lists every service and follows its state", async () => {
+    const { dashboard, port } = await supervise();
+    const seen = dashboard.follow("status");
+    expect((await dashboard.call("service.list", {})).map(({ id, built, status }) => [id, built, status.state])).toEqual([
+      ["http", true, "stopped"],
+      ["grpc", false, "stopped"],
+      ["mqtt", true, "stopped"],
+      ["events", true, "stopped"],
+    ]);
+    const started = await dashboard.call("service.start", http);
+    expect(started.status).toMatchObject({ state: "running", endpoints: [{ label: "TCP", url: `tcp://127.0.0.1:${port("http")}` }] });
+    await seen.until(({ id, status }) => id === "http" && status.state === "running");
+    expect(await dashboard.call("service.snippets", http)).toEqual([
+      { label: "nc", language: "shell", text: `nc tcp://127.0.0.1:${port("http")}` },
+    ]);
+    expect((await dashboard.call("service.stop", http)).status.state).toBe("stopped");
+  });
+
+  it("[BL-18] a stopped service that keeps data lets it be browsed, without a status, and ends that before it starts", async () => {
+    const { dashboard, supervisor, statuses } = await supervise();
+    const echo = { id: "events", action: "echo", params: { value: "x" } } as const;
+    const { browsed } = (await dashboard.call("service.action", echo)) as { browsed: number };
+    expect(await dashboard.call("service.action", echo)).toEqual({ value: "x", browsed });
+    expect(statuses.items.filter(({ id, status }) => id === "events" && status.state !== "stopped")).toEqual([]);
+    await supervisor.start("events");
+    expect(isAlive(browsed)).toBe(false);
+    expect(await dashboard.call("service.action", echo)).toEqual({ value: "x", label: "plain" });
+    await supervisor.stop("events");
+    const again = (await dashboard.call("service.action", echo)) as { browsed: number };
+    await supervisor.close();
+    expect(isAlive(again.browsed)).toBe(false);
+  });
+
+  it("[BL-57] refuses what is not built", async () => {
+    const { dashboard, supervisor } = await supervise();
+    expect(await dashboard.refusal("service.start", { id: "grpc" })).toMatchObject({ code: "SERVICE_NOT_BUILT" });
+    await expect(supervisor.start("rtsp")).rejects.toMatchObject({ code: "SERVICE_NOT_BUILT" });
+  });
+
+  it("[BL-54] refuses unknown calls and wrong parameters", async () => {
+    const { dashboard } = await supervise();
+    for (const name of ["service.dance", "constructor", ""])
+      expect(await dashboard.refusal(name, {})).toMatchObject({ code: "CALL_UNKNOWN" });
+    expect(await dashboard.refusal("service.start", { id: "ftp" })).toMatchObject({
+      code: "CALL_INVALID",
+      message: expect.stringContaining("service.start (id)"),
+    });
+    expect(await dashboard.refusal("service.start", undefined)).toMatchObject({ code: "CALL_INVALID" });
+    expect(await dashboard.refusal("service.start", { ...http, more: 1 })).toMatchObject({ code: "CALL_INVALID" });
+  });
+
+  it("[BL-13] starts all and stops all, one failure keeps no other from running", async () => {
+    const { dashboard } = await supervise({ flags: { mqtt: { starts: "fails" } } });
+    const views = await dashboard.call("service.startAll", {});
+    expect(views.filter(({ built }) => built).map(({ id, status }) => [id, status.state])).toEqual([
+      ["http", "running"],
+      ["mqtt", "failed"],
+      ["events", "running"],
+    ]);
+    const stopped = await dashboard.call("service.stopAll", {});
+    expect(new Set(stopped.map(({ status }) => status.state))).toEqual(new Set(["stopped"]));
+  });
+
+  it("[BL-45] never uses a row id twice, and [BL-46] ends open rows when the process is gone", async () => {
+    const { dashboard, supervisor, statuses } = await supervise();
+    const rows = dashboard.follow("traffic/http");
+    await supervisor.start("http");
+    const act = async (action: string, params = {}) =>
+      (await dashboard.call("service.action", { ...http, action, params })) as { row: number };
+    const { row } = await act("open");
+    await rows.until(({ id, tone }) => id === row && tone === "pending");
+    await act("crash");
+    expect(await rows.until(({ id, tone }) => id === row && tone === "aborted")).toMatchObject({ outcome: "service crashed" });
+    await statuses.next(({ id, status }) => id === "http" && status.state === "running");
+    const again = await act("open");
+    expect(again.row).toBeGreaterThan(row);
+    await rows.until(({ id }) => id === again.row);
+    await supervisor.stop("http");
+    expect(await rows.until(({ id, tone }) => id === again.row && tone === "aborted")).toMatchObject({ outcome: "service stopped" });
+    const page = await dashboard.call("traffic.read", http);
+    expect(page).toMatchObject({ kept: 2, total: 2, dropped: 0 });
+    expect(await dashboard.call("traffic.detail", { ...http, row })).toEqual({ id: row, tone: "pending" });
+    expect(await dashboard.call("traffic.clear", http)).toEqual({ cleared: 2 });
+    expect(await dashboard.call("traffic.restore", http)).toEqual({ restored: 2 });
+  });
+
+  it("[BL-50] a flood: everything is delivered or counted, and a dashboard that does not answer gets two batches", async () => {
+    const { dashboard, supervisor } = await supervise();
+    dashboard.subscribe("traffic/http");
+    await supervisor.start("http");
+    await dashboard.call("service.action", { ...http, action: "flood", params: { rows: 30_000, logs: 100 } });
+    await dashboard.frames.until((frame) => frame.type === "batch" && frame.topic === "traffic/http" && frame.seq === 2);
+    await supervisor.stop("http");
+    const page = await dashboard.call("traffic.read", http);
+    expect([page.total, page.kept + page.dropped]).toEqual([30_000, 30_000]);
+    expect(dashboard.batches("traffic/http")).toHaveLength(2);
+    const rows = dashboard.follow("log");
+    dashboard.send({ type: "ack", topic: "traffic/http", seq: 2 });
+    await dashboard.frames.until((frame) => frame.type === "batch" && frame.topic === "traffic/http" && frame.seq === 3);
+    const told = dashboard.batches("traffic/http").reduce((sum, { items, dropped }) => sum + items.length + dropped, 0);
+    expect(told).toBe(page.kept);
+    expect(rows.items).toEqual([]);
+  });
+
+  it("[BL-52] views of a service go when it stops", async () => {
+    const { dashboard, supervisor } = await supervise();
+    await supervisor.start("http");
+    const views = dashboard.follow("view/http");
+    await dashboard.call("service.action", { ...http, action: "view", params: { name: "one", value: 1 } });
+    await views.until(({ name, value }) => name === "one" && value === 1);
+    await supervisor.stop("http");
+    dashboard.send({ type: "unsubscribe", topic: "view/http" });
+    const later = dashboard.follow("view/http");
+    await dashboard.call("service.list", {});
+    expect(later.items).toEqual([]);
+  });
+});
+
+describe("configuration", () => {
+  checkLeaks();
+
+  it("[BL-26] saves all values or none, and [BL-29] resets", async () => {
+    const { dashboard } = await supervise();
+    const read = async (name: string) => (await dashboard.call("config.read", http)).fields.find((field) => field.name === name);
+    const refused = await dashboard.refusal("config.write", { ...http, values: { label: "mine", port: 70_000 } });
+    expect(refused).toMatchObject({ code: "CONFIG_INVALID", field: { name: "port" } });
+    expect(await dashboard.refusal("config.write", { ...http, values: { label: "mine", colour: 1 } })).toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+    expect(await read("label")).toMatchObject({ value: "plain", source: "default" });
+    await dashboard.call("config.write", { ...http, values: { label: "mine", port: 4_000 } });
+    expect(await read("label")).toMatchObject({ value: "mine", source: "file", stored: "mine" });
+    await dashboard.call("config.reset", { ...http, fields: ["port"] });
+    expect([(await read("label"))?.source, (await read("port"))?.source]).toEqual(["file", "default"]);
+    await dashboard.call("config.reset", http);
+    expect((await read("label"))?.source).toBe("default");
+  });
+
+  it("[BL-25] reads and writes while a value is wrong", async () => {
+    const { dashboard } = await supervise({ environment: { HTTP_PORT: "abc" } });
+    const view = await dashboard.call("config.write", { ...http, values: { label: "mine" } });
+    expect(view.fields.find(({ name }) => name === "port")).toMatchObject({ value: "abc", problem: '"abc" is not a number' });
+    expect(await dashboard.refusal("service.start", http)).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("from HTTP_PORT"),
+    });
+  });
+
+  it("[BL-27] keeps a secret that comes back as its mask", async () => {
+    const { dashboard } = await supervise();
+    await dashboard.call("config.write", { ...http, values: { password: "sesame" } });
+    await dashboard.call("config.write", { ...http, values: { password: secretMask, label: "mine" } });
+    const view = await dashboard.call("config.read", http);
+    expect(view.fields.find(({ name }) => name === "password")).toMatchObject({ value: secretMask, stored: secretMask });
+    expect(JSON.stringify(dashboard.frames.items)).not.toContain("sesame");
+  });
+
+  it("[BL-28] says that a restart is needed, but not for the log level, which is taken at once", async () => {
+    const { dashboard, supervisor } = await supervise();
+    const lines = dashboard.follow("log");
+    await supervisor.start("http");
+    const write = async (values: Record<string, unknown>) => (await dashboard.call("config.write", { ...http, values })).restartNeeded;
+    const say = (level: string, text: string) => dashboard.call("service.action", { ...http, action: "log", params: { level, text } });
+    await say("debug", "unheard");
+    expect(await write({ logLevel: "debug" })).toBe(false);
+    await say("debug", "heard");
+    await lines.until(({ text }) => text === "heard");
+    expect(lines.items.some(({ text }) => text === "unheard")).toBe(false);
+    expect(await write({ label: "mine" })).toBe(true);
+    expect(await write({ label: "plain" })).toBe(false);
+    expect(await write({ label: "mine" })).toBe(true);
+    await supervisor.stop("http");
+    expect((await dashboard.call("config.read", http)).restartNeeded).toBe(false);
+  });
+
+  it("[BL-22] gives another service's variable to the one service that was asked for", async () => {
+    const environment = { HTTP_STARTS: "fails" };
+    const startsOf = async (alone: "mqtt" | undefined) => {
+      const { dashboard } = await supervise({ environment, alone });
+      const { fields } = await dashboard.call("config.read", { id: "mqtt" });
+      return fields.find(({ name }) => name === "starts");
+    };
+    expect(await startsOf(undefined)).toMatchObject({ value: "well", env: ["MQTT_HTTP_STARTS"] });
+    expect(await startsOf("mqtt")).toMatchObject({ value: "fails", env: ["MQTT_HTTP_STARTS", "HTTP_STARTS"] });
+  });
+});
+
+describe("settings and profiles", () => {
+  checkLeaks();
+
+  it("[BL-37] changes one setting and leaves the others; rings follow at once", async () => {
+    const { dashboard, supervisor } = await supervise();
+    await dashboard.call("app.setSettings", { keepRunningInTray: true, startAtLaunch: ["http"] });
+    expect(await dashboard.call("app.setSettings", { keptRows: 1_000 })).toEqual({
+      startAtLaunch: ["http"],
+      keepRunningInTray: true,
+      keptRows: 1_000,
+      keptMebibytes: 64,
+    });
+    expect(await dashboard.refusal("app.setSettings", { keptRows: 1 })).toMatchObject({ code: "CALL_INVALID" });
+    await supervisor.start("http");
+    await dashboard.call("service.action", { ...http, action: "flood", params: { rows: 3_000, logs: 0 } });
+    await supervisor.stop("http");
+    expect(await dashboard.call("traffic.read", http)).toMatchObject({ kept: 1_000, total: 3_000 });
+  });
+
+  it("[BL-35] profiles are copies with names of their own", async () => {
+    const { dashboard } = await supervise();
+    const followed = dashboard.follow("profile");
+    await dashboard.call("config.write", { ...http, values: { label: "first" } });
+    expect(await dashboard.call("profile.create", { name: " Second " })).toEqual({ active: "Second", names: ["Default", "Second"] });
+    await followed.until(({ active }) => active === "Second");
+    const label = async () => (await dashboard.call("config.read", http)).fields.find(({ name }) => name === "label")?.value;
+    expect(await label()).toBe("first");
+    await dashboard.call("config.write", { ...http, values: { label: "second" } });
+    await dashboard.call("profile.activate", { name: "Default" });
+    expect(await label()).toBe("first");
+    expect(await dashboard.call("profile.rename", { name: "Second", to: "Third" })).toEqual({
+      active: "Default",
+      names: ["Default", "Third"],
+    });
+    const refused = [
+      await dashboard.refusal("profile.create", { name: "Third" }),
+      await dashboard.refusal("profile.rename", { name: "Third", to: "Default" }),
+      await dashboard.refusal("profile.activate", { name: "constructor" }),
+      await dashboard.refusal("profile.remove", { name: "gone" }),
+    ];
+    expect(refused.map(({ code }) => code)).toEqual(["PROFILE_INVALID", "PROFILE_INVALID", "PROFILE_INVALID", "PROFILE_INVALID"]);
+    expect(await dashboard.refusal("profile.create", { name: "__proto__" })).toMatchObject({ code: "CALL_INVALID" });
+    expect(await dashboard.call("profile.remove", { name: "Default" })).toEqual({ active: "Third", names: ["Third"] });
+    expect(await label()).toBe("second");
+    expect(await dashboard.refusal("profile.remove", { name: "Third" })).toMatchObject({ code: "PROFILE_INVALID" });
+  });
+
+  it("[BL-36] activating a profile stops nothing, says what needs a restart, and takes the log level at once", async () => {
+    const { dashboard, supervisor, statuses } = await supervise();
+    await dashboard.call("profile.create", { name: "Loud" });
+    await dashboard.call("config.write", { ...http, values: { logLevel: "debug", label: "loud" } });
+    await dashboard.call("profile.activate", { name: "Default" });
+    const lines = dashboard.follow("log");
+    await supervisor.start("http");
+    const restartNeeded = statuses.next(({ id, restartNeeded }) => id === "http" && restartNeeded);
+    await dashboard.call("profile.activate", { name: "Loud" });
+    expect(await restartNeeded).toMatchObject({ status: { state: "running" } });
+    await dashboard.call("service.action", { ...http, action: "log", params: { level: "debug", text: "heard" } });
+    await lines.until(({ text }) => text === "heard");
+  });
+
+  it("[BL-89] tells whoever listens to the log later what was logged before", async () => {
+    const dataDir = temporaryDir();
+    writeFileSync(path.join(dataDir, "settings.json"), "{");
+    const { supervisor } = await supervise({ dataDir });
+    const lines = createEventLog<LogLine>();
+    supervisor.onLog((told) => told.forEach(lines.add));
+    expect(lines.items).toMatchObject([
+      { source: "backlot", level: "warning", text: expect.stringContaining("no readable settings file") },
+    ]);
+    supervisor.log.info("once");
+    expect(lines.items.map(({ text }) => text).slice(1)).toEqual(["once"]);
+  });
+});
+
+describe("ports", () => {
+  checkLeaks();
+
+  it("[BL-62] names who holds the port, and [BL-63] offers the next one, with which it starts", async () => {
+    const holder = await holdPort();
+    const { dashboard, port } = await supervise();
+    await dashboard.call("config.write", { ...http, values: { port: holder.port } });
+    const failure = await dashboard.refusal("service.start", http);
+    const next = failure.mend?.config.port as number;
+    expect(failure).toEqual({
+      code: "PORT_IN_USE",
+      message:
+        process.platform === "win32" ? expect.stringContaining("is taken") : `Port ${holder.port} is taken by node (pid ${holder.pid})`,
+      hint: `Stop it, or use ${next}.`,
+      port: holder.port,
+      mend: { title: `Use ${next} instead`, config: { port: next } },
+    });
+    await dashboard.call("config.write", { ...http, values: failure.mend?.config ?? {} });
+    await dashboard.call("service.start", http);
+    expect(port("http")).toBe(next);
+  });
+
+  it("[BL-63] leaves out the other services' ports, and names the variable where one sets it", async () => {
+    const holder = await holdPort();
+    const { dashboard } = await supervise({ environment: { MQTT_PORT: String(holder.port) } });
+    await dashboard.call("config.write", { ...http, values: { port: holder.port + 1 } });
+    const failure = await dashboard.refusal("service.start", { id: "mqtt" });
+    expect(failure).not.toHaveProperty("mend");
+    expect(failure.hint).toMatch(/^Stop it, or set MQTT_PORT to \d+\.$/);
+    expect(Number(/(\d+)\.$/.exec(failure.hint)?.[1])).toBeGreaterThan(holder.port + 1);
+  });
+
+  it("[BL-64] checks every configured port", async () => {
+    const holder = await holdPort();
+    const { dashboard, port } = await supervise();
+    await dashboard.call("config.write", { id: "mqtt", values: { port: holder.port } });
+    await dashboard.call("service.start", http);
+    const own = port("http");
+    await dashboard.call("config.write", { ...http, values: { port: own } });
+    const checks = await dashboard.call("port.check", {});
+    expect(checks).toEqual([
+      { service: "http", field: "port", port: own, free: true },
+      {
+        service: "mqtt",
+        field: "port",
+        port: holder.port,
+        free: false,
+        ...(process.platform !== "win32" && { holder: { name: "node", pid: holder.pid } }),
+        next: expect.any(Number),
+      },
+      { service: "events", field: "port", port: 0, free: true },
+    ]);
+  });
+
+  it("[BL-60] says when a service is open to the LAN", async () => {
+    const { supervisor } = await supervise({ flags: { http: { openToLan: "true" } } });
+    await supervisor.start("http");
+    expect(supervisor.views().map(({ id, openToLan }) => [id, openToLan])).toContainEqual(["http", true]);
+    expect(supervisor.views().map(({ id, openToLan }) => [id, openToLan])).toContainEqual(["mqtt", false]);
+  });
+});

@@ -1,0 +1,160 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Topic } from "../../contract/control.ts";
+import type { TrafficRow } from "../../contract/traffic.ts";
+import type { DownFrame } from "../../contract/wire.ts";
+import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
+import { createTopicOutlet } from "../../servers/supervisor/topic-outlet.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+type Batch = Extract<DownFrame, { type: "batch" }>;
+const row = (id: number) => ({ id }) as TrafficRow;
+const idsOf = (batch: Batch | undefined) => (batch?.items as TrafficRow[] | undefined)?.map(({ id }) => id);
+
+function open(topic: Topic = "traffic/http", hub = createTopicHub()) {
+  const batches: Batch[] = [];
+  const outlet = createTopicOutlet(topic, hub, (frame) => {
+    if (frame.type === "batch") batches.push(frame);
+  });
+  return { hub, outlet, batches };
+}
+
+describe("topic outlet", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => {
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
+  it("[BL-50] two batches, then nothing until the first is acknowledged; the newest of what came meanwhile, the rest counted", () => {
+    const { hub, outlet, batches } = open();
+    for (let id = 1; id <= 2; id++) {
+      hub.publish("traffic/http", row(id));
+      vi.advanceTimersByTime(1_000);
+    }
+    for (let id = 3; id <= 1_002; id++) hub.publish("traffic/http", row(id));
+    vi.advanceTimersByTime(60_000);
+    expect(batches.map((batch) => [batch.seq, idsOf(batch), batch.dropped])).toEqual([
+      [1, [1], 0],
+      [2, [2], 0],
+    ]);
+    outlet.ack(1);
+    vi.advanceTimersByTime(60_000);
+    expect(batches).toHaveLength(3);
+    expect(idsOf(batches[2])).toEqual(Array.from({ length: 300 }, (_, index) => 703 + index));
+    expect(batches[2]?.dropped).toBe(700);
+    outlet.close();
+  });
+
+  it("[BL-50] delivered + dropped = all, over random sequences", () => {
+    for (let seed = 1; seed <= 100; seed++) {
+      const random = seededRandom(seed);
+      const { hub, outlet, batches } = open();
+      let published = 0;
+      for (let step = 0; step < 200; step++) {
+        const dice = random.below(3);
+        if (dice === 0)
+          hub.publishAll(
+            "traffic/http",
+            Array.from({ length: random.below(500) }, () => row(++published)),
+          );
+        else if (dice === 1) vi.advanceTimersByTime(random.below(120));
+        else outlet.ack(random.below((batches.at(-1)?.seq ?? 0) + 3));
+        const last = batches.at(-1);
+        expect((last?.items.length ?? 0) <= 300).toBe(true);
+      }
+      // One that has acknowledged everything gets the rest.
+      for (let round = 0; round < 3; round++) {
+        outlet.ack(batches.at(-1)?.seq ?? 0);
+        vi.advanceTimersByTime(1_000);
+      }
+      const delivered = batches.flatMap((batch) => idsOf(batch) ?? []);
+      const dropped = batches.reduce((sum, batch) => sum + batch.dropped, 0);
+      expect({ seed, all: delivered.length + dropped, twice: delivered.length - new Set(delivered).size }).toEqual({
+        seed,
+        all: published,
+        twice: 0,
+      });
+      expect(delivered).toEqual(delivered.toSorted((left, right) => left - right));
+      outlet.close();
+    }
+  });
+
+  it("[BL-51] at most 20 batches a second of traffic, the first at once", () => {
+    const { hub, outlet, batches } = open();
+    let id = 0;
+    for (let millisecond = 0; millisecond < 1_000; millisecond++) {
+      hub.publish("traffic/http", row(++id));
+      vi.advanceTimersByTime(1);
+      outlet.ack(batches.at(-1)?.seq ?? 0);
+    }
+    expect(idsOf(batches[0])).toEqual([1]);
+    expect(batches.length).toBeGreaterThanOrEqual(19);
+    expect(batches.length).toBeLessThanOrEqual(21);
+    outlet.close();
+  });
+
+  it("[BL-52] sends the newest per key, and begins with what is known", () => {
+    const hub = createTopicHub();
+    hub.publish("view/http", { name: "sse", value: 1 });
+    hub.publish("view/http", { name: "sse", value: 2 });
+    hub.publish("view/http", { name: "sample", value: 3 });
+    const { outlet, batches } = open("view/http", hub);
+    vi.advanceTimersByTime(0);
+    hub.publish("view/http", { name: "sse", value: 4 });
+    hub.publish("view/http", { name: "sse", value: 5 });
+    vi.advanceTimersByTime(50);
+    expect(batches.map(({ items, dropped }) => [items, dropped])).toEqual([
+      [
+        [
+          { name: "sse", value: 2 },
+          { name: "sample", value: 3 },
+        ],
+        0,
+      ],
+      [[{ name: "sse", value: 5 }], 0],
+    ]);
+    outlet.close();
+    hub.forget("view/http");
+    const later = open("view/http", hub);
+    vi.advanceTimersByTime(1_000);
+    expect(later.batches).toEqual([]);
+    later.outlet.close();
+  });
+
+  it("[BL-53] an acknowledgement of what was never sent opens nothing", () => {
+    const { hub, outlet, batches } = open();
+    outlet.ack(1_000_000);
+    for (let id = 1; id <= 10; id++) {
+      hub.publish("traffic/http", row(id));
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(batches).toHaveLength(2);
+    outlet.close();
+  });
+
+  it("[BL-58] tells the end of a row that was sent as pending, whatever else is left out", () => {
+    const { hub, outlet, batches } = open();
+    const toned = (id: number, tone: TrafficRow["tone"]) => ({ id, tone }) as TrafficRow;
+    hub.publishAll("traffic/http", [toned(1, "pending"), toned(2, "pending")]);
+    vi.advanceTimersByTime(100);
+    for (let id = 3; id <= 302; id++) hub.publish("traffic/http", toned(id, "ok"));
+    vi.advanceTimersByTime(100);
+    hub.publish("traffic/http", toned(1, "ok"));
+    for (let id = 303; id <= 2_000; id++) hub.publish("traffic/http", toned(id, "ok"));
+    hub.publish("traffic/http", toned(2, "failed"));
+    outlet.ack(2);
+    vi.advanceTimersByTime(100);
+    expect(batches[2]?.items.slice(0, 2)).toEqual([toned(1, "ok"), toned(2, "failed")]);
+    expect([batches[2]?.items.length, batches[2]?.dropped]).toEqual([302, 1_398]);
+    outlet.close();
+  });
+
+  it("sends nothing any more once it is closed", () => {
+    const { hub, outlet, batches } = open();
+    hub.publish("traffic/http", row(1));
+    outlet.close();
+    hub.publish("traffic/http", row(2));
+    vi.advanceTimersByTime(1_000);
+    expect(batches).toEqual([]);
+  });
+});

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { onTestFinished } from "vitest";
+import type { Endpoint } from "../../contract/service.ts";
+import { createEventLog, type EventLog } from "./event-log.ts";
+import { temporaryDir } from "./temporary-dir.ts";
+
+export const projectRoot = path.resolve(import.meta.dirname, "../..");
+
+/** A line that `--json` prints. */
+export type JsonLine =
+  | { readonly type: "ready"; readonly dashboard: string }
+  | {
+      readonly type: "status";
+      readonly service: string;
+      readonly state: string;
+      readonly endpoints?: readonly Endpoint[];
+      readonly failure?: { readonly code: string; readonly message: string; readonly hint: string };
+    };
+
+export interface BacklotRun {
+  readonly child: ChildProcess;
+  readonly lines: EventLog<JsonLine>;
+  readonly stderr: () => string;
+  readonly stdout: () => string;
+  /** Settles with code or signal when it has ended and its output is read. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>;
+  ready(): Promise<{ readonly dashboard: string }>;
+  state(service: string, state: string): Promise<Extract<JsonLine, { type: "status" }>>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+export interface StartOptions {
+  /** Beside the inherited ones, of which all that a service would read are left out. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly dataDir?: string;
+  /** Module that is run; by default the program from source. */
+  readonly entry?: string;
+}
+
+/** `headlessHttp` and what the test adds. */
+export const headlessHttp = ["--headless", "--json", "--dashboard-port", "0", "--only", "http", "--http-port", "0"];
+
+/** Runs Backlot from source as a child, with a data folder of its own; ended after the test whatever happens. */
+export function startBacklot(args: readonly string[] = headlessHttp, options: StartOptions = {}): BacklotRun {
+  const entry = options.entry ?? path.join(projectRoot, "servers/backlot.ts");
+  const dataDir = options.dataDir ?? temporaryDir();
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR", "TEMP", "SystemRoot"].includes(name)),
+  );
+  const child = spawn(process.execPath, [entry, "--data-dir", dataDir, ...args], {
+    cwd: projectRoot,
+    env: { ...inherited, NODE_NO_WARNINGS: "1", ...options.env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines = createEventLog<JsonLine>();
+  let stdout = "";
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    stderr += text;
+  });
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    stdout += `${line}\n`;
+    if (args.includes("--json")) lines.add(JSON.parse(line) as JsonLine);
+  });
+  const ended = once(child, "close").then(([code, signal]) => ({ code: code as number | null, signal: signal as string | null }));
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGTERM");
+    const hardEnd = setTimeout(() => child.kill("SIGKILL"), 8_000);
+    await ended;
+    clearTimeout(hardEnd);
+  });
+  return {
+    child,
+    lines,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    ended,
+    async ready() {
+      const line = await Promise.race([
+        lines.until(({ type }) => type === "ready"),
+        ended.then(({ code }) => Promise.reject(new Error(`ended with ${code} before it was ready: ${stderr}`))),
+      ]);
+      return line as Extract<JsonLine, { type: "ready" }>;
+    },
+    state: async (service, state) =>
+      (await lines.until((line) => line.type === "status" && line.service === service && line.state === state)) as Extract<
+        JsonLine,
+        { type: "status" }
+      >,
+    kill: (signal) => void child.kill(signal),
+  };
+}
