@@ -1,0 +1,60 @@
+import { closeSync, mkdtempSync, openSync, readFileSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { type StartedProcess, startProcess } from "./harness.ts";
+import { commandLineOf, processTree } from "./process-tree.ts";
+
+export interface BacklotProgram extends StartedProcess {
+  /** "http://127.0.0.1:8080" */
+  readonly httpUrl: string;
+  /** With the token. */
+  readonly dashboardUrl: string;
+  /** The HTTP service's process; it changes with each start of the service. */
+  servicePid(): number;
+}
+
+const entry = path.resolve(import.meta.dirname, "../dist/servers/backlot.cjs");
+
+/** The built program as CI runs it: headless, recorder and request log on, its log going to a file. */
+export async function startBacklot(options: { httpPort: number; core?: number }): Promise<BacklotProgram> {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-bench-"));
+  const logFile = path.join(folder, "stderr.log");
+  const log = openSync(logFile, "w");
+  const running = startProcess({
+    command: process.execPath,
+    args: [
+      entry,
+      ...["--headless", "--json", "--only", "http"],
+      ...["--http-port", String(options.httpPort), "--dashboard-port", "0", "--data-dir", path.join(folder, "data")],
+    ],
+    ...(options.core !== undefined && { core: options.core }),
+    stderr: log,
+    env: { LOG_LEVEL: "info" },
+    folder,
+  });
+  closeSync(log);
+  const errorText = () => readFileSync(logFile, "utf8").slice(-4_000);
+
+  let httpUrl: string | undefined;
+  const dashboardUrl = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: running.child.stdout! }).on("line", (line) => {
+      const said = JSON.parse(line) as { type: string; dashboard?: string; endpoints?: { url: string }[] };
+      httpUrl = said.endpoints?.[0]?.url ?? httpUrl;
+      if (said.type === "ready" && said.dashboard) resolve(said.dashboard);
+    });
+    running.child.once("exit", (code) => reject(new Error(`Backlot ended with code ${code}: ${errorText()}`)));
+  });
+  if (!httpUrl) throw new Error(`The HTTP service did not start: ${errorText()}`);
+  return {
+    ...running,
+    errorText,
+    httpUrl: httpUrl.replace(/\/$/, ""),
+    dashboardUrl,
+    servicePid() {
+      const pid = processTree(running.pid).find((one) => /service-process\S* http$/.test(commandLineOf(one)));
+      if (pid === undefined) throw new Error("The HTTP service has no process.");
+      return pid;
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { execFileSync } from "node:child_process";
+import { findProgram, progress } from "./harness.ts";
+
+export interface Needed {
+  readonly package: string;
+  readonly use: string;
+  isThere(): boolean;
+}
+
+export const wrkPackage: Needed = { package: "wrk", use: "to load the servers", isThere: () => findProgram("wrk") !== undefined };
+export const gunicornPackage: Needed = {
+  package: "gunicorn",
+  use: "to serve httpbin",
+  isThere: () => findProgram("gunicorn") !== undefined,
+};
+export const httpbinPackage: Needed = {
+  package: "python3-httpbin",
+  use: "to be compared with",
+  // Debian's gunicorn runs Debian's Python, whatever python3 on the PATH is.
+  isThere: () => succeeds("/usr/bin/python3", ["-c", "import httpbin"]),
+};
+export const chromiumPackage: Needed = {
+  package: "chromium",
+  use: "to show the dashboard",
+  isThere: () => findProgram("chromium") !== undefined,
+};
+
+/** As root on Debian, installs what is missing; elsewhere names it. Returns what is missing still. */
+export function installMissing(needed: readonly Needed[]): readonly Needed[] {
+  let missing = needed.filter((one) => !one.isThere());
+  if (missing.length === 0) return [];
+  if (process.getuid?.() === 0 && findProgram("apt-get")) {
+    const names = missing.map((one) => one.package);
+    progress(`Installing ${names.join(", ")} (apt-get) ...`);
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    for (const args of [
+      ["-qq", "update"],
+      ["-qq", "install", "-y", "--no-install-recommends", ...names],
+    ]) {
+      try {
+        execFileSync("apt-get", args, { env, stdio: ["ignore", 2, 2] });
+      } catch {
+        // What is missing is told below.
+      }
+    }
+    missing = needed.filter((one) => !one.isThere());
+  }
+  for (const one of missing) progress(`Missing: Debian package ${one.package}, ${one.use}.`);
+  return missing;
+}
+
+function succeeds(command: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(command, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}

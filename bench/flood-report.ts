@@ -1,0 +1,127 @@
+import type { ClickTimes, DeliveredCounts } from "./attached-dashboard.ts";
+import type { LoadFigures } from "./dashboard-bench.ts";
+import { median, percentile } from "./harness.ts";
+import { count, figure, markdownTable } from "./markdown-table.ts";
+
+const targets = { stopMs: 100, mebibytes: 600 };
+
+export interface FloodResult {
+  readonly load: LoadFigures;
+  /** Requests that the service counted. */
+  readonly counted: number;
+  /** Of these, those that it could not hand over for showing. */
+  readonly notRecorded: number;
+  readonly delivered: DeliveredCounts;
+  /** Delivered and left out as a second listener counted them; both must have been told of the same. */
+  readonly toldInAll: number;
+  readonly frames: { readonly framesMs: readonly number[]; readonly longTasksMs: readonly number[] } | undefined;
+  /** The most seen at any moment, in MiB. */
+  readonly memory: { readonly backlotResident: number; readonly backlotProportional: number; readonly dashboardProportional: number };
+  readonly corePercents: { readonly service: number; readonly backlot: number; readonly dashboard: number };
+}
+
+export interface StopTimes {
+  /** Empty without a page. */
+  readonly clicks: readonly ClickTimes[];
+  readonly callMs: readonly number[];
+  /** Requests a second at the moment of each Stop. */
+  readonly rates: readonly number[];
+}
+
+export interface FloodReport {
+  readonly dashboard: string;
+  readonly requestsPerSecond: number;
+  readonly connections: number;
+  readonly flood: FloodResult;
+  readonly stopTimes: StopTimes;
+  readonly otherLoad: string;
+}
+
+export function floodReport({ dashboard, requestsPerSecond, connections, flood, stopTimes, otherLoad }: FloodReport): string {
+  const { load } = flood;
+  return [
+    `The dashboard is ${dashboard}.`,
+    `**Where ${count(load.sent)} requests went**`,
+    accounting(flood),
+    "**While they came**",
+    figures(flood, stopTimes),
+    `${count(load.sent)} requests in ${figure(load.seconds)} s (asked: ${count(requestsPerSecond)} a second) on ${connections} connections. ` +
+      `Stop was asked at ${count(Math.min(...stopTimes.rates))} to ${count(Math.max(...stopTimes.rates))} requests a second. ` +
+      `The generator's clock was ${figure(load.latestTickMs)} ms late at worst. ${otherLoad}`,
+  ].join("\n\n");
+}
+
+function accounting({ load, counted, notRecorded, delivered, toldInAll }: FloodResult): string {
+  const recorded = counted - notRecorded;
+  const told = delivered.updates + delivered.leftOut;
+  const lost =
+    Math.abs(load.sent - load.answered) +
+    Math.abs(load.answered - counted) +
+    Math.max(0, recorded - delivered.rows - delivered.leftOut) +
+    Math.abs(toldInAll - told);
+  return markdownTable(
+    ["", "requests"],
+    [
+      ["sent", count(load.sent)],
+      ["answered", count(load.answered)],
+      ["counted by the service", count(counted)],
+      ["recorded", count(recorded)],
+      ["not recorded, and counted as such", count(notRecorded)],
+      ["delivered to the dashboard as they came", count(delivered.rows)],
+      ["left out of its batches, and counted in them", count(delivered.leftOut)],
+      ["told twice: pending, then ended", count(told - recorded)],
+      ["**unaccounted for**", `**${count(lost)}**`],
+    ],
+  );
+}
+
+function figures({ delivered, frames, memory, corePercents }: FloodResult, { clicks, callMs }: StopTimes): string {
+  const stop = (name: string, values: readonly number[], target = "") =>
+    values.length === 0 ? [] : [[name, `${figure(median(values))} ms`, `${figure(Math.max(...values))} ms`, target]];
+  const stopTarget = `< ${targets.stopMs} ms`;
+  const cpu = (name: string, percent: number) => [name, `${figure(percent)} % of a core`, "", ""];
+  const ages = delivered.agesMs;
+  const page = frames
+    ? [
+        ["time from frame to frame", `${figure(median(frames.framesMs))} ms`, `${figure(Math.max(...frames.framesMs))} ms`, ""],
+        [
+          `tasks over 50 ms: ${frames.longTasksMs.length}`,
+          frames.longTasksMs.length > 0 ? `${figure(median(frames.longTasksMs))} ms` : "–",
+          frames.longTasksMs.length > 0 ? `${figure(Math.max(...frames.longTasksMs))} ms` : "–",
+          "",
+        ],
+        ["memory of Chromium, all processes", "", `${figure(memory.dashboardProportional)} MiB`, ""],
+        cpu("CPU of Chromium, all processes", corePercents.dashboard),
+      ]
+    : [];
+  return markdownTable(
+    ["", "median", "worst", "target"],
+    [
+      ...stop(
+        "Stop, from the click to the painted word",
+        clicks.map((click) => click.paintedMs),
+        stopTarget,
+      ),
+      ...stop(
+        "– until the busy page handles the click",
+        clicks.map((click) => click.handledMs),
+      ),
+      ...stop(
+        "– until the word stands in the document",
+        clicks.map((click) => click.shownMs),
+      ),
+      ...stop("Stop, from the call to its result", callMs, stopTarget),
+      ["memory of Backlot, all processes (RSS)", "", `${figure(memory.backlotResident)} MiB`, `< ${targets.mebibytes} MB`],
+      ["memory of Backlot, shared pages in parts (PSS)", "", `${figure(memory.backlotProportional)} MiB`, ""],
+      [
+        "from a request's arrival to its row's in the dashboard",
+        `${figure(median(ages))} ms`,
+        `${figure(percentile(ages, 0.99))} ms (p99)`,
+        "",
+      ],
+      ...page,
+      cpu("CPU of the HTTP service", corePercents.service),
+      cpu("CPU of Backlot, all processes", corePercents.backlot),
+    ],
+  );
+}
