@@ -11,6 +11,7 @@ const dist = path.join(root, "dist");
 const nodeEntries = {
   "servers/backlot": "servers/backlot.ts",
   "servers/service-process": "servers/service-process.ts",
+  "servers/check-arguments": "servers/check-arguments.ts",
   "electron/main": "electron/main.ts",
 };
 /** A sandboxed preload may load no other file. */

@@ -19,7 +19,7 @@ export async function installPackages() {
   if (isInstalled()) return;
   console.error("Installing packages (npm ci) ...");
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : [process.platform === "win32" ? "npm.cmd" : "npm"];
-  const code = await run(npm[0], [...npm.slice(1), "ci", "--no-json", "--include=dev", "--include=optional", "--loglevel=error"], {
+  const code = await run(npm[0], [...npm.slice(1), "ci", "--include=dev", "--include=optional", "--loglevel=error"], {
     toStderr: true,
   });
   if (code !== 0) fail(`npm ci failed (exit code ${code}). Its messages stand above; most often the network or a proxy is the cause.`);

@@ -1,12 +1,22 @@
 /** `npm start`: sets up what is missing, then runs Backlot in the shell that this machine can show. */
+import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildWhatChanged, continueOnSuitableNode, fail, installPackages, root } from "./setup.mjs";
 
 const args = process.argv.slice(2);
+endWithParent();
 await installPackages();
 await continueOnSuitableNode(path.join(root, "scripts/start.mjs"), args);
 await buildWhatChanged();
+const { problemWithArguments } = createRequire(import.meta.url)("../dist/servers/check-arguments.cjs");
+
+// Chromium's own switch is the runtime's business.
+const problem = problemWithArguments(args.filter((argument) => argument !== "--no-sandbox"));
+if (problem) {
+  console.error(problem);
+  process.exit(2);
+}
 
 // What these ask for, a window does not give.
 const withoutWindow = ["--headless", "--browser", "--json", "--dashboard-port", "--help", "--version"];
@@ -18,3 +28,14 @@ if (!asksForNoWindow) {
   console.error(`No desktop window: ${reason}. The dashboard is at a URL instead:`);
 }
 await import(pathToFileURL(path.join(root, "dist/servers/backlot.cjs")).href);
+
+/** npm passes a SIGTERM on to its shell, and the shell passes nothing on: whoever is left alone ends in order as well. */
+function endWithParent() {
+  const parent = process.ppid;
+  const watch = () => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    process.kill(process.pid, "SIGTERM");
+  };
+  const timer = process.env.npm_lifecycle_event === undefined ? undefined : setInterval(watch, 250).unref();
+}

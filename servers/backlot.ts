@@ -81,6 +81,6 @@ main(process.argv.slice(2)).then(
     const { code, message, hint } = toFailure(error);
     process.stderr.write(`${code}: ${message}\n${hint}\n`);
     if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-    process.exit(code === "USAGE" || code.startsWith("SERVICE_") || code === "CONFIG_INVALID" ? 2 : 1);
+    process.exit(code === "USAGE" || code.startsWith("SERVICE_") ? 2 : 1);
   },
 );

@@ -66,6 +66,8 @@ export function parseCommandLine(argv: readonly string[], services: readonly Ser
 
   const shells = (["desktop", "browser", "headless"] as const).filter((name) => values[name] === true);
   if (shells.length > 1) throw usage(`--${shells.join(" and --")} exclude each other`);
+  const notDesktop = (["json", "dashboard-port"] as const).find((name) => values[name] !== undefined);
+  if (shells[0] === "desktop" && notDesktop) throw usage(`--desktop and --${notDesktop} exclude each other`);
   const only = text("only");
   if (only !== undefined && values["start-all"]) throw usage("--only and --start-all exclude each other");
 

@@ -31,7 +31,7 @@ export function parseConfig(service: Service, values: Values): Record<string, un
   const parsed = service.config.safeParse(values);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw invalid(service, String(issue?.path[0] ?? "configuration"), issue?.message ?? "invalid", "its configuration", parsed.error);
+  throw invalid(service, String(issue?.path[0] ?? "configuration"), problemOf(issue), "its configuration", parsed.error);
 }
 
 /** Resolves default < file < environment < flag. Throws CONFIG_INVALID, naming the variable, flag or file that is wrong. */
@@ -48,7 +48,7 @@ export function resolveConfig(service: Service, sources: ConfigSources): Record<
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const name = String(issue?.path[0] ?? "");
-  throw invalid(service, name, issue?.message ?? "invalid", from[name]?.name ?? "its configuration", parsed.error);
+  throw invalid(service, name, problemOf(issue), from[name]?.name ?? "its configuration", parsed.error);
 }
 
 /** The form: also where a value is wrong, which is then shown as it was given, with its problem. */
@@ -107,9 +107,26 @@ function checkedValue(
   try {
     const value = given && typedValue(service, name, property, given);
     const parsed = z.safeParse(service.config.shape[name] as z.ZodType, value);
-    return parsed.success ? { value: parsed.data } : { value, problem: parsed.error.issues[0]?.message ?? "invalid" };
+    return parsed.success ? { value: parsed.data } : { value, problem: problemOf(parsed.error.issues[0]) };
   } catch (error) {
     return { value: given?.value, problem: (error instanceof ServiceError && error.field?.problem) || String(error) };
+  }
+}
+
+/** What is needed, in the words of a form. */
+function problemOf(issue: z.core.$ZodIssue | undefined): string {
+  if (!issue) return "not valid";
+  switch (issue.code) {
+    case "too_big":
+      return issue.origin === "number" || issue.origin === "int" ? `at most ${issue.maximum} is allowed` : issue.message;
+    case "too_small":
+      return issue.origin === "number" || issue.origin === "int" ? `at least ${issue.minimum} is needed` : issue.message;
+    case "invalid_type":
+      return issue.expected === "int" || issue.expected === "number" ? "a whole number is needed" : issue.message;
+    case "invalid_value":
+      return `${issue.values.slice(0, -1).join(", ")} or ${String(issue.values.at(-1))} is needed`;
+    default:
+      return issue.message;
   }
 }
 
@@ -122,7 +139,7 @@ export function checkConfigValues(service: Service, values: Values): void {
     const schema = Object.hasOwn(service.config.shape, name) && service.config.shape[name];
     if (!schema) throw invalid(service, name, "there is no such field", "its configuration");
     const parsed = z.safeParse(schema, value);
-    if (!parsed.success) throw invalid(service, name, parsed.error.issues[0]?.message ?? "invalid", "its configuration", parsed.error);
+    if (!parsed.success) throw invalid(service, name, problemOf(parsed.error.issues[0]), "its configuration", parsed.error);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { RecordedResponse } from "./recorded-messages.ts";
 
 /** What is known of one TCP connection to an HTTP server. */
 export interface HttpConnection {
@@ -9,6 +10,8 @@ export interface HttpConnection {
   readonly openedAt: number;
   /** Requests begun on it so far. */
   requests: number;
+  /** The answer to the request that was begun last: the only one whose request may still be arriving. */
+  latest: RecordedResponse | undefined;
 }
 
 export interface HttpConnections {
@@ -34,6 +37,7 @@ export function createHttpConnections(): HttpConnections {
       local: addressText(socket.localAddress, socket.localPort),
       openedAt: Date.now(),
       requests: 0,
+      latest: undefined,
     };
     open.set(socket, connection);
     socket.once("close", () => {

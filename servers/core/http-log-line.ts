@@ -12,16 +12,39 @@ export function loggedTarget(target: string): string {
 
 export function redactTarget(target: string): string {
   const queryAt = target.indexOf("?");
-  const text = queryAt === -1 ? target : target.slice(0, queryAt) + redactQuery(target.slice(queryAt));
-  // RFC 9110 §4.2.4: an absolute-form target may hold a password.
-  return text[0] === "/" ? text : text.replace(/^([a-z][\w+.-]*:\/\/)[^/?#@]*@/i, "$1…@");
+  if (queryAt === -1) return redactPath(target);
+  return redactPath(target.slice(0, queryAt)) + redactQuery(target.slice(queryAt));
+}
+
+/** RFC 9110 §4.2.4: an absolute-form target may hold a password, and so may a URL within a path. */
+function redactPath(path: string): string {
+  if (!path.includes("@") && !path.includes("%40")) return path;
+  return path.replace(/((?:[/\\]|%2f|%5c){2})(?:(?!%2f|%5c|%40)[^/\\@])*(?:@|%40)/gi, "$1…@");
 }
 
 function redactQuery(query: string): string {
-  if (!secretName.test(decodeSafely(query))) return query;
-  return query.replace(/([?&;])([^=&;]*)=([^&;]*)/g, (whole, mark: string, name: string) =>
-    secretName.test(decodeSafely(name)) ? `${mark}${name}=…` : whole,
+  const decoded = decodeFully(query);
+  if (!secretName.test(decoded) && !userinfo.test(decoded)) return query;
+  return query.replace(/([?&;])([^=&;?]*)=([^&;]*)/g, (whole, mark: string, name: string, value: string) =>
+    secretName.test(decodeSafely(name)) || holdsSecret(decodeFully(value)) ? `${mark}${name}=…` : whole,
   );
+}
+
+const userinfo = /[/\\]{2}[^/\\?#]*@/;
+const mostDecodings = 3;
+
+/** A URL within a query field may have a password or a query of its own. */
+function holdsSecret(value: string): boolean {
+  if (userinfo.test(value)) return true;
+  for (const [, name = ""] of value.matchAll(/[?&;]([^=&;?]*)=/g)) if (secretName.test(name)) return true;
+  return false;
+}
+
+/** What was encoded twice is shown to nobody either. */
+function decodeFully(text: string): string {
+  let decoded = text;
+  for (let round = 0; round < mostDecodings && decoded.includes("%"); round++) decoded = decodeSafely(decoded);
+  return decoded;
 }
 
 function decodeSafely(text: string): string {

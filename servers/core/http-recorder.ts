@@ -17,6 +17,8 @@ export interface HttpRecorderOptions {
   readonly bodyLimit: number;
   /** Hides credentials before a row or its detail leaves the process. */
   readonly redaction?: HttpRedaction;
+  /** Leaves out of a path what may not stand in a log, where the service has routes that take secrets. */
+  readonly maskPath?: (target: string) => string;
 }
 
 export interface HttpRecorder {
@@ -45,7 +47,7 @@ export interface EntryFacts {
   readonly part?: boolean;
 }
 
-export function createHttpRecorder({ traffic, log, bodyLimit, redaction }: HttpRecorderOptions): HttpRecorder {
+export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPath }: HttpRecorderOptions): HttpRecorder {
   const connections = createHttpConnections();
   const clientNameOf = createClientNames();
   const latency = createLatencyWindow();
@@ -92,7 +94,8 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction }: HttpR
     // A 5xx is what a stand-in was asked for, and a stream ends when its client leaves: neither is worth a warning.
     const level = entry.aborted !== undefined && !entry.longLived ? "warning" : "info";
     if (!log.enabled(level)) return;
-    const { method, target, client, connection } = entry.head;
+    const { method, client, connection } = entry.head;
+    const target = maskPath?.(entry.head.target) ?? entry.head.target;
     const { outcomeText: outcome, tookMs } = entry;
     log[level](httpLogLine({ method, target, outcome, tookMs, bytesOut: entry.responseBody.bytes, client, peer: connection.remote }));
   }
@@ -101,6 +104,9 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction }: HttpR
     const { entry, req } = this;
     if (!entry) return;
     if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
+    const { connection } = entry.head;
+    // It would keep the whole exchange in memory for as long as the connection idles.
+    if (req.complete && connection.latest === this) connection.latest = undefined;
     end(entry, { trailers: req.rawTrailers });
   }
 
@@ -117,6 +123,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction }: HttpR
       });
       request.entry = entry;
       response.entry = entry;
+      entry.head.connection.latest = response;
       response.on("close", onResponseClose);
       return entry;
     },

@@ -5,6 +5,7 @@ import { endGently } from "./end-gently.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
 import type { Log } from "./log.ts";
 import { createMalformedHandler } from "./malformed-request.ts";
+import { otherVersion } from "./malformed-verdict.ts";
 import { createRecordedClasses, type ExpressLike, type RecordedRequest, type RecordedResponse } from "./recorded-messages.ts";
 
 export interface HttpServerLimits {
@@ -23,6 +24,10 @@ export interface HttpServerOptions {
   readonly log: Log;
   readonly limits: HttpServerLimits;
   readonly errorBody: (status: number, message: string) => string;
+  /** What every answer carries, also one to bytes that never became a request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Called first for every request, whatever it expects or offers: sets what every answer carries. False once it has refused it. */
+  readonly admit?: (request: RecordedRequest, response: RecordedResponse) => boolean;
   /** Answers a request whose row has begun. */
   readonly handle: (request: RecordedRequest, response: RecordedResponse) => void;
   /** A request with a body that asks to be told to send it; answers 100 or refuses. Node's own way without it. */
@@ -36,13 +41,39 @@ export interface HttpServerOptions {
 
 /** Returns a maker of servers that share one application and one recorder: one for each address to listen on. */
 export function createHttpServerFactory(options: HttpServerOptions): () => Server {
-  const { app, recorder, log, limits, errorBody, upgrade } = options;
+  const { app, recorder, log, limits, errorBody, headers, upgrade } = options;
   const classes = createRecordedClasses(app);
-  const onMalformed = createMalformedHandler({ recorder, log, errorBody, maxHeaderBytes: limits.headerBytes });
+  const onMalformed = createMalformedHandler({ recorder, log, errorBody, headers, maxHeaderBytes: limits.headerBytes });
+
+  function refuse(response: RecordedResponse, status: number, message: string): void {
+    const body = errorBody(status, message);
+    for (const name of Object.keys(headers)) if (!response.hasHeader(name)) response.setHeader(name, headers[name] as string);
+    response.writeHead(status, {
+      "Content-Type": "application/json; charset=utf-8",
+      "Content-Length": Buffer.byteLength(body),
+      Connection: "close",
+    });
+    response.end(body);
+  }
+
+  /** Begins the row; false once the request has been refused. */
+  function begin(request: RecordedRequest, response: RecordedResponse): boolean {
+    recorder.begin(request, response);
+    if (options.admit?.(request, response) === false) return false;
+    // RFC 9110 §15.6.6: Node's parser lets 0.9 and 2.0 pass.
+    if (request.httpVersion !== "1.1" && request.httpVersion !== "1.0") {
+      refuse(response, otherVersion.status, otherVersion.message);
+      return false;
+    }
+    const coding = request.headers["transfer-encoding"];
+    if (coding === undefined || coding === "chunked" || coding.trim().toLowerCase() === "chunked") return true;
+    // RFC 9112 §6.1: Node undoes chunked and would hand over the rest as it is.
+    refuse(response, 501, "The only Transfer-Encoding known here is chunked");
+    return false;
+  }
 
   function onRequest(request: RecordedRequest, response: RecordedResponse): void {
-    recorder.begin(request, response);
-    options.handle(request, response);
+    if (begin(request, response)) options.handle(request, response);
   }
 
   /** CONNECT, and on older Node every request that offers another protocol: Node has let go of the socket, so answer and close. */
@@ -79,21 +110,15 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
     server.on("clientError", onMalformed as never);
     server.on("checkContinue", (request, response) => {
       const [asked, answer] = [request as unknown as RecordedRequest, response as unknown as RecordedResponse];
-      recorder.begin(asked, answer);
+      if (!begin(asked, answer)) return;
       if (options.onExpectContinue?.(asked, answer) === false) return;
       answer.writeContinue();
       options.handle(asked, answer);
     });
     server.on("checkExpectation", (request, response) => {
-      recorder.begin(request as unknown as RecordedRequest, response as unknown as RecordedResponse);
+      const [asked, answer] = [request as unknown as RecordedRequest, response as unknown as RecordedResponse];
       // RFC 9110 §10.1.1: an expectation other than 100-continue cannot be met.
-      const body = errorBody(417, "The only expectation met here is 100-continue");
-      response.writeHead(417, {
-        "Content-Type": "application/json; charset=utf-8",
-        "Content-Length": Buffer.byteLength(body),
-        Connection: "close",
-      });
-      response.end(body);
+      if (begin(asked, answer)) refuse(answer, 417, "The only expectation met here is 100-continue");
     });
     server.on("connect", (request, socket) => answerAsRequest(request as unknown as RecordedRequest, socket));
     if (upgrade) {

@@ -42,7 +42,7 @@ export interface ServiceBatch {
   readonly seq: number;
   /** JSON of `Omit<TrafficRow, "service">[]`: a string crosses the process boundary cheaper than objects. */
   readonly rows: string;
-  /** JSON of each row's detail, in the same order; empty for a row that is still pending. */
+  /** JSON of each row's detail as it is now, in the same order. */
   readonly details: readonly string[];
   readonly logs: readonly LogEntry[];
   /** Rows since the start that did not fit the queue. */

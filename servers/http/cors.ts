@@ -5,6 +5,8 @@ const preflightSeconds = "600";
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 
 export interface Cors {
+  /** For an answer to nobody in particular. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Sets the fields that let a page read the answer. */
   apply(request: IncomingMessage, response: ServerResponse): void;
   isPreflight(request: IncomingMessage): boolean;
@@ -15,7 +17,11 @@ export interface Cors {
 export function createCors(origins: readonly string[]): Cors {
   const any = origins.includes("*");
   const named = new Set(origins.map((origin) => origin.replace(/\/$/, "").toLowerCase()));
+  const headers: Record<string, string> = any
+    ? { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "*" }
+    : { Vary: "Origin" };
   return {
+    headers,
     apply(request, response) {
       if (any) {
         response.setHeader("Access-Control-Allow-Origin", "*");

@@ -5,8 +5,8 @@ interface ExactJson {
 }
 const exact = JSON as unknown as ExactJson;
 
-/** Numbers that a double may not hold as written. */
-const delicateNumber = /\d{16}|\d[eE]|\.\d{10}/;
+/** Numbers that may not come back as written: too many digits, an exponent, a fraction that is tiny or ends with 0, and -0. */
+const delicateNumber = /\d{16}|\d{7}\.\d|\d[eE]|\.\d{10}|\.0{6}|\.\d{0,8}0(?!\d)|-0/;
 
 /** Parses so that `JSON.stringify` gives each number back as it was written, also one that JavaScript would round. */
 export function parseJsonExactly(text: string): unknown {

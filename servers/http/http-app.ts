@@ -9,6 +9,10 @@ import { allowedMethods, type Route, takesMethod } from "./route.ts";
 
 export interface HttpApp {
   readonly express: Express;
+  /** What every answer carries, whoever asked. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sets what every answer carries; false once it has refused the request for its Host. */
+  admit(request: RecordedRequest, response: RecordedResponse): boolean;
   handle(request: RecordedRequest, response: RecordedResponse): void;
 }
 
@@ -25,13 +29,17 @@ export function createHttpApp(options: { routes: readonly Route[]; corsOrigins: 
 
   return {
     express: app,
-    handle(request, response) {
+    headers: { "X-Content-Type-Options": "nosniff", ...cors.headers },
+    admit(request, response) {
       response.setHeader("X-Content-Type-Options", "nosniff");
       cors.apply(request, response);
-      if (!hasValidHost(request)) {
-        response.shouldKeepAlive = false;
-        sendError(response, 400, "A valid Host field is needed, once");
-      } else if (request.method === "CONNECT")
+      if (hasValidHost(request)) return true;
+      response.shouldKeepAlive = false;
+      sendError(response, 400, "A valid Host field is needed, once");
+      return false;
+    },
+    handle(request, response) {
+      if (request.method === "CONNECT")
         sendError(response, 405, "This is not a proxy", { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
       else if (cors.isPreflight(request)) cors.answerPreflight(request, response);
       // RFC 9110 §9.3.7: "*" asks about the server as a whole.

@@ -19,7 +19,11 @@ export function parseMediaType(field: string | undefined): MediaType {
 export const isJsonType = (essence: string): boolean =>
   essence === "application/json" || essence === "text/json" || essence.endsWith("+json");
 
+const textTypes = new Set(
+  ["xml", "javascript", "graphql", "yaml", "x-yaml", "toml", "x-toml", "x-ndjson", "ndjson", "jsonl", "sql"].map(
+    (subtype) => `application/${subtype}`,
+  ),
+);
+
 export const isTextType = (essence: string): boolean =>
-  essence.startsWith("text/") ||
-  essence.endsWith("+xml") ||
-  ["application/xml", "application/javascript", "application/graphql", "application/yaml"].includes(essence);
+  essence.startsWith("text/") || /\+(?:xml|yaml)$/.test(essence) || textTypes.has(essence);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { Request } from "express";
 import { decodeContent } from "./content-coding.ts";
 import { ClientLeft, HttpProblem } from "./http-problem.ts";
 
@@ -10,14 +11,24 @@ export const hasBody = (request: IncomingMessage): boolean =>
   request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0";
 
 /** The body after its content codings are undone; 413 above the limit, before or after. */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export async function readBody(request: Request, limitBytes: number): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0);
+  if (request.headers.expect !== undefined && request.httpVersion === "1.1") askForBody(request, limitBytes);
   const raw = await readRaw(request, limitBytes);
   const codings = request.headers["content-encoding"];
   return codings === undefined ? raw : decodeContent(raw, codings, limitBytes);
 }
 
-export const bodyTooLarge = (limitBytes: number, headers?: Record<string, string>): HttpProblem =>
+/** RFC 9110 §10.1.1: a refusal comes instead of the 100, so that the body is never sent. */
+function askForBody(request: Request, limitBytes: number): void {
+  if (Number(request.headers["content-length"] ?? 0) > limitBytes) throw bodyTooLarge(limitBytes, { Connection: "close" });
+  const { res } = request;
+  if (!res || res.headersSent) return;
+  res.writeContinue();
+  res.shouldKeepAlive = !/\bclose\b/i.test(request.headers.connection ?? "");
+}
+
+const bodyTooLarge = (limitBytes: number, headers?: Record<string, string>): HttpProblem =>
   new HttpProblem(413, `The body is larger than ${limitBytes} bytes`, headers);
 
 function readRaw(request: IncomingMessage, limitBytes: number): Promise<Buffer> {

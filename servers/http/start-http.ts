@@ -8,10 +8,10 @@ import { createTryRequest } from "../core/try-request.ts";
 import { createHttpApp } from "./http-app.ts";
 import type { HttpConfig } from "./http-config.ts";
 import { errorBody } from "./http-problem.ts";
-import { sendError } from "./reply.ts";
-import { bodyTooLarge } from "./request-body.ts";
+import { hasBody } from "./request-body.ts";
 import { routeTable } from "./route-table.ts";
 import { createSampleTraffic } from "./sample-traffic.ts";
+import { maskSecretPath } from "./secret-paths.ts";
 import { createSseHub } from "./sse/sse-hub.ts";
 import { createWebSocketEcho } from "./websocket-echo.ts";
 
@@ -20,8 +20,8 @@ export async function startHttp(
   endpointsAt: (port: number) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
-  const recorder = createHttpRecorder({ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes });
-  const hub = createSseHub({ show: (view) => context.view("sse", view), log });
+  const recorder = createHttpRecorder({ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes, maskPath: maskSecretPath });
+  const hub = createSseHub({ show: (view) => context.view("sse", view), touch: context.traffic.touch, log });
   onStop(() => hub.close());
   const webSockets = createWebSocketEcho({ recorder, log, frameBytes: config.webSocketFrameBytes });
   const app = createHttpApp({ routes: routeTable(config, hub), corsOrigins: config.corsOrigins, log });
@@ -32,12 +32,13 @@ export async function startHttp(
     log,
     limits: config,
     errorBody,
+    headers: app.headers,
+    admit: app.admit,
     handle: app.handle,
     onExpectContinue(request, response) {
-      if (Number(request.headers["content-length"] ?? 0) <= config.bodyBytes) return true;
-      // RFC 9110 §10.1.1: the refusal comes instead of the 100, so that the body is never sent.
-      const { status, message } = bodyTooLarge(config.bodyBytes);
-      sendError(response, status, message, { Connection: "close" });
+      // The body is asked for where it is read. Once answered without, nobody knows whether it comes: nothing more is read.
+      if (hasBody(request)) response.shouldKeepAlive = false;
+      app.handle(request, response);
       return false;
     },
     upgrade: { accepts: webSockets.accepts, handle: webSockets.upgrade },

@@ -1,19 +1,18 @@
 import type { IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
 import type { HttpEntry } from "../core/http-entry.ts";
 import type { HttpRecorder } from "../core/http-recorder.ts";
 import type { Log } from "../core/log.ts";
 import type { RecordedRequest } from "../core/recorded-messages.ts";
-import { errorBody } from "./http-problem.ts";
-
-export const webSocketPath = "/ws/echo";
+import { hasValidHost } from "./host-field.ts";
+import { handshakeProblem, offersWebSocket } from "./websocket-handshake.ts";
 
 /** What may wait unsent for one client before we stop reading from it. */
 const queuedBytes = 1 << 20;
 
 export interface WebSocketEcho {
+  /** Which requests are handshakes without fault. */
   accepts(request: RecordedRequest): boolean;
   upgrade(request: RecordedRequest, socket: Duplex, head: Buffer): void;
   readonly open: number;
@@ -30,26 +29,11 @@ export function createWebSocketEcho(options: { recorder: HttpRecorder; log: Log;
     lines.push("X-Content-Type-Options: nosniff");
     entries.get(request)?.answeredRaw(101, lines.join("\r\n"));
   });
-  server.on("wsClientError", (error, socket, request) => refuse(entries.get(request), socket as Socket, error.message));
 
-  function refuse(entry: HttpEntry | undefined, socket: Socket, message: string): void {
-    // RFC 6455 §4.4: a version that is not spoken here is 426, with the one that is.
-    const isVersion = message.includes("Sec-WebSocket-Version");
-    const body = errorBody(400, message);
-    const head = [
-      isVersion ? "HTTP/1.1 426 Upgrade Required" : "HTTP/1.1 400 Bad Request",
-      "Content-Type: application/json; charset=utf-8",
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      ...(isVersion ? ["Sec-WebSocket-Version: 13", "Upgrade: websocket"] : []),
-      `Connection: ${isVersion ? "Upgrade, close" : "close"}`,
-    ].join("\r\n");
-    if (entry) {
-      entry.longLived = false;
-      entry.answeredRaw(isVersion ? 426 : 400, head, body);
-      recorder.end(entry);
-    }
-    socket.once("finish", () => socket.destroy());
-    socket.end(`${head}\r\n\r\n${body}`);
+  /** RFC 9112 §9.3.2: a 101 ahead of it would put that answer among the frames. */
+  function isAnswerPending(request: RecordedRequest): boolean {
+    const { latest } = recorder.connections.of(request.socket);
+    return latest !== undefined && latest.req !== request && !latest.writableFinished;
   }
 
   function begin(request: RecordedRequest): HttpEntry {
@@ -93,13 +77,21 @@ export function createWebSocketEcho(options: { recorder: HttpRecorder; log: Log;
   }
 
   return {
+    // All else goes on to the route, which says what is wrong.
     accepts: (request) =>
-      request.method === "GET" &&
-      request.headers.upgrade?.toLowerCase().trim() === "websocket" &&
-      pathOf(request.url ?? "") === webSocketPath,
+      offersWebSocket(request) && hasValidHost(request) && handshakeProblem(request) === undefined && !isAnswerPending(request),
     upgrade(request, socket, head) {
       const entry = begin(request);
-      server.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, request, entry));
+      // Whoever leaves at once never becomes a WebSocket.
+      const onLeft = () => {
+        entry.aborted = "client left";
+        recorder.end(entry);
+      };
+      socket.once("close", onLeft);
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        socket.off("close", onLeft);
+        serve(webSocket, request, entry);
+      });
     },
     get open() {
       return server.clients.size;
@@ -117,8 +109,6 @@ const factsOf = (request: RecordedRequest) => ({
   rawHeaders: request.rawHeaders,
   userAgent: request.headers["user-agent"],
 });
-
-const pathOf = (target: string) => target.split("?", 1)[0] ?? "";
 
 function asBuffer(data: RawData): Buffer {
   if (Array.isArray(data)) return Buffer.concat(data);

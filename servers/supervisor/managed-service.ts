@@ -47,6 +47,8 @@ export interface ManagedService {
   start(): Promise<void>;
   stop(): Promise<void>;
   restart(): Promise<void>;
+  /** Leaves no process and no timer; a failure stays what was said last. */
+  close(): Promise<void>;
   /** Throws SERVICE_NOT_RUNNING, or what the action answers. */
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
@@ -248,6 +250,13 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       return enqueue(async () => {
         await stopNow();
         await startNow({ asked, byItself: false });
+      });
+    },
+    close() {
+      endStarts();
+      return enqueue(async () => {
+        if (status.state !== "failed") await stopNow();
+        dropRetry();
       });
     },
     act(action, params) {

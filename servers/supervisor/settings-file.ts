@@ -1,4 +1,4 @@
-import { readFile, rename } from "node:fs/promises";
+import { readFile, rename, stat } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { appSettings } from "../../contract/control.ts";
@@ -41,12 +41,20 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
     current = first === undefined ? { ...fresh(), app: current.app } : { ...current, activeProfile: first };
   }
   let saving: Promise<unknown> = Promise.resolve();
+  let known = await fileVersion(file);
+  /** Another Backlot may share the folder: what it saved meanwhile is what a change applies to. */
+  async function readAgain() {
+    if ((await fileVersion(file)) === known) return;
+    const others = await read(file, warn);
+    if (others && Object.hasOwn(others.profiles, others.activeProfile)) current = others;
+  }
   return {
     get current() {
       return current;
     },
     update(change) {
       const saved = saving.then(async () => {
+        await readAgain();
         const next = change(current);
         try {
           await writeFileAtomically(file, `${JSON.stringify(next, undefined, 2)}\n`, backup);
@@ -59,6 +67,7 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
           );
         }
         current = next;
+        known = await fileVersion(file);
         return next;
       });
       saving = saved.catch(() => {});
@@ -68,6 +77,12 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
       await saving;
     },
   };
+}
+
+/** Changes whenever the file is replaced; undefined while there is none. */
+async function fileVersion(file: string): Promise<string | undefined> {
+  const found = await stat(file, { bigint: true }).catch(() => undefined);
+  return found && `${found.ino}-${found.mtimeNs}`;
 }
 
 const unreadable = (file: string, cause: unknown) =>

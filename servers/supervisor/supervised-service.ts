@@ -4,7 +4,7 @@ import type { Endpoint, Failure, ServiceId, ServiceStatus, ServiceView, Snippet 
 import type { LogLevel, RateSample } from "../../contract/traffic.ts";
 import { checkConfigValues, configFields, resolveConfig, secretMask } from "../core/config.ts";
 import type { ServiceBatch } from "../core/link.ts";
-import type { LogEntry } from "../core/log.ts";
+import { createLog, type LogEntry } from "../core/log.ts";
 import type { Counters, Service } from "../core/service.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ServiceTiming } from "./managed-service.ts";
@@ -79,6 +79,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     }
   };
 
+  const log = createLog({ level: () => resolveOrDefault().logLevel as LogLevel, write: (entry) => options.log([entry]) });
+  /** Of the running process, as it counts them. */
+  let droppedLogs = 0;
+
   function onCounters(counters: Counters, at: number) {
     const seconds = lastCounters ? (at - lastCounters.at) / 1_000 : 1;
     // A service that was held up asks twice in a row: a rate over so short a time says nothing.
@@ -128,13 +132,16 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     onBatch: (batch: ServiceBatch) => {
       hub.publishAll(`traffic/${id}`, traffic.add(batch));
       if (batch.logs.length > 0) options.log(batch.logs);
+      if (batch.droppedLogs > droppedLogs) log.warning(`${batch.droppedLogs - droppedLogs} log lines left out under load`);
+      droppedLogs = batch.droppedLogs;
     },
     onView: (name: string, value: unknown) => hub.publish(`view/${id}`, { name, value }),
     onOutput: (text: string) => {
       const lines = text.split("\n").filter((line) => line.trim() !== "");
-      options.log(lines.map((line) => entry("warning", line)));
+      for (const line of lines) log.warning(line);
     },
     onGone: (crashed: boolean) => {
+      droppedLogs = 0;
       hub.publishAll(`traffic/${id}`, traffic.abandon(crashed ? "service crashed" : "service stopped"));
       hub.forget(`view/${id}`);
       lastCounters = undefined;
@@ -151,9 +158,9 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     explain,
     onStatus: (status) => {
       refresh();
-      if (status.state === "failed") options.log([entry("error", `${status.failure.message}. ${status.failure.hint}`)]);
-      if (status.state === "running") options.log([entry("info", `Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`)]);
-      if (status.state === "stopped") options.log([entry("info", "Stopped")]);
+      if (status.state === "failed") log.error(`${status.failure.message}. ${status.failure.hint}`);
+      if (status.state === "running") log.info(`Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`);
+      if (status.state === "stopped") log.info("Stopped");
     },
     onCounters,
     ...(options.timing && { timing: options.timing }),
@@ -210,7 +217,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     stop: managed.stop,
     restart: managed.restart,
     async close() {
-      await Promise.all([managed.stop(), browsing.end()]);
+      await Promise.all([managed.close(), browsing.end()]);
     },
     act(action, params) {
       const { state } = managed.status;
@@ -250,5 +257,3 @@ function shownPorts(configured: readonly number[], status: ServiceStatus): reado
 const shortestRateSeconds = 0.5;
 
 const idleRate = { itemsPerSecond: 0, unit: "", bytesInPerSecond: 0, bytesOutPerSecond: 0, clients: 0, total: 0, dropped: 0, note: "" };
-
-const entry = (level: LogLevel, text: string): LogEntry => ({ at: Date.now(), level, text });

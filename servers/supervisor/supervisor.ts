@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { AppInfo, AppSettings } from "../../contract/control.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
-import type { LogLine, LogSource } from "../../contract/traffic.ts";
+import { type LogLine, type LogSource, logLevels } from "../../contract/traffic.ts";
 import type { DownFrame, Port } from "../../contract/wire.ts";
 import type { LogEntry } from "../core/log.ts";
 import { createLog, type Log } from "../core/log.ts";
@@ -72,7 +72,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
       entries.map((entry) => logs.add(source, entry)),
     );
   }
-  const log = createLog({ level: () => "info", write: (entry) => addLogs("backlot", [entry]) });
+  const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
+  const log = createLog({ level: () => level, write: (entry) => addLogs("backlot", [entry]) });
   const settings = await openSettings(options.dataDir, log.warning);
 
   const supervised = new Map<ServiceId, SupervisedService>();

@@ -37,6 +37,7 @@ describe("command line", () => {
       "headless",
     ]);
     expect(parse("--start-all")).toMatchObject({ start: ["http", "mqtt", "events"], only: false });
+    expect(failure("--desktop", "--json")).toMatchObject({ code: "USAGE", message: "--desktop and --json exclude each other" });
     expect(failure("--desktop", "--headless")).toMatchObject({ code: "USAGE", message: "--desktop and --headless exclude each other" });
     expect(failure("--only", "http", "--start-all")).toMatchObject({
       code: "USAGE",

@@ -88,6 +88,46 @@ it("[HTTP-20] named origins alone may read, and may send credentials", async () 
   expect(other.headers.get("access-control-allow-origin")).toBeNull();
 });
 
+it("[HTTP-113] what is refused before any route carries the same fields as every answer", async () => {
+  const named = await startHttp({ corsOrigins: ["https://app.example"] });
+  const open = await startHttp();
+  const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nOrigin: https://app.example\r\n${fields}\r\n`;
+  const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+  for (const [status, request] of [
+    [413, post("/api/echo", "Host: a\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n")],
+    [404, post("/nope", "Host: a\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n")],
+    [400, post("/api/echo", "Content-Length: 2\r\nExpect: 100-continue\r\n")],
+    [400, post("/api/echo", "Content-Length: 0\r\nExpect: more\r\n")],
+    [417, post("/api/echo", "Host: a\r\nContent-Length: 0\r\nExpect: more\r\n")],
+    [501, post("/api/echo", "Host: a\r\nTransfer-Encoding: gzip, chunked\r\n")],
+    [400, post("/ws/echo", `Host: a\r\n${upgrade}`).replace("POST", "GET")],
+    [
+      426,
+      post("/ws/echo", `Host: a\r\n${upgrade}Sec-WebSocket-Version: 9\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`).replace(
+        "POST",
+        "GET",
+      ),
+    ],
+  ] as const) {
+    const answer = await raw(open.port, request);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    for (const field of ["X-Content-Type-Options: nosniff", "Access-Control-Allow-Origin: *", "Date: "])
+      expect(answer).toContain(`${field}`);
+    const own = await raw(named.port, request);
+    for (const field of ["Access-Control-Allow-Origin: https://app.example", "Vary: Origin"]) expect(own).toContain(`${field}\r\n`);
+  }
+  const malformed = await raw(named.port, "GARBAGE\r\n\r\n");
+  expect(malformed).toContain("X-Content-Type-Options: nosniff\r\n");
+  expect(malformed).not.toContain("Access-Control-Allow-Origin");
+});
+
+it.each(["/image", "/api", "/gzip"])("[HTTP-114] with named origins %s varies by them and by what it chose from", async (path) => {
+  const { url } = await startHttp({ corsOrigins: ["https://app.example"] });
+  const response = await fetch(url + path);
+  await response.arrayBuffer();
+  expect(response.headers.get("vary")).toBe(path === "/gzip" ? "Origin, Accept-Encoding" : "Origin, Accept");
+});
+
 it("[HTTP-21] no answer may be sniffed for another type", async () => {
   const { url, port } = await startHttp();
   for (const path of ["/", "/nope", "/bytes/5", "/base64/PGI-"])

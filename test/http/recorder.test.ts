@@ -170,6 +170,31 @@ it("[HTTP-100] no log line shows a secret", async () => {
   await raw(service.port, `GET http://user:${secret}@a/get HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
   await until(() => service.logs.filter(({ text }) => text.includes("/get")).length === 7);
   expect(service.logs.filter(({ text }) => text.includes(secret))).toEqual([]);
+  const paths = [
+    `/basic-auth/u/${secret}`,
+    `/hidden-basic-auth/u/${secret}/`,
+    `/digest-auth/auth/u/${secret}/MD5`,
+    `http://a/digest-auth/auth/u/${secret}`,
+    `/cookies/set/name/${secret}`,
+    `/cookies/set?name=${secret}`,
+    `/redirect-to?url=http%3A%2F%2Fu%3A${secret}%40127.0.0.1%2F`,
+    `/redirect-to?url=http://u:${secret}@127.0.0.1/`,
+    `/redirect-to?url=http%253A%252F%252Fu%253A${secret}%2540127.0.0.1%252F`,
+    `/redirect-to?url=http%3A%2F%2Fa%2F%3Ftoken%3D${secret}`,
+    `/anything/http://u:${secret}@a/`,
+    `/anything/http%3A%2F%2Fu:${secret}%40a/`,
+  ];
+  for (const path of paths) await raw(service.port, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  await until(() => service.logs.filter(({ level }) => level === "info").length === 7 + paths.length);
+  expect(service.logs.filter(({ text }) => text.includes(secret))).toEqual([]);
+  expect(service.logs.map(({ text }) => text.split(" ")[1])).toContain("/basic-auth/u/…");
+  expect(loggedTarget("/a?url=http://b/?c=d&e=f@g")).toBe("/a?url=http://b/?c=d&e=f@g");
+  for (const long of ["\\", "%5c", "?", "/", "&"]) {
+    const startedAt = performance.now();
+    loggedTarget(`/a@?token=@${long.repeat(16_000 / long.length)}`);
+    loggedTarget(`/a@${long.repeat(16_000 / long.length)}`);
+    expect(performance.now() - startedAt).toBeLessThan(100);
+  }
   expect(loggedTarget("/a?b=1&token=x&c=2")).toBe("/a?b=1&token=…&c=2");
   expect(loggedTarget("/a?b=1")).toBe("/a?b=1");
 });

@@ -104,13 +104,13 @@ it.each(['{"a":1,"b":[true,null,"ü"]}', "[]", '"text"', "42", "null", "false", 
   },
 );
 
-it.each(["12345678901234567890", "0.12345678901234567890", "1e400", "[1E3,1.50000000000]"])(
-  "[HTTP-11] echoes the number %s as it was written",
-  async (text) => {
-    const { url } = await startHttp();
-    expect(await (await echo(url, text, "application/vnd.api+json")).text()).toBe(`{"status":"success","received":${text}}`);
-  },
-);
+it.each([
+  ...["12345678901234567890", "0.12345678901234567890", "1e400", "[1E3,1.50000000000]"],
+  ...['{"a":1.0}', "-0", "[-0.0]", "0.10", "100.00", "0.0000001", "12345678901.123456789", "1234567.123456789"],
+])("[HTTP-11] echoes the number %s as it was written", async (text) => {
+  const { url } = await startHttp();
+  expect(await (await echo(url, text, "application/vnd.api+json")).text()).toBe(`{"status":"success","received":${text}}`);
+});
 
 it("[HTTP-12] echoes forms, text, multipart and binary with a description", async () => {
   const { url } = await startHttp();
@@ -133,6 +133,9 @@ it("[HTTP-12] echoes forms, text, multipart and binary with a description", asyn
     contentType: "application/octet-stream",
     bytes: 3,
   });
+  for (const type of ["application/x-ndjson", "application/x-yaml", "application/yaml", "application/toml"]) {
+    expect(await (await echo(url, "a: 1\n", type)).json()).toMatchObject({ received: "a: 1\n", contentType: type });
+  }
   const form = new FormData();
   form.set("name", "value");
   form.set("file", new File(["content"], "note.txt", { type: "text/plain" }));

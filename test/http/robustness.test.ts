@@ -80,6 +80,9 @@ it("[HTTP-28] Expect: 100-continue is met, refused for a body that is too large,
   const refused = await raw(port, "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\nExpect: 100-continue\r\n\r\n");
   expect(refused).toMatch(/^HTTP\/1.1 413 /);
   expect(refused).not.toContain("100 Continue");
+  // A final answer instead of the 100 leaves open whether the body comes: nothing more is read.
+  const unread = await raw(port, "GET /health HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n");
+  expect(unread).toMatch(/^HTTP\/1.1 200 [\s\S]*Connection: close/);
   const other = await raw(port, "GET / HTTP/1.1\r\nHost: a\r\nExpect: the-unexpected\r\n\r\n");
   expect(other).toMatch(/^HTTP\/1.1 417 [\s\S]*\{"status":"error"/);
   expect((await curl("-H", "Expect: 100-continue", "-d", "a=1", `${url}/api/echo`)).all).toMatch(/100 Continue[\s\S]*"a":"1"/);
@@ -192,6 +195,36 @@ it("[HTTP-36] an unknown method is 501, another version 505, and CONNECT is no p
     /^HTTP\/1.1 405 [\s\S]*\{"status":"error"/,
   );
   await stillServes(url);
+});
+
+it("[HTTP-115] lines that end with LF alone are 400, not another version", async () => {
+  const { port } = await startHttp();
+  for (const request of ["GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\nHost: a\r\n\r\n", "GET / HTTP/1.0\n\n"]) {
+    expect(await raw(port, request)).toMatch(/^HTTP\/1.1 400 [\s\S]*"message":"[^"]*CRLF/);
+  }
+  for (const request of [
+    "GET / HTTP/3.7\n\n",
+    "GET / HTTP/1.2\r\nHost: a\r\n\r\n",
+    "GET / HTTP/0.9\r\n\r\n",
+    "GET / HTTP/2.0\r\nHost: a\r\n\r\n",
+  ]) {
+    expect(await raw(port, request)).toMatch(/^HTTP\/1.1 505 /);
+  }
+  for (const request of ["GET / HTTP/x\r\n\r\n", "GET / HTTP/1\r\n\r\n", "GET / FTP/1.1\r\n\r\n"]) {
+    expect(await raw(port, request)).toMatch(/^HTTP\/1.1 400 /);
+  }
+});
+
+it("[HTTP-116] a transfer coding other than chunked is 501", async () => {
+  const service = await startHttp();
+  const answer = await raw(
+    service.port,
+    "POST /api/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n",
+  );
+  expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 501"]);
+  expect(answer).toMatch(/Connection: close[\s\S]*\{"status":"error","message":"[^"]*chunked/);
+  const plain = "POST /api/echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: Chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+  expect(await raw(service.port, plain)).toMatch(/^HTTP\/1.1 200 [\s\S]*"received":"abc"/);
 });
 
 it.each([

@@ -212,3 +212,14 @@ it("[HTTP-54] a thousand subscribers share one beat and get every event", async 
   expect(await service.act("sse.send", { data: "all of you" })).toEqual({ subscribers: 1_000 });
   await until(() => sockets.every(({ gotOwn }) => gotOwn), 15_000);
 });
+
+it("[HTTP-117] the row of an open stream counts what it has sent, about once a second", async () => {
+  const service = await startHttp();
+  const connection = await rawConnection(service.port, "GET /api/stream?count=0&duration=50ms HTTP/1.1\r\nHost: a\r\n\r\n");
+  await connection.received(/"id":30/);
+  const row = await until(() => service.rows().find(({ bytesOut }) => bytesOut > 500));
+  expect(row).toMatchObject({ tone: "pending", target: "/api/stream?count=0&duration=50ms" });
+  await until(() => service.rows().find(({ bytesOut }) => bytesOut > row.bytesOut));
+  connection.socket.destroy();
+  expect((await service.ended(() => true)).bytesOut).toBeGreaterThan(row.bytesOut);
+});

@@ -51,6 +51,20 @@ it("[HTTP-88] a handshake that is none is refused in the error shape", async () 
   expect(await raw(port, handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 99\r\n${key}`))).toMatch(
     /^HTTP\/1.1 426 [\s\S]*Sec-WebSocket-Version: 13\r\n[\s\S]*\{"status":"error"/,
   );
+  for (const other of ["8", "013", "13.0", "13, 8"]) {
+    expect(await raw(port, handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: ${other}\r\n${key}`))).toMatch(
+      /^HTTP\/1.1 426 [\s\S]*Sec-WebSocket-Version: 13\r\n/,
+    );
+  }
+  const whole = handshake(`Upgrade: websocket\r\n${version}${key}`);
+  expect(await raw(port, whole.replace("Host: a\r\n", ""))).toMatch(/^HTTP\/1.1 400 [\s\S]*Host/);
+  for (const list of ["", "a b", "a,a", "a,,b"]) {
+    expect(await raw(port, handshake(`Upgrade: websocket\r\n${version}${key}Sec-WebSocket-Protocol: ${list}\r\n`))).toMatch(
+      /^HTTP\/1.1 400 [\s\S]*Sec-WebSocket-Protocol/,
+    );
+  }
+  // RFC 9110 §7.8: HTTP/1.0 cannot change protocol.
+  expect(await raw(port, whole.replace("HTTP/1.1", "HTTP/1.0"))).toMatch(/^HTTP\/1.1 426 /);
   const plain = await fetch(`${url}/ws/echo`);
   expect([plain.status, plain.headers.get("upgrade"), await plain.json()]).toEqual([
     426,

@@ -134,6 +134,16 @@ describe("settings file", () => {
     expect(Object.keys((await open(dir)).settings.current.app).filter((key) => key.startsWith("key"))).toHaveLength(20);
   });
 
+  it("[BL-38] a change applies to what another Backlot saved in the same folder", async () => {
+    const dir = temporaryDir();
+    const { settings: one } = await open(dir);
+    const { settings: other } = await open(dir);
+    await one.update((current) => ({ ...current, profiles: { ...current.profiles, mine: { services: {} } } }));
+    await other.update((current) => ({ ...current, app: { ...current.app, keptRows: 1_234 } }));
+    const { settings } = await open(dir);
+    expect([Object.keys(settings.current.profiles), settings.current.app.keptRows]).toEqual([["Default", "mine"], 1_234]);
+  });
+
   it("[BL-33] a save that fails changes nothing, and the next one works", async () => {
     const dir = temporaryDir();
     const { save, port } = await open(dir);

@@ -26,5 +26,6 @@ async function sendCoded(request: Request, response: Response, name: keyof typeo
   const { token, encode, mark } = codings[name];
   const told = { [mark]: true, headers: headersOf(request), method: request.method, origin: originOf(request) };
   const body = await encode(Buffer.from(`${JSON.stringify(told, null, 2)}\n`));
-  send(response, 200, "application/json; charset=utf-8", body, { "Content-Encoding": token, Vary: "Accept-Encoding" });
+  response.vary("Accept-Encoding");
+  send(response, 200, "application/json; charset=utf-8", body, { "Content-Encoding": token });
 }

@@ -21,7 +21,7 @@ function chooseImage(request: Request, response: Response): void {
   const pictures: readonly SamplePicture[] = Object.values(samplePictures);
   const types = pictures.map(({ type }) => type);
   const type = preferredType(request.headers.accept, types);
-  response.setHeader("Vary", "Accept");
+  response.vary("Accept");
   const picture = pictures.find((one) => one.type === type);
   if (picture) sendPicture(response, picture);
   else sendError(response, 406, `Not acceptable; there are ${types.join(", ")}`);

@@ -12,7 +12,7 @@ export function listRoutes(others: readonly Route[]): readonly Route[] {
   ]);
   const all = [...others, ...own];
   function list(request: Request, response: Response): void {
-    response.setHeader("Vary", "Accept");
+    response.vary("Accept");
     if (preferredType(request.headers.accept, ["application/json", "text/html"]) === "text/html") sendHtml(response, pageOf(all));
     else sendPrettyJson(response, { routes: all.map(describe) });
   }

@@ -1,4 +1,5 @@
 import type { HttpViews } from "../../../contract/http.ts";
+import type { HttpEntry } from "../../core/http-entry.ts";
 import type { Log } from "../../core/log.ts";
 import type { RecordedResponse } from "../../core/recorded-messages.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
@@ -9,6 +10,9 @@ import { createSseTickers } from "./sse-tickers.ts";
 const listedAfterMs = 60_000;
 const mostListedAfter = 200;
 const eventsAtOnce = 200;
+/** How often the row of an open stream tells what it has sent, and how many rows at most: each is told with its detail. */
+const rowsEveryMs = 1_000;
+const rowsAtOnce = 50;
 /** Up to here each new subscriber is worth knowing; above it they are a crowd. */
 const notedSubscribers = 20;
 
@@ -31,7 +35,7 @@ export interface SseHub {
   close(): void;
 }
 
-export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; log: Log }): SseHub {
+export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; touch: (entry: HttpEntry) => void; log: Log }): SseHub {
   const open = new Map<number, SseSubscription>();
   const left: SseSubscription[] = [];
   const tickers = createSseTickers();
@@ -39,6 +43,9 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
   let eventsSent = 0;
   let viewTimer: NodeJS.Timeout | undefined;
   let forgetTimer: NodeJS.Timeout | undefined;
+  /** Rows that lag behind their stream, the longest waiting first. */
+  const stale = new Set<HttpEntry>();
+  let rowsTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let frameTime = 0;
   const frames = new Map<number, SseFrame>();
@@ -59,9 +66,24 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
 
   function send(subscription: SseSubscription, frame: SseFrame): boolean {
     const sent = subscription.send(frame);
-    if (sent) eventsSent += 1;
+    if (sent) {
+      eventsSent += 1;
+      if (subscription.entry) stale.add(subscription.entry);
+      if (!closed) rowsTimer ??= setTimeout(touchRows, rowsEveryMs);
+    }
     changed();
     return sent;
+  }
+
+  function touchRows(): void {
+    let touched = 0;
+    for (const entry of stale) {
+      stale.delete(entry);
+      if (entry.ended) continue;
+      options.touch(entry);
+      if (++touched === rowsAtOnce) break;
+    }
+    rowsTimer = stale.size > 0 ? setTimeout(touchRows, rowsEveryMs) : undefined;
   }
 
   function changed(): void {
@@ -85,6 +107,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
   function onClosed(subscription: SseSubscription): void {
     subscription.closed();
     open.delete(subscription.id);
+    if (subscription.entry) stale.delete(subscription.entry);
     if (closed) return;
     left.push(subscription);
     if (left.length > mostListedAfter) left.shift();
@@ -155,6 +178,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       closed = true;
       clearTimeout(viewTimer);
       clearTimeout(forgetTimer);
+      clearTimeout(rowsTimer);
       for (const subscription of open.values()) subscription.end("server");
       tickers.close();
     },

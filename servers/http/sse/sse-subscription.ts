@@ -1,4 +1,5 @@
 import type { SseSubscriber } from "../../../contract/http.ts";
+import type { HttpEntry } from "../../core/http-entry.ts";
 import type { RecordedResponse } from "../../core/recorded-messages.ts";
 import type { SseFrame } from "./sse-frame.ts";
 
@@ -7,6 +8,7 @@ const queuedBytes = 64 << 10;
 
 export interface SseSubscription {
   readonly id: number;
+  readonly entry: HttpEntry | undefined;
   /** False where the event was left out because the client reads too slowly. */
   send(frame: SseFrame): boolean;
   end(by: "server" | "done"): void;
@@ -41,6 +43,7 @@ export function createSseSubscription(options: {
 
   return {
     id,
+    entry: response.entry,
     send(frame) {
       if (closedAt !== undefined || response.writableEnded) return false;
       if (response.writableLength > queuedBytes) {

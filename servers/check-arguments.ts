@@ -1,0 +1,15 @@
+/** Entry for the launcher: says what is wrong with the arguments before it looks for a runtime to open a window with. */
+import { services } from "./catalog.ts";
+import { parseCommandLine } from "./command-line.ts";
+import { toFailure } from "./core/service-error.ts";
+
+/** Undefined where they are understood, else the text for stderr. */
+export function problemWithArguments(argv: readonly string[]): string | undefined {
+  try {
+    parseCommandLine(argv, services);
+    return undefined;
+  } catch (error) {
+    const { code, message, hint } = toFailure(error);
+    return `${code}: ${message}\n${hint}`;
+  }
+}

@@ -1,0 +1,61 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
+import { eventually } from "../support/eventually.ts";
+import { projectRoot } from "../support/start-backlot.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+/** The command of the README, as a person or a CI job types it. */
+function npmStart(...args: string[]) {
+  const child = spawn("npm", ["start", "--", "--data-dir", temporaryDir(), "--dashboard-port", "0", ...args], {
+    cwd: projectRoot,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME },
+    detached: true,
+  });
+  onTestFinished(() => {
+    try {
+      process.kill(-(child.pid as number), "SIGKILL");
+    } catch {
+      // It has ended with all its children.
+    }
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  return { child, ended: once(child, "close"), stdout: () => stdout, stderr: () => stderr };
+}
+
+const lines = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { type: string; state?: string; endpoints?: { url: string }[] });
+
+describe("npm start", () => {
+  it("[BL-77] a run that fails prints its failed line, and npm nothing", async () => {
+    const run = npmStart("--headless", "--only", "http", "--http-port", "abc", "--json");
+    expect((await run.ended)[0]).toBe(1);
+    expect(lines(run.stdout()).map(({ state }) => state)).toEqual(["starting", "failed"]);
+  });
+
+  it("[BL-77] refuses wrong arguments before it looks for a window", async () => {
+    const run = npmStart("--only", "http", "--start-all");
+    expect((await run.ended)[0]).toBe(2);
+    expect([run.stdout(), run.stderr()]).toEqual(["", expect.stringMatching(/^USAGE: --only and --start-all exclude each other\n/)]);
+  });
+
+  it("[BL-78] SIGTERM to npm ends Backlot and its services", async () => {
+    const run = npmStart("--headless", "--only", "http", "--http-port", "0", "--json");
+    await eventually(() => run.stdout().includes('"ready"'), "it is ready");
+    const url = lines(run.stdout()).find(({ state }) => state === "running")?.endpoints?.[0]?.url ?? "";
+    run.child.kill("SIGTERM");
+    await run.ended;
+    await eventually(() => isPortFree(Number(new URL(url).port), false), "its port is free");
+  });
+});
