@@ -6,18 +6,26 @@ import { type StartedProcess, startProcess } from "./harness.ts";
 import { commandLineOf, processTree } from "./process-tree.ts";
 
 export interface BacklotProgram extends StartedProcess {
-  /** "http://127.0.0.1:8080" */
-  readonly httpUrl: string;
+  /** Of the service's first port: "http://127.0.0.1:8080". */
+  readonly url: string;
   /** With the token. */
   readonly dashboardUrl: string;
-  /** The HTTP service's process; it changes with each start of the service. */
+  /** The service's process; it changes with each start of the service. */
   servicePid(): number;
 }
 
 const entry = path.resolve(import.meta.dirname, "../dist/servers/backlot.cjs");
 
+export interface BacklotOptions {
+  readonly service: "http" | "account" | "mqtt";
+  readonly port: number;
+  /** More of the command line. */
+  readonly flags?: readonly string[];
+  readonly core?: number;
+}
+
 /** The built program as CI runs it: headless, recorder and request log on, its log going to a file. */
-export async function startBacklot(options: { httpPort: number; core?: number }): Promise<BacklotProgram> {
+export async function startBacklot({ service, port, flags = [], core }: BacklotOptions): Promise<BacklotProgram> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-bench-"));
   const logFile = path.join(folder, "stderr.log");
   const log = openSync(logFile, "w");
@@ -25,10 +33,11 @@ export async function startBacklot(options: { httpPort: number; core?: number })
     command: process.execPath,
     args: [
       entry,
-      ...["--headless", "--json", "--only", "http"],
-      ...["--http-port", String(options.httpPort), "--dashboard-port", "0", "--data-dir", path.join(folder, "data")],
+      ...["--headless", "--json", "--only", service],
+      ...[`--${service}-port`, String(port), "--dashboard-port", "0", "--data-dir", path.join(folder, "data")],
+      ...flags,
     ],
-    ...(options.core !== undefined && { core: options.core }),
+    ...(core !== undefined && { core }),
     stderr: log,
     env: { LOG_LEVEL: "info" },
     folder,
@@ -36,24 +45,26 @@ export async function startBacklot(options: { httpPort: number; core?: number })
   closeSync(log);
   const errorText = () => readFileSync(logFile, "utf8").slice(-4_000);
 
-  let httpUrl: string | undefined;
+  let url: string | undefined;
   const dashboardUrl = await new Promise<string>((resolve, reject) => {
     createInterface({ input: running.child.stdout! }).on("line", (line) => {
       const said = JSON.parse(line) as { type: string; dashboard?: string; endpoints?: { url: string }[] };
-      httpUrl = said.endpoints?.[0]?.url ?? httpUrl;
+      url = said.endpoints?.[0]?.url ?? url;
       if (said.type === "ready" && said.dashboard) resolve(said.dashboard);
     });
     running.child.once("exit", (code) => reject(new Error(`Backlot ended with code ${code}: ${errorText()}`)));
   });
-  if (!httpUrl) throw new Error(`The HTTP service did not start: ${errorText()}`);
+  if (!url) throw new Error(`The service did not start: ${errorText()}`);
   return {
     ...running,
     errorText,
-    httpUrl: httpUrl.replace(/\/$/, ""),
+    url: url.replace(/\/$/, ""),
     dashboardUrl,
     servicePid() {
-      const pid = processTree(running.pid).find((one) => /service-process\S* http$/.test(commandLineOf(one)));
-      if (pid === undefined) throw new Error("The HTTP service has no process.");
+      const pid = processTree(running.pid).find(
+        (one) => commandLineOf(one).endsWith(` ${service}`) && commandLineOf(one).includes("service-process"),
+      );
+      if (pid === undefined) throw new Error("The service has no process.");
       return pid;
     },
   };

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const benchNames = ["http", "sse", "dashboard"] as const;
+export const benchNames = ["http", "sse", "dashboard", "events"] as const;
 export type BenchName = (typeof benchNames)[number];
 
 export interface BenchOptions {
@@ -20,6 +20,7 @@ export const usage = `Usage: npm run bench -- ${benchNames.join("|")} [--rounds 
   http       CPU per request beside node:http, Express and httpbin
   sse        1,000 clients with 10 events a second each, beside two plain servers
   dashboard  5,000 requests a second with a dashboard open: losses, memory, time to stop
+  events     CPU of a durable POST beside plain servers; reading 100 thousand to 10 million events
 
   --rounds N   how often each measurement is repeated
   --seconds N  length of one run

@@ -1,6 +1,7 @@
-/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard`; method and results are in README.md. */
+/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events`; method and results are in README.md. */
 import { type BenchName, type BenchOptions, parseBenchOptions, usage } from "./bench-options.ts";
 import { dashboardBench } from "./dashboard-bench.ts";
+import { eventsBench } from "./events-bench.ts";
 import { hasProc, machineLine, releaseAll } from "./harness.ts";
 import { httpBench } from "./http-bench.ts";
 import { writeResults } from "./results-file.ts";
@@ -11,6 +12,7 @@ const benches: Readonly<Record<BenchName, (options: BenchOptions) => Promise<str
   http: httpBench,
   sse: sseBench,
   dashboard: dashboardBench,
+  events: eventsBench,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

@@ -32,7 +32,7 @@ export async function dashboardBench(options: BenchOptions): Promise<string> {
   const withPage = installMissing([chromiumPackage]).length === 0;
 
   const otherLoad = watchOtherLoad();
-  const backlot = await startBacklot({ httpPort: await freePort() });
+  const backlot = await startBacklot({ service: "http", port: await freePort() });
   const control = await openControlSocket(backlot.dashboardUrl);
   const dashboard = await (withPage ? openPageDashboard : openSocketDashboard)(backlot.dashboardUrl);
   const witness = await openSocketDashboard(backlot.dashboardUrl);
@@ -62,7 +62,7 @@ const startLoad = (backlot: BacklotProgram, seconds: number): StartedProcess =>
     command: process.execPath,
     args: [
       `${import.meta.dirname}/load/paced-requests.ts`,
-      ...[new URL(backlot.httpUrl).port, requestsPerSecond, connections, seconds].map(String),
+      ...[new URL(backlot.url).port, requestsPerSecond, connections, seconds].map(String),
     ],
   });
 

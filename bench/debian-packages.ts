@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { findProgram, progress } from "./harness.ts";
 
 export interface Needed {
@@ -23,6 +24,20 @@ export const chromiumPackage: Needed = {
   package: "chromium",
   use: "to show the dashboard",
   isThere: () => findProgram("chromium") !== undefined,
+};
+/** Debian keeps it where only root's PATH looks. */
+export const mosquittoProgram = (): string | undefined =>
+  findProgram("mosquitto") ?? ["/usr/sbin/mosquitto"].find((file) => existsSync(file));
+export const mosquittoPackage: Needed = {
+  package: "mosquitto",
+  use: "to be compared with",
+  isThere: () => mosquittoProgram() !== undefined,
+};
+export const compilerPackage: Needed = { package: "gcc", use: "to compile the MQTT load", isThere: () => findProgram("cc") !== undefined };
+export const libcHeadersPackage: Needed = {
+  package: "libc6-dev",
+  use: "to compile the MQTT load",
+  isThere: () => existsSync("/usr/include/stdio.h"),
 };
 
 /** As root on Debian, installs what is missing; elsewhere names it. Returns what is missing still. */

@@ -45,9 +45,9 @@ export async function httpBench(options: BenchOptions): Promise<string> {
   const missing = installMissing([wrkPackage, gunicornPackage, httpbinPackage]);
   if (missing.includes(wrkPackage)) throw new Error("Without wrk there is nothing to load the servers with.");
 
-  const backlot = await startBacklot({ httpPort: await freePort(), core: serverCore });
+  const backlot = await startBacklot({ service: "http", port: await freePort(), core: serverCore });
   const control = await openControlSocket(backlot.dashboardUrl);
-  const statusBody = await (await fetch(`${backlot.httpUrl}/`)).text();
+  const statusBody = await (await fetch(`${backlot.url}/`)).text();
   const contenders = [
     await nodePeer("node:http, bare", ["node-http.ts"], statusBody),
     await nodePeer("Express 5, bare", ["express.ts"], statusBody),
@@ -121,7 +121,7 @@ function backlotContender(backlot: BacklotProgram): Contender {
   return {
     name: "Backlot",
     server: backlot,
-    url: { GET: `${backlot.httpUrl}/`, POST: `${backlot.httpUrl}/api/echo` },
+    url: { GET: `${backlot.url}/`, POST: `${backlot.url}/api/echo` },
     parts: [
       { name: "Backlot, HTTP service", pids: () => [service] },
       { name: "Backlot, all processes", pids: () => processTree(backlot.pid) },

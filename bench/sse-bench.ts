@@ -111,13 +111,13 @@ async function peer(name: string, file: string): Promise<Started> {
 }
 
 async function backlot(): Promise<Started> {
-  const server = await startBacklot({ httpPort: await freePort(), core: serverCore });
+  const server = await startBacklot({ service: "http", port: await freePort(), core: serverCore });
   const service = server.servicePid();
   const parts = [
     { name: "Backlot, HTTP service", pids: () => [service] },
     { name: "Backlot, all processes", pids: () => processTree(server.pid) },
   ];
-  return { server, port: Number(new URL(server.httpUrl).port), parts };
+  return { server, port: Number(new URL(server.url).port), parts };
 }
 
 async function measure({ parts, port }: Started, target: string, seconds: number): Promise<readonly (readonly [string, Sample])[]> {

@@ -10,6 +10,11 @@ const preload = "dist/electron/preload.cjs";
 const dashboard = "dist/renderer/index.html";
 const shellFiles = ["package.json", preload, "resources/icons/256x256.png", "resources/tray/tray-linux.png"];
 
+/** SQLite's binding, which finds its binary by name: no require of ours leads to these. */
+const sqlite = "node_modules/better-sqlite3";
+const sqliteFiles = [`${sqlite}/package.json`, `${sqlite}/lib/index.js`, `${sqlite}/prebuilds/linux-x64.node`];
+const isSqliteModule = (name) => name.startsWith(`${sqlite}/lib/`) && !/-(x|arm)64\.js$/.test(name);
+
 /**
  * RunAsNode, cookie encryption, NODE_OPTIONS, inspector: off. ASAR integrity, app from ASAR only: on.
  * V8 snapshot of its own, file: privileges: off.
@@ -30,7 +35,7 @@ export async function inspectPackage(folder) {
     .map(({ name, stat }) => ({ name, bytes: stat.size }));
   const names = new Set(files.map(({ name }) => name));
 
-  const needed = new Set([...shellFiles, ...programEntries, dashboard]);
+  const needed = new Set([...shellFiles, ...programEntries, dashboard, ...sqliteFiles, ...[...names].filter(isSqliteModule)]);
   for (const entry of programEntries) follow(entry, requiredFiles, names, read, needed);
   follow(dashboard, (from, text) => namedAssets(from, text, names), names, read, needed);
 

@@ -37,17 +37,20 @@ try {
 
   await everywhere(dashboard, "overview", (page) => page.getByText("Worth knowing").waitFor());
   await everywhere(dashboard, "http-live", async (page) => {
-    await openService(page, "Live");
+    await openService(page, "HTTP", "Live");
     await page.getByRole("row").filter({ hasText: "/api/echo" }).first().click();
     await page.keyboard.press("Enter");
     await page.getByRole("tab", { name: "Response" }).waitFor();
   });
   await everywhere(dashboard, "http-try", async (page) => {
-    await openService(page, "Try");
+    await openService(page, "HTTP", "Try");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await delay(700);
   });
-  for (const tab of ["Config", "Logs"]) await everywhere(dashboard, `http-${tab.toLowerCase()}`, (page) => openService(page, tab));
+  for (const tab of ["Config", "Logs"]) await everywhere(dashboard, `http-${tab.toLowerCase()}`, (page) => openService(page, "HTTP", tab));
+  for (const service of ["MQTT", "Account", "Events"]) {
+    await everywhere(dashboard, `${service.toLowerCase()}-live`, (page) => openService(page, service, "Live"));
+  }
   for (const name of ["Timeline", "Settings"]) {
     await everywhere(dashboard, name.toLowerCase(), (page) => page.getByRole("link", { name }).first().click());
   }
@@ -79,8 +82,11 @@ async function open(dashboard, viewport, colorScheme) {
   return page;
 }
 
-async function openService(page, tab) {
-  await page.getByRole("link", { name: /^HTTP/ }).first().click();
+async function openService(page, service, tab) {
+  await page
+    .getByRole("link", { name: new RegExp(`^${service}`) })
+    .first()
+    .click();
   await page.getByRole("tab", { name: tab, exact: true }).click();
 }
 

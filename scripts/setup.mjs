@@ -1,6 +1,6 @@
 /** Brings a fresh clone to where Backlot can run: packages, Node, build. Plain JavaScript that any Node from 18 on runs. */
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
 import path from "node:path";
 
 export const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
@@ -17,6 +17,10 @@ export function suitableNode() {
 /** `npm ci` when the lockfile is not what is installed. Progress goes to stderr: stdout belongs to `--json`. */
 export async function installPackages() {
   if (isInstalled()) return;
+  // npm ci empties the folder first, and would empty whatever a link leads to.
+  if (lstatSync(path.join(root, "node_modules"), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    fail("node_modules is a link, and what it leads to is not what package-lock.json asks for. Remove the link, or install there.");
+  }
   console.error("Installing packages (npm ci) ...");
   const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : [process.platform === "win32" ? "npm.cmd" : "npm"];
   const code = await run(npm[0], [...npm.slice(1), "ci", "--include=dev", "--include=optional", "--loglevel=error"], {

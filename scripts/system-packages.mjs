@@ -8,6 +8,10 @@ const tools = [
   { command: "chromium", package: "chromium", use: "end-to-end tests of the dashboard" },
   { command: "curl", package: "curl", use: "the HTTP service's tests" },
   { command: "python3", package: "python3", use: "the HTTP service's tests" },
+  // Its server's programs are not on the PATH; this one, of the same package, is.
+  { command: "pg_ctlcluster", package: "postgresql", use: "the events service's tests with several instances" },
+  { command: "redis-server", package: "redis-server", use: "the tests of the events service and the MQTT broker with several instances" },
+  { command: "mosquitto_pub", package: "mosquitto-clients", use: "the MQTT broker's tests" },
 ];
 
 const find = (command) =>

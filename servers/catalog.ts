@@ -1,9 +1,10 @@
 import type { Service } from "./core/service.ts";
+import { eventsService } from "./events/events-service.ts";
 import { httpService } from "./http/http-service.ts";
 import type { PlannedService } from "./supervisor/supervisor.ts";
 
 /** The services of this version, in the window's order. */
-export const services: readonly Service[] = [httpService];
+export const services: readonly Service[] = [httpService, eventsService];
 
 const allPlanned: readonly PlannedService[] = [
   { id: "grpc", title: "gRPC", purpose: "Greeter with all four call patterns, reflection, health", ports: [50_051, 8_000] },

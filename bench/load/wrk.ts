@@ -13,11 +13,29 @@ export interface WrkResult {
 }
 
 /** GET, or POST with 1 KiB of JSON, for so many seconds from the load core. */
-export async function runWrk(options: { url: string; method: "GET" | "POST"; seconds: number }): Promise<WrkResult> {
+export async function runWrk(options: {
+  url: string;
+  method: "GET" | "POST";
+  seconds: number;
+  authorization?: string;
+}): Promise<WrkResult> {
   const script = options.method === "POST" ? ["-s", path.join(import.meta.dirname, "post-1k.lua")] : [];
+  const header = options.authorization === undefined ? [] : ["-H", `Authorization: ${options.authorization}`];
   const output = await runToEnd({
     command: "wrk",
-    args: ["-t1", "-c", String(wrkConnections), "-d", `${options.seconds}s`, "--timeout", "10s", "--latency", ...script, options.url],
+    args: [
+      "-t1",
+      "-c",
+      String(wrkConnections),
+      "-d",
+      `${options.seconds}s`,
+      "--timeout",
+      "10s",
+      "--latency",
+      ...script,
+      ...header,
+      options.url,
+    ],
     core: loadCore,
   });
   return parseWrk(output);

@@ -17,6 +17,13 @@ export const errorCodes = {
   CALL_INVALID: "The parameters of a call are not what it takes.",
   USAGE: "The command line is not understood.",
   DASHBOARD_MISSING: "The dashboard's files are not built.",
+  STORE_FULL: "The disk, or the limit set for the file, has no room for more.",
+  STORE_LOCKED: "Another program holds the database.",
+  STORE_DAMAGED: "The file is not a readable database; it is left as it is.",
+  STORE_UNREACHABLE: "The database cannot be opened or reached.",
+  STORE_BUSY: "The database is slower than what arrives.",
+  RUNTIME_TOO_OLD: "This Node is too old for a part of Backlot.",
+  JOB_UNKNOWN: "There is no such export, import or deletion, or it is in another state.",
   INTERNAL: "A fault in Backlot itself.",
 } as const;
 export type ErrorCode = keyof typeof errorCodes;

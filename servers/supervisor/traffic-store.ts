@@ -138,6 +138,8 @@ function createMatcher({ text, tone }: Pick<TrafficQuery, "text" | "tone">): (ro
   return (row) => {
     if (tones && !tones.includes(row.tone)) return false;
     if (needle === "") return true;
-    return `${row.verb} ${row.target}\n${row.outcome}\n${row.client} ${row.peer}\n${row.preview}`.toLowerCase().includes(needle);
+    return `${row.verb} ${row.target}\n${row.outcome}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.reason ?? ""}\n${row.preview}`
+      .toLowerCase()
+      .includes(needle);
   };
 }

@@ -5,6 +5,8 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Electron from "electron";
 import { _electron, chromium, type Page } from "playwright-core";
+import { services } from "../../servers/catalog.ts";
+import { configProperties, environmentNames } from "../../servers/core/config.ts";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 
@@ -47,7 +49,13 @@ const endDeadlineMs = 15_000;
 const rootSwitches = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
 
 /** Any free port for HTTP, where a test asks for none. */
-const environment = { ...process.env, HTTP_PORT: "0" } as Record<string, string>;
+/** Every service on whichever ports are free. */
+const portVariables = services.flatMap((service) =>
+  configProperties(service).flatMap(([field, property]) =>
+    service.ports.includes(field as never) ? environmentNames(service, property).slice(0, 1) : [],
+  ),
+);
+const environment = { ...process.env, ...Object.fromEntries(portVariables.map((name) => [name, "0"])) } as Record<string, string>;
 
 /** Starts the program as the launcher does, with a channel to tell when it is up. */
 export function spawnApp(dataDir: string, more: readonly string[] = []): ChildProcess {

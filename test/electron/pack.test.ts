@@ -10,7 +10,7 @@ it.skipIf(process.platform !== "linux")(
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [path.join(root, "scripts/pack.mjs"), "--check"], { cwd: root });
     expect(stderr).toBe("");
     expect(stdout).toMatch(/ dist\/electron\/main\.cjs\n/);
-    expect(stdout).not.toMatch(/node_modules|\.map\n|backlot\.cjs/);
+    expect(stdout).not.toMatch(/node_modules\/(?!better-sqlite3\/)|\.map\n|backlot\.cjs/);
   },
   120_000,
 );

@@ -24,6 +24,17 @@ describe("columns", () => {
   });
 });
 
+describe("a column with an ample width", () => {
+  const columns = [column("path", 0), { ...column("client", 4, "c".repeat(10)), ample: "c".repeat(15) }];
+  it.each([
+    [1_000, "minmax(0, 1fr) 150px"],
+    [416, "minmax(0, 1fr) 120px"],
+    [300, "minmax(0, 1fr) 100px"],
+  ])("in %i px takes only what the filling column can spare", (roomPx, template) => {
+    expect(fitColumns(columns, roomPx, tenPxALetter).template).toBe(template);
+  });
+});
+
 describe("the chosen row", () => {
   it.each([
     ["ArrowDown", 4, 5],

@@ -3,7 +3,8 @@ import type { ConfigField } from "../../contract/config.ts";
 import type { RateHistory, TrafficPage } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
 import type { TrafficRow } from "../../contract/traffic.ts";
-import { type Draft, defaultText, draftOf, parseDraft } from "../../renderer/src/config/draft.ts";
+import { configDrafts } from "../../renderer/src/config/config-drafts.ts";
+import { type Draft, defaultText, draftOf, parseDraft, problemOf } from "../../renderer/src/config/draft.ts";
 import { hashOf, parseRoute, servicePage } from "../../renderer/src/frame/route.ts";
 import { cardNote } from "../../renderer/src/overview/card-note.ts";
 import { groupSeries, stack } from "../../renderer/src/overview/traffic-series.ts";
@@ -120,6 +121,25 @@ describe("a field of the form", () => {
       defaultText(field({ type: { kind: "text" }, default: "" })),
     ]).toEqual(["8080", "8080 ms", "none", "off", "empty"]);
   });
+
+  it("marks a field by what is typed, then by what was refused, then by what is in force", () => {
+    const port = field({ type: { kind: "integer", minimum: 0, maximum: 65_535 }, problem: "In force and wrong." });
+    expect([
+      problemOf(port, undefined, undefined),
+      problemOf(port, "70000", "Refused."),
+      problemOf(port, "8081", "Refused."),
+      problemOf(port, "8081", undefined),
+    ]).toEqual(["In force and wrong.", "At most 65535.", "Refused.", undefined]);
+  });
+
+  it("keeps drafts for each service and profile", () => {
+    configDrafts("http", "Default").set({ port: "9000" });
+    expect([configDrafts("http", "Default").get(), configDrafts("http", "Other").get(), configDrafts("mqtt", "Default").get()]).toEqual([
+      { port: "9000" },
+      {},
+      {},
+    ]);
+  });
 });
 
 describe("the timeline", () => {
@@ -189,6 +209,25 @@ describe("the timeline", () => {
     timeline.scrolled(true);
     timeline.receive([row("http", 2, 20)], 0);
     expect(timeline.view.get()).toMatchObject({ mode: "scrolled", arrived: 1, rows: [{ id: 1 }] });
+  });
+
+  it("says no more that all are kept once rows have left, or were never handed over", async () => {
+    const pages = { http: page([row("http", 1, 10)], 10) };
+    const timeline = setUp(pages);
+    await timeline.reload(["http"], "");
+    timeline.togglePause();
+    timeline.receive([row("http", 2, 20)], 4);
+    pages.http = page([row("http", 2, 20)], 15);
+    await timeline.recount();
+    expect(timeline.view.get()).toMatchObject({ kept: 15, allKept: true });
+    timeline.receive([], 5);
+    pages.http = page([row("http", 7, 20)], 12);
+    await timeline.recount();
+    timeline.receive([row("http", 8, 30)], 0);
+    expect(timeline.view.get()).toMatchObject({ kept: 12, allKept: false, arrived: 11 });
+    const losing = setUp({ http: { ...page([], 10), dropped: 2 } });
+    await losing.reload(["http"], "");
+    expect(losing.view.get().allKept).toBe(false);
   });
 
   it("shows only live rows that pass the filter", async () => {

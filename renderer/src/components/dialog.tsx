@@ -6,13 +6,14 @@ interface DialogProps {
   readonly opened: boolean;
   readonly title: ReactNode;
   readonly children: ReactNode;
+  readonly size?: "sm" | "lg";
   onClose(): void;
 }
 
 /** Put together from parts: the ready-made modal's `header` would be a second banner of the page. */
-export function Dialog({ opened, title, children, onClose }: DialogProps) {
+export function Dialog({ opened, title, children, size = "sm", onClose }: DialogProps) {
   return (
-    <Modal.Root opened={opened} onClose={onClose} size="sm" centered>
+    <Modal.Root opened={opened} onClose={onClose} size={size} centered>
       <Modal.Overlay backgroundOpacity={0.45} />
       <Modal.Content>
         <Modal.Body className={styles.body}>

@@ -8,12 +8,14 @@ interface FilterInputProps {
   onChange(value: string): void;
   readonly placeholder: string;
   readonly width?: number | string;
+  /** Arrow down leaves it for what it filters. */
+  onDown?(): void;
   /** `/` anywhere on the page comes here; off for all but the page's main filter. */
   readonly slash?: boolean;
 }
 
 /** Escape empties it, then leaves it. */
-export function FilterInput({ value, onChange, placeholder, width = 230, slash = true }: FilterInputProps) {
+export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, onDown }: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
   useHotkeys(slash ? [["/", () => input.current?.select(), { usePhysicalKeys: false }]] : []);
   const clear = (
@@ -41,6 +43,10 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
       rightSection={value ? clear : slash && <Kbd aria-hidden="true">/</Kbd>}
       onChange={(event) => onChange(event.currentTarget.value)}
       onKeyDown={(event) => {
+        if (event.key === "ArrowDown" && onDown) {
+          event.preventDefault();
+          onDown();
+        }
         if (event.key !== "Escape") return;
         event.stopPropagation();
         if (value) onChange("");

@@ -1,6 +1,7 @@
 import { ActionIcon, Badge, Tooltip } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import type { ConfigField } from "../../../contract/config.ts";
+import { fieldInputId } from "./asked-field.ts";
 import { ConfigControl } from "./config-control.tsx";
 import styles from "./config-tab.module.css";
 import { type Draft, defaultText, draftOf } from "./draft.ts";
@@ -14,7 +15,7 @@ interface ConfigFieldRowProps {
 }
 
 export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: ConfigFieldRowProps) {
-  const inputId = `config-${field.name}`;
+  const inputId = fieldInputId(field.name);
   const isFixed = field.source === "environment" || field.source === "flag";
   return (
     <div className={styles.row} data-changed={draft !== undefined || undefined}>

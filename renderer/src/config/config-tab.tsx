@@ -1,12 +1,14 @@
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import type { ConfigField } from "../../../contract/config.ts";
 import type { ServiceId } from "../../../contract/service.ts";
 import { useConfirm } from "../components/confirm.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { FilterInput } from "../components/filter-input.tsx";
 import { useService } from "../control/use-services.ts";
+import { useStore } from "../control/use-store.ts";
 import { formatCountOf } from "../format/quantity.ts";
+import { askedField, fieldInputId } from "./asked-field.ts";
 import { ConfigFieldRow } from "./config-field-row.tsx";
 import styles from "./config-tab.module.css";
 import { RestartBar } from "./restart-bar.tsx";
@@ -27,6 +29,16 @@ export function ConfigTab({ id }: { id: ServiceId }) {
   const shown = fields.filter((field) => matches(field, text));
   const groups = [...new Set(shown.map((field) => field.group))];
   const changes = Object.keys(form.drafts).length;
+
+  const asked = useStore(askedField);
+  useEffect(() => {
+    if (asked?.id !== id || !form.view) return;
+    if (text !== "") return setText("");
+    const input = document.getElementById(fieldInputId(asked.name));
+    input?.scrollIntoView({ block: "center" });
+    input?.focus({ preventScroll: true });
+    askedField.set(undefined);
+  }, [asked, id, text, form.view]);
 
   const resetAll = async () => {
     const yes = await confirm({
@@ -56,7 +68,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
         <Button onClick={form.discard} disabled={changes === 0 || form.busy}>
           Discard
         </Button>
-        <Button type="submit" variant={changes > 0 ? "filled" : "default"} disabled={changes === 0} loading={form.busy}>
+        <Button type="submit" variant={changes > 0 ? "filled" : "default"} disabled={changes === 0 || form.wrong} loading={form.busy}>
           Save
         </Button>
       </div>
@@ -72,7 +84,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
                   key={field.name}
                   field={field}
                   draft={form.drafts[field.name]}
-                  problem={form.problems[field.name]}
+                  problem={form.problemOf(field)}
                   onChange={(draft) => form.change(field, draft)}
                   onReset={() => void form.reset(field)}
                 />

@@ -58,6 +58,13 @@ export function parseDraft(field: ConfigField, draft: Draft): Parsed {
   }
 }
 
+/** What is wrong with a field: with what is typed, with what was sent, or with what is in force, in this order. */
+export function problemOf(field: ConfigField, draft: Draft | undefined, refused: string | undefined): string | undefined {
+  if (draft === undefined) return refused ?? field.problem;
+  const parsed = parseDraft(field, draft);
+  return "problem" in parsed ? parsed.problem : refused;
+}
+
 /** A field's default as the form says it. */
 export function defaultText(field: ConfigField): string {
   const value = field.default;

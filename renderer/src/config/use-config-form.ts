@@ -7,8 +7,10 @@ import { failureOf } from "../control/failure-error.ts";
 import { useConnection } from "../control/use-connection.ts";
 import { useProfiles } from "../control/use-frame-stores.ts";
 import { useService } from "../control/use-services.ts";
+import { useStore } from "../control/use-store.ts";
 import { formatCountOf } from "../format/quantity.ts";
-import { type Draft, draftOf, parseDraft } from "./draft.ts";
+import { configDrafts } from "./config-drafts.ts";
+import { type Draft, draftOf, parseDraft, problemOf } from "./draft.ts";
 
 type ByField<Value> = Readonly<Record<string, Value>>;
 
@@ -19,8 +21,10 @@ export function useConfigForm(id: ServiceId) {
   const profile = useProfiles()?.active;
   const service = useService(id);
   const [view, setView] = useState<ConfigView>();
-  const [drafts, setDrafts] = useState<ByField<Draft>>({});
-  const [problems, setProblems] = useState<ByField<string>>({});
+  const draftStore = configDrafts(id, profile);
+  const drafts = useStore(draftStore);
+  /** What the supervisor said of values that were sent. */
+  const [refused, setRefused] = useState<ByField<string>>({});
   const [busy, setBusy] = useState(false);
   // Another window or a mend may have changed what is shown.
   const changedElsewhere = `${profile} ${service?.restartNeeded} ${service?.openToLan} ${service?.ports.join()}`;
@@ -30,10 +34,18 @@ export function useConfigForm(id: ServiceId) {
     if (open) client.call("config.read", { id }).then(setView, notifyFailure);
   }, [client, id, open, changedElsewhere]);
 
-  const change = useCallback((field: ConfigField, draft: Draft) => {
-    setProblems(({ [field.name]: _, ...others }) => others);
-    setDrafts(({ [field.name]: _, ...others }) => (draft === draftOf(field) ? others : { ...others, [field.name]: draft }));
-  }, []);
+  const change = useCallback(
+    (field: ConfigField, draft: Draft) => {
+      setRefused(({ [field.name]: _, ...others }) => others);
+      const { [field.name]: _, ...others } = draftStore.latest();
+      draftStore.set(draft === draftOf(field) ? others : { ...others, [field.name]: draft });
+    },
+    [draftStore],
+  );
+  const forget = () => {
+    draftStore.set({});
+    setRefused({});
+  };
 
   async function settle(work: Promise<ConfigView>, done: string): Promise<void> {
     setBusy(true);
@@ -42,7 +54,7 @@ export function useConfigForm(id: ServiceId) {
       notifyDone(done);
     } catch (error) {
       const { field } = failureOf(error);
-      if (field && view?.fields.some(({ name }) => name === field.name)) setProblems({ [field.name]: field.problem });
+      if (field && view?.fields.some(({ name }) => name === field.name)) setRefused({ [field.name]: field.problem });
       else notifyFailure(error);
     } finally {
       setBusy(false);
@@ -51,44 +63,42 @@ export function useConfigForm(id: ServiceId) {
 
   async function save(): Promise<void> {
     const values: Record<string, unknown> = {};
-    const found: Record<string, string> = {};
     for (const field of view?.fields ?? []) {
       const draft = drafts[field.name];
       if (draft === undefined) continue;
       const parsed = parseDraft(field, draft);
-      if ("problem" in parsed) found[field.name] = parsed.problem;
-      else values[field.name] = parsed.value;
+      // Marked in its place already; Enter comes here all the same.
+      if ("problem" in parsed) return;
+      values[field.name] = parsed.value;
     }
-    setProblems(found);
-    if (Object.keys(found).length > 0) return;
+    setRefused({});
     const count = Object.keys(values).length;
     await settle(
       client.call("config.write", { id, values }).then((next) => {
-        setDrafts({});
+        draftStore.set({});
         return next;
       }),
       `Saved ${formatCountOf(count, "change")}`,
     );
   }
 
+  const fields = view?.fields ?? [];
   return {
     view,
     drafts,
-    problems,
+    problemOf: (field: ConfigField) => problemOf(field, drafts[field.name], refused[field.name]),
+    /** Something typed could not be saved. */
+    wrong: fields.some((field) => drafts[field.name] !== undefined && problemOf(field, drafts[field.name], undefined) !== undefined),
     busy,
     change,
     save,
-    discard: () => {
-      setDrafts({});
-      setProblems({});
-    },
+    discard: forget,
     reset: (field: ConfigField) => {
       change(field, draftOf(field));
       return settle(client.call("config.reset", { id, fields: [field.name] }), `${field.title} is its default again`);
     },
     resetAll: () => {
-      setDrafts({});
-      setProblems({});
+      forget();
       return settle(client.call("config.reset", { id }), "Every field is its default again");
     },
   };

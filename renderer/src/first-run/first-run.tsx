@@ -7,6 +7,7 @@ import { notifyFailure } from "../components/notify.tsx";
 import { StatusShape } from "../components/status-shape.tsx";
 import { useSampleTraffic } from "../components/use-sample-traffic.ts";
 import { useControl } from "../control/client-context.tsx";
+import { isPickedAtStart } from "../format/address.ts";
 import overview from "../overview/overview.module.css";
 import styles from "./first-run.module.css";
 import { Lot } from "./lot.tsx";
@@ -50,7 +51,7 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
           </div>
         </div>
         <PortTable built={built} unbuilt={unbuilt} />
-        {http && (
+        {http && !isPickedAtStart(http.url) && (
           <p className={styles.try}>
             Try it from a terminal once HTTP is up <CommandLine command={`curl ${http.url.replace(/\/$/, "")}/api/data`} />
           </p>

@@ -8,6 +8,7 @@ import { attempt } from "../components/notify.tsx";
 import { StatusShape, shapeOf } from "../components/status-shape.tsx";
 import { useServiceOperations } from "../components/use-service-operations.ts";
 import { useControl } from "../control/client-context.tsx";
+import { isPickedAtStart, urlText } from "../format/address.ts";
 import styles from "./first-run.module.css";
 import { takenText } from "./taken-text.ts";
 
@@ -32,8 +33,8 @@ export function PortRow({ service, checks, onMended }: PortRowProps) {
       <td>
         {endpoint && (
           <span className={styles.address}>
-            <code>{endpoint.url}</code>
-            <CopyButton text={endpoint.url} what={endpoint.url} />
+            <code>{urlText(endpoint.url)}</code>
+            {!isPickedAtStart(endpoint.url) && <CopyButton text={endpoint.url} what={endpoint.url} />}
           </span>
         )}
       </td>
@@ -47,7 +48,12 @@ export function PortRow({ service, checks, onMended }: PortRowProps) {
           checks && (
             <span className={styles.free}>
               <IconCheck size={14} stroke={1.5} />
-              <code>{ports.join(", ")}</code> free
+              {ports.some((port) => port > 0) && (
+                <>
+                  <code>{ports.filter((port) => port > 0).join(", ")}</code> free
+                </>
+              )}
+              {ports.every((port) => port === 0) && "picked at start"}
             </span>
           )
         )}

@@ -1,6 +1,13 @@
-/** Host, port and path without the scheme, as cards show it; port 0 is whichever will be free. */
+/** Port 0: the system picks one when the service starts, so there is nothing yet to copy or to ask. */
+export const isPickedAtStart = (url: string): boolean => /:0(?=\/|$)/.test(url);
+
+/** The whole URL; port 0 is whichever will be free. */
+export const urlText = (url: string): string => url.replace(/:0(?=\/|$)/, ":any free port");
+
+/** Host, port and path without the scheme, as cards show it. */
 export const addressOf = (url: string): string =>
-  url
+  urlText(url)
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, "")
-    .replace(/:0(?=\/|$)/, ":any")
     .replace(/\/$/, "");
+
+export const portText = (port: number): string => (port === 0 ? "any free port" : String(port));

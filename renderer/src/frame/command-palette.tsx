@@ -1,6 +1,8 @@
 import { Spotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
+import { useServices } from "../control/use-services.ts";
 import styles from "./command-palette.module.css";
+import { useConfigFields } from "./use-config-fields.ts";
 import { usePaletteActions } from "./use-palette-actions.tsx";
 
 const classNames = {
@@ -15,9 +17,12 @@ const classNames = {
 
 /** Ctrl or ⌘ K: services, actions, settings and pages by name. */
 export function CommandPalette() {
+  const services = useServices();
+  const [configured, readConfigured] = useConfigFields();
   return (
     <Spotlight
-      actions={usePaletteActions()}
+      actions={usePaletteActions(configured)}
+      onSpotlightOpen={() => void readConfigured(services.filter((service) => service.built))}
       shortcut="mod + K"
       tagsToIgnore={[]}
       scrollable

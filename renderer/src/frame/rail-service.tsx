@@ -1,9 +1,13 @@
 import type { ServiceView } from "../../../contract/service.ts";
 import { StatusShape, shapeOf } from "../components/status-shape.tsx";
 import { useRate } from "../control/use-rate.ts";
+import { portText } from "../format/address.ts";
 import { formatRate } from "../format/quantity.ts";
 import styles from "./rail.module.css";
 import { hashOf, servicePage } from "./route.ts";
+
+/** More would push the rate out of its place; the page and the tooltip have them all. */
+const mostPorts = 2;
 
 export function RailService({ service, current }: { service: ServiceView; current: boolean }) {
   const { id, title, built, status, ports } = service;
@@ -17,7 +21,11 @@ export function RailService({ service, current }: { service: ServiceView; curren
       <StatusShape shape={shapeOf(status.state)} className={styles.shape} />
       <span className={styles.name}>{title}</span>
       {built ? <State service={service} /> : <span className={styles.figure}>not built yet</span>}
-      {built && <span className={styles.ports}>{ports.join(", ")}</span>}
+      {built && (
+        <span className={styles.ports} title={[...new Set(ports.map(portText))].join(", ")}>
+          {ports.slice(0, mostPorts).map(portText).join(", ")}
+        </span>
+      )}
     </a>
   );
 }

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 
-export const serviceTabNames = ["live", "try", "config", "logs"] as const;
+export const serviceTabNames = ["live", "users", "sessions", "try", "config", "logs"] as const;
 export type ServiceTabName = (typeof serviceTabNames)[number];
 
 export type Route =

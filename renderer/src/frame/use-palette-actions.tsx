@@ -8,24 +8,41 @@ import { StatusShape, shapeOf, stateWord } from "../components/status-shape.tsx"
 import { useClearTraffic } from "../components/use-clear-traffic.ts";
 import { useSampleTraffic } from "../components/use-sample-traffic.ts";
 import { useServiceOperations } from "../components/use-service-operations.ts";
+import { askedField } from "../config/asked-field.ts";
+import { useControl } from "../control/client-context.tsx";
+import { useProfiles } from "../control/use-frame-stores.ts";
 import { useServices } from "../control/use-services.ts";
+import { isPickedAtStart } from "../format/address.ts";
 import { useLogDrawer } from "../logs/use-log-drawer.ts";
-import { goTo, servicePage, serviceTabNames } from "./route.ts";
+import { tabNamesOf } from "../service-page/service-tabs.tsx";
+import { paletteSettings } from "./palette-settings.ts";
+import { goTo, servicePage } from "./route.ts";
 import { schemes } from "./scheme-menu.tsx";
+import type { ServiceFields } from "./use-config-fields.ts";
 
 const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
 const endpointsOf = (service: ServiceView) => (service.status.state === "running" ? service.status.endpoints : service.plannedEndpoints);
 
-/** Everything that Ctrl K finds, in groups. */
-export function usePaletteActions(): SpotlightActionGroupData[] {
+/** Everything that Ctrl K finds, in groups; `configured` are the services' own settings. */
+export function usePaletteActions(configured: readonly ServiceFields[]): SpotlightActionGroupData[] {
+  const client = useControl();
   const services = useServices();
+  const profiles = useProfiles();
   const { start, stop, restart, startAll, stopAll } = useServiceOperations();
   const sendSample = useSampleTraffic();
   const clearTraffic = useClearTraffic();
   const drawer = useLogDrawer();
   const { setColorScheme } = useMantineColorScheme();
   const built = services.filter((service) => service.built);
+
+  const pageOf = (service: ServiceView): SpotlightActionData => ({
+    id: `page-${service.id}`,
+    label: service.title,
+    description: service.built ? `${stateWord(service.status.state)} · ${service.purpose}` : "Not built yet",
+    leftSection: <StatusShape shape={shapeOf(service.status.state)} />,
+    onClick: () => goTo(servicePage(service.id)),
+  });
 
   const ofService = (service: ServiceView): SpotlightActionData[] => {
     const { id, title, status } = service;
@@ -46,26 +63,22 @@ export function usePaletteActions(): SpotlightActionGroupData[] {
           ]
         : []),
       { id: `clear-${id}`, label: `Clear what ${title} shows`, leftSection: icon(IconEraser), onClick: () => void clearTraffic(id, title) },
-      ...endpointsOf(service).map((endpoint) => ({
-        id: `copy-${id}-${endpoint.url}`,
-        label: `Copy ${title} address`,
-        description: endpoint.url,
-        leftSection: icon(IconCopy),
-        onClick: () => void attempt(copyText(endpoint.url).then(() => notifyDone(`Copied ${endpoint.url}`))),
-      })),
+      ...endpointsOf(service)
+        .filter(({ url }) => !isPickedAtStart(url))
+        .map((endpoint) => ({
+          id: `copy-${id}-${endpoint.url}`,
+          label: `Copy ${title} address`,
+          description: endpoint.url,
+          leftSection: icon(IconCopy),
+          onClick: () => void attempt(copyText(endpoint.url).then(() => notifyDone(`Copied ${endpoint.url}`))),
+        })),
     ];
   };
 
   return [
     {
       group: "Services",
-      actions: services.map((service) => ({
-        id: `page-${service.id}`,
-        label: service.title,
-        description: service.built ? `${stateWord(service.status.state)} · ${service.purpose}` : "Not built yet",
-        leftSection: <StatusShape shape={shapeOf(service.status.state)} />,
-        onClick: () => goTo(servicePage(service.id)),
-      })),
+      actions: built.map(pageOf),
     },
     {
       group: "Actions",
@@ -85,13 +98,15 @@ export function usePaletteActions(): SpotlightActionGroupData[] {
           onClick: () => goTo({ page }),
         })),
         ...built.flatMap(({ id, title }) =>
-          serviceTabNames.slice(1).map((tab) => ({
-            id: `tab-${id}-${tab}`,
-            label: `${title}: ${tab}`,
-            keywords: tab === "config" ? "settings port configuration" : tab,
-            leftSection: icon(IconSettings),
-            onClick: () => goTo(servicePage(id, tab)),
-          })),
+          tabNamesOf(id)
+            .slice(1)
+            .map((tab) => ({
+              id: `tab-${id}-${tab}`,
+              label: `${title}: ${tab}`,
+              keywords: tab === "config" ? "settings port configuration" : tab,
+              leftSection: icon(IconSettings),
+              onClick: () => goTo(servicePage(id, tab)),
+            })),
         ),
         { id: "logs", label: drawer.opened ? "Close the logs" : "Open the logs", leftSection: icon(IconTerminal2), onClick: drawer.toggle },
         ...schemes.map(({ value, title, Icon }) => ({
@@ -100,7 +115,40 @@ export function usePaletteActions(): SpotlightActionGroupData[] {
           leftSection: icon(Icon),
           onClick: () => setColorScheme(value),
         })),
+        ...(profiles?.names ?? [])
+          .filter((name) => name !== profiles?.active)
+          .map((name) => ({
+            id: `profile-${name}`,
+            label: `Switch to profile ${name}`,
+            leftSection: icon(IconSettings),
+            onClick: () => void attempt(client.call("profile.activate", { name })),
+          })),
+        ...paletteSettings.map(({ label, keywords }) => ({
+          id: `setting-${label}`,
+          label,
+          description: "Settings",
+          keywords,
+          leftSection: icon(IconSettings),
+          onClick: () => goTo({ page: "settings" }),
+        })),
       ],
     },
-  ];
+    {
+      group: "Configuration",
+      actions: configured.flatMap(({ service: { id, title }, fields }) =>
+        fields.map(({ name, title: field, group, env, flag }) => ({
+          id: `field-${id}-${name}`,
+          label: `${title}: ${field}`,
+          description: group,
+          keywords: [name, flag, ...env],
+          leftSection: icon(IconSettings),
+          onClick: () => {
+            askedField.set({ id, name });
+            goTo(servicePage(id, "config"));
+          },
+        })),
+      ),
+    },
+    { group: "Not built yet", actions: services.filter((service) => !service.built).map(pageOf) },
+  ].filter(({ actions }) => actions.length > 0);
 }

@@ -70,6 +70,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     id: "client",
     title: "Client",
     widest: "EventSource :00000",
+    ample: "Apache-HttpClient :00000",
     rank: 4,
     cell: (row) => (
       <span className={styles.soft} title={row.peer}>

@@ -5,6 +5,7 @@ import { useRemembered } from "../components/use-remembered.ts";
 import { useControl } from "../control/client-context.tsx";
 import { failureOf } from "../control/failure-error.ts";
 import { useService } from "../control/use-services.ts";
+import { isPickedAtStart } from "../format/address.ts";
 import { httpOrigin } from "./endpoint.ts";
 import styles from "./http-try.module.css";
 import { TryAnswerView } from "./try-answer.tsx";
@@ -20,6 +21,8 @@ export type TryState =
   | { readonly state: "answered"; readonly request: TryRequest; readonly answer: TryAnswer }
   | { readonly state: "failed"; readonly failure: Failure };
 
+/** With fewer tries than these, routes are suggested. */
+const shortHistory = 4;
 const noHistory: readonly Tried[] = [];
 
 /** A real request to the service, its answer, and the same request as a command. */
@@ -29,6 +32,7 @@ export function HttpTry() {
   const [request, setRequest] = useRemembered<TryRequest>("try.http", firstRequest);
   const [history, setHistory] = useRemembered<readonly Tried[]>("try.http.history", noHistory);
   const [state, setState] = useState<TryState>({ state: "untried" });
+  const origin = httpOrigin(service);
   const running = service?.status.state === "running";
 
   const send = async () => {
@@ -48,8 +52,15 @@ export function HttpTry() {
   return (
     <section className={styles.try} aria-label="Try a request">
       <div className={styles.question}>
-        <TryForm request={request} onChange={setRequest} onSend={() => void send()} running={running} sending={state.state === "sending"} />
-        <TryCommands request={request} origin={httpOrigin(service)} />
+        <TryForm
+          request={request}
+          onChange={setRequest}
+          onSend={() => void send()}
+          running={running}
+          sending={state.state === "sending"}
+          suggesting={history.length < shortHistory}
+        />
+        {!isPickedAtStart(origin) && <TryCommands request={request} origin={origin} />}
         <TryHistory history={history} onPick={setRequest} onClear={() => setHistory(noHistory)} />
       </div>
       <TryAnswerView state={state} running={running} />

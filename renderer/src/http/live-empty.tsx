@@ -6,6 +6,7 @@ import type { ServiceView } from "../../../contract/service.ts";
 import { CommandLine } from "../components/command-line.tsx";
 import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
+import { isPickedAtStart } from "../format/address.ts";
 import { formatCountOf } from "../format/quantity.ts";
 import { httpOrigin } from "./endpoint.ts";
 import styles from "./live-empty.module.css";
@@ -25,7 +26,7 @@ export function LiveEmpty({ service }: { readonly service: ServiceView | undefin
             ? `on ${origin.replace(/^https?:\/\//, "")}. Nothing to show yet.`
             : "the service. It answers on this computer only, unless you open it."}
         </Step>
-        <Step title="Point">your app at {origin}, or let the sample traffic play.</Step>
+        <Step title="Point">your app at {isPickedAtStart(origin) ? "its address" : origin}, or let the sample traffic play.</Step>
         <Step title="Watch">each request appear here, with its answer, headers, body and time.</Step>
       </ol>
       <div className={styles.ways}>
@@ -49,13 +50,14 @@ export function LiveEmpty({ service }: { readonly service: ServiceView | undefin
             Start HTTP
           </Button>
         )}
-        <CommandLine command={`curl ${origin}/api/data`} />
+        {!isPickedAtStart(origin) && <CommandLine command={`curl ${origin}/api/data`} />}
       </div>
     </div>
   );
 }
 
-function Step({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+/** A line of an empty state. */
+export function Step({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <li>
       <span>

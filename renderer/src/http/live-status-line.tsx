@@ -1,7 +1,6 @@
 import { UnstyledButton } from "@mantine/core";
 import { IconArrowUp, IconPlayerPauseFilled } from "@tabler/icons-react";
-import { httpActions } from "../../../contract/http.ts";
-import type { ServiceView } from "../../../contract/service.ts";
+import type { ServiceId, ServiceView } from "../../../contract/service.ts";
 import type { RateSample } from "../../../contract/traffic.ts";
 import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
@@ -10,30 +9,31 @@ import { clockMinutes, clockTime, isoTime } from "../format/time.ts";
 import { isFiltering } from "../table/traffic-filter.ts";
 import type { TrafficRowsView } from "../table/traffic-rows.ts";
 import styles from "./http-live.module.css";
-import { useHttpViews } from "./use-http-views.ts";
 
 interface LiveStatusLineProps {
   readonly view: TrafficRowsView;
   readonly rate: RateSample | undefined;
   readonly service: ServiceView | undefined;
   readonly onFollow: () => void;
+  /** Sample traffic is under way. */
+  readonly sampling: boolean;
 }
 
 /** One sentence in a fixed place: what is followed, how fast, how much of it is shown, and what is not. */
-export function LiveStatusLine({ view, rate, service, onFollow }: LiveStatusLineProps) {
+export function LiveStatusLine({ view, rate, service, sampling, onFollow }: LiveStatusLineProps) {
   const running = service?.status.state === "running" ? service.status : undefined;
   const whole = isFiltering(view.filter) ? view.matching : view.kept;
   return (
     <div className={styles.statusLine}>
       <span className={styles.facts}>
         <FollowState view={view} lost={rate?.dropped ?? 0} onFollow={onFollow} />
-        {running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
-        <span>
+        <LeftOut view={view} rate={rate} />
+        {running && <span className={styles.fact}>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
+        <span className={styles.fact}>
           {`showing ${formatCount(view.rows.length)} of ${formatCount(Math.max(whole, view.rows.length))}`}
           {isFiltering(view.filter) && " that match"}
         </span>
-        <LeftOut view={view} rate={rate} />
-        {running && <SampleTraffic />}
+        {service && running && sampling && <SampleTraffic id={service.id} />}
       </span>
       <span className={styles.since} title={rate?.note}>
         {running && <span title={isoTime(running.since)}>{`since ${clockMinutes(running.since)}`}</span>}
@@ -74,13 +74,12 @@ function FollowState({ view, lost, onFollow }: Pick<LiveStatusLineProps, "view" 
   }
 }
 
-function SampleTraffic() {
+function SampleTraffic({ id }: { readonly id: ServiceId }) {
   const client = useControl();
-  const { sample } = useHttpViews();
-  if (!sample.running) return null;
+  const stop = () => void attempt(client.call("service.action", { id, action: "sample.stop", params: {} }));
   return (
     <span>
-      <UnstyledButton className={styles.stopSample} onClick={() => void attempt(client.action(httpActions, "http", "sample.stop"))}>
+      <UnstyledButton className={styles.stopSample} onClick={stop}>
         Stop sample traffic
       </UnstyledButton>
     </span>

@@ -19,16 +19,20 @@ interface LiveToolbarProps {
   readonly paused: boolean;
   readonly onPause: () => void;
   readonly onClear: () => void;
+  readonly onDown: () => void;
   readonly columnMenu: ReactNode;
+  /** What the text filter looks at. */
+  readonly placeholder: string;
 }
 
-export function LiveToolbar({ filter, onFilter, paused, onPause, onClear, columnMenu }: LiveToolbarProps) {
+export function LiveToolbar({ filter, onFilter, paused, onPause, onClear, onDown, columnMenu, placeholder }: LiveToolbarProps) {
   return (
     <div className={styles.toolbar} role="toolbar" aria-label="Requests">
       <div className={styles.filter}>
         <FilterInput
+          onDown={onDown}
           width="100%"
-          placeholder="Filter path, client, body"
+          placeholder={placeholder}
           value={filter.text}
           onChange={(text) => onFilter({ ...filter, text })}
         />

@@ -1,4 +1,4 @@
-import { Autocomplete, Button, type OptionsFilter, Select, Textarea, Tooltip } from "@mantine/core";
+import { Autocomplete, Button, type OptionsFilter, Select, Textarea, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import type { KeyboardEvent } from "react";
 import { tryMethods } from "../../../contract/http.ts";
@@ -6,7 +6,7 @@ import { StatusShape } from "../components/status-shape.tsx";
 import { HeaderEditor } from "./header-editor.tsx";
 import styles from "./http-try.module.css";
 import { checkJson, methodOf, type TryRequest, takesBody } from "./try-request.ts";
-import { routeOf, tryRoutes } from "./try-routes.ts";
+import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";
 
 interface TryFormProps {
   readonly request: TryRequest;
@@ -15,6 +15,8 @@ interface TryFormProps {
   readonly onSend: () => void;
   readonly running: boolean;
   readonly sending: boolean;
+  /** Offers a few routes below the form. */
+  readonly suggesting: boolean;
 }
 
 /** Within the page's landmarks, and not cut off by the column that scrolls. */
@@ -25,7 +27,7 @@ const all: OptionsFilter = ({ options }) => options;
 
 const suggestions = tryRoutes.map(({ group, routes }) => ({ group, items: routes.map((route) => route.target) }));
 
-export function TryForm({ request, onChange, onSend, running, sending }: TryFormProps) {
+export function TryForm({ request, onChange, onSend, running, sending, suggesting }: TryFormProps) {
   const set = (part: Partial<TryRequest>) => onChange((known) => ({ ...known, ...part }));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
@@ -92,6 +94,15 @@ export function TryForm({ request, onChange, onSend, running, sending }: TryForm
       </div>
       <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
       {takesBody(request.method) && <BodyEditor request={request} onBody={(body) => set({ body })} />}
+      {suggesting && (
+        <div className={styles.suggested}>
+          {suggestedTargets.map((target) => (
+            <UnstyledButton key={target} className={styles.chip} onClick={() => takeRoute(target)}>
+              {`${routeOf(target)?.method ?? "GET"} ${target}`}
+            </UnstyledButton>
+          ))}
+        </div>
+      )}
     </div>
   );
 }

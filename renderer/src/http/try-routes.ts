@@ -47,5 +47,15 @@ export const tryRoutes: readonly { readonly group: string; readonly routes: read
   },
 ];
 
+/** For someone who has tried little yet. */
+export const suggestedTargets: readonly string[] = [
+  "/api/echo",
+  "/api/status/503",
+  "/api/delay/1",
+  "/api/stream?count=3&delay=200ms",
+  "/gzip",
+  "/image/png",
+];
+
 export const routeOf = (target: string): TryRoute | undefined =>
   tryRoutes.flatMap(({ routes }) => routes).find((route) => route.target === target);

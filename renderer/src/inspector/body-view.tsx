@@ -29,12 +29,14 @@ interface BodyViewProps {
   readonly body: HttpBody;
   readonly contentType: string;
   readonly contentEncoding?: string;
+  /** Title of the setting that says how much of a body is kept. */
+  readonly cutBy?: string;
   /** Shown where there are no bytes. */
   readonly emptyText?: string;
 }
 
 /** A body as its kind is best read, as the text that it is, or as its bytes; always as text, never as a document. */
-export function BodyView({ of, body, contentType, contentEncoding = "", emptyText = "No body." }: BodyViewProps) {
+export function BodyView({ of, body, contentType, contentEncoding = "", cutBy, emptyText = "No body." }: BodyViewProps) {
   const [view, setView] = useRemembered("body.view", "pretty");
   const [wrap, setWrap] = useRemembered("body.wrap", false);
   const raw = useMemo(() => bodyBytes(body), [body]);
@@ -71,13 +73,21 @@ export function BodyView({ of, body, contentType, contentEncoding = "", emptyTex
             <IconTextWrap size={15} stroke={1.5} />
           </ActionIcon>
         </Tooltip>
-        <CopyButton text={() => copiedText(view, content, bytes)} what="the body" size={24} />
-        <Tooltip label="Save as a file">
-          <ActionIcon aria-label="Save the body as a file" onClick={() => saveFile(fileName(of, contentType, content), bytes)}>
+        <CopyButton text={() => copiedText(view, content, bytes)} what={isCut ? "this part of the body" : "the body"} size={24} />
+        <Tooltip label={isCut ? "Save this part as a file" : "Save as a file"}>
+          <ActionIcon
+            aria-label={isCut ? "Save this part of the body as a file" : "Save the body as a file"}
+            onClick={() => saveFile(fileName(of, contentType, content), bytes)}
+          >
             <IconDownload size={15} stroke={1.5} />
           </ActionIcon>
         </Tooltip>
       </div>
+      {isCut && (
+        <p className={styles.cut}>
+          Copy and Save give this part only.{cutBy !== undefined && ` “${cutBy}” in Config says how many bytes are kept.`}
+        </p>
+      )}
       {shown({ view, content, bytes, label, wrap, isCut })}
     </div>
   );

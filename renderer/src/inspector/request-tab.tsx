@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { HttpExchange } from "../../../contract/http-exchange.ts";
+import { CopyButton } from "../components/copy-button.tsx";
 import { headerValue } from "./body-content.ts";
 import { BodyView } from "./body-view.tsx";
 import styles from "./exchange-inspector.module.css";
@@ -10,12 +11,17 @@ export function RequestTab({ exchange: { request } }: { readonly exchange: HttpE
   const query = useMemo(() => queryOf(request.target), [request.target]);
   return (
     <>
+      <section className={styles.requested} aria-label="Target">
+        <code>{request.target}</code>
+        <CopyButton text={request.target} what="the target" />
+      </section>
       {query.length > 0 && <HeaderListView title="Query" headers={query} />}
       <HeaderListView headers={headers} />
       {trailers.length > 0 && <HeaderListView title="Trailers" headers={trailers} />}
       <div className={styles.body}>
         <BodyView
           of="request"
+          cutBy="Recorded body"
           body={body}
           contentType={headerValue(headers, "content-type")}
           contentEncoding={headerValue(headers, "content-encoding")}

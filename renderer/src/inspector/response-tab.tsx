@@ -32,6 +32,7 @@ export function ResponseTab({ exchange }: { readonly exchange: HttpExchange }) {
           <div className={styles.body}>
             <BodyView
               of="response"
+              cutBy="Recorded body"
               body={response.body}
               contentType={headerValue(response.headers, "content-type")}
               contentEncoding={headerValue(response.headers, "content-encoding")}

@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../contract/service.ts";
 import { CopyButton } from "../components/copy-button.tsx";
-import { addressOf } from "../format/address.ts";
+import { addressOf, isPickedAtStart } from "../format/address.ts";
 import styles from "./service-card.module.css";
 
 const shownEndpoints = 3;
@@ -14,10 +14,13 @@ export function CardEndpoints({ service }: { service: ServiceView }) {
       {endpoints.slice(0, shownEndpoints).map(({ label, url }) => (
         <li key={label + url} className={styles.endpoint}>
           <span className={styles.label}>{label}</span>
-          <code className={running ? styles.address : `${styles.address} ${styles.planned}`} title={url}>
+          <code
+            className={running ? styles.address : `${styles.address} ${styles.planned}`}
+            title={isPickedAtStart(url) ? "Its port is picked at start" : url}
+          >
             {addressOf(url)}
           </code>
-          <CopyButton text={url} what={url} />
+          {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
         </li>
       ))}
     </ul>

@@ -5,7 +5,9 @@ import { CopyButton } from "../components/copy-button.tsx";
 import { Since } from "../components/since.tsx";
 import { StateLabel } from "../components/status-shape.tsx";
 import type { useServiceOperations } from "../components/use-service-operations.ts";
+import { isPickedAtStart, urlText } from "../format/address.ts";
 import styles from "./service-page.module.css";
+import { serviceTabs } from "./service-tabs.tsx";
 
 interface ServiceHeadingProps {
   readonly service: ServiceView;
@@ -14,6 +16,7 @@ interface ServiceHeadingProps {
 
 export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
   const { title, status, plannedEndpoints, openToLan } = service;
+  const LanText = serviceTabs[service.id]?.LanText;
   const running = status.state === "running";
   const endpoints = running ? status.endpoints : plannedEndpoints;
   return (
@@ -25,17 +28,17 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
         {endpoints.map(({ label, url }) => (
           <span key={label + url} className={styles.chip} data-planned={!running || undefined}>
             {endpoints.length > 1 && <span className={styles.label}>{label}</span>}
-            <code title={running ? url : `${url} once started`}>{url}</code>
-            <CopyButton text={url} what={url} />
+            <code title={running ? url : `${urlText(url)} once started`}>{urlText(url)}</code>
+            {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
           </span>
         ))}
-        {openToLan && (
-          <span className={styles.lan}>
-            <IconWifi size={14} stroke={1.5} />
-            Open to the LAN
-          </span>
-        )}
       </div>
+      {openToLan && (
+        <span className={styles.lan}>
+          <IconWifi size={14} stroke={1.5} />
+          {LanText ? <LanText /> : "Open to the LAN"}
+        </span>
+      )}
       <Operations service={service} operations={operations} />
     </div>
   );

@@ -10,24 +10,34 @@ import { goTo, type ServiceTabName, servicePage } from "../frame/route.ts";
 import { LogsTab } from "../logs/logs-tab.tsx";
 import { ServiceHeading } from "./service-heading.tsx";
 import styles from "./service-page.module.css";
-import { serviceTabs } from "./service-tabs.tsx";
+import { serviceTabs, tabNamesOf } from "./service-tabs.tsx";
 
-const titles: Readonly<Record<ServiceTabName, string>> = { live: "Live", try: "Try", config: "Config", logs: "Logs" };
+const titles: Readonly<Record<ServiceTabName, string>> = {
+  live: "Live",
+  users: "Users",
+  sessions: "Sessions",
+  try: "Try",
+  config: "Config",
+  logs: "Logs",
+};
 
-export function ServicePage({ id, tab }: { id: ServiceId; tab: ServiceTabName }) {
+export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: ServiceTabName }) {
   const service = useService(id);
   const operations = useServiceOperations();
   if (!service) return null;
   if (!service.built) return <NotBuilt service={service} />;
   const { status } = service;
+  const names = tabNamesOf(id);
+  // An address may name a tab that another service has.
+  const tab = names.find((name) => name === asked) ?? "live";
   return (
     <div className={styles.page}>
       <ServiceHeading service={service} operations={operations} />
       <Tabs value={tab} onChange={(value) => goTo(servicePage(id, value as ServiceTabName))} keepMounted={false} className={styles.tabs}>
         <Tabs.List className={styles.list}>
-          {Object.entries(titles).map(([value, title]) => (
+          {names.map((value) => (
             <Tabs.Tab key={value} value={value}>
-              {title}
+              {titles[value]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -49,6 +59,10 @@ function contentOf(id: ServiceId, tab: ServiceTabName): ReactNode {
   switch (tab) {
     case "live":
       return own && <own.Live />;
+    case "users":
+      return own?.Users && <own.Users />;
+    case "sessions":
+      return own?.Sessions && <own.Sessions />;
     case "try":
       return own && <own.Try />;
     case "config":

@@ -1,5 +1,8 @@
 import type { ComponentType } from "react";
 import type { ServiceId } from "../../../contract/service.ts";
+import { EventsLive } from "../events/events-live.tsx";
+import { EventsTry } from "../events/events-try.tsx";
+import { type ServiceTabName, serviceTabNames } from "../frame/route.ts";
 import { HttpLive } from "../http/http-live.tsx";
 import { HttpTry } from "../http/http-try.tsx";
 import { HttpRowInspector, type RowInspectorProps } from "./http-row-inspector.tsx";
@@ -7,11 +10,22 @@ import { HttpRowInspector, type RowInspectorProps } from "./http-row-inspector.t
 export interface ServiceTabs {
   readonly Live: ComponentType;
   readonly Try: ComponentType;
+  readonly Users?: ComponentType;
+  readonly Sessions?: ComponentType;
   /** One row of its traffic, whole, in the inspector's column; without it the Timeline opens the service's page. */
   readonly Inspector?: ComponentType<RowInspectorProps>;
+  /** What the heading's badge says where the service is open to the LAN, if more than that. */
+  readonly LanText?: ComponentType;
 }
 
 /** The tabs that differ from service to service; a service that is not built has none. */
 export const serviceTabs: Readonly<Partial<Record<ServiceId, ServiceTabs>>> = {
   http: { Live: HttpLive, Try: HttpTry, Inspector: HttpRowInspector },
+  events: { Live: EventsLive, Try: EventsTry, Inspector: HttpRowInspector },
 };
+
+/** In the window's order; Config and Logs are the frame's own. */
+export function tabNamesOf(id: ServiceId): readonly ServiceTabName[] {
+  const own = serviceTabs[id];
+  return serviceTabNames.filter((name) => (name === "users" ? own?.Users : name === "sessions" ? own?.Sessions : true));
+}

@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly align?: "start" | "end";
   /** The widest text that it has to hold; without it the column takes what the others leave. */
   readonly widest?: string;
+  /** What it holds as well where the filling column has room to spare. */
+  readonly ample?: string;
   /** Weight and family in which `widest` is measured. */
   readonly face?: "text" | "mono" | "mono-bold";
   /** What stands in the cell beside that text: a status mark, say. */
@@ -25,6 +27,8 @@ export interface FittedColumns<Row> {
 
 const gapPx = 16;
 const fillMinimumPx = 168;
+/** What a filling column keeps before others take more than they need. */
+const fillAmplePx = 280;
 
 /** The columns for which there is room, in their order, and their widths. */
 export function fitColumns<Row>(
@@ -41,6 +45,14 @@ export function fitColumns<Row>(
     fitted = fitted.filter((column) => column !== out);
     room += needs(out);
   }
-  const template = fitted.map((column) => (column.widest === undefined ? "minmax(0, 1fr)" : `${widthPx(column)}px`)).join(" ");
+  let spare = room - (fillAmplePx - fillMinimumPx);
+  const width = (column: Column<Row>): number => {
+    const least = widthPx(column);
+    if (column.ample === undefined) return least;
+    const more = Math.min(Math.max(0, widthPx({ ...column, widest: column.ample }) - least), Math.max(0, spare));
+    spare -= more;
+    return least + more;
+  };
+  const template = fitted.map((column) => (column.widest === undefined ? "minmax(0, 1fr)" : `${width(column)}px`)).join(" ");
   return { columns: fitted, template };
 }

@@ -2,13 +2,25 @@
 
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, type Ref, useCallback, useEffect, useId, useImperativeHandle, useRef } from "react";
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  type Ref,
+  useCallback,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useImperativeHandle,
+  useRef,
+} from "react";
 import type { Column } from "./column.ts";
 import styles from "./data-table.module.css";
 import { movedRow } from "./row-cursor.ts";
 import { useFittedColumns } from "./use-fitted-columns.ts";
 
 const rowPx = 28;
+const bodyKeys: ReadonlySet<string> = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter"]);
 
 export interface DataTableHandle {
   toTop(): void;
@@ -27,9 +39,9 @@ export interface DataTableProps<Row> {
   readonly count: number;
   /** Rows from top to bottom. */
   readonly rowAt: (index: number) => Row | undefined;
-  readonly rowId: (row: Row) => number;
+  readonly rowId: (row: Row) => number | string;
   readonly columns: readonly Column<Row>[];
-  readonly chosen?: number | undefined;
+  readonly chosen?: number | string | undefined;
   readonly onChoose: (row: Row) => void;
   readonly onOpen: (row: Row) => void;
   readonly onClose: () => void;
@@ -90,7 +102,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     if (count > 0 && last >= count - 40) onEndNear?.();
   }, [last, count, onEndNear]);
 
-  const onKeyDown = (event: KeyboardEvent) => {
+  const onKeyDown = (event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "preventDefault">) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const from = indexOfChosen();
     if (event.key === "Enter" || event.key === "Escape") {
@@ -111,6 +123,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     setAway(to > 0);
     props.onChoose(row);
   };
+
+  const onBodyKey = useEffectEvent(onKeyDown);
+  useEffect(() => {
+    // With nothing focused, the keys that walk through rows are the table's.
+    const listen = (event: globalThis.KeyboardEvent) => {
+      if (event.target !== document.body || event.defaultPrevented || !bodyKeys.has(event.key)) return;
+      scroller.current?.focus({ preventScroll: true });
+      onBodyKey(event);
+    };
+    document.addEventListener("keydown", listen);
+    return () => document.removeEventListener("keydown", listen);
+  }, []);
 
   const shown = items.map((item) => ({ item, row: rowAt(item.index) }));
   const chosenIsShown = shown.some(({ row }) => row !== undefined && rowId(row) === chosen);

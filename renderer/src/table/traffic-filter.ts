@@ -32,4 +32,6 @@ function hasTone(row: TrafficRow, tone: TrafficFilter["tone"]): boolean {
 }
 
 const hasText = (row: TrafficRow, needle: string) =>
-  `${row.verb} ${row.target}\n${row.outcome}\n${row.client} ${row.peer}\n${row.preview}`.toLowerCase().includes(needle);
+  `${row.verb} ${row.target}\n${row.outcome}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.reason ?? ""}\n${row.preview}`
+    .toLowerCase()
+    .includes(needle);

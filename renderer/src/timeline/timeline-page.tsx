@@ -9,6 +9,7 @@ import { FilterInput } from "../components/filter-input.tsx";
 import { useRemembered } from "../components/use-remembered.ts";
 import { useSpace } from "../components/use-space.ts";
 import { useServices } from "../control/use-services.ts";
+import { isPickedAtStart } from "../format/address.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
 import { goTo, servicePage } from "../frame/route.ts";
 import { seriesToken } from "../overview/series-color.ts";
@@ -57,7 +58,7 @@ export function TimelinePage() {
     <div className={styles.page}>
       <h1 className={styles.title}>Timeline</h1>
       <div className={styles.bar}>
-        <FilterInput value={text} onChange={setText} placeholder="Filter path, topic, client" />
+        <FilterInput value={text} onChange={setText} placeholder="Filter path, topic, client, start of body" />
         {built.map(({ id, title }) => (
           <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
             <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
@@ -90,7 +91,7 @@ export function TimelinePage() {
               title={text || hidden.length > 0 ? "Nothing passes this filter" : "Nothing has passed through yet"}
               text="Every request, call and message of every service appears here, newest first, on one clock."
             >
-              {http && <CommandLine command={`curl ${http.url.replace(/\/$/, "")}/api/data`} />}
+              {http && !isPickedAtStart(http.url) && <CommandLine command={`curl ${http.url.replace(/\/$/, "")}/api/data`} />}
             </EmptyState>
           )
         }

@@ -23,9 +23,11 @@ export interface TimelineView {
   /** Rows that came too fast to be shown; the supervisor keeps them. */
   readonly skipped: number;
   readonly kept: number;
+  /** False once rows have left the supervisor's bounds, or a service could not hand them over. */
+  readonly allKept: boolean;
   readonly loaded: boolean;
 }
-export const emptyTimeline: TimelineView = { rows: [], mode: "following", arrived: 0, skipped: 0, kept: 0, loaded: false };
+export const emptyTimeline: TimelineView = { rows: [], mode: "following", arrived: 0, skipped: 0, kept: 0, allKept: true, loaded: false };
 
 /** Newest first, by the time at which each began; a row that is there already is replaced. */
 export function mergeTimeline(rows: readonly TrafficRow[], items: readonly TrafficRow[]): TrafficRow[] {
@@ -39,6 +41,8 @@ export interface TimelineRows {
   readonly view: ReadableStore<TimelineView>;
   receive(items: readonly TrafficRow[], dropped: number): void;
   reload(ids: readonly ServiceId[], text: string): Promise<void>;
+  /** Asks again how many rows are kept: the oldest leave without a word. */
+  recount(): Promise<void>;
   togglePause(): void;
   /** The list was scrolled away from its newest row, or back. */
   scrolled(away: boolean): void;
@@ -61,6 +65,16 @@ export function createTimelineRows({ read, onFailure, nextFrame }: TimelineOptio
   let waiting: TrafficRow[] = [];
   let waitingDropped = 0;
   let scheduled = false;
+  /** How many rows the supervisor's bounds allow, once they have been reached. */
+  let full = Number.POSITIVE_INFINITY;
+
+  function counted(pages: readonly TrafficPage[]): Pick<TimelineView, "kept" | "allKept"> {
+    const kept = pages.reduce((sum, page) => sum + page.kept, 0);
+    const known = view.latest().kept;
+    if (kept < known) full = kept;
+    else if (kept > full) full = Number.POSITIVE_INFINITY;
+    return { kept, allKept: full === Number.POSITIVE_INFINITY && pages.every((page) => page.dropped === 0) };
+  }
 
   /** Whether the row was not known before; a row that ended comes a second time. */
   function learn({ service, id }: TrafficRow): boolean {
@@ -78,7 +92,7 @@ export function createTimelineRows({ read, onFailure, nextFrame }: TimelineOptio
     waitingDropped = 0;
     const before = view.latest();
     const fresh = items.filter(learn).length;
-    const counted = { kept: before.kept + fresh + dropped, skipped: before.skipped + dropped };
+    const counted = { kept: Math.min(full, before.kept + fresh + dropped), skipped: before.skipped + dropped };
     if (before.mode === "following") {
       view.set({ ...before, ...counted, rows: mergeTimeline(before.rows, items.filter(matches)) });
       return;
@@ -95,8 +109,7 @@ export function createTimelineRows({ read, onFailure, nextFrame }: TimelineOptio
     if (mine !== question) return;
     const rows = pages.flatMap((page) => page.rows);
     for (const row of rows) learn(row);
-    const kept = pages.reduce((sum, page) => sum + page.kept, 0);
-    view.set({ ...emptyTimeline, mode: view.latest().mode, rows: mergeTimeline([], rows), kept, loaded: true });
+    view.set({ ...emptyTimeline, mode: view.latest().mode, rows: mergeTimeline([], rows), ...counted(pages), loaded: true });
   }
 
   function follow() {
@@ -114,10 +127,21 @@ export function createTimelineRows({ read, onFailure, nextFrame }: TimelineOptio
       nextFrame(take);
     },
     reload(nextIds, nextText) {
+      if (nextIds.join() !== ids.join()) {
+        // Counts of other services say nothing about these.
+        full = Number.POSITIVE_INFINITY;
+        view.set({ ...view.latest(), kept: 0 });
+      }
       ids = nextIds;
       text = nextText;
       matches = trafficMatcher({ ...noFilter, text });
       return reload().catch(onFailure);
+    },
+    async recount() {
+      const { loaded } = view.latest();
+      const asked = question;
+      const pages = loaded ? await Promise.all(ids.map((id) => read({ id, text: "", limit: 1 }))).catch(() => undefined) : undefined;
+      if (pages && asked === question) view.set({ ...view.latest(), ...counted(pages) });
     },
     togglePause() {
       if (view.latest().mode === "paused") follow();

@@ -11,7 +11,7 @@ interface TimelineStatusProps {
 }
 
 /** What of the traffic is on screen, and what is not. */
-export function TimelineStatus({ view: { mode, arrived, kept, skipped }, shown, onNewest }: TimelineStatusProps) {
+export function TimelineStatus({ view: { mode, arrived, kept, allKept, skipped }, shown, onNewest }: TimelineStatusProps) {
   return (
     <div className={styles.status}>
       {mode === "following" && (
@@ -32,11 +32,11 @@ export function TimelineStatus({ view: { mode, arrived, kept, skipped }, shown, 
             <IconPlayerPause size={14} stroke={1.5} />
             paused
           </span>
-          <span>{`${formatCount(arrived)} arrived since, all kept`}</span>
+          <span>{`${formatCount(arrived)} arrived since${allKept ? ", all kept" : ""}`}</span>
         </>
       )}
       <span>{`· showing ${formatCount(shown)} of ${formatCount(Math.max(kept, shown))}`}</span>
-      {skipped > 0 && <span>{`· ${formatCount(skipped)} came too fast to show, kept on their pages`}</span>}
+      {skipped > 0 && <span>{`· ${formatCount(skipped)} came too fast to show${allKept ? ", kept on their pages" : ""}`}</span>}
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { useStore } from "../control/use-store.ts";
 import { createTimelineRows } from "./timeline-rows.ts";
 
 const typingMs = 200;
+const recountMs = 5_000;
 
 /** The frame tells of a lost connection. */
 function onFailure(error: unknown): void {
@@ -25,7 +26,9 @@ export function useTimeline(ids: readonly ServiceId[], text: string) {
     const listed = idKey ? (idKey.split(",") as ServiceId[]) : [];
     const ends = listed.map((id) => client.subscribe(`traffic/${id}`, ({ items, dropped }) => rows.receive(items, dropped)));
     const end = client.onOpen(() => void rows.reload(listed, settled));
+    const timer = setInterval(() => void rows.recount(), recountMs);
     return () => {
+      clearInterval(timer);
       end();
       for (const unsubscribe of ends) unsubscribe();
     };

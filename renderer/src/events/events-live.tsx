@@ -1,0 +1,204 @@
+import { UnstyledButton } from "@mantine/core";
+import { IconArrowUp } from "@tabler/icons-react";
+import { useCallback, useRef, useState } from "react";
+import { type EventFormat, type EventJob, type EventRow, eventsActions } from "../../../contract/events.ts";
+import { useConfirm } from "../components/confirm.tsx";
+import { attempt } from "../components/notify.tsx";
+import { useRemembered } from "../components/use-remembered.ts";
+import { useSpace } from "../components/use-space.ts";
+import { useControl } from "../control/client-context.tsx";
+import { useRate } from "../control/use-rate.ts";
+import { useService } from "../control/use-services.ts";
+import { formatCount } from "../format/quantity.ts";
+import { InspectorSlot } from "../frame/inspector-slot.tsx";
+import { ColumnMenu } from "../table/column-menu.tsx";
+import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import { deletionQuestion } from "./deletion-question.ts";
+import { eventTableColumns } from "./event-columns.tsx";
+import { filterAt, isFiltering, noFilter, type ShownFilter } from "./event-filter.ts";
+import { EventInspector } from "./event-inspector.tsx";
+import { columnOfOrder, orderAfter } from "./event-order.ts";
+import { EventsBar } from "./events-bar.tsx";
+import { EventsEmpty, EventsStopped, NothingMatches } from "./events-empty.tsx";
+import styles from "./events-live.module.css";
+import { eventsOrigin } from "./events-origin.ts";
+import { EventsStatusLine } from "./events-status-line.tsx";
+import { EventsToolbar } from "./events-toolbar.tsx";
+import { GenerateDialog } from "./generate-dialog.tsx";
+import { eventsAsk, importFile } from "./import-file.ts";
+import { ImportReport } from "./import-report.tsx";
+import { PlotsBand } from "./plots-band.tsx";
+import { useEventColumns } from "./use-event-columns.ts";
+import { useEventPages } from "./use-event-pages.ts";
+import { useEventsViews } from "./use-events-views.ts";
+import { useOutcomePlot } from "./use-outcome-plot.ts";
+
+/** The collected events, what they come to, and what can be done with them. */
+export function EventsLive() {
+  const client = useControl();
+  const confirm = useConfirm();
+  const service = useService("events");
+  const rate = useRate("events");
+  const { totals, limits, jobs = [], storage, sample } = useEventsViews();
+  const [filter, setFilter] = useRemembered<ShownFilter>("filter.events", noFilter);
+  const [pageRows, setPageRows] = useRemembered("events.page-rows", 50);
+  const [plotsShown, setPlotsShown] = useRemembered("events.plots", true);
+  const [pages, view] = useEventPages({ filter, pageRows, totals, service });
+  const { plot, acceptance } = useOutcomePlot({
+    filter: view.filter,
+    version: `${totals?.newestId} ${totals?.events} ${service?.status.state}`,
+    held: view.mode === "paused",
+  });
+  const choice = useEventColumns();
+  const table = useRef<DataTableHandle>(null);
+  const [chosen, setChosen] = useState<number>();
+  const [opened, setOpened] = useState<EventRow>();
+  const [generating, setGenerating] = useState(false);
+  const [report, setReport] = useState<EventJob>();
+  const ask = eventsAsk(client);
+  const running = service?.status.state === "running";
+  const sampling = sample?.running ?? false;
+
+  const { rows } = view;
+  const rowAt = useCallback((index: number) => rows[index], [rows]);
+  const onChoose = useCallback((row: EventRow) => {
+    setChosen(row.id);
+    setOpened((known) => known && row);
+  }, []);
+  const onOpen = useCallback((row: EventRow) => {
+    setChosen(row.id);
+    setOpened(row);
+  }, []);
+  const onClose = useCallback(() => {
+    setOpened(undefined);
+    table.current?.focus();
+  }, []);
+
+  const follow = () => {
+    table.current?.toTop();
+    void pages.follow();
+  };
+  const togglePause = () => (view.mode === "paused" ? follow() : pages.pause());
+  useSpace(togglePause);
+  const sortBy = (column: string) => {
+    table.current?.toTop();
+    void pages.setOrder(orderAfter(view.order, column));
+  };
+
+  const startExport = (format: EventFormat) => attempt(ask("export.start", { format, filter: filterAt(filter, Date.now()) }));
+  const startImport = (file: File) => attempt(importFile(ask, file).then(({ sent }) => void sent.then(showRefused)));
+  const showRefused = (job: EventJob | undefined) => {
+    if (job && (job.refused ?? 0) > 0) setReport(job);
+  };
+  const askToDelete = async () => {
+    // The same moment for the count and for the deletion, so that the question tells the truth.
+    const wanted = filterAt(filter, Date.now());
+    const count = await ask("delete.count", { filter: wanted });
+    if (await confirm(deletionQuestion(filter, count))) await ask("delete.start", { filter: wanted });
+  };
+
+  /** Somebody answers: the service, running or opened for looking at its data only. */
+  const available = view.failure?.code !== "SERVICE_NOT_RUNNING";
+  const filtered = isFiltering(view.filter);
+  const isEmpty = view.loaded && rows.length === 0;
+  const isGone = view.failure !== undefined && rows.length === 0;
+  /** There is nothing to count: its place is better used for the way to the first event. */
+  const isBare = isGone || (isEmpty && !filtered);
+  const failure = available ? (storage?.failure ?? view.failure) : undefined;
+  return (
+    <section className={styles.live} aria-label="Live events">
+      <EventsToolbar filter={filter} onFilter={setFilter} view={view} />
+      {plotsShown && !isBare && (
+        <PlotsBand plot={plot} acceptance={acceptance} filter={view.filter} onFilter={setFilter} limits={limits} running={running} />
+      )}
+      {failure && failure.code !== "CONNECTION_LOST" && (
+        <div className={styles.failure} role="alert">
+          <b>{failure.message}</b> {failure.hint}
+        </div>
+      )}
+      <EventsBar
+        view={view}
+        jobs={jobs}
+        filtered={filtered}
+        available={available}
+        running={running}
+        sampling={sampling}
+        plotsShown={isBare ? undefined : plotsShown}
+        columnMenu={<ColumnMenu all={eventTableColumns} choice={choice} />}
+        onPlots={() => setPlotsShown(!plotsShown)}
+        onExport={(format) => void startExport(format)}
+        onImport={(file) => void startImport(file)}
+        onGenerate={() => setGenerating(true)}
+        onSample={() => void attempt(client.action(eventsActions, "events", sampling ? "sample.stop" : "sample.start"))}
+        onDelete={() => void attempt(askToDelete())}
+        onPause={togglePause}
+        onReport={setReport}
+      />
+      <div className={styles.list}>
+        {view.mode === "held" && view.arrived > 0 && running && (
+          <UnstyledButton className={styles.pill} onClick={follow}>
+            <IconArrowUp size={13} stroke={2} aria-hidden="true" />
+            {`${formatCount(view.arrived)} new`}
+          </UnstyledButton>
+        )}
+        {isGone ? (
+          running ? null : (
+            <EventsStopped service={service} kept={totals?.events} />
+          )
+        ) : isEmpty && !filtered ? (
+          <EventsEmpty service={service} sampling={sampling} />
+        ) : (
+          <DataTable
+            ref={table}
+            label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
+            count={rows.length}
+            rowAt={rowAt}
+            rowId={rowId}
+            columns={choice.columns}
+            chosen={chosen ?? opened?.id}
+            onChoose={onChoose}
+            onOpen={onOpen}
+            onClose={onClose}
+            sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
+            onSort={sortBy}
+            onScrolledAway={pages.scrolled}
+          />
+        )}
+        {isEmpty && filtered && !isGone && (
+          // Over the table and not in it: a grid holds rows only.
+          <div className={styles.nothing}>
+            <NothingMatches
+              events={totals?.events ?? 0}
+              more={view.more}
+              onAll={() => setFilter(noFilter)}
+              onFurther={() => void pages.next()}
+            />
+          </div>
+        )}
+      </div>
+      <EventsStatusLine
+        pages={pages}
+        view={view}
+        rate={rate}
+        service={service}
+        available={available}
+        onFollow={follow}
+        onPageRows={setPageRows}
+      />
+      <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
+      <ImportReport job={report} onClose={() => setReport(undefined)} />
+      {opened && (
+        <InspectorSlot>
+          <EventInspector
+            row={opened}
+            origin={eventsOrigin(service)}
+            onDevice={(device) => setFilter({ ...filter, device })}
+            onClose={onClose}
+          />
+        </InspectorSlot>
+      )}
+    </section>
+  );
+}
+
+const rowId = (row: EventRow) => row.id;

@@ -1,0 +1,62 @@
+import type { EventJob } from "../../../contract/events.ts";
+import { formatBytes, formatCount, formatCountOf } from "../format/quantity.ts";
+
+const going: Readonly<Record<EventJob["kind"], string>> = {
+  export: "Exporting",
+  import: "Importing",
+  delete: "Deleting",
+  generate: "Generating",
+};
+const gone: Readonly<Record<EventJob["kind"], string>> = {
+  export: "Exported",
+  import: "Imported",
+  delete: "Deleted",
+  generate: "Generated",
+};
+const nouns: Readonly<Record<EventJob["kind"], string>> = {
+  export: "Export",
+  import: "Import",
+  delete: "Deletion",
+  generate: "Generation",
+};
+
+/** "Exporting JSONL", "Imported", "Deletion cancelled" */
+export function jobTitle({ kind, state, format }: EventJob): string {
+  switch (state) {
+    case "running":
+      return [going[kind], kind === "export" || kind === "import" ? format?.toUpperCase() : "events"].filter(Boolean).join(" ");
+    case "done":
+      return gone[kind];
+    case "cancelled":
+      return `${nouns[kind]} cancelled`;
+    case "failed":
+      return `${nouns[kind]} failed`;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** "8,214 of 12,480 · 2.1 MB" while it runs, "12,480 events · 3.2 MB" after; what an import refused stands with it. */
+export function jobFigures({ state, done, total, bytes, refused = 0, failure }: EventJob): string {
+  const counted =
+    state === "running" && total !== undefined ? `${formatCount(done)} of ${formatCount(total)}` : formatCountOf(done, "event");
+  return [failure?.message, counted, bytes > 0 && formatBytes(bytes), refused > 0 && `${formatCountOf(refused, "line")} refused`]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** 0 to 100; undefined where nobody knows the whole. */
+export function jobPercent({ state, done, total }: EventJob): number | undefined {
+  if (state !== "running") return 100;
+  return total === undefined || total === 0 ? undefined : Math.min(100, (done / total) * 100);
+}
+
+const toldForMs = 8_000;
+
+/** The one that deserves the place in the bar: what runs, then the newest that waits for its user; what went well leaves after a while. */
+export function foremostJob(jobs: readonly EventJob[], now: number): EventJob | undefined {
+  const waits = ({ kind, state, refused = 0 }: EventJob) => state === "failed" || refused > 0 || (kind === "export" && state === "done");
+  return (
+    jobs.find(({ state }) => state === "running") ?? jobs.find((job) => waits(job) || now - (job.endedAt ?? job.startedAt) < toldForMs)
+  );
+}

@@ -1,0 +1,143 @@
+import { UnstyledButton } from "@mantine/core";
+import { IconArrowUp } from "@tabler/icons-react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { ServiceId } from "../../../contract/service.ts";
+import type { TrafficRow } from "../../../contract/traffic.ts";
+import { useClearTraffic } from "../components/use-clear-traffic.ts";
+import { useRemembered } from "../components/use-remembered.ts";
+import { useSpace } from "../components/use-space.ts";
+import { useRate } from "../control/use-rate.ts";
+import { useService } from "../control/use-services.ts";
+import { formatCount } from "../format/quantity.ts";
+import { InspectorSlot } from "../frame/inspector-slot.tsx";
+import { ExchangeInspector } from "../inspector/exchange-inspector.tsx";
+import type { Column } from "../table/column.ts";
+import { useColumnChoice } from "../table/column-choice.ts";
+import { ColumnMenu } from "../table/column-menu.tsx";
+import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import { isFiltering, noFilter, type TrafficFilter } from "../table/traffic-filter.ts";
+import { useTrafficRows } from "../table/use-traffic-rows.ts";
+import styles from "./http-live.module.css";
+import { NothingMatches } from "./live-empty.tsx";
+import { LiveStatusLine } from "./live-status-line.tsx";
+import { LiveToolbar } from "./live-toolbar.tsx";
+import { takeAskedRow } from "./shown-row.ts";
+
+const filterAfterMs = 120;
+
+interface LiveListProps {
+  readonly id: ServiceId;
+  readonly columns: readonly Column<TrafficRow>[];
+  /** What the text filter looks at. */
+  readonly placeholder: string;
+  readonly origin: string;
+  /** Its sample traffic is under way. */
+  readonly sampling: boolean;
+  /** In place of the table while there is nothing to show. */
+  readonly empty: ReactNode;
+  /** Below the status line. */
+  readonly children?: ReactNode;
+}
+
+/** HTTP exchanges of a service as they pass, and the inspector of the chosen one. */
+export function LiveList({ id, columns, placeholder, origin, sampling, empty, children }: LiveListProps) {
+  const clear = useClearTraffic();
+  const service = useService(id);
+  const rate = useRate(id);
+  const [filter, setFilter] = useRemembered<TrafficFilter>(`filter.${id}`, noFilter);
+  const [rows, view] = useTrafficRows(id, filter);
+  const choice = useColumnChoice(id, columns);
+  const table = useRef<DataTableHandle>(null);
+  const [chosen, setChosen] = useState<number | undefined>();
+  const [opened, setOpened] = useState<number | undefined>(takeAskedRow);
+
+  useEffect(() => {
+    if (filter === rows.view().filter) return;
+    const timer = setTimeout(() => {
+      table.current?.toTop();
+      void rows.setFilter(filter);
+    }, filterAfterMs);
+    return () => clearTimeout(timer);
+  }, [filter, rows]);
+
+  const { rows: shown } = view;
+  const rowAt = useCallback((index: number) => shown[shown.length - 1 - index], [shown]);
+  const onChoose = useCallback((row: TrafficRow) => {
+    setChosen(row.id);
+    setOpened((open) => (open === undefined ? undefined : row.id));
+  }, []);
+  const onOpen = useCallback((row: TrafficRow) => {
+    setChosen(row.id);
+    setOpened(row.id);
+  }, []);
+  const onClose = useCallback(() => {
+    setOpened(undefined);
+    table.current?.focus();
+  }, []);
+  const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
+  const openedRow = useMemo(() => shown.find((row) => row.id === opened), [shown, opened]);
+
+  const follow = () => {
+    table.current?.toTop();
+    rows.resume();
+  };
+  const togglePause = () => (view.mode === "paused" ? follow() : rows.pause());
+  useSpace(togglePause);
+  const enterList = () => {
+    table.current?.focus();
+    const newest = rowAt(0);
+    if (chosen === undefined && newest) onChoose(newest);
+  };
+
+  const isEmpty = view.loaded && shown.length === 0;
+  return (
+    <section className={styles.live} aria-label="Live requests">
+      <LiveToolbar
+        filter={filter}
+        onFilter={setFilter}
+        placeholder={placeholder}
+        paused={view.mode === "paused"}
+        onPause={togglePause}
+        onDown={enterList}
+        onClear={() => void clear(id, service?.title ?? id)}
+        columnMenu={<ColumnMenu all={columns} choice={choice} />}
+      />
+      <div className={styles.list}>
+        {view.mode === "scrolled" && view.arrived > 0 && (
+          <UnstyledButton className={styles.pill} onClick={follow}>
+            <IconArrowUp size={13} stroke={2} aria-hidden="true" />
+            {`${formatCount(view.arrived)} new`}
+          </UnstyledButton>
+        )}
+        {isEmpty && !isFiltering(view.filter) ? (
+          empty
+        ) : (
+          <DataTable
+            ref={table}
+            label="Requests, newest first"
+            count={shown.length}
+            rowAt={rowAt}
+            rowId={rowId}
+            columns={choice.columns}
+            chosen={chosen ?? opened}
+            onChoose={onChoose}
+            onOpen={onOpen}
+            onClose={onClose}
+            onScrolledAway={rows.scrolled}
+            onEndNear={onEndNear}
+            empty={isEmpty && <NothingMatches kept={view.kept} onAll={() => setFilter(noFilter)} />}
+          />
+        )}
+      </div>
+      <LiveStatusLine view={view} rate={rate} service={service} sampling={sampling} onFollow={follow} />
+      {children}
+      {opened !== undefined && (
+        <InspectorSlot>
+          <ExchangeInspector service={id} row={opened} live={openedRow} origin={origin} onClose={onClose} />
+        </InspectorSlot>
+      )}
+    </section>
+  );
+}
+
+const rowId = (row: TrafficRow) => row.id;

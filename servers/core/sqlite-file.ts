@@ -1,0 +1,59 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import path from "node:path";
+import type Sqlite from "better-sqlite3";
+import { ServiceError } from "./service-error.ts";
+
+/** SQLite waits so long by itself, with the whole process. */
+const busyMs = 250;
+
+/**
+ * Opens or makes an owner-only database with a write-ahead log; `prepare` sees it before anything in it is changed.
+ * Throws what `prepare` throws, or a STORE_… error that names the file; a file that is no database is left as it is.
+ */
+export async function openSqliteFile(file: string, prepare: (database: Sqlite.Database) => void): Promise<Sqlite.Database> {
+  // Its prebuilt binary ends the process where Node-API is older than 10.
+  if (Number(process.versions.napi) < 10) {
+    throw new ServiceError("RUNTIME_TOO_OLD", `Node ${process.versions.node} is too old for the database`, "Use Node 22.18 or newer.");
+  }
+  const Database = (await import("better-sqlite3")).default;
+  let database: Sqlite.Database | undefined;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    // Made by us it is for this user only; SQLite gives its log the same rights.
+    closeSync(openSync(file, "a", 0o600));
+    database = new Database(file, { timeout: busyMs });
+    prepare(database);
+    database.pragma("journal_mode = WAL");
+    database.pragma("foreign_keys = ON");
+    return database;
+  } catch (error) {
+    database?.close();
+    throw sqliteFileError(error, file);
+  }
+}
+
+/** What a fault of SQLite means to a person; anything that is not a fault of the file is given back as it is. */
+export function sqliteFileError(error: unknown, file: string): unknown {
+  const code = String((error as { code?: unknown }).code ?? "");
+  const cause = { cause: error };
+  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
+    return new ServiceError("STORE_FULL", `There is no room for ${file}`, "Free some space.", cause);
+  }
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return new ServiceError("STORE_LOCKED", `Another program holds ${file}`, "Close the program that has it open for writing.", cause);
+  }
+  if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_FORMAT") {
+    const hint = "It was left as it is. Move it away to begin with an empty one, or put a good copy in its place.";
+    return new ServiceError("STORE_DAMAGED", `${file} is not a readable database`, hint, cause);
+  }
+  if (/^SQLITE_(?:CANTOPEN|READONLY|IOERR)/.test(code) || /^E[A-Z]+$/.test(code)) {
+    const reason = error instanceof Error ? error.message : code;
+    return new ServiceError(
+      "STORE_UNREACHABLE",
+      `${file} cannot be used: ${reason}`,
+      "Check that the folder exists and that this user may write there.",
+      cause,
+    );
+  }
+  return error;
+}

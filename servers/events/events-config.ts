@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { commonFields, field, portField } from "../core/common-fields.ts";
+
+const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
+const requests = (standard: number, what: string, env: string) =>
+  field(wholeNumber(1, 100_000, standard), {
+    title: `${what}: requests`,
+    help: "From one address within the window.",
+    env,
+    group: "Rate limits",
+  });
+const windowSeconds = (standard: number, what: string, env: string) =>
+  field(wholeNumber(1, 86_400, standard), { title: `${what}: window`, help: "It slides.", unit: "s", env, group: "Rate limits" });
+
+export const eventsConfig = z.strictObject({
+  port: portField(8082, { title: "Port", env: "EVENTS_PORT" }),
+  ...commonFields("events"),
+
+  database: field(z.string().max(1_000).default(""), {
+    title: "Database",
+    help: "A file, or postgres://user:password@host/database. Empty is events.db in the data folder.",
+    env: "EVENTS_DB",
+    group: "Storage",
+    // It may hold a password.
+    secret: true,
+  }),
+  maxMebibytes: field(wholeNumber(0, 1_048_576, 0), {
+    title: "Largest file",
+    help: "A file that would grow beyond it counts as a full disk; 0 is no limit.",
+    unit: "MiB",
+    env: "EVENTS_MAX_MEBIBYTES",
+    group: "Storage",
+  }),
+
+  rateLimits: field(z.boolean().default(true), {
+    title: "Rate limits",
+    help: "Off for load tests: every request is let through.",
+    env: "EVENTS_RATE_LIMITS",
+    group: "Rate limits",
+  }),
+  postRequests: requests(200, "POST /events", "EVENTS_POST_REQUESTS"),
+  postSeconds: windowSeconds(10, "POST /events", "EVENTS_POST_SECONDS"),
+  readRequests: requests(60, "GET /events", "EVENTS_READ_REQUESTS"),
+  readSeconds: windowSeconds(60, "GET /events", "EVENTS_READ_SECONDS"),
+  statsRequests: requests(60, "GET /stats", "EVENTS_STATS_REQUESTS"),
+  statsSeconds: windowSeconds(60, "GET /stats", "EVENTS_STATS_SECONDS"),
+  rateLimitRedis: field(z.string().max(1_000).default(""), {
+    title: "Shared limits",
+    help: "redis://host:6379 makes several instances share their limits; empty keeps them in this process.",
+    env: "RATE_LIMIT_REDIS",
+    group: "Rate limits",
+    secret: true,
+  }),
+  proxyHops: field(wholeNumber(0, 16, 0), {
+    title: "Proxies before it",
+    help: "How many add to X-Forwarded-For; with 0 the field is not looked at.",
+    env: "EVENTS_PROXY_HOPS",
+    group: "Rate limits",
+  }),
+  proxyAddresses: field(z.array(z.string()).default([]), {
+    title: "Trusted proxies",
+    help: "Addresses or networks whose X-Forwarded-For is believed.",
+    env: "EVENTS_PROXY_ADDRESSES",
+    group: "Rate limits",
+  }),
+
+  bodyBytes: field(wholeNumber(1_024, 16 << 20, 16_384), {
+    title: "Largest body",
+    help: "More is answered 413.",
+    unit: "B",
+    env: "EVENTS_BODY_BYTES",
+    group: "Limits",
+  }),
+  headerBytes: field(wholeNumber(1_024, 1 << 20, 16 << 10), {
+    title: "Largest header",
+    help: "Request line and header fields together; more is answered 431 or 414.",
+    unit: "B",
+    env: "EVENTS_HEADER_BYTES",
+    group: "Limits",
+  }),
+  requestTimeoutMs: field(wholeNumber(100, 3_600_000, 30_000), {
+    title: "Request timeout",
+    help: "For the whole request to arrive; then 408.",
+    unit: "ms",
+    env: "EVENTS_REQUEST_TIMEOUT_MS",
+    group: "Limits",
+  }),
+  keepAliveTimeoutMs: field(wholeNumber(0, 3_600_000, 5_000), {
+    title: "Idle connections",
+    help: "How long a connection is kept open for its next request.",
+    unit: "ms",
+    env: "EVENTS_KEEP_ALIVE_TIMEOUT_MS",
+    group: "Limits",
+  }),
+  recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
+    title: "Recorded body",
+    help: "Bytes of each body kept for the inspector.",
+    unit: "B",
+    env: "EVENTS_RECORDED_BODY_BYTES",
+    group: "Recorder",
+  }),
+});
+export type EventsConfig = z.output<typeof eventsConfig>;

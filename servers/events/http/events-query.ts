@@ -1,0 +1,46 @@
+import type { KeyFilter } from "../store/event-store.ts";
+import { type Issue, validationFailed } from "./refusal.ts";
+
+export const defaultLimit = 100;
+export const largestLimit = 1_000;
+
+export interface EventsQuery {
+  readonly filter: KeyFilter;
+  readonly limit: number;
+  readonly offset: number;
+  /** Keyset cursor: only events with a smaller id. */
+  readonly after: number | undefined;
+}
+
+/** The query of GET /events; the first of equal names counts. Throws 400 that names what is no whole number. */
+export function parseEventsQuery(target: string): EventsQuery {
+  const queryAt = target.indexOf("?");
+  const fields = new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1));
+  const issues: Issue[] = [];
+  function wholeNumber(name: string): number | undefined {
+    const text = fields.get(name);
+    if (text === null) return undefined;
+    const value = Number(text);
+    if (/^\d+$/.test(text) && Number.isSafeInteger(value)) return value;
+    issues.push({ path: name, message: `${name} must be a whole number of 0 or more` });
+    return undefined;
+  }
+  const limit = wholeNumber("limit");
+  const offset = wholeNumber("offset");
+  const after = wholeNumber("after");
+  if (issues.length > 0) throw validationFailed(issues);
+  return {
+    filter: { device_id: fields.get("device_id") || undefined, outcome: fields.get("outcome") || undefined },
+    limit: Math.min(limit ?? defaultLimit, largestLimit),
+    offset: offset ?? 0,
+    after,
+  };
+}
+
+/** Where the next page begins, for the Link field (RFC 8288). */
+export function nextPageLink({ filter, limit }: EventsQuery, lastId: number): string {
+  const fields = new URLSearchParams({ after: String(lastId), limit: String(limit) });
+  if (filter.device_id) fields.set("device_id", filter.device_id);
+  if (filter.outcome) fields.set("outcome", filter.outcome);
+  return `</events?${fields}>; rel="next"`;
+}

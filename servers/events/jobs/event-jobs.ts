@@ -1,0 +1,114 @@
+import type { EventJob } from "../../../contract/events.ts";
+import type { Log } from "../../core/log.ts";
+import { ServiceError, toFailure } from "../../core/service-error.ts";
+
+/** What a job may change while it runs. */
+export type JobProgress = Partial<Pick<EventJob, "done" | "total" | "bytes" | "refused" | "refusedLines">>;
+
+export interface JobContext {
+  readonly id: number;
+  /** Aborted when somebody cancels it, and at stop. */
+  readonly signal: AbortSignal;
+  readonly job: EventJob;
+  progress(change: JobProgress): void;
+}
+
+export interface EventJobs {
+  list(): readonly EventJob[];
+  /** Throws JOB_UNKNOWN. */
+  get(id: number): EventJob;
+  /** Begins it and returns at once; `work` ends it by returning or throwing. */
+  start(begin: Pick<EventJob, "kind"> & Partial<EventJob>, work: (context: JobContext) => Promise<void>): EventJob;
+  progress(id: number, change: JobProgress): void;
+  cancel(id: number): EventJob;
+  /** Takes an ended one from the list. Throws JOB_UNKNOWN for one that runs. */
+  remove(id: number): EventJob;
+  /** Cancels all and waits for them. */
+  close(): Promise<void>;
+}
+
+const keptJobs = 20;
+
+export function createEventJobs({ log, onChange }: { log: Log; onChange: () => void }): EventJobs {
+  /** The newest last. */
+  const jobs = new Map<number, { job: EventJob; controller: AbortController; ended: Promise<void> }>();
+  let lastId = 0;
+
+  function entry(id: number) {
+    const found = jobs.get(id);
+    if (!found)
+      throw new ServiceError("JOB_UNKNOWN", `There is no job ${id}`, "It was removed, or the service was restarted since: start it again.");
+    return found;
+  }
+
+  function change(id: number, part: Partial<EventJob>): void {
+    const found = jobs.get(id);
+    if (!found) return;
+    found.job = { ...found.job, ...part };
+    onChange();
+  }
+
+  function forgetOldest(): void {
+    for (const [id, { job }] of jobs) {
+      if (jobs.size <= keptJobs) return;
+      if (job.state !== "running") jobs.delete(id);
+    }
+  }
+
+  return {
+    list: () => [...jobs.values()].map(({ job }) => job).reverse(),
+    get: (id) => entry(id).job,
+    start(begin, work) {
+      const id = ++lastId;
+      const controller = new AbortController();
+      const job: EventJob = { state: "running", startedAt: Date.now(), done: 0, bytes: 0, ...begin, id };
+      const run = async () => {
+        const context: JobContext = {
+          id,
+          signal: controller.signal,
+          get job() {
+            return entry(id).job;
+          },
+          progress: (part) => change(id, part),
+        };
+        try {
+          await work(context);
+          change(id, { state: controller.signal.aborted ? "cancelled" : "done", endedAt: Date.now() });
+        } catch (error) {
+          if (controller.signal.aborted) change(id, { state: "cancelled", endedAt: Date.now() });
+          else {
+            const failure = toFailure(error);
+            change(id, { state: "failed", endedAt: Date.now(), failure });
+            log.error(`The ${begin.kind} failed: ${failure.message}`);
+          }
+        }
+      };
+      const added = { job, controller, ended: Promise.resolve() };
+      jobs.set(id, added);
+      added.ended = run();
+      forgetOldest();
+      onChange();
+      return job;
+    },
+    progress: change,
+    cancel(id) {
+      const found = entry(id);
+      found.controller.abort();
+      return found.job;
+    },
+    remove(id) {
+      const { job } = entry(id);
+      if (job.state === "running") throw new ServiceError("JOB_UNKNOWN", `Job ${id} still runs`, "Cancel it first.");
+      jobs.delete(id);
+      onChange();
+      return job;
+    },
+    async close() {
+      for (const { controller } of jobs.values()) controller.abort();
+      await Promise.all([...jobs.values()].map(({ ended }) => ended));
+    },
+  };
+}
+
+/** Lets everything else that waits have its turn. */
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

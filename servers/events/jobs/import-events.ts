@@ -1,0 +1,102 @@
+import type { EventFormat, RefusedLine } from "../../../contract/events.ts";
+import { eventTime, type NewEvent } from "../completion-event.ts";
+import type { EventStore } from "../store/event-store.ts";
+import { createCsvReader } from "./csv.ts";
+import { importedEvent, RefusedEvent } from "./imported-event.ts";
+import { createLineReader } from "./jsonl.ts";
+
+const eventsAtOnce = 1_000;
+const reportedLines = 200;
+
+export interface EventImport {
+  /** Resolves when all that this piece completes is stored. */
+  add(text: string): Promise<void>;
+  end(): Promise<void>;
+  readonly added: number;
+  readonly refused: number;
+  readonly refusedLines: readonly RefusedLine[];
+}
+
+/** Stores the lines that are events and reports the others. */
+export function createEventImport({ add, format }: { add: EventStore["add"]; format: EventFormat }): EventImport {
+  const received = eventTime(Date.now());
+  const refusedLines: RefusedLine[] = [];
+  const parse = format === "csv" ? csvParser() : jsonParser();
+  let added = 0;
+  let refused = 0;
+  let first = true;
+
+  function refuse(line: number, reason: string): void {
+    refused += 1;
+    if (refusedLines.length < reportedLines) refusedLines.push({ line, reason });
+  }
+
+  async function take(text: string, last: boolean): Promise<void> {
+    const piece = first && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+    if (text !== "") first = false;
+    let group: NewEvent[] = [];
+    for (const { line, source } of parse(piece, last)) {
+      try {
+        if (typeof source === "string") throw new RefusedEvent(source);
+        group.push(importedEvent(source, received));
+      } catch (error) {
+        if (!(error instanceof RefusedEvent)) throw error;
+        refuse(line, error.message);
+      }
+      if (group.length < eventsAtOnce) continue;
+      await add(group);
+      added += group.length;
+      group = [];
+    }
+    if (group.length > 0) await add(group);
+    added += group.length;
+  }
+
+  return {
+    add: (text) => take(text, false),
+    end: () => take("", true),
+    get added() {
+      return added;
+    },
+    get refused() {
+      return refused;
+    },
+    refusedLines,
+  };
+}
+
+interface ParsedLine {
+  readonly line: number;
+  /** Columns with their values, or why the line has none. */
+  readonly source: Readonly<Record<string, unknown>> | string;
+}
+
+function jsonParser(): (text: string, last: boolean) => ParsedLine[] {
+  const reader = createLineReader();
+  return (text, last) =>
+    (last ? reader.end() : reader.read(text)).map(({ line, text: json }) => {
+      try {
+        const value: unknown = JSON.parse(json);
+        return { line, source: isObject(value) ? value : "not a JSON object" };
+      } catch {
+        return { line, source: "not JSON" };
+      }
+    });
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function csvParser(): (text: string, last: boolean) => ParsedLine[] {
+  const reader = createCsvReader();
+  let names: readonly string[] | undefined;
+  return (text, last) => {
+    const records = last ? reader.end() : reader.read(text);
+    const lines: ParsedLine[] = [];
+    for (const { line, cells } of records) {
+      if (!names) names = cells.map((cell) => cell.trim());
+      else if (cells.length !== names.length) lines.push({ line, source: `${cells.length} cells under ${names.length} names` });
+      else lines.push({ line, source: Object.fromEntries(names.map((name, index) => [name, cells[index]])) });
+    }
+    return lines;
+  };
+}

@@ -1,0 +1,56 @@
+import { columnKind, completionEvent, type NewEvent, newEvent, newEventColumns } from "../completion-event.ts";
+
+/** A line that cannot become an event, and why. */
+export class RefusedEvent extends Error {
+  override readonly name = "RefusedEvent";
+}
+
+/** No header field that came over HTTP is longer. */
+const longestVersion = 16_384;
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
+
+/**
+ * An event from a line of an export, or as a client would send it: 0, 1, true and false are booleans, `recent_actions` is a list
+ * or its JSON, numbers may be text. The id is given anew. Throws RefusedEvent.
+ */
+export function importedEvent(source: Readonly<Record<string, unknown>>, received: string): NewEvent {
+  const candidate: Record<string, unknown> = {};
+  for (const column of newEventColumns) {
+    if (!Object.hasOwn(source, column)) continue;
+    candidate[column] = unpacked(source[column], columnKind(column));
+  }
+  const { created_at = received, ip_hash = "", plugin_version = "unknown" } = candidate;
+  if (typeof created_at !== "string" || !timePattern.test(created_at) || Number.isNaN(Date.parse(created_at))) {
+    throw new RefusedEvent(`created_at is no time like ${received}`);
+  }
+  if (typeof ip_hash !== "string" || !/^(?:[0-9a-f]{64})?$/.test(ip_hash)) throw new RefusedEvent("ip_hash is no SHA-256 in hex");
+  if (typeof plugin_version !== "string" || plugin_version.length > longestVersion)
+    throw new RefusedEvent(`plugin_version is no text of up to ${longestVersion} characters`);
+  const parsed = completionEvent.safeParse(candidate);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    throw new RefusedEvent(`${issue?.path.join(".") || "event"}: ${issue?.message ?? "invalid"}`);
+  }
+  return newEvent(parsed.data, { created_at: `${created_at.slice(0, 19)}Z`, ip_hash, plugin_version });
+}
+
+function unpacked(value: unknown, kind: ReturnType<typeof columnKind>): unknown {
+  switch (kind) {
+    case "text":
+      return value;
+    case "integer":
+    case "real":
+      return typeof value === "string" && /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(value) ? Number(value) : value;
+    case "boolean":
+      if (value === 1 || value === "1" || value === "true") return true;
+      return value === 0 || value === "0" || value === "false" ? false : value;
+    case "list":
+      try {
+        return typeof value === "string" ? JSON.parse(value) : value;
+      } catch {
+        return value;
+      }
+    default:
+      return kind satisfies never;
+  }
+}

@@ -1,0 +1,33 @@
+export interface JsonLine {
+  /** The first is 1. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Cuts text that comes in pieces into lines; a longer line than `longest` characters is given out in parts, so that memory stays bounded. */
+export function createLineReader(longest = 1 << 20) {
+  let rest = "";
+  let line = 0;
+  const given = (text: string): JsonLine[] => {
+    line += 1;
+    const trimmed = text.trim();
+    return trimmed === "" ? [] : [{ line, text: trimmed }];
+  };
+  return {
+    read(text: string): JsonLine[] {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      const found = lines.flatMap(given);
+      if (rest.length > longest) {
+        found.push(...given(rest));
+        rest = "";
+      }
+      return found;
+    },
+    end(): JsonLine[] {
+      const found = given(rest);
+      rest = "";
+      return found;
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { EventsViews } from "../../contract/events.ts";
+import type { Log } from "../core/log.ts";
+import { ServiceError, toFailure } from "../core/service-error.ts";
+import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
+import type { EventStore } from "./store/event-store.ts";
+
+export interface StoreAccess {
+  readonly store: EventStore;
+  readonly commits: GroupCommit;
+  /** Opens and migrates the store at the first use and after a failure; undefined once that is done. */
+  ready(): Promise<void> | undefined;
+  /** Events were stored or deleted. */
+  changed(): void;
+  /** Tells the log and the page; a fault that repeats is logged once in a while. */
+  fault(error: unknown): void;
+  close(): Promise<void>;
+}
+
+const totalsEveryMs = 250;
+const otherInstancesEveryMs = 1_000;
+const repeatedFaultMs = 10_000;
+
+/** The store as requests and the page share it, with what the page shows of it. */
+export function createStoreAccess(parts: {
+  readonly store: EventStore;
+  readonly log: Log;
+  readonly view: <Name extends "totals" | "storage">(name: Name, value: EventsViews[Name]) => void;
+}): StoreAccess {
+  const { store, log, view } = parts;
+  let opened = false;
+  let opening: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let poll: NodeJS.Timeout | undefined;
+  let faulty = false;
+  let lastFault = { text: "", at: 0 };
+
+  const showStorage = (error?: unknown) =>
+    view("storage", { kind: store.kind, place: store.place, ...(error !== undefined && { failure: toFailure(error) }) });
+
+  function healthy(): void {
+    if (!faulty) return;
+    faulty = false;
+    log.notable(`${store.place} can be used again`);
+    showStorage();
+  }
+
+  function fault(error: unknown): void {
+    const { message } = toFailure(error);
+    const at = Date.now();
+    if (message !== lastFault.text || at - lastFault.at > repeatedFaultMs) {
+      log.error(error instanceof ServiceError ? `${message}. ${error.hint}` : `A request failed: ${(error as Error)?.stack ?? message}`);
+      lastFault = { text: message, at };
+    }
+    if (!(error instanceof ServiceError)) return;
+    faulty = true;
+    if (opened && (error.code === "STORE_DAMAGED" || (error.code === "STORE_UNREACHABLE" && store.kind === "sqlite"))) {
+      // Closed, so that the next request opens what is in its place then.
+      opened = false;
+      clearInterval(poll);
+      void store.close();
+    }
+    showStorage(error);
+  }
+
+  async function showTotals(): Promise<void> {
+    timer = undefined;
+    if (!opened) return;
+    try {
+      const [stats, newestId] = await Promise.all([store.stats(), store.newestId()]);
+      const { total_events: events, unique_devices: devices, accepted, rejected, ignored } = stats;
+      view("totals", { newestId, events, devices, accepted, rejected, ignored });
+    } catch (error) {
+      if (opened) fault(error);
+    }
+  }
+
+  function changed(): void {
+    if (opened) timer ??= setTimeout(() => void showTotals(), totalsEveryMs);
+  }
+
+  async function open(): Promise<void> {
+    try {
+      await store.open();
+      opened = true;
+      healthy();
+      await showTotals();
+      // Other instances store into it too.
+      if (store.kind === "postgres") poll = setInterval(changed, otherInstancesEveryMs);
+    } catch (error) {
+      fault(error);
+      throw error;
+    } finally {
+      opening = undefined;
+    }
+  }
+
+  const commits = createGroupCommit({
+    async store(events) {
+      await store.add(events);
+      healthy();
+      changed();
+    },
+  });
+
+  showStorage();
+  return {
+    store,
+    commits,
+    ready() {
+      if (opened) return undefined;
+      opening ??= open();
+      return opening;
+    },
+    changed,
+    fault,
+    async close() {
+      await commits.drain();
+      await opening?.catch(() => {});
+      opened = false;
+      clearTimeout(timer);
+      clearInterval(poll);
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import type { EventFilter, EventRow } from "../../../contract/events.ts";
+import type { NewEvent } from "../completion-event.ts";
+
+/** What GET /events filters by, and what the rollups know: every answer about it is flat. */
+export interface KeyFilter {
+  readonly device_id?: string | undefined;
+  readonly outcome?: string | undefined;
+}
+
+export interface EventStats {
+  readonly total_events: number;
+  readonly unique_devices: number;
+  readonly accepted: number;
+  readonly rejected: number;
+  readonly ignored: number;
+}
+
+/** A stretch of the table in the order of ids. */
+export interface ScanRange {
+  readonly direction: "ascending" | "descending";
+  /** Only ids beyond it, in the direction of the scan. */
+  readonly from?: number | undefined;
+  /** Only ids up to it, itself included. */
+  readonly to?: number | undefined;
+  /** Rows at most. */
+  readonly limit: number;
+}
+
+export interface Scanned<Result> {
+  readonly found: Result;
+  /** Every id up to here was looked at; pass it as `from` to go on. */
+  readonly reached: number;
+  /** There is nothing beyond. */
+  readonly ended: boolean;
+}
+
+export interface PlotQuery {
+  readonly step: "minute" | "10 minutes" | "hour" | "day";
+  /** "2026-11-20T23:28", cut to the step; empty for all. */
+  readonly since: string;
+  readonly filter: EventFilter;
+}
+
+export interface PlotCounts {
+  readonly steps: readonly { readonly at: string; readonly outcome: string; readonly events: number }[];
+  readonly languages: readonly { readonly name: string; readonly outcome: string; readonly events: number }[];
+  readonly providers: readonly { readonly name: string; readonly outcome: string; readonly events: number }[];
+  /** Set where only so many of the newest events were counted. */
+  readonly sampled?: number | undefined;
+}
+
+/**
+ * Where events are kept. Every database implements this and nothing more, and passes one contract suite.
+ * Throws ServiceError with a STORE_ code for faults of the database, anything else for a row it cannot hold.
+ */
+export interface EventStore {
+  readonly kind: "sqlite" | "postgres";
+  /** For people: a file, or host and database. */
+  readonly place: string;
+  /** Connects and migrates; to be repeated after a failure. */
+  open(): Promise<void>;
+  /** All or none; resolves when they are durable. */
+  add(events: readonly NewEvent[]): Promise<void>;
+  /** Newest first. `after` is a keyset cursor: only smaller ids. */
+  page(
+    filter: KeyFilter,
+    part: { readonly limit: number; readonly offset: number; readonly after?: number | undefined },
+  ): Promise<EventRow[]>;
+  count(filter: KeyFilter): Promise<number>;
+  stats(): Promise<EventStats>;
+  /** 0 when empty. */
+  newestId(): Promise<number>;
+  devices(prefix: string, limit: number): Promise<{ device_id: string; events: number }[]>;
+
+  /** Rows that match a filter of any kind; looks at a bounded part of the table at a time. */
+  scan(filter: EventFilter, range: ScanRange): Promise<Scanned<EventRow[]>>;
+  /** Like `scan`, but counts. */
+  countBetween(filter: EventFilter, range: ScanRange): Promise<Scanned<number>>;
+  /** Like `scan` with ascending ids, but deletes, in one transaction with the rollups. */
+  remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Promise<Scanned<number>>;
+
+  /** Counts a bounded number of new events into the plots' tables; resolves with how many are left. */
+  catchUpPlots(): Promise<number>;
+  plot(query: PlotQuery): Promise<PlotCounts>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,61 @@
+import type { EventFilter } from "../../../contract/events.ts";
+import { eventTime } from "../completion-event.ts";
+
+/** Conditions with their values; `parameter(n)` writes the n-th placeholder of the dialect. */
+export interface FilterSql {
+  /** "a = ? AND b = ?", or "TRUE". */
+  readonly where: string;
+  readonly values: readonly (string | number)[];
+}
+
+export interface SqlDialect {
+  readonly parameter: (position: number) => string;
+  /** The column, and a word to the planner that the index by device is the better one. */
+  readonly besideDevice: (column: string) => string;
+  /** Letter case ignored in ASCII. */
+  readonly like: (column: string, placeholder: string) => string;
+}
+
+export const sqliteDialect: SqlDialect = {
+  parameter: () => "?",
+  // https://www.sqlite.org/optoverview.html, "disqualifying WHERE clause terms using unary +"
+  besideDevice: (column) => `+${column}`,
+  like: (column, placeholder) => `${column} LIKE ${placeholder} ESCAPE '\\'`,
+};
+export const postgresDialect: SqlDialect = {
+  parameter: (position) => `$${position}`,
+  besideDevice: (column) => column,
+  like: (column, placeholder) => `${column} ILIKE ${placeholder} ESCAPE '\\'`,
+};
+
+const searched = ["device_id", "outcome", "language", "provider", "file_ext", "plugin_version", "treesitter_scope"];
+
+/** `first` is the position of the first placeholder. */
+export function filterSql(filter: EventFilter, dialect: SqlDialect, first = 1): FilterSql {
+  const conditions: string[] = [];
+  const values: (string | number)[] = [];
+  const add = (value: string | number) => {
+    values.push(value);
+    return dialect.parameter(first + values.length - 1);
+  };
+  for (const column of ["device_id", "outcome", "language", "provider"] as const) {
+    const value = filter[column];
+    if (value !== undefined && value !== "")
+      conditions.push(`${column === "outcome" && filter.device_id ? dialect.besideDevice(column) : column} = ${add(value)}`);
+  }
+  if (filter.from !== undefined) conditions.push(`created_at >= ${add(eventTime(Math.ceil(filter.from / 1_000) * 1_000))}`);
+  if (filter.to !== undefined) conditions.push(`created_at <= ${add(eventTime(filter.to))}`);
+  const text = filter.text?.trim() ?? "";
+  if (text !== "") {
+    const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+    conditions.push(`(${searched.map((column) => dialect.like(column, add(pattern))).join(" OR ")})`);
+  }
+  return { where: conditions.length > 0 ? conditions.join(" AND ") : "TRUE", values };
+}
+
+/** Whether the rollups know the answer. */
+export const isKeyFilter = (filter: EventFilter): boolean =>
+  !filter.language && !filter.provider && !filter.text?.trim() && filter.from === undefined && filter.to === undefined;
+
+/** Whether an index leads from one match to the next, so that a scan need not be cut into stretches. */
+export const isIndexed = (filter: EventFilter): boolean => isKeyFilter(filter) || Boolean(filter.device_id);

@@ -1,0 +1,270 @@
+import type { Pool, PoolClient } from "pg";
+import { type EventFilter, type EventRow, eventColumns } from "../../../contract/events.ts";
+import type { Log } from "../../core/log.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { eventTime, type NewEvent } from "../completion-event.ts";
+import type { EventStore, KeyFilter, PlotCounts, PlotQuery, Scanned, ScanRange } from "./event-store.ts";
+import { filterSql, isIndexed, postgresDialect } from "./filter-sql.ts";
+import { createPostgresPool, postgresPlace } from "./postgres-pool.ts";
+import { addEvents, clearEmptyRollups, countPlot, createMigrations, migrations, removeEvents } from "./postgres-schema.ts";
+import { hourPlotMs, lastIdOf, minutePlotMs } from "./rollup.ts";
+import { plotCounts, sampledEvents, stepLength, stepSource } from "./sqlite-plots.ts";
+import { postgresStoreError } from "./store-error.ts";
+
+export interface PostgresStoreOptions {
+  /** postgres://user:password@host:port/database */
+  readonly url: string;
+  readonly log: Log;
+  readonly now?: () => number;
+}
+
+const turnIds = 16_384;
+const lockTimeoutMs = 2_000;
+/**
+ * Held to the end of each transaction that stores: ids become visible in their order, so that no cursor passes an event that
+ * another instance has yet to commit; and two instances never wait for each other's rollups crosswise.
+ */
+const writeLock = "SELECT pg_advisory_xact_lock(4720831)";
+const columns = eventColumns.join(", ");
+const parameter = postgresDialect.parameter;
+
+export function createPostgresStore(options: PostgresStoreOptions): EventStore {
+  const { now = Date.now, log } = options;
+  const place = postgresPlace(options.url);
+  let pool: Pool | undefined;
+
+  async function connected<Result>(use: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    if (!pool) throw new ServiceError("STORE_UNREACHABLE", `${place} is not open`, "Open it first.");
+    let client: PoolClient | undefined;
+    let failed = false;
+    try {
+      client = await pool.connect();
+      return await use(client);
+    } catch (error) {
+      failed = true;
+      throw postgresStoreError(error, place);
+    } finally {
+      // A connection in an unknown state is not used again.
+      client?.release(failed);
+    }
+  }
+
+  const all = <Row>(text: string, values: readonly unknown[] = []) =>
+    connected(async (client) => (await client.query(text, [...values])).rows as Row[]);
+
+  const inTransaction = <Result>(use: (client: PoolClient) => Promise<Result>) =>
+    connected(async (client) => {
+      await client.query(`BEGIN; SET LOCAL lock_timeout = ${lockTimeoutMs}; ${writeLock}`);
+      try {
+        const result = await use(client);
+        await client.query("COMMIT");
+        return result;
+      } catch (error) {
+        await client.query("ROLLBACK").catch(() => {});
+        throw error;
+      }
+    });
+
+  async function count({ device_id, outcome }: KeyFilter): Promise<number> {
+    const { where, values } = filterSql({ device_id, outcome }, postgresDialect);
+    const [row] = await all<{ n: number }>(
+      `SELECT coalesce(sum(n), 0)::bigint AS n FROM ${device_id ? "roll_device" : "roll_day"} WHERE ${where}`,
+      values,
+    );
+    return row?.n ?? 0;
+  }
+
+  async function skipBlocks(outcome: string | undefined, offset: number): Promise<{ top: number; left: number } | undefined> {
+    const { where, values } = filterSql({ outcome }, postgresDialect);
+    const [row] = await all<{ block: number; before: number }>(
+      `SELECT block, before::bigint FROM (SELECT block, n, sum(n) OVER (ORDER BY block DESC) - n AS before
+         FROM (SELECT block, sum(n) AS n FROM roll_block WHERE ${where} GROUP BY block) b) c
+       WHERE before + n > ${parameter(values.length + 1)} ORDER BY block DESC LIMIT 1`,
+      [...values, offset],
+    );
+    return row && { top: lastIdOf(row.block), left: offset - row.before };
+  }
+
+  async function page(
+    filter: KeyFilter,
+    { limit, offset, after }: { limit: number; offset: number; after?: number | undefined },
+  ): Promise<EventRow[]> {
+    const { where, values } = filterSql({ device_id: filter.device_id, outcome: filter.outcome }, postgresDialect);
+    let top = after === undefined ? Number.MAX_SAFE_INTEGER : after - 1;
+    let skip = offset;
+    if (after === undefined && offset > 0 && !filter.device_id) {
+      const start = await skipBlocks(filter.outcome, offset);
+      if (!start) return [];
+      top = start.top;
+      skip = start.left;
+    }
+    const [a, b, c] = [1, 2, 3].map((position) => parameter(values.length + position));
+    const ids = `SELECT id FROM events WHERE ${where} AND id <= ${a} ORDER BY id DESC LIMIT ${b} OFFSET ${c}`;
+    return all(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`, [...values, top, limit, skip]);
+  }
+
+  async function stretch(filter: EventFilter, { direction, from, to }: Omit<ScanRange, "limit">) {
+    const up = direction === "ascending";
+    const start = from ?? (up ? -1 : Number.MAX_SAFE_INTEGER);
+    const end = to ?? (up ? Number.MAX_SAFE_INTEGER : 0);
+    if (isIndexed(filter)) return { first: start, last: end, ended: true };
+    const [row] = await all<{ id: number | null }>(`SELECT ${up ? "min" : "max"}(id) AS id FROM events WHERE id ${up ? ">" : "<"} $1`, [
+      start,
+    ]);
+    const next = row?.id ?? null;
+    if (next === null || (up ? next > end : next < end)) return undefined;
+    const last = up ? Math.min(end, next + turnIds - 1) : Math.max(end, next - turnIds + 1);
+    return { first: start, last, ended: last === end };
+  }
+
+  const between = (up: boolean, first: number) =>
+    `id ${up ? ">" : "<"} ${parameter(first)} AND id ${up ? "<=" : ">="} ${parameter(first + 1)}`;
+
+  async function scan(filter: EventFilter, range: ScanRange): Promise<Scanned<EventRow[]>> {
+    const part = await stretch(filter, range);
+    if (!part) return { found: [], reached: range.from ?? 0, ended: true };
+    const up = range.direction === "ascending";
+    const { where, values } = filterSql(filter, postgresDialect);
+    const found = await all<EventRow>(
+      `SELECT ${columns} FROM events WHERE ${where} AND ${between(up, values.length + 1)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ${parameter(values.length + 3)}`,
+      [...values, part.first, part.last, range.limit],
+    );
+    if (found.length === range.limit) return { found, reached: (found.at(-1) as EventRow).id, ended: false };
+    return { found, reached: part.last, ended: part.ended };
+  }
+
+  async function countBetween(filter: EventFilter, range: ScanRange): Promise<Scanned<number>> {
+    const part = await stretch(filter, range);
+    if (!part) return { found: 0, reached: range.from ?? 0, ended: true };
+    const up = range.direction === "ascending";
+    const { where, values } = filterSql(filter, postgresDialect);
+    const [row] = await all<{ found: number; reached: number }>(
+      `SELECT count(*) AS found, ${up ? "max" : "min"}(id) AS reached FROM (SELECT id FROM events WHERE ${where}
+         AND ${between(up, values.length + 1)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ${parameter(values.length + 3)}) ids`,
+      [...values, part.first, part.last, range.limit],
+    );
+    const found = row?.found ?? 0;
+    return found === range.limit ? { found, reached: row?.reached ?? 0, ended: false } : { found, reached: part.last, ended: part.ended };
+  }
+
+  async function remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Promise<Scanned<number>> {
+    const counted = await countBetween(filter, { ...range, direction: "ascending" });
+    if (counted.found === 0) return counted;
+    const { where, values } = filterSql(filter, postgresDialect);
+    const found = await inTransaction(async (client) => {
+      const { rows } = await client.query(removeEvents(`${where} AND ${between(true, values.length + 1)}`), [
+        ...values,
+        range.from ?? -1,
+        counted.reached,
+      ]);
+      for (const statement of clearEmptyRollups) await client.query(statement);
+      return (rows as { found: number }[])[0]?.found ?? 0;
+    });
+    return { ...counted, found };
+  }
+
+  const catchUpPlots = () =>
+    inTransaction(async (client) => {
+      const { rows } = await client.query(
+        "SELECT (SELECT n FROM roll_counter WHERE name = 'plotted') AS plotted, (SELECT coalesce(max(id), 0) FROM events) AS newest",
+      );
+      const { plotted, newest } = (rows as { plotted: number; newest: number }[])[0] as { plotted: number; newest: number };
+      const next = (await client.query("SELECT min(id) AS id FROM events WHERE id > $1", [plotted])).rows as { id: number | null }[];
+      const first = next[0]?.id ?? null;
+      if (first === null) return 0;
+      const upTo = Math.min(newest, first - 1 + turnIds);
+      const at = now();
+      await client.query(countPlot("day", 10), [plotted, upTo, ""]);
+      await client.query(countPlot("hour", 13), [plotted, upTo, eventTime(at - hourPlotMs)]);
+      await client.query(countPlot("minute", 16), [plotted, upTo, eventTime(at - minutePlotMs)]);
+      await client.query("DELETE FROM roll_plot WHERE (step = 'minute' AND at < $1) OR (step = 'hour' AND at < $2)", [
+        eventTime(at - minutePlotMs).slice(0, 16),
+        eventTime(at - hourPlotMs).slice(0, 13),
+      ]);
+      await client.query("UPDATE roll_counter SET n = $1 WHERE name = 'plotted'", [upTo]);
+      return newest - upTo;
+    });
+
+  async function plot({ step, since, filter }: PlotQuery): Promise<PlotCounts> {
+    const length = stepLength[step];
+    const device = Boolean(filter.device_id);
+    const known = device ? filter : { outcome: filter.outcome, language: filter.language, provider: filter.provider };
+    const { where, values } = filterSql(known, postgresDialect, 3);
+    const source = device
+      ? `(SELECT created_at AS at, language, provider, outcome, 1 AS n FROM events WHERE ${where} AND $1::text <> '' ORDER BY id DESC LIMIT ${sampledEvents}) e WHERE at >= $2`
+      : `roll_plot WHERE step = $1 AND at >= $2 AND ${where}`;
+    const read = (name: string) =>
+      all<{ name: string; outcome: string; events: number }>(
+        `SELECT ${name} AS name, outcome, sum(n)::bigint AS events FROM ${source} GROUP BY 1, 2 ORDER BY 1, 2`,
+        [stepSource[step], since, ...values],
+      );
+    const counts = plotCounts(await read(`substr(at, 1, ${length})`), await read("language"), await read("provider"));
+    const sampled = device ? counts.steps.reduce((sum, { events }) => sum + events, 0) : 0;
+    return { ...counts, ...(sampled >= sampledEvents && { sampled }) };
+  }
+
+  return {
+    kind: "postgres",
+    place,
+    async open() {
+      if (pool) return;
+      pool = await createPostgresPool({ url: options.url, place, log });
+      try {
+        await inTransaction(migrate);
+      } catch (error) {
+        await pool.end();
+        pool = undefined;
+        throw error;
+      }
+    },
+    add: (events) =>
+      inTransaction(async (client) => void (await client.query({ name: "add-events", text: addEvents, values: [asJson(events)] }))),
+    page,
+    count,
+    async stats() {
+      const rows = await all<{ outcome: string; n: number }>("SELECT outcome, sum(n)::bigint AS n FROM roll_day GROUP BY outcome");
+      const [devices] = await all<{ n: number }>("SELECT n FROM roll_counter WHERE name = 'devices'");
+      const of = (outcome: string) => rows.find((row) => row.outcome === outcome)?.n ?? 0;
+      return {
+        total_events: rows.reduce((sum, { n }) => sum + n, 0),
+        unique_devices: devices?.n ?? 0,
+        accepted: of("accepted"),
+        rejected: of("rejected"),
+        ignored: of("ignored"),
+      };
+    },
+    async newestId() {
+      return (await all<{ id: number }>("SELECT coalesce(max(id), 0) AS id FROM events"))[0]?.id ?? 0;
+    },
+    devices: (prefix, limit) =>
+      all(
+        `SELECT device_id, sum(n)::bigint AS events FROM roll_device WHERE device_id >= $1 AND device_id < $1 || U&'\\+10FFFF'
+         GROUP BY device_id ORDER BY device_id LIMIT $2`,
+        [prefix, limit],
+      ),
+    scan,
+    countBetween,
+    remove,
+    catchUpPlots,
+    plot,
+    async close() {
+      await pool?.end();
+      pool = undefined;
+    },
+  };
+}
+
+async function migrate(client: PoolClient): Promise<void> {
+  await client.query(createMigrations);
+  const { rows } = await client.query("SELECT id FROM _migrations");
+  const applied = new Set((rows as { id: number }[]).map(({ id }) => id));
+  for (const { id, name, statements } of migrations) {
+    if (applied.has(id)) continue;
+    for (const statement of statements) await client.query(statement);
+    await client.query("INSERT INTO _migrations (id, name) VALUES ($1, $2)", [id, name]);
+  }
+}
+
+/** PostgreSQL's text holds every character but U+0000. */
+const asJson = (events: readonly NewEvent[]) =>
+  JSON.stringify(events, (_key, value: unknown) => (typeof value === "string" ? value.replaceAll("\0", "\ufffd") : value));

@@ -1,0 +1,95 @@
+import type { Database } from "better-sqlite3";
+import { eventTime } from "../completion-event.ts";
+import type { PlotCounts, PlotQuery } from "./event-store.ts";
+import { filterSql, sqliteDialect } from "./filter-sql.ts";
+import { hourPlotMs, minutePlotMs } from "./rollup.ts";
+import type { SqliteRollups } from "./sqlite-rollups.ts";
+
+/** Ids that one turn counts: some tens of milliseconds. */
+const turnIds = 16_384;
+export const sampledEvents = 50_000;
+/** Characters of "2026-11-20T23:28" that name a step. */
+export const stepLength = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
+/** Which counts of `roll_plot` a step is made of. */
+export const stepSource = { minute: "minute", "10 minutes": "minute", hour: "hour", day: "day" } as const;
+
+/**
+ * Counts for the plots are made when somebody looks, from where the last look ended: storing an event does not pay for them.
+ * Deleting does, in `uncount`.
+ */
+export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
+  const newest = database.prepare("SELECT coalesce(max(id), 0) FROM events").pluck();
+  const next = database.prepare("SELECT min(id) FROM events WHERE id > ?").pluck();
+  const count = (step: string, length: number) =>
+    database.prepare(`INSERT INTO roll_plot SELECT '${step}', substr(created_at, 1, ${length}), language, provider, outcome, count(*)
+      FROM events WHERE id > ? AND id <= ? AND created_at >= ? GROUP BY 2, 3, 4, 5 ON CONFLICT DO UPDATE SET n = n + excluded.n`);
+  const counts = [
+    { statement: count("day", 10), keptMs: Number.POSITIVE_INFINITY },
+    { statement: count("hour", 13), keptMs: hourPlotMs },
+    { statement: count("minute", 16), keptMs: minutePlotMs },
+  ];
+  const forget = database.prepare("DELETE FROM roll_plot WHERE step = ? AND at < ?");
+
+  return {
+    /** One turn; returns how many ids are left. Within a transaction. */
+    catchUp(now: number): number {
+      const plotted = rollups.counter("plotted");
+      const end = newest.get() as number;
+      const first = next.get(plotted) as number | null;
+      if (first === null) return 0;
+      const upTo = Math.min(end, first - 1 + turnIds);
+      for (const { statement, keptMs } of counts) {
+        statement.run(plotted, upTo, keptMs === Number.POSITIVE_INFINITY ? "" : eventTime(now - keptMs));
+      }
+      forget.run("minute", eventTime(now - minutePlotMs).slice(0, 16));
+      forget.run("hour", eventTime(now - hourPlotMs).slice(0, 13));
+      rollups.setCounter("plotted", upTo);
+      return end - upTo;
+    },
+
+    read({ step, since, filter }: PlotQuery): PlotCounts {
+      const length = stepLength[step];
+      if (filter.device_id) {
+        const { where, values } = filterSql(filter, sqliteDialect);
+        const source = `FROM (SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${sampledEvents}) WHERE created_at >= ?`;
+        const bound = [...values, since];
+        const read = (name: string) =>
+          database
+            .prepare(`SELECT ${name} AS name, outcome, count(*) AS events ${source} GROUP BY 1, 2 ORDER BY 1, 2`)
+            .all(...bound) as NamedCount[];
+        const sampled = database
+          .prepare(`SELECT count(*) ${source}`)
+          .pluck()
+          .get(...bound) as number;
+        return {
+          ...plotCounts(read(`substr(created_at, 1, ${length})`), read("language"), read("provider")),
+          ...(sampled >= sampledEvents && { sampled }),
+        };
+      }
+      const { where, values } = filterSql({ outcome: filter.outcome, language: filter.language, provider: filter.provider }, sqliteDialect);
+      const source = `FROM roll_plot WHERE step = ? AND at >= ? AND ${where}`;
+      const bound = [stepSource[step], since, ...values];
+      const read = (name: string) =>
+        database
+          .prepare(`SELECT ${name} AS name, outcome, sum(n) AS events ${source} GROUP BY 1, 2 ORDER BY 1, 2`)
+          .all(...bound) as NamedCount[];
+      return plotCounts(read(`substr(at, 1, ${length})`), read("language"), read("provider"));
+    },
+  };
+}
+
+interface NamedCount {
+  readonly name: string;
+  readonly outcome: string;
+  readonly events: number;
+}
+
+export const plotCounts = (
+  steps: readonly NamedCount[],
+  languages: readonly NamedCount[],
+  providers: readonly NamedCount[],
+): PlotCounts => ({
+  steps: steps.map(({ name, outcome, events }) => ({ at: name, outcome, events })),
+  languages,
+  providers,
+});

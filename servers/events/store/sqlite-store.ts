@@ -1,0 +1,298 @@
+import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import path from "node:path";
+import type Sqlite from "better-sqlite3";
+import { type EventFilter, type EventRow, eventColumns } from "../../../contract/events.ts";
+import type { Log } from "../../core/log.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { type NewEvent, newEventColumns } from "../completion-event.ts";
+import type { EventStore, KeyFilter, Scanned, ScanRange } from "./event-store.ts";
+import { filterSql, isIndexed, sqliteDialect } from "./filter-sql.ts";
+import { lastIdOf, type RollupSource, rollUp } from "./rollup.ts";
+import { migrateSqlite } from "./sqlite-migration.ts";
+import { createSqlitePlots } from "./sqlite-plots.ts";
+import { createSqliteRollups } from "./sqlite-rollups.ts";
+import { sqliteStoreError } from "./store-error.ts";
+
+export interface SqliteStoreOptions {
+  readonly file: string;
+  readonly log: Log;
+  /** The file does not grow beyond it; 0 is no limit. */
+  readonly maxBytes?: number;
+  readonly now?: () => number;
+}
+
+/** Ids that one turn of a scan without an index looks at. */
+const turnIds = 16_384;
+/** SQLite waits so long by itself, with the whole process; whoever can wait longer does so outside. */
+const busyMs = 5;
+const columns = eventColumns.join(", ");
+
+export function createSqliteStore(options: SqliteStoreOptions): EventStore {
+  const { file, log, now = Date.now } = options;
+  let opened: ReturnType<typeof prepare> | undefined;
+  let identity = "";
+
+  /** A file that was moved or deleted would still take events, and nobody would find them. */
+  function checkInPlace(): void {
+    if (identityOf(file) === identity) return;
+    throw new ServiceError("STORE_UNREACHABLE", `${file} was moved or deleted while in use`, "The next request opens what is there then.");
+  }
+
+  /** Runs with the open database, and says what a fault of the file means. */
+  function guarded<Result>(use: (parts: ReturnType<typeof prepare>) => Result): Promise<Result> {
+    try {
+      if (!opened) throw new ServiceError("STORE_UNREACHABLE", `${file} is not open`, "Open it first.");
+      return Promise.resolve(use(opened));
+    } catch (error) {
+      return Promise.reject(sqliteStoreError(error, file));
+    }
+  }
+
+  return {
+    kind: "sqlite",
+    place: file,
+    async open() {
+      if (opened) return;
+      const Database = await loadSqlite();
+      let database: Sqlite.Database | undefined;
+      try {
+        mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+        // Made by us it is for this user only; SQLite gives its log the same rights.
+        closeSync(openSync(file, "a", 0o600));
+        database = new Database(file, { timeout: busyMs });
+        database.pragma("synchronous = FULL");
+        database.pragma("temp_store = MEMORY");
+        database.pragma("cache_size = -32768");
+        database.pragma("journal_size_limit = 67108864");
+        database.pragma("wal_autocheckpoint = 4000");
+        if (options.maxBytes) database.pragma(`max_page_count = ${Math.max(1, Math.floor(options.maxBytes / pageSize(database)))}`);
+        // Before the file is touched in any other way: the copy is the file as it was.
+        const copy = migrateSqlite(database, file);
+        database.pragma("journal_mode = WAL");
+        if (copy) log.notable(`Brought ${file} up to date; the file as it was is ${copy}`);
+        opened = prepare(database, now);
+        identity = identityOf(file);
+      } catch (error) {
+        database?.close();
+        throw sqliteStoreError(error, file);
+      }
+    },
+    add: (events) =>
+      guarded(({ add }) => {
+        checkInPlace();
+        add(events);
+      }),
+    page: (filter, part) => guarded(({ page }) => page(filter, part)),
+    count: (filter) => guarded(({ count }) => count(filter)),
+    stats: () => guarded(({ stats }) => stats()),
+    newestId: () => guarded(({ newestId }) => newestId.get() as number),
+    devices: (prefix, limit) =>
+      guarded(({ devices }) => devices.all(prefix, `${prefix}\u{10ffff}`, limit) as { device_id: string; events: number }[]),
+    scan: (filter, range) => guarded(({ scan }) => scan(filter, range)),
+    countBetween: (filter, range) => guarded(({ countBetween }) => countBetween(filter, range)),
+    remove: (filter, range) => guarded(({ remove }) => remove(filter, range)),
+    catchUpPlots: () => guarded(({ catchUpPlots }) => catchUpPlots()),
+    plot: (query) => guarded(({ plots }) => plots.read(query)),
+    async close() {
+      opened?.database.close();
+      opened = undefined;
+    },
+  };
+}
+
+async function loadSqlite(): Promise<typeof Sqlite> {
+  // Its prebuilt binary ends the process where Node-API is older than 10.
+  if (Number(process.versions.napi) < 10) {
+    throw new ServiceError("RUNTIME_TOO_OLD", `Node ${process.versions.node} is too old for the database`, "Use Node 22.18 or newer.");
+  }
+  return (await import("better-sqlite3")).default;
+}
+
+function identityOf(file: string): string {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  return stat ? `${stat.dev}:${stat.ino}` : "";
+}
+
+const pageSize = (database: Sqlite.Database) => database.pragma("page_size", { simple: true }) as number;
+
+/** All that works on the open file; everything here is synchronous and throws SQLite's errors. */
+function prepare(database: Sqlite.Database, now: () => number) {
+  const rollups = createSqliteRollups(database);
+  const plots = createSqlitePlots(database, rollups);
+  const insert = database.prepare(
+    `INSERT INTO events (${newEventColumns.join(", ")}) VALUES (${newEventColumns.map(() => "?").join(", ")})`,
+  );
+  const begin = database.prepare("BEGIN IMMEDIATE");
+  const commit = database.prepare("COMMIT");
+  const newestId = database.prepare("SELECT coalesce(max(id), 0) FROM events").pluck();
+  const blocks = database.prepare("SELECT block, sum(n) FROM roll_block GROUP BY block ORDER BY block DESC").raw();
+  const blocksOfOutcome = database.prepare("SELECT block, n FROM roll_block WHERE outcome = ? ORDER BY block DESC").raw();
+  const outcomes = database.prepare("SELECT outcome, sum(n) FROM roll_day GROUP BY outcome").raw();
+  const devices = database.prepare(
+    "SELECT device_id, sum(n) AS events FROM roll_device WHERE device_id >= ? AND device_id < ? GROUP BY device_id LIMIT ?",
+  );
+  // A filter has few shapes; each is compiled once.
+  const cached = new Map<string, Sqlite.Statement>();
+  const sql = (text: string) => {
+    let statement = cached.get(text);
+    if (!statement) {
+      if (cached.size >= 200) cached.clear();
+      statement = database.prepare(text);
+      cached.set(text, statement);
+    }
+    return statement;
+  };
+
+  function inTransaction<Result>(work: () => Result): Result {
+    begin.run();
+    try {
+      const result = work();
+      commit.run();
+      return result;
+    } catch (error) {
+      if (database.inTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  function add(events: readonly NewEvent[]): void {
+    inTransaction(() => {
+      const ids = events.map((event) => Number(insert.run(...newEventColumns.map((column) => event[column])).lastInsertRowid));
+      rollups.add(rollUp(events, (index) => ids[index] as number));
+    });
+  }
+
+  function count({ device_id, outcome }: KeyFilter): number {
+    const { where, values } = filterSql({ device_id, outcome }, sqliteDialect);
+    const table = device_id ? "roll_device" : "roll_day";
+    return sql(`SELECT coalesce(sum(n), 0) FROM ${table} WHERE ${where}`)
+      .pluck()
+      .get(...values) as number;
+  }
+
+  function page(filter: KeyFilter, { limit, offset, after }: { limit: number; offset: number; after?: number | undefined }): EventRow[] {
+    const { where, values } = filterSql({ device_id: filter.device_id, outcome: filter.outcome }, sqliteDialect);
+    if (after !== undefined) {
+      return sql(`SELECT ${columns} FROM events WHERE ${where} AND id < ? ORDER BY id DESC LIMIT ? OFFSET ?`).all(
+        ...values,
+        after,
+        limit,
+        offset,
+      ) as EventRow[];
+    }
+    if (filter.device_id) return pageOfDevice(where, values, count(filter), limit, offset);
+    const start = offset === 0 ? { top: Number.MAX_SAFE_INTEGER, left: 0 } : skipBlocks(filter.outcome, offset);
+    if (!start) return [];
+    return sql(`SELECT ${columns} FROM events WHERE ${where} AND id <= ? ORDER BY id DESC LIMIT ? OFFSET ?`).all(
+      ...values,
+      start.top,
+      limit,
+      start.left,
+    ) as EventRow[];
+  }
+
+  /** The newest block in which the offset ends, and what is left to skip there. */
+  function skipBlocks(outcome: string | undefined, offset: number): { top: number; left: number } | undefined {
+    let left = offset;
+    const rows = (outcome ? blocksOfOutcome.iterate(outcome) : blocks.iterate()) as Iterable<[number, number]>;
+    for (const [block, events] of rows) {
+      if (left < events) return { top: lastIdOf(block), left };
+      left -= events;
+    }
+    return undefined;
+  }
+
+  /** Skips within the index, from whichever end is nearer, and reads only the rows of the page. */
+  function pageOfDevice(where: string, values: readonly (string | number)[], total: number, limit: number, offset: number): EventRow[] {
+    const rows = Math.min(limit, total - offset);
+    if (rows <= 0) return [];
+    const fromOldest = offset > total / 2;
+    const ids = `SELECT id FROM events WHERE ${where} ORDER BY id ${fromOldest ? "ASC" : "DESC"} LIMIT ? OFFSET ?`;
+    const skip = fromOldest ? total - offset - rows : offset;
+    return sql(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`).all(...values, rows, skip) as EventRow[];
+  }
+
+  function stats() {
+    const byOutcome = new Map(outcomes.all() as [string, number][]);
+    let total = 0;
+    for (const events of byOutcome.values()) total += events;
+    return {
+      total_events: total,
+      unique_devices: rollups.counter("devices"),
+      accepted: byOutcome.get("accepted") ?? 0,
+      rejected: byOutcome.get("rejected") ?? 0,
+      ignored: byOutcome.get("ignored") ?? 0,
+    };
+  }
+
+  /** The ids of one turn: a bounded number of rows by an index, or a bounded stretch of the table without one. */
+  function stretch(
+    filter: EventFilter,
+    { direction, from, to }: Omit<ScanRange, "limit">,
+  ): { first: number; last: number; ended: boolean } | undefined {
+    const up = direction === "ascending";
+    const start = from ?? (up ? -1 : Number.MAX_SAFE_INTEGER);
+    const end = to ?? (up ? Number.MAX_SAFE_INTEGER : 0);
+    if (isIndexed(filter)) return { first: start, last: end, ended: true };
+    const next = sql(`SELECT ${up ? "min" : "max"}(id) FROM events WHERE id ${up ? ">" : "<"} ?`)
+      .pluck()
+      .get(start) as number | null;
+    if (next === null || (up ? next > end : next < end)) return undefined;
+    const last = up ? Math.min(end, next + turnIds - 1) : Math.max(end, next - turnIds + 1);
+    return { first: start, last, ended: last === end };
+  }
+
+  const between = (up: boolean) => (up ? "id > ? AND id <= ?" : "id < ? AND id >= ?");
+
+  function scan(filter: EventFilter, range: ScanRange): Scanned<EventRow[]> {
+    const part = stretch(filter, range);
+    if (!part) return { found: [], reached: range.from ?? 0, ended: true };
+    const up = range.direction === "ascending";
+    const { where, values } = filterSql(filter, sqliteDialect);
+    const found = sql(`SELECT ${columns} FROM events WHERE ${where} AND ${between(up)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ?`).all(
+      ...values,
+      part.first,
+      part.last,
+      range.limit,
+    ) as EventRow[];
+    if (found.length === range.limit) return { found, reached: (found.at(-1) as EventRow).id, ended: false };
+    return { found, reached: part.last, ended: part.ended };
+  }
+
+  function countBetween(filter: EventFilter, range: ScanRange): Scanned<number> {
+    const part = stretch(filter, range);
+    if (!part) return { found: 0, reached: range.from ?? 0, ended: true };
+    const { where, values } = filterSql(filter, sqliteDialect);
+    const up = range.direction === "ascending";
+    const ids = `SELECT id FROM events WHERE ${where} AND ${between(up)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ?`;
+    const [found, reached] = sql(`SELECT count(*), ${up ? "max" : "min"}(id) FROM (${ids})`)
+      .raw()
+      .get(...values, part.first, part.last, range.limit) as [number, number];
+    return found === range.limit ? { found, reached, ended: false } : { found, reached: part.last, ended: part.ended };
+  }
+
+  function remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Scanned<number> {
+    return inTransaction(() => {
+      const counted = countBetween(filter, { ...range, direction: "ascending" });
+      if (counted.found === 0) return counted;
+      const { where, values } = filterSql(filter, sqliteDialect);
+      const gone = sql(
+        `DELETE FROM events WHERE ${where} AND ${between(true)} RETURNING id, created_at, device_id, outcome, language, provider`,
+      ).all(...values, range.from ?? -1, counted.reached) as (RollupSource & Pick<EventRow, "id" | "language" | "provider">)[];
+      rollups.subtract(rollUp(gone, (index) => (gone[index] as { id: number }).id));
+      const plotted = rollups.counter("plotted");
+      const lower = sql("UPDATE roll_plot SET n = n - 1 WHERE step = ? AND at = ? AND language = ? AND provider = ? AND outcome = ?");
+      for (const { id, created_at, language, provider, outcome } of gone) {
+        if (id > plotted) continue;
+        lower.run("day", created_at.slice(0, 10), language, provider, outcome);
+        lower.run("hour", created_at.slice(0, 13), language, provider, outcome);
+        lower.run("minute", created_at.slice(0, 16), language, provider, outcome);
+      }
+      return { ...counted, found: gone.length };
+    });
+  }
+
+  const catchUpPlots = () => (newestId.get() === rollups.counter("plotted") ? 0 : inTransaction(() => plots.catchUp(now())));
+
+  return { database, newestId, devices, plots, add, page, count, stats, scan, countBetween, remove, catchUpPlots };
+}

@@ -1,0 +1,88 @@
+import path from "node:path";
+import { ServiceError } from "../../core/service-error.ts";
+
+const copyHint = "It was left as it is. Move it away to begin with an empty one, or put a good copy in its place.";
+
+/** What a fault of SQLite means to a person; anything that is not a fault of the file is given back as it is. */
+export function sqliteStoreError(error: unknown, file: string): unknown {
+  const code = String((error as { code?: unknown }).code ?? "");
+  const cause = { cause: error };
+  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
+    return new ServiceError(
+      "STORE_FULL",
+      `There is no room for ${file}`,
+      "Free some space or raise the limit; what was acknowledged is safe.",
+      cause,
+    );
+  }
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return new ServiceError("STORE_LOCKED", `Another program holds ${file}`, "Close the program that has it open for writing.", cause);
+  }
+  if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_FORMAT") {
+    return new ServiceError("STORE_DAMAGED", `${file} is not a readable database`, copyHint, cause);
+  }
+  if (
+    code.startsWith("SQLITE_CANTOPEN") ||
+    code.startsWith("SQLITE_READONLY") ||
+    code.startsWith("SQLITE_IOERR") ||
+    /^E[A-Z]+$/.test(code)
+  ) {
+    const reason = error instanceof Error ? error.message : code;
+    return new ServiceError(
+      "STORE_UNREACHABLE",
+      `${file} cannot be used: ${reason}`,
+      "Check that the folder exists and that this user may write there.",
+      cause,
+    );
+  }
+  return error;
+}
+
+/** The same for PostgreSQL; `place` names host and database. */
+export function postgresStoreError(error: unknown, place: string): unknown {
+  const code = String((error as { code?: unknown }).code ?? "");
+  const message = error instanceof Error ? error.message : String(error);
+  const cause = { cause: error };
+  // https://www.postgresql.org/docs/current/errcodes-appendix.html
+  if (code === "53100")
+    return new ServiceError("STORE_FULL", `The disk of ${place} is full`, "Free some space; what was acknowledged is safe.", cause);
+  if (code === "55P03" || code === "57014") {
+    return new ServiceError(
+      "STORE_LOCKED",
+      `Another program holds the tables of ${place}`,
+      "Close the program that has locked them.",
+      cause,
+    );
+  }
+  if (code.startsWith("XX"))
+    return new ServiceError("STORE_DAMAGED", `${place} reports damage: ${message}`, "See PostgreSQL's own log.", cause);
+  const isConnection = /^(?:08|28|3D|53|57|25006)/.test(code) || /^E[A-Z]+$/.test(code) || /connect|terminated|timeout/i.test(message);
+  if (isConnection) {
+    return new ServiceError(
+      "STORE_UNREACHABLE",
+      `${place} cannot be reached: ${message}`,
+      "Check that PostgreSQL runs and EVENTS_DB is right.",
+      cause,
+    );
+  }
+  return error;
+}
+
+/** What a client is told: which kind of fault, and the file's name without its folder. */
+export function publicStoreError(error: ServiceError, place: string): string | undefined {
+  const name = path.basename(place);
+  switch (error.code) {
+    case "STORE_FULL":
+      return `Storage is full: there is no room for more events in ${name}`;
+    case "STORE_LOCKED":
+      return `Storage is locked: another program holds ${name}`;
+    case "STORE_DAMAGED":
+      return `Storage is damaged: ${name} is not readable and was left as it is`;
+    case "STORE_UNREACHABLE":
+      return `Storage cannot be reached: ${name}`;
+    case "STORE_BUSY":
+      return "Too many events wait to be stored";
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,175 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { type EventJob, type EventPage, type EventRow, eventColumns } from "../../contract/events.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { device, type EventsUnderTest, eventBody, getPage, getStats, post, postAll, startEvents } from "./harness.ts";
+
+checkLeaks();
+
+const job = (events: EventsUnderTest, id: number) => events.view("jobs")?.find((one) => one.id === id);
+async function ended(events: EventsUnderTest, { id }: EventJob): Promise<EventJob> {
+  await expect.poll(() => job(events, id)?.state, { timeout: 30_000 }).toMatch(/done|cancelled|failed/);
+  return job(events, id) as EventJob;
+}
+
+it("[EV-70] the page sees an accepted event within a second of its POST", async () => {
+  const events = await startEvents();
+  await getStats(events.url);
+  await post(events.url, eventBody());
+  await expect
+    .poll(() => events.view("totals"), { timeout: 1_000, interval: 20 })
+    .toEqual({ newestId: 1, events: 1, devices: 1, accepted: 1, rejected: 0, ignored: 0 });
+  const page = await events.act<EventPage>("page");
+  expect(page).toMatchObject({ matching: 1, exact: true, more: false });
+  expect(page.rows[0]?.device_id).toBe(device(1));
+});
+
+it.each(["csv", "jsonl"] as const)(
+  "[EV-71] an export as %s holds what the filter matches, oldest first, and an import elsewhere gives the same events",
+  async (format) => {
+    const events = await startEvents({ rateLimits: false });
+    await postAll(events.url, [
+      eventBody({ last_char: '"', last_nonws_char: ",", language: 'a "b", c\nd', recent_actions: [] }),
+      eventBody({ outcome: "rejected", last_char: "\r", provider: "=1+1", typing_speed: 1e-7 }),
+      eventBody({ outcome: "ignored", device_id: device(2) }),
+    ]);
+    const begun = await events.act<EventJob>("export.start", { format, filter: { device_id: device(1) } });
+    const done = await ended(events, begun);
+    expect(done).toMatchObject({ kind: "export", state: "done", done: 2, total: 2, format });
+    const text = readFileSync(done.file ?? "", "utf8");
+    expect(done.bytes).toBe(Buffer.byteLength(text));
+    if (format === "csv") expect(text.slice(0, text.indexOf("\r\n"))).toBe(eventColumns.join(","));
+    const part = await events.act<{ base64: string; next?: number }>("export.read", { job: begun.id });
+    expect([Buffer.from(part.base64, "base64").toString(), part.next]).toEqual([text, undefined]);
+
+    const other = await startEvents();
+    const { id } = await other.act<EventJob>("import.begin", { format });
+    // In pieces that end anywhere.
+    for (let index = 0; index < text.length; index += 37) await other.act("import.text", { job: id, text: text.slice(index, index + 37) });
+    expect(await other.act("import.end", { job: id })).toMatchObject({ state: "done", done: 2, refused: 0, refusedLines: [] });
+    const original = (await getPage(events.url, `?device_id=${device(1)}`)).data;
+    expect((await getPage(other.url)).data.map(({ id: _id, ...rest }) => rest)).toEqual(original.map(({ id: _id, ...rest }) => rest));
+
+    await events.act("job.remove", { job: begun.id });
+    expect(existsSync(done.file ?? "")).toBe(false);
+  },
+);
+
+it("[EV-72] an import reports each line that it refuses and why, and stores the others", async () => {
+  const events = await startEvents();
+  const lines = [
+    JSON.stringify(eventBody()),
+    "not json",
+    "",
+    JSON.stringify(eventBody({ outcome: "error" })),
+    "[1]",
+    JSON.stringify({ ...eventBody(), created_at: "yesterday" }),
+    JSON.stringify({
+      ...eventBody(),
+      created_at: "2026-01-02T03:04:05Z",
+      after_cursor_ws: 1,
+      recent_actions: '["CM"]',
+      plugin_version: "0.4",
+    }),
+  ];
+  const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });
+  await events.act("import.text", { job: id, text: `\ufeff${lines.join("\n")}` });
+  const report = await events.act<EventJob>("import.end", { job: id });
+  expect(report).toMatchObject({ state: "done", done: 2, refused: 4 });
+  expect(report.refusedLines).toEqual([
+    { line: 2, reason: "not JSON" },
+    { line: 4, reason: expect.stringMatching(/^outcome: /) },
+    { line: 5, reason: "not a JSON object" },
+    { line: 6, reason: expect.stringMatching(/^created_at is no time/) },
+  ]);
+  expect((await getPage(events.url)).data[0]).toMatchObject({
+    created_at: "2026-01-02T03:04:05Z",
+    after_cursor_ws: 1,
+    recent_actions: '["CM"]',
+    plugin_version: "0.4",
+  });
+  const csv = await events.act<EventJob>("import.begin", { format: "csv" });
+  await events.act("import.text", { job: csv.id, text: "device_id,outcome\nx\n" });
+  expect((await events.act<EventJob>("import.end", { job: csv.id })).refusedLines).toEqual([{ line: 2, reason: "1 cells under 2 names" }]);
+});
+
+it("[EV-73] generated samples count at once, with their times spread over the days", async () => {
+  const events = await startEvents();
+  const done = await ended(events, await events.act<EventJob>("sample.generate", { count: 2_500, days: 3 }));
+  expect(done).toMatchObject({ kind: "generate", state: "done", done: 2_500 });
+  const { total, data } = await getPage(events.url, "?limit=1000&offset=1500");
+  expect(total).toBe(2_500);
+  const first = Date.parse((data.at(-1) as EventRow).created_at);
+  expect(Math.abs(Date.now() - 3 * 86_400_000 - first)).toBeLessThan(600_000);
+  const plot = await events.act<{ total: number; byLanguage: { name: string }[] }>("plot", { range: "7d" });
+  expect(plot.total).toBe(2_500);
+  expect(plot.byLanguage.length).toBeGreaterThan(3);
+});
+
+it("[EV-74] a deletion deletes what its filter matched, as its count said", async () => {
+  const events = await startEvents();
+  await ended(events, await events.act<EventJob>("sample.generate", { count: 3_000, days: 1 }));
+  const filter = { language: "go" };
+  const { matching } = await events.act<{ matching: number }>("delete.count", { filter });
+  expect(matching).toBeGreaterThan(100);
+  const done = await ended(events, await events.act<EventJob>("delete.start", { filter }));
+  expect(done).toMatchObject({ state: "done", done: matching, total: matching });
+  expect((await getPage(events.url)).total).toBe(3_000 - matching);
+  expect(await events.act("page", { filter })).toMatchObject({ rows: [], matching: 0 });
+});
+
+it("[EV-75] a cancelled export leaves no file, a cancelled import what it stored; unknown jobs are refused", async () => {
+  const events = await startEvents();
+  await ended(events, await events.act<EventJob>("sample.generate", { count: 20_000, days: 1 }));
+  const begun = await events.act<EventJob>("export.start", { format: "csv" });
+  await events.act("job.cancel", { job: begun.id });
+  expect((await ended(events, begun)).state).toBe("cancelled");
+  expect(readdirSync(`${events.dataDir}/exports`)).toEqual([]);
+  const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });
+  await events.act("import.text", { job: id, text: `${JSON.stringify(eventBody())}\n` });
+  await events.act("job.cancel", { job: id });
+  expect(await ended(events, { id } as EventJob)).toMatchObject({ state: "cancelled", done: 1 });
+  await expect(events.act("import.text", { job: id, text: "" })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+  await expect(events.act("export.read", { job: 99 })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+});
+
+it("[EV-76] an export of many events holds little memory, and requests are answered meanwhile", async () => {
+  const events = await startEvents();
+  await ended(events, await events.act<EventJob>("sample.generate", { count: 60_000, days: 30 }));
+  const before = process.memoryUsage().rss;
+  const begun = await events.act<EventJob>("export.start", { format: "jsonl" });
+  let most = 0;
+  let slowest = 0;
+  while (job(events, begun.id)?.state === "running" || job(events, begun.id) === undefined) {
+    const at = performance.now();
+    await getStats(events.url);
+    slowest = Math.max(slowest, performance.now() - at);
+    most = Math.max(most, process.memoryUsage().rss - before);
+  }
+  const done = await ended(events, begun);
+  expect(done).toMatchObject({ state: "done", done: 60_000 });
+  expect(done.bytes).toBeGreaterThan(40 << 20);
+  expect(most).toBeLessThan(120 << 20);
+  expect(slowest).toBeLessThan(1_500);
+}, 60_000);
+
+it("[EV-77] sample traffic posts to the service until it is stopped", async () => {
+  const events = await startEvents();
+  await events.act("sample.start");
+  await expect.poll(() => events.view("totals")?.events ?? 0, { timeout: 5_000 }).toBeGreaterThan(1);
+  expect(events.view("sample")).toEqual({ running: true });
+  await events.act("sample.stop");
+  await expect.poll(() => events.view("sample")).toEqual({ running: false });
+});
+
+it("[EV-78] browsing answers the page's actions while nothing listens", async () => {
+  const events = await startEvents();
+  await postAll(events.url, [eventBody(), eventBody({ outcome: "ignored" })]);
+  await events.stop();
+  const browsing = await startEvents({}, { dataDir: events.dataDir, mode: "browse" });
+  expect(browsing.url).toBe("");
+  expect(await browsing.act("page", { filter: { outcome: "ignored" } })).toMatchObject({ matching: 1 });
+  expect(await browsing.act("plot", { range: "1h" })).toMatchObject({ total: 2, accepted: 1 });
+  expect(await ended(browsing, await browsing.act<EventJob>("export.start", { format: "csv" }))).toMatchObject({ done: 2 });
+  await expect(browsing.act("sample.start")).rejects.toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+});

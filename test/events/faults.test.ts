@@ -1,0 +1,221 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { Agent, request as httpRequest } from "node:http";
+import path from "node:path";
+import Database from "better-sqlite3";
+import { expect, it } from "vitest";
+import { curl } from "../http/curl.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { device, eventBody, getPage, getStats, onEnd, post, postAll, startEvents, startProcess } from "./harness.ts";
+
+checkLeaks();
+
+/** Rollups against a full recount, and SQLite's own check. */
+function checkFile(file: string): { readonly events: number } {
+  const database = new Database(file);
+  try {
+    expect(database.pragma("integrity_check", { simple: true })).toBe("ok");
+    const all = (sql: string) => database.prepare(sql).raw().all();
+    expect(all("SELECT day, outcome, n FROM roll_day ORDER BY 1, 2")).toEqual(
+      all("SELECT substr(created_at, 1, 10), outcome, count(*) FROM events GROUP BY 1, 2 ORDER BY 1, 2"),
+    );
+    expect(all("SELECT device_id, outcome, n FROM roll_device ORDER BY 1, 2")).toEqual(
+      all("SELECT device_id, outcome, count(*) FROM events GROUP BY 1, 2 ORDER BY 1, 2"),
+    );
+    expect(all("SELECT block, outcome, n FROM roll_block ORDER BY 1, 2")).toEqual(
+      all("SELECT id >> 12, outcome, count(*) FROM events GROUP BY 1, 2 ORDER BY 1, 2"),
+    );
+    expect(all("SELECT n FROM roll_counter WHERE name = 'devices'")).toEqual(all("SELECT count(DISTINCT device_id) FROM events"));
+    return { events: database.prepare("SELECT count(*) FROM events").pluck().get() as number };
+  } finally {
+    database.close();
+  }
+}
+
+it("[EV-40] after kill -9 in the middle of a load every 201 is in the file, the file is sound, and the rollups equal a recount", async () => {
+  const dataDir = temporaryDir();
+  const file = path.join(dataDir, "events.db");
+  let sent = 0;
+  let acknowledged: number[] = [];
+  for (let round = 0; round < 2; round++) {
+    const service = await startProcess(dataDir, { rateLimits: false });
+    const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+    const roundGoal = acknowledged.length + 150 + 100 * round;
+    let killed = false;
+    const client = async () => {
+      while (!killed) {
+        const number = ++sent;
+        const body = JSON.stringify(
+          eventBody({ device_id: device(number % 50), edit_count: number, outcome: ["accepted", "rejected", "ignored"][number % 3] }),
+        );
+        const status = await new Promise<number | undefined>((resolve) => {
+          const request = httpRequest(`${service.url}/events`, { agent, method: "POST" }, (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          });
+          request.on("error", () => resolve(undefined));
+          request.end(body);
+        });
+        if (status === 201) acknowledged.push(number);
+        if (acknowledged.length >= roundGoal && !killed) {
+          killed = true;
+          service.child.kill("SIGKILL");
+        }
+        if (status === undefined) return;
+      }
+    };
+    await Promise.all(Array.from({ length: 32 }, client));
+    await service.stop();
+    agent.destroy();
+    const database = new Database(file);
+    const stored = new Set(database.prepare("SELECT edit_count FROM events").pluck().all() as number[]);
+    database.close();
+    acknowledged = [...new Set(acknowledged)];
+    expect(acknowledged.filter((number) => !stored.has(number))).toEqual([]);
+    checkFile(file);
+  }
+}, 60_000);
+
+it("[EV-41] a full file answers 503 that says so, loses nothing that was acknowledged, goes on reading, and stores again once there is room", async () => {
+  const dataDir = temporaryDir();
+  const first = await startEvents({ maxMebibytes: 1, rateLimits: false }, { dataDir });
+  let taken = 0;
+  for (;;) {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => post(first.url, eventBody({ device_id: device(taken + index) }))),
+    );
+    const statuses = await Promise.all(answers.map(async (answer) => [answer.status, await answer.text()] as const));
+    taken += statuses.filter(([status]) => status === 201).length;
+    const full = statuses.find(([status]) => status !== 201);
+    if (!full) continue;
+    expect(full).toEqual([503, '{"error":"Storage is full: there is no room for more events in events.db"}']);
+    break;
+  }
+  expect(taken).toBeGreaterThan(500);
+  expect((await getPage(first.url)).total).toBe(taken);
+  await expect.poll(() => first.view("storage").failure?.code).toBe("STORE_FULL");
+  await first.stop();
+  expect(checkFile(first.file).events).toBe(taken);
+  expect(statSync(first.file).size).toBeLessThanOrEqual(1 << 20);
+  const second = await startEvents({ rateLimits: false }, { dataDir });
+  await postAll(second.url, [eventBody()]);
+  expect(await getStats(second.url)).toMatchObject({ total_events: taken + 1 });
+});
+
+function mountSmallDisk(dir: string): boolean {
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", dir], { stdio: "ignore" });
+  } catch {
+    return false;
+  }
+  onEnd(() => execFileSync("umount", ["-l", dir]));
+  return true;
+}
+
+it("[EV-41] so does a disk that is really full", async ({ skip }) => {
+  const dir = temporaryDir();
+  if (!mountSmallDisk(dir)) skip("this user may not mount a small disk");
+  const { url, stop } = await startEvents({ database: path.join(dir, "events.db"), rateLimits: false });
+  await post(url, eventBody());
+  let taken = 1;
+  let refusal: readonly [number, string] | undefined;
+  while (!refusal) {
+    const answers = await Promise.all(Array.from({ length: 50 }, () => post(url, eventBody())));
+    for (const answer of answers) {
+      const text = await answer.text();
+      if (answer.status === 201) taken += 1;
+      else refusal = [answer.status, text];
+    }
+  }
+  expect(refusal).toEqual([503, '{"error":"Storage is full: there is no room for more events in events.db"}']);
+  expect((await getPage(url)).total).toBe(taken);
+  await stop();
+});
+
+it("[EV-42] a file that another program has locked is waited for, then 503 names it; nothing of it is lost", async () => {
+  const { url, file } = await startEvents();
+  await post(url, eventBody());
+  const other = new Database(file);
+  other.exec("BEGIN IMMEDIATE");
+  const waiting = post(url, eventBody({ device_id: device(2) }));
+  setTimeout(() => other.exec("COMMIT"), 300);
+  expect((await waiting).status).toBe(201);
+  other.exec("BEGIN IMMEDIATE");
+  const [refused, page] = await Promise.all([post(url, eventBody()), getPage(url)]);
+  expect(page.total).toBe(2);
+  expect([refused.status, await refused.text()]).toEqual([503, '{"error":"Storage is locked: another program holds events.db"}']);
+  other.exec("COMMIT");
+  other.close();
+  expect((await post(url, eventBody())).status).toBe(201);
+});
+
+it("[EV-42] also one that is locked before it is opened", async () => {
+  const dataDir = temporaryDir();
+  const other = new Database(path.join(dataDir, "events.db"));
+  other.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE");
+  const { url } = await startEvents({}, { dataDir });
+  const refused = await curl(`${url}/stats`);
+  expect([refused.status, refused.body]).toEqual([503, '{"error":"Storage is locked: another program holds events.db"}']);
+  other.exec("COMMIT");
+  other.close();
+  expect((await curl(`${url}/stats`)).status).toBe(200);
+});
+
+it.each([
+  ["is no database", () => Buffer.from("These are notes, and they are dear to someone.\n".repeat(500))],
+  [
+    "is damaged inside",
+    (file: string) => {
+      const database = new Database(file);
+      database.exec("CREATE TABLE events (id INTEGER PRIMARY KEY, x TEXT); CREATE INDEX i ON events(x)");
+      const insert = database.prepare("INSERT INTO events (x) VALUES (?)");
+      database.transaction(() => {
+        for (let row = 0; row < 2_000; row++) insert.run("x".repeat(50));
+      })();
+      database.close();
+      const bytes = readFileSync(file);
+      bytes.fill(0x5a, 4_096 * 3);
+      bytes.fill(0x5a, 110, 4_000);
+      return bytes;
+    },
+  ],
+])("[EV-43] a file that %s is named, kept byte by byte, and a good one in its place is used at once", async (_name, make) => {
+  const dataDir = temporaryDir();
+  const file = path.join(dataDir, "events.db");
+  const bytes = make(file);
+  writeFileSync(file, bytes);
+  const events = await startEvents({}, { dataDir });
+  for (const answer of [await curl(`${events.url}/stats`), await curl("-d", JSON.stringify(eventBody()), `${events.url}/events`)]) {
+    expect([answer.status, answer.body]).toEqual([503, '{"error":"Storage is damaged: events.db is not readable and was left as it is"}']);
+  }
+  expect(readFileSync(file).equals(bytes)).toBe(true);
+  await expect
+    .poll(() => events.view("storage").failure)
+    .toMatchObject({ code: "STORE_DAMAGED", message: `${file} is not a readable database` });
+  await expect.poll(() => events.logs.some(({ level, text }) => level === "error" && text.includes(file))).toBe(true);
+  await expect(events.act("page")).rejects.toMatchObject({ code: "STORE_DAMAGED" });
+  writeFileSync(file, "");
+  expect((await curl(`${events.url}/stats`)).status).toBe(200);
+  await expect.poll(() => events.view("storage").failure).toBeUndefined();
+});
+
+it("[EV-44] a folder that cannot be written is 503, and the service goes on", async () => {
+  const blocker = path.join(temporaryDir(), "not-a-folder");
+  writeFileSync(blocker, "");
+  const { url } = await startEvents({ database: path.join(blocker, "events.db") });
+  const answer = await curl(`${url}/stats`);
+  expect([answer.status, answer.body]).toEqual([503, '{"error":"Storage cannot be reached: events.db"}']);
+});
+
+it("[EV-48] a file that is moved away while in use takes no event more; the next request makes another", async () => {
+  const { url, file } = await startEvents();
+  await postAll(url, [eventBody(), eventBody()]);
+  renameSync(file, `${file}.kept`);
+  for (const end of ["-wal", "-shm"]) renameSync(file + end, `${file}.kept${end}`);
+  const refused = await post(url, eventBody());
+  expect([refused.status, await refused.text()]).toEqual([503, '{"error":"Storage cannot be reached: events.db"}']);
+  await postAll(url, [eventBody()]);
+  expect((await getPage(url)).total).toBe(1);
+  expect(checkFile(`${file}.kept`).events).toBe(2);
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { EventJob } from "../../contract/events.ts";
+import { device, eventBody, getPage, getStats, post, startEvents, startProcess } from "./harness.ts";
+import { hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "./real-servers.ts";
+
+describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("two instances on PostgreSQL", () => {
+  let server: RealServer;
+  let database = "";
+  let databases = 0;
+  beforeAll(async () => {
+    server = await startPostgres();
+  }, 60_000);
+  afterAll(() => server?.stop());
+  beforeEach(async () => {
+    const { default: pg } = await import("pg");
+    const name = `instances${++databases}`;
+    const client = new pg.Client(server.url);
+    await client.connect();
+    await client.query(`CREATE DATABASE ${name}`);
+    await client.end();
+    database = server.url.replace(/postgres$/, name);
+  });
+
+  it("[EV-80] migrate once, share data, and count right under a load on both", async () => {
+    const config = { database, rateLimits: false };
+    const [one, two] = await Promise.all([startProcess("unused", config), startProcess("unused", config)]);
+    await Promise.all([getStats(one.url), getStats(two.url)]);
+    const posts = Array.from({ length: 600 }, (_, index) => async () => {
+      const body = eventBody({ device_id: device(index % 40), outcome: ["accepted", "rejected", "ignored"][index % 3], edit_count: index });
+      const answer = await post((index % 2 ? one : two).url, body);
+      return [answer.status, await answer.text()];
+    });
+    const answers = [];
+    for (let index = 0; index < posts.length; index += 60)
+      answers.push(...(await Promise.all(posts.slice(index, index + 60).map((send) => send()))));
+    expect(answers.filter(([status]) => status !== 201)).toEqual([]);
+    const stats = { total_events: 600, unique_devices: 40, accepted: 200, rejected: 200, ignored: 200 };
+    expect([await getStats(one.url), await getStats(two.url)]).toEqual([stats, stats]);
+    const { data, total } = await getPage(one.url, "?limit=1000");
+    expect([total, new Set(data.map(({ edit_count }) => edit_count)).size]).toEqual([600, 600]);
+    expect(data.map(({ id }) => id)).toEqual(Array.from({ length: 600 }, (_, index) => 600 - index));
+    expect((await getPage(two.url, "?outcome=rejected&limit=3&offset=150")).data.map(({ id }) => id)).toEqual(
+      data
+        .filter(({ outcome }) => outcome === "rejected")
+        .slice(150, 153)
+        .map(({ id }) => id),
+    );
+  }, 60_000);
+
+  it("[EV-81] what one stores the other's page sees, and text that PostgreSQL cannot hold is mended", async () => {
+    const one = await startEvents({ database });
+    const two = await startEvents({ database });
+    await getStats(two.url);
+    expect((await post(one.url, eventBody({ last_char: "\0" }))).status).toBe(201);
+    await expect.poll(() => two.view("totals")?.events, { timeout: 5_000 }).toBe(1);
+    expect((await getPage(two.url)).data[0]?.last_char).toBe("\ufffd");
+    expect(two.view("storage")).toMatchObject({
+      kind: "postgres",
+      place: expect.stringMatching(/^PostgreSQL 127\.0\.0\.1:\d+\/instances\d+$/),
+    });
+    const generated = await one.act<EventJob>("sample.generate", { count: 1_500, days: 2 });
+    await expect.poll(() => one.view("jobs").find(({ id }) => id === generated.id)?.state, { timeout: 10_000 }).toBe("done");
+    expect(await two.act("plot", { range: "7d" })).toMatchObject({ total: 1_501 });
+  });
+
+  it("[EV-82] a database that cannot be reached is 503, also where the password is wrong, and the password is told nobody", async () => {
+    const events = await startEvents({ database: "postgres://backlot:secret-word@127.0.0.1:9/postgres" });
+    const answer = await fetch(`${events.url}/stats`);
+    expect([answer.status, await answer.text()]).toEqual([503, '{"error":"Storage cannot be reached: postgres"}']);
+    await expect.poll(() => events.view("storage").failure?.code).toBe("STORE_UNREACHABLE");
+    expect(JSON.stringify([events.view("storage"), events.logs])).not.toContain("secret-word");
+  });
+});
+
+describe.skipIf(missing("Redis", "redis-server", hasRedis()))("two instances on Redis", () => {
+  let server: RealServer;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server?.stop());
+
+  it("[EV-83] share their limits exactly, also at the same moment", async () => {
+    const config = { rateLimitRedis: server.url, statsRequests: 30, statsSeconds: 2 };
+    const [one, two] = [await startEvents(config), await startEvents(config)];
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => fetch(`${(index % 2 ? one : two).url}/stats`)));
+    const statuses = await Promise.all(answers.map(async (answer) => (await answer.text()) && answer.status));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(30);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(20);
+    const refused = await fetch(`${one.url}/stats`);
+    expect([refused.status, Number(refused.headers.get("retry-after")) <= 2, refused.headers.get("ratelimit-remaining")]).toEqual([
+      429,
+      true,
+      "0",
+    ]);
+    await expect.poll(async () => (await fetch(`${two.url}/stats`)).status, { timeout: 5_000, interval: 200 }).toBe(200);
+    await two.act("limits.reset");
+    await expect.poll(() => one.view("limits")).toMatchObject({ on: true, shared: true });
+  });
+
+  it("[EV-84] while Redis does not answer each instance limits by itself, and says so once", async () => {
+    const own = await startRedis();
+    const events = await startEvents({ rateLimitRedis: own.url, statsRequests: 3 });
+    expect((await fetch(`${events.url}/stats`)).status).toBe(200);
+    await own.stop();
+    const statuses = [];
+    for (let index = 0; index < 3; index++) statuses.push((await fetch(`${events.url}/stats`)).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    await expect.poll(() => events.logs.filter(({ text }) => text.startsWith("Redis does not answer")).length, { timeout: 5_000 }).toBe(1);
+  });
+});

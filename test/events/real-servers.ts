@@ -1,0 +1,141 @@
+/** PostgreSQL and Redis of the system, started for a test file on free ports with folders of their own. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { accessSync, chownSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export interface RealServer {
+  readonly url: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+const isInCi = process.env.CI === "true";
+
+/** Where the tests that need it are skipped, and why; in CI a missing server is a failure. */
+export function missing(what: string, debianPackage: string, there: boolean): boolean {
+  if (there) return false;
+  const text = `${what} is not installed (Debian package ${debianPackage})`;
+  if (isInCi) throw new Error(`${text}; in CI every tool must be there`);
+  process.stderr.write(`Skipped: ${text}.\n`);
+  return true;
+}
+
+/** Debian keeps PostgreSQL's programs off the PATH, in a folder per version. */
+function postgresBin(): string | undefined {
+  const root = "/usr/lib/postgresql";
+  const versions = existsSync(root) ? readdirSync(root).sort((left, right) => Number(right) - Number(left)) : [];
+  return [...versions.map((version) => path.join(root, version, "bin")), ...pathFolders()].find((folder) =>
+    isProgram(path.join(folder, "initdb")),
+  );
+}
+const pathFolders = () => (process.env.PATH ?? "").split(path.delimiter).filter((folder) => folder !== "");
+const isProgram = (file: string) => {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const hasPostgres = (): boolean => postgresBin() !== undefined;
+export const hasRedis = (): boolean => pathFolders().some((folder) => isProgram(path.join(folder, "redis-server")));
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user that its package made. */
+function unprivileged(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+export async function startPostgres(): Promise<RealServer> {
+  const bin = postgresBin() as string;
+  const dir = mkdtempSync(path.join(os.tmpdir(), "backlot-postgres-"));
+  const user = unprivileged();
+  if (user) chownSync(dir, user.uid, user.gid);
+  const data = path.join(dir, "data");
+  const options = { cwd: dir, env: { ...process.env, LC_ALL: "C.UTF-8" }, ...user };
+  execFileSync(path.join(bin, "initdb"), ["-D", data, "-U", "backlot", "--auth=trust", "-E", "UTF8", "--no-sync"], {
+    ...options,
+    stdio: "ignore",
+  });
+  const port = await freePort();
+  const child = spawn(
+    path.join(bin, "postgres"),
+    [
+      "-D",
+      data,
+      "-p",
+      String(port),
+      "-k",
+      dir,
+      "-c",
+      "listen_addresses=127.0.0.1",
+      "-c",
+      "shared_buffers=32MB",
+      "-c",
+      "max_connections=60",
+    ],
+    { ...options, stdio: ["ignore", "ignore", "pipe"] },
+  );
+  const exited = once(child, "exit");
+  await waitForText(child, /ready to accept connections/);
+  return {
+    url: `postgres://backlot@127.0.0.1:${port}/postgres`,
+    pid: child.pid ?? 0,
+    async stop() {
+      // Fast shutdown: it ends the sessions that are left.
+      child.kill("SIGINT");
+      await exited;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function startRedis(): Promise<RealServer> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), "backlot-redis-"));
+  const port = await freePort();
+  const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const exited = once(child, "exit");
+  await waitForText(child, /Ready to accept connections/);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill("SIGTERM");
+      await exited;
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function waitForText(child: ChildProcess, pattern: RegExp): Promise<void> {
+  let text = "";
+  const stream = child.stderr ?? child.stdout;
+  const said = new Promise<void>((resolve, reject) => {
+    stream?.on("data", (chunk: Buffer) => {
+      text += chunk;
+      if (pattern.test(text)) resolve();
+    });
+    child.once("exit", (code) => reject(new Error(`${child.spawnfile} ended with ${code}: ${text}`)));
+  });
+  await Promise.race([
+    said,
+    sleep(15_000, undefined, { ref: false }).then(() => Promise.reject(new Error(`${child.spawnfile} was not ready: ${text}`))),
+  ]);
+}

@@ -1,0 +1,258 @@
+/** What every store of events must do; run against each database by `store.test.ts`. */
+import { describe, expect, it } from "vitest";
+import type { EventFilter, EventRow } from "../../contract/events.ts";
+import { completionEvent, eventTime, type NewEvent, newEvent } from "../../servers/events/completion-event.ts";
+import { outcomePlot } from "../../servers/events/outcome-plot.ts";
+import { countMatching, pageOfEvents } from "../../servers/events/page-of-events.ts";
+import type { EventStore } from "../../servers/events/store/event-store.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { type Body, device, eventBody } from "./harness.ts";
+
+export const start = Date.UTC(2026, 10, 20, 12, 0, 0);
+
+export const stored = (part: Body = {}, at = start): NewEvent =>
+  newEvent(completionEvent.parse(eventBody(part)), { created_at: eventTime(at), ip_hash: "ab".repeat(32), plugin_version: "0.5.0" });
+
+/** Some thousand events over several blocks of ids, the same each time. */
+export function manyEvents(count: number): NewEvent[] {
+  const random = seededRandom(42);
+  return Array.from({ length: count }, (_, index) =>
+    stored(
+      {
+        device_id: device(random.below(7)),
+        outcome: ["accepted", "rejected", "ignored"][random.below(3)],
+        language: ["go", "rust", "lua"][random.below(3)],
+        provider: ["a", "b"][random.below(2)],
+        edit_count: random.below(1_000),
+      },
+      start + index * 7_000,
+    ),
+  );
+}
+
+async function fill(store: EventStore, events: readonly NewEvent[]): Promise<void> {
+  for (let index = 0; index < events.length; index += 1_000) await store.add(events.slice(index, index + 1_000));
+}
+
+export function storeContract(name: string, makeStore: () => Promise<EventStore>): void {
+  describe(name, () => {
+    it("[EV-60] opens twice, starts empty, and gives back what it was given", async () => {
+      const store = await makeStore();
+      await store.open();
+      expect(await store.stats()).toEqual({ total_events: 0, unique_devices: 0, accepted: 0, rejected: 0, ignored: 0 });
+      expect([await store.newestId(), await store.count({}), await store.page({}, { limit: 10, offset: 0 })]).toEqual([0, 0, []]);
+      const event = stored({ last_char: "\u0080", language: "ÿ 'quoted\" \\", relative_position: 0.1 });
+      await store.add([event, stored({ device_id: device(2) })]);
+      const [second, first] = await store.page({}, { limit: 10, offset: 0 });
+      expect(first).toEqual({ id: 1, ...event });
+      expect(Object.keys(first as EventRow)).toEqual(Object.keys({ id: 1, ...event }));
+      expect(second?.id).toBe(2);
+    });
+
+    it("[EV-61] pages, counts and statistics equal a plain count over all rows, with every filter and offset", async () => {
+      const store = await makeStore();
+      const events = manyEvents(9_000);
+      await fill(store, events);
+      const rows = events.map((event, index) => ({ id: index + 1, ...event })).reverse();
+      for (const filter of [
+        {},
+        { outcome: "rejected" },
+        { device_id: device(3) },
+        { device_id: device(3), outcome: "ignored" },
+        { outcome: "none" },
+      ]) {
+        const matching = rows.filter(
+          (row) => (!filter.device_id || row.device_id === filter.device_id) && (!filter.outcome || row.outcome === filter.outcome),
+        );
+        expect(await store.count(filter)).toBe(matching.length);
+        for (const offset of [0, 1, 95, 4_000, 4_096, matching.length - 3, matching.length, 8_990, 20_000]) {
+          if (offset < 0) continue;
+          const page = await store.page(filter, { limit: 5, offset });
+          expect(page.map(({ id }) => id)).toEqual(matching.slice(offset, offset + 5).map(({ id }) => id));
+        }
+        const after = 5_000;
+        expect((await store.page(filter, { limit: 4, offset: 0, after })).map(({ id }) => id)).toEqual(
+          matching
+            .filter(({ id }) => id < after)
+            .slice(0, 4)
+            .map(({ id }) => id),
+        );
+      }
+      const of = (outcome: string) => rows.filter((row) => row.outcome === outcome).length;
+      expect(await store.stats()).toEqual({
+        total_events: 9_000,
+        unique_devices: 7,
+        accepted: of("accepted"),
+        rejected: of("rejected"),
+        ignored: of("ignored"),
+      });
+    });
+
+    it("[EV-62] a group is stored whole or not at all", async () => {
+      const store = await makeStore();
+      await store.add([stored()]);
+      const broken = { ...stored(), language: null as unknown as string };
+      await expect(store.add([stored(), broken, stored()])).rejects.toThrow();
+      expect([await store.count({}), (await store.page({}, { limit: 10, offset: 0 })).length]).toEqual([1, 1]);
+      await store.add([stored()]);
+      expect(await store.count({})).toBe(2);
+    });
+
+    it("[EV-63] scans and counts go through every match once, in both directions, with filters of every kind", async () => {
+      const store = await makeStore();
+      const events = manyEvents(3_000);
+      await fill(store, events);
+      const filters: EventFilter[] = [
+        {},
+        { language: "go" },
+        { outcome: "accepted", provider: "b" },
+        { text: "RUS" },
+        { text: "100%_" },
+        { from: start + 7_000_000, to: start + 9_000_500 },
+        { device_id: device(2), language: "lua" },
+      ];
+      for (const filter of filters) {
+        const expected = events.flatMap((event, index) => (matches(event, filter) ? [index + 1] : []));
+        for (const direction of ["ascending", "descending"] as const) {
+          const ids: number[] = [];
+          let from: number | undefined;
+          for (let ended = false; !ended; ) {
+            const scanned = await store.scan(filter, { direction, from, limit: 400 });
+            ids.push(...scanned.found.map(({ id }) => id));
+            from = scanned.reached;
+            ended = scanned.ended;
+          }
+          expect(ids).toEqual(direction === "ascending" ? expected : expected.toReversed());
+        }
+        expect(await countMatching(store, filter)).toEqual({ matching: expected.length, exact: true });
+      }
+    });
+
+    it("[EV-64] deletes what matches, keeps what is newer than asked for, and the rollups follow", async () => {
+      const store = await makeStore();
+      const events = manyEvents(6_000);
+      await fill(store, events);
+      while ((await store.catchUpPlots()) > 0);
+      const doomed: EventFilter = { outcome: "rejected", language: "go" };
+      let from: number | undefined;
+      let removed = 0;
+      for (let ended = false; !ended; ) {
+        const part = await store.remove(doomed, { from, to: 5_000, limit: 300 });
+        removed += part.found;
+        from = part.reached;
+        ended = part.ended;
+      }
+      const left = events.filter((event, index) => index >= 5_000 || !matches(event, doomed));
+      expect(removed).toBe(6_000 - left.length);
+      expect(await store.count({ outcome: "rejected" })).toBe(left.filter(({ outcome }) => outcome === "rejected").length);
+      const all = await readAll(store);
+      expect(all.map(({ edit_count }) => edit_count)).toEqual(left.map(({ edit_count }) => edit_count));
+      for (const offset of [0, 4_000, left.length - 2]) {
+        const page = await store.page({}, { limit: 2, offset });
+        expect(page.map(({ id }) => id)).toEqual(
+          all
+            .toReversed()
+            .slice(offset, offset + 2)
+            .map(({ id }) => id),
+        );
+      }
+      const plot = await outcomePlot(store, "all", {}, start + 86_400_000);
+      expect([plot.total, plot.byLanguage.find(({ name }) => name === "go")?.total]).toEqual([
+        left.length,
+        left.filter(({ language }) => language === "go").length,
+      ]);
+      await store.remove({ device_id: device(0) }, { limit: 10_000 });
+      expect((await store.stats()).unique_devices).toBe(6);
+      // An id is never given twice.
+      await store.remove({}, { limit: 100_000 });
+      expect(await store.stats()).toEqual({ total_events: 0, unique_devices: 0, accepted: 0, rejected: 0, ignored: 0 });
+      await store.add([stored()]);
+      expect(await store.newestId()).toBe(6_001);
+    });
+
+    it("[EV-65] plots count every event once, by minute, ten minutes, hour and day, and by language and provider", async () => {
+      const store = await makeStore();
+      const events = manyEvents(1_200);
+      await fill(store, events);
+      const now = start + 1_199 * 7_000;
+      for (const [range, spanMs, stepMs] of [
+        ["15m", 15 * 60_000, 60_000],
+        ["1h", 3_600_000, 60_000],
+        ["24h", 86_400_000, 600_000],
+        ["7d", 7 * 86_400_000, 3_600_000],
+        ["all", undefined, 86_400_000],
+      ] as const) {
+        const plot = await outcomePlot(store, range, {}, now);
+        const end = Math.floor(now / stepMs) * stepMs;
+        const since = spanMs === undefined ? 0 : end - spanMs + stepMs;
+        const within = events.filter(({ created_at }) => Date.parse(created_at) >= since);
+        expect([plot.total, plot.behind]).toEqual([within.length, 0]);
+        for (const { outcome, counts } of plot.series) {
+          expect(counts).toEqual(
+            plot.at.map(
+              (at) =>
+                within.filter((event) => event.outcome === outcome && Math.floor(Date.parse(event.created_at) / stepMs) * stepMs === at)
+                  .length,
+            ),
+          );
+        }
+        expect(plot.byProvider.reduce((sum, { total }) => sum + total, 0)).toBe(within.length);
+      }
+      const go = await outcomePlot(store, "7d", { language: "go", outcome: "accepted" }, now);
+      expect(go.total).toBe(events.filter(({ language, outcome }) => language === "go" && outcome === "accepted").length);
+      const one = await outcomePlot(store, "7d", { device_id: device(1) }, now);
+      expect(one.total).toBe(events.filter(({ device_id }) => device_id === device(1)).length);
+    });
+
+    it("[EV-66] the dashboard's pages sort by every column, both ways, and say what they know", async () => {
+      const store = await makeStore();
+      const events = manyEvents(500);
+      await fill(store, events);
+      const page = (params: object) =>
+        pageOfEvents(store, { filter: {}, sort: "id", direction: "descending", limit: 10, offset: 0, ...params } as Parameters<
+          typeof pageOfEvents
+        >[1]);
+      expect((await page({ direction: "ascending", offset: 3 })).rows.map(({ id }) => id)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13]);
+      const byEdits = await page({ sort: "edit_count", limit: 500 });
+      expect(byEdits.rows.map(({ edit_count }) => edit_count)).toEqual(
+        events.map(({ edit_count }) => edit_count).sort((left, right) => right - left),
+      );
+      expect(byEdits).toMatchObject({ matching: 500, exact: true, more: false });
+      const first = await page({ filter: { language: "go" }, limit: 5 });
+      const next = await page({ filter: { language: "go" }, limit: 5, before: first.reached });
+      const ids = events.flatMap(({ language }, index) => (language === "go" ? [index + 1] : [])).reverse();
+      expect([...first.rows, ...next.rows].map(({ id }) => id)).toEqual(ids.slice(0, 10));
+      expect(first.matching).toBe(ids.length);
+      expect(await store.devices(device(3).slice(0, -1), 3)).toEqual(
+        [0, 1, 2].map((number) => ({
+          device_id: device(number),
+          events: events.filter(({ device_id }) => device_id === device(number)).length,
+        })),
+      );
+    });
+  });
+}
+
+async function readAll(store: EventStore): Promise<EventRow[]> {
+  const rows: EventRow[] = [];
+  let from: number | undefined;
+  for (;;) {
+    const { found, reached, ended } = await store.scan({}, { direction: "ascending", from, limit: 1_000 });
+    rows.push(...found);
+    from = reached;
+    if (ended) return rows;
+  }
+}
+
+function matches(event: NewEvent, filter: EventFilter): boolean {
+  const at = Date.parse(event.created_at);
+  return (
+    (!filter.device_id || event.device_id === filter.device_id) &&
+    (!filter.outcome || event.outcome === filter.outcome) &&
+    (!filter.language || event.language === filter.language) &&
+    (!filter.provider || event.provider === filter.provider) &&
+    (!filter.text || event.language.includes(filter.text.toLowerCase())) &&
+    (filter.from === undefined || at >= filter.from) &&
+    (filter.to === undefined || at <= filter.to)
+  );
+}

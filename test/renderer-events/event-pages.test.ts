@@ -1,0 +1,223 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { EventPage } from "../../contract/events.ts";
+import { FailureError } from "../../renderer/src/control/failure-error.ts";
+import { noFilter, type ShownFilter } from "../../renderer/src/events/event-filter.ts";
+import { createEventPages, newestFirst, type PageQuery } from "../../renderer/src/events/event-pages.ts";
+import { pageOf, rowsBetween } from "./event-row.ts";
+
+/** A store with the ids 1 to `newest`, which answers as the service does. */
+function storeWith(newest: number) {
+  const asked: PageQuery[] = [];
+  const store = {
+    newest,
+    asked,
+    answer: (query: PageQuery): EventPage => {
+      const { limit, offset = 0, before = store.newest + 1 } = query;
+      const top = before - 1 - offset;
+      const rows = rowsBetween(top, Math.max(1, top - limit + 1));
+      return pageOf(rows, { matching: store.newest, more: (rows.at(-1)?.id ?? 1) > 1 });
+    },
+    read: async (_filter: ShownFilter, query: PageQuery) => {
+      asked.push(query);
+      return store.answer(query);
+    },
+  };
+  return store;
+}
+const totalsOf = (newestId: number, events = newestId) => ({ newestId, events });
+const base = { sort: "id", direction: "descending", limit: 10 } as const;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the pages of the events table", () => {
+  function pagesOf(store: ReturnType<typeof storeWith>, filter = noFilter) {
+    return createEventPages({ read: store.read, filter, pageRows: 10 });
+  }
+  const ids = (pages: ReturnType<typeof pagesOf>) => {
+    const { rows } = pages.view();
+    return [rows[0]?.id, rows.at(-1)?.id];
+  };
+
+  it("go on by keyset cursor and come back the way they went", async () => {
+    const store = storeWith(35);
+    const pages = pagesOf(store);
+    await pages.reload();
+    await pages.next();
+    await pages.next();
+    expect([ids(pages), pages.view().skipped, pages.view().mode]).toEqual([[15, 6], 20, "held"]);
+    await pages.previous();
+    expect([ids(pages), pages.view().skipped]).toEqual([[25, 16], 10]);
+    await pages.previous();
+    expect([ids(pages), pages.view().isFirst, pages.view().mode]).toEqual([[35, 26], true, "following"]);
+    expect(store.asked).toEqual([base, { ...base, before: 26 }, { ...base, before: 16 }, { ...base, before: 26 }, base]);
+  });
+
+  it("jump to the last by offset, and walk from there", async () => {
+    const store = storeWith(35);
+    const pages = pagesOf(store);
+    await pages.reload();
+    await pages.last();
+    expect([ids(pages), pages.view().skipped, pages.view().more]).toEqual([[5, 1], 30, false]);
+    await pages.previous();
+    expect([ids(pages), pages.view().skipped]).toEqual([[15, 6], 20]);
+    await pages.next();
+    expect(store.asked.slice(1)).toEqual([
+      { ...base, offset: 30 },
+      { ...base, offset: 20 },
+      { ...base, before: 6 },
+    ]);
+  });
+
+  it("have no last one where nobody counted them", async () => {
+    const store = storeWith(35);
+    const pages = createEventPages({
+      read: async (filter, query) => ({ ...(await store.read(filter, query)), exact: false }),
+      filter: noFilter,
+      pageRows: 10,
+    });
+    await pages.reload();
+    await pages.last();
+    expect(store.asked).toHaveLength(1);
+  });
+
+  it("follow the newest: at once after a quiet time, then not more often than the service rests", async () => {
+    const store = storeWith(35);
+    const pages = pagesOf(store);
+    await pages.reload();
+    pages.totals(totalsOf(35));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(store.asked).toHaveLength(1);
+    store.newest = 36;
+    pages.totals(totalsOf(36));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(ids(pages)).toEqual([36, 27]);
+    store.newest = 38;
+    pages.totals(totalsOf(37));
+    pages.totals(totalsOf(38));
+    await vi.advanceTimersByTimeAsync(300);
+    expect(store.asked).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(200);
+    expect([ids(pages), pages.view().arrived, store.asked.length]).toEqual([[38, 29], 0, 3]);
+  });
+
+  it("hold what was scrolled to or paused, and count what arrives", async () => {
+    const store = storeWith(35);
+    const pages = pagesOf(store);
+    await pages.reload();
+    pages.totals(totalsOf(35));
+    pages.scrolled(true);
+    store.newest = 40;
+    pages.totals(totalsOf(40));
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([ids(pages), pages.view().mode, pages.view().arrived]).toEqual([[35, 26], "held", 5]);
+    pages.pause();
+    pages.totals(totalsOf(42));
+    expect([pages.view().mode, pages.view().arrived]).toEqual(["paused", 7]);
+    store.newest = 42;
+    await pages.follow();
+    expect([ids(pages), pages.view().mode, pages.view().arrived]).toEqual([[42, 33], "following", 0]);
+  });
+
+  it("are read again where they are when something was deleted", async () => {
+    const store = storeWith(35);
+    const pages = pagesOf(store);
+    await pages.reload();
+    pages.totals(totalsOf(35));
+    await pages.next();
+    pages.totals(totalsOf(35, 30));
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(store.asked.at(-1)).toEqual({ ...base, before: 26 });
+    expect(store.asked).toHaveLength(3);
+  });
+
+  it("look further by themselves where a filter is answered in parts", async () => {
+    const answers = [
+      pageOf(rowsBetween(90, 88), { more: true, exact: false, reached: 80 }),
+      pageOf([], { more: true, exact: false, reached: 60 }),
+      pageOf(rowsBetween(50, 44), { more: true, exact: false, reached: 44 }),
+    ];
+    const asked: PageQuery[] = [];
+    const pages = createEventPages({
+      read: async (_filter, query) => {
+        asked.push(query);
+        return answers[asked.length - 1] as EventPage;
+      },
+      filter: { ...noFilter, text: "x" },
+      pageRows: 10,
+    });
+    await pages.reload();
+    expect(pages.view().rows.map(({ id }) => id)).toEqual([90, 89, 88, 50, 49, 48, 47, 46, 45, 44]);
+    expect(asked).toEqual([base, { ...base, limit: 7, before: 80 }, { ...base, limit: 7, before: 60 }]);
+    await pages.next();
+    expect(asked[3]).toEqual({ ...base, before: 44 });
+  });
+
+  it("join a newer part with the rows that were found before", async () => {
+    const store = { part: pageOf(rowsBetween(90, 88), { more: true, exact: false, reached: 80 }) };
+    const later = pageOf(rowsBetween(50, 44), { more: true, exact: false, reached: 44 });
+    const pages = createEventPages({
+      read: async (_filter, { before }) => (before === undefined ? store.part : later),
+      filter: { ...noFilter, text: "x" },
+      pageRows: 10,
+    });
+    await pages.reload();
+    pages.totals(totalsOf(90));
+    store.part = pageOf(rowsBetween(91, 88), { more: true, exact: false, reached: 81 });
+    pages.totals(totalsOf(91));
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(pages.view().rows.map(({ id }) => id)).toEqual([91, 90, 89, 88, 50, 49, 48, 47, 46, 45]);
+  });
+
+  it("sorted by a value are held, and go on by offset", async () => {
+    const store = storeWith(35);
+    const pages = pagesOf(store);
+    await pages.reload();
+    await pages.setOrder({ column: "display_duration_ms", direction: "ascending" });
+    expect(pages.view().mode).toBe("held");
+    await pages.next();
+    expect(store.asked.slice(1)).toEqual([
+      { sort: "display_duration_ms", direction: "ascending", limit: 10 },
+      { sort: "display_duration_ms", direction: "ascending", limit: 10, offset: 10 },
+    ]);
+    await pages.follow();
+    expect([pages.view().order, pages.view().mode]).toEqual([newestFirst, "following"]);
+  });
+
+  it("show the answer to the newest question only", async () => {
+    const waiting: ((page: EventPage) => void)[] = [];
+    const pages = createEventPages({ read: () => new Promise((resolve) => waiting.push(resolve)), filter: noFilter, pageRows: 10 });
+    const first = pages.setFilter({ ...noFilter, outcome: "accepted" });
+    const second = pages.setFilter({ ...noFilter, outcome: "rejected" });
+    waiting[1]?.(pageOf(rowsBetween(2, 2)));
+    await second;
+    waiting[0]?.(pageOf(rowsBetween(9, 1)));
+    await first;
+    expect(pages.view().rows.map(({ id }) => id)).toEqual([2]);
+  });
+
+  it("keep their rows when the service stops, and say why nothing newer comes", async () => {
+    const store = storeWith(3);
+    const failure = { code: "SERVICE_NOT_RUNNING", message: "Events is not running", hint: "Start it first." };
+    let stopped = false;
+    const pages = createEventPages({
+      read: async (filter, query) => {
+        if (stopped) throw new FailureError(failure);
+        return store.read(filter, query);
+      },
+      filter: noFilter,
+      pageRows: 10,
+    });
+    await pages.reload();
+    stopped = true;
+    await pages.reload();
+    expect([ids(pages), pages.view().failure]).toEqual([[3, 1], failure]);
+    stopped = false;
+    await pages.reload();
+    expect(pages.view().failure).toBeUndefined();
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import { type EventJob, eventColumns } from "../../contract/events.ts";
+import { deletionQuestion } from "../../renderer/src/events/deletion-question.ts";
+import { eventTableColumns } from "../../renderer/src/events/event-columns.tsx";
+import { eventField, fieldGroups } from "../../renderer/src/events/event-fields.ts";
+import { filterAt, filterWords, isFiltering, noFilter } from "../../renderer/src/events/event-filter.ts";
+import { columnOfOrder, orderAfter } from "../../renderer/src/events/event-order.ts";
+import { newestFirst } from "../../renderer/src/events/event-pages.ts";
+import { eventTimeText } from "../../renderer/src/events/event-time.ts";
+import { exampleEvents } from "../../renderer/src/events/example-events.ts";
+import { foremostJob, jobFigures, jobPercent, jobTitle } from "../../renderer/src/events/job-words.ts";
+import { pageWords } from "../../renderer/src/events/page-words.ts";
+import { postedEvent, replayOfEvent } from "../../renderer/src/events/posted-event.ts";
+import { copyAs } from "../../renderer/src/inspector/copy-as.ts";
+import { completionEvent } from "../../servers/events/completion-event.ts";
+import { eventRow } from "./event-row.ts";
+
+const now = Date.UTC(2026, 10, 21, 12);
+
+describe("the filter", () => {
+  it("is sent without its empty parts, and with the range counted back from now", () => {
+    expect(filterAt(noFilter, now)).toEqual({});
+    expect(filterAt({ ...noFilter, text: "  rs ", outcome: "ignored", range: "15m" }, now)).toEqual({
+      text: "rs",
+      outcome: "ignored",
+      from: now - 900_000,
+    });
+  });
+
+  it("filters by anything but blanks", () => {
+    expect([isFiltering(noFilter), isFiltering({ ...noFilter, text: " " }), isFiltering({ ...noFilter, range: "7d" })]).toEqual([
+      false,
+      false,
+      true,
+    ]);
+  });
+
+  it.each([
+    [noFilter, ""],
+    [{ ...noFilter, language: "rust" }, "with language rust"],
+    [
+      { ...noFilter, outcome: "rejected", language: "rust", text: "x", range: "1h" },
+      "with outcome rejected, language rust and “x” in their text, of the last hour",
+    ],
+    [{ ...noFilter, range: "24h" }, "of the last 24 hours"],
+  ] as const)("%j in words", (filter, words) => {
+    expect(filterWords(filter)).toBe(words);
+  });
+});
+
+describe("the question before a deletion", () => {
+  it("names the filter and the count", () => {
+    expect(deletionQuestion({ ...noFilter, outcome: "rejected" }, { matching: 1_204, exact: true })).toMatchObject({
+      title: "Delete 1,204 events with outcome rejected?",
+      action: "Delete 1,204 events",
+    });
+    expect(deletionQuestion(noFilter, { matching: 1_204, exact: true }).title).toBe("Delete all events, 1,204?");
+  });
+
+  it("claims no count that nobody knows", () => {
+    expect(deletionQuestion({ ...noFilter, text: "x" }, { matching: 900, exact: false })).toMatchObject({
+      title: "Delete at least 900 events with “x” in their text?",
+      action: "Delete them",
+    });
+  });
+});
+
+describe("the table", () => {
+  it("can show every column of the contract once", () => {
+    expect(eventTableColumns.map(({ id }) => id).sort()).toEqual([...eventColumns].sort());
+  });
+
+  it("sorts by a head descending, ascending, then not any more; the time stands for the id", () => {
+    const down = orderAfter(newestFirst, "line_count");
+    const up = orderAfter(down, "line_count");
+    expect([down, up, orderAfter(up, "line_count")]).toEqual([
+      { column: "line_count", direction: "descending" },
+      { column: "line_count", direction: "ascending" },
+      newestFirst,
+    ]);
+    expect([columnOfOrder(newestFirst), orderAfter(newestFirst, "created_at"), orderAfter(newestFirst, "no column")]).toEqual([
+      "created_at",
+      { column: "id", direction: "ascending" },
+      newestFirst,
+    ]);
+  });
+
+  it.each([
+    [{ rows: [eventRow(9), eventRow(8)], skipped: 0, matching: 12_480, exact: true }, "1 to 2 of 12,480"],
+    [{ rows: [eventRow(9)], skipped: 1_000, matching: 900, exact: false }, "1,001 to 1,001 of 1,001+"],
+    [{ rows: [], skipped: 0, matching: 0, exact: true }, "none"],
+    [{ rows: [], skipped: 0, matching: 0, exact: false }, "none so far"],
+  ] as const)("says where its page is", (view, words) => {
+    expect(pageWords(view)).toBe(words);
+  });
+
+  it("gives the day of what is not of today, and the year of what is long ago", () => {
+    const at = (days: number) => new Date(now - days * 86_400_000).toISOString();
+    expect([eventTimeText(at(0), now), eventTimeText(at(3), now), eventTimeText(at(400), now), eventTimeText("soon", now)]).toEqual([
+      expect.stringMatching(/^\d\d:00:00$/),
+      expect.stringMatching(/^1[78] Nov \d\d:00:00$/),
+      expect.stringMatching(/^1[678] Oct 2025 \d\d:00:00$/),
+      "soon",
+    ]);
+  });
+});
+
+describe("an event in the inspector", () => {
+  it("shows every field once", () => {
+    expect(fieldGroups.flatMap(({ names }) => names).sort()).toEqual([...eventColumns].sort());
+  });
+
+  it("is told for people, with what is stored beside it", () => {
+    const field = (name: (typeof eventColumns)[number]) => eventField(eventRow(1_995), name, now);
+    expect(
+      (["id", "after_cursor_ws", "last_char", "recent_actions", "display_duration_ms", "relative_position", "typing_speed"] as const).map(
+        (name) => field(name).value,
+      ),
+    ).toEqual(["1,995", "yes", "space", "IC DC", "1.20 s", "14.3 %", "4.2 characters/s"]);
+    expect(field("after_cursor_ws").stored).toBe("1");
+  });
+
+  it("becomes again what the service takes from a client", () => {
+    const posted = postedEvent(eventRow(7));
+    expect(completionEvent.parse(posted)).toEqual(posted);
+    expect(posted).toMatchObject({ after_cursor_ws: true, is_prefetched: false, recent_actions: ["IC", "DC"] });
+  });
+
+  it("is copied as the request that would store it again", () => {
+    const text = copyAs("curl", replayOfEvent(eventRow(7), "http://127.0.0.1:8082"));
+    expect(text).toContain("curl http://127.0.0.1:8082/events");
+    expect(text).toContain("-H 'X-Plugin-Version: 0.5.0'");
+    expect(text).not.toContain("ip_hash");
+  });
+});
+
+describe("the examples to try", () => {
+  it.each(["accepted", "rejected", "ignored"] as const)("%s is taken by the service", (name) => {
+    expect(completionEvent.safeParse(exampleEvents[name]).success).toBe(true);
+  });
+
+  it("the refused one is refused for what it was made to show", () => {
+    const parsed = completionEvent.safeParse(exampleEvents["refused: 400"]);
+    expect(parsed.error?.issues.map(({ path }) => path.join("."))).toEqual(["device_id", "line_count", "recent_actions.0"]);
+  });
+});
+
+describe("a job", () => {
+  const job = (change: Partial<EventJob>): EventJob => ({
+    id: 1,
+    kind: "export",
+    state: "running",
+    startedAt: now,
+    done: 8_214,
+    bytes: 2_100_000,
+    format: "jsonl",
+    ...change,
+  });
+
+  it("says what it does and how far it is", () => {
+    const running = job({ total: 12_480 });
+    expect([jobTitle(running), jobFigures(running), Math.round(jobPercent(running) ?? 0)]).toEqual([
+      "Exporting JSONL",
+      "8,214 of 12,480 · 2.1 MB",
+      66,
+    ]);
+    expect([jobFigures(job({})), jobPercent(job({}))]).toEqual(["8,214 events · 2.1 MB", undefined]);
+  });
+
+  it("says what came of it", () => {
+    const imported = job({ kind: "import", state: "done", done: 1, refused: 6 });
+    expect([jobTitle(imported), jobFigures(imported)]).toEqual(["Imported", "1 event · 2.1 MB · 6 lines refused"]);
+    const failed = job({
+      kind: "delete",
+      state: "failed",
+      bytes: 0,
+      failure: { code: "STORE_FULL", message: "The disk is full", hint: "" },
+    });
+    expect([jobTitle(failed), jobFigures(failed)]).toEqual(["Deletion failed", "The disk is full · 8,214 events"]);
+  });
+
+  it("has the bar while it runs or waits for its user; what went well leaves after a while", () => {
+    const generated = job({ id: 2, kind: "generate", state: "done", endedAt: now });
+    const exported = job({ id: 3, state: "done", endedAt: now - 60_000 });
+    expect(foremostJob([generated, exported], now + 1_000)?.id).toBe(2);
+    expect(foremostJob([generated, exported], now + 20_000)?.id).toBe(3);
+    expect(foremostJob([exported, job({ id: 4 })], now)?.id).toBe(4);
+    expect(foremostJob([generated], now + 20_000)).toBeUndefined();
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import type { EventJob } from "../../contract/events.ts";
+import { type EventsAsk, formatOfFile, importFile } from "../../renderer/src/events/import-file.ts";
+import { fileNameOf, readExport } from "../../renderer/src/events/save-export.ts";
+
+const job: EventJob = { id: 7, kind: "import", state: "running", startedAt: 0, done: 0, bytes: 0 };
+
+/** Answers like the service, and keeps what it was asked. */
+function recorder(answers: Readonly<Record<string, (params: never) => unknown>>) {
+  const asked: [string, unknown][] = [];
+  const ask = (async (name: string, params: never) => {
+    asked.push([name, params]);
+    return answers[name]?.(params);
+  }) as unknown as EventsAsk;
+  return { asked, ask };
+}
+const fileOf = (text: string, name = "events.jsonl") => new File([text], name);
+
+describe("an import", () => {
+  it("is sent in pieces, with no character cut in two", async () => {
+    const text = `${"é".repeat(90_000)}\n${"ü".repeat(90_001)}`;
+    const { asked, ask } = recorder({ "import.begin": () => job, "import.end": () => ({ ...job, state: "done" }) });
+    const { sent } = await importFile(ask, fileOf(text));
+    expect((await sent)?.state).toBe("done");
+    const pieces = asked.filter(([name]) => name === "import.text").map(([, params]) => (params as { text: string }).text);
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.join("")).toBe(text);
+    expect(asked.map(([name]) => name)).toEqual(["import.begin", ...pieces.map(() => "import.text"), "import.end"]);
+  });
+
+  it("that is refused half-way is not left open", async () => {
+    const { asked, ask } = recorder({
+      "import.begin": () => job,
+      "import.text": () => {
+        throw new Error("cancelled");
+      },
+    });
+    const { sent } = await importFile(ask, fileOf("{}"));
+    expect(await sent).toBeUndefined();
+    expect(asked.at(-1)).toEqual(["job.cancel", { job: 7 }]);
+  });
+
+  it.each([
+    ["events.csv", "csv"],
+    ["EVENTS.CSV", "csv"],
+    ["events.jsonl", "jsonl"],
+    ["events.json", "jsonl"],
+  ])("of %s is read as %s", (name, format) => {
+    expect(formatOfFile(name)).toBe(format);
+  });
+});
+
+describe("an export", () => {
+  it("is read in parts, in order, and tells how far it is", async () => {
+    const parts = ["ab", "cd", "e"];
+    const { asked, ask } = recorder({
+      "export.read": ({ offset }: { offset: number }) => ({
+        base64: btoa(parts[offset / 2] as string),
+        ...(offset < 4 && { next: offset + 2 }),
+      }),
+    });
+    const shares: number[] = [];
+    const read = await readExport(ask, { id: 7, bytes: 5 }, (share) => shares.push(share));
+    expect(await new Blob(read).text()).toBe("abcde");
+    expect(shares).toEqual([0.4, 0.8, 1]);
+    expect(asked.map(([, params]) => params)).toEqual([0, 2, 4].map((offset) => ({ job: 7, offset })));
+  });
+
+  it.each(["/data/exports/events-1.csv", "C:\\data\\exports\\events-1.csv"])("%s is offered under its own name", (file) => {
+    expect(fileNameOf(file)).toBe("events-1.csv");
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import type { OutcomePlot } from "../../contract/events.ts";
+import { barLabel, labelledBars, outcomeBars, shareText, stackedBars, stepWords } from "../../renderer/src/events/outcome-bars.ts";
+
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+const start = Date.UTC(2026, 10, 20, 0, 0);
+
+function plotOf(
+  steps: number,
+  stepMs: number,
+  counts: Readonly<Record<string, readonly number[]>>,
+): Pick<OutcomePlot, "step" | "at" | "series"> {
+  return {
+    step: stepMs === dayMs ? "day" : "minute",
+    at: Array.from({ length: steps }, (_, index) => start + index * stepMs),
+    series: Object.entries(counts).map(([outcome, values]) => ({ outcome, counts: values })),
+  };
+}
+
+describe("outcomes over time", () => {
+  it("are stacked with the whole first, so that each is drawn over the one that holds it", () => {
+    const bars = outcomeBars(plotOf(2, minuteMs, { accepted: [3, 1], rejected: [1, 2], ignored: [0, 4] }), { outcome: "", trim: false });
+    expect(stackedBars(bars)).toEqual([
+      [0, 1],
+      [4, 7],
+      [4, 3],
+      [3, 1],
+    ]);
+  });
+
+  it("show the chosen outcome alone, and one of an older file only where it occurs", () => {
+    const plot = plotOf(2, minuteMs, { accepted: [3, 1], rejected: [0, 0], error: [0, 1], unused: [0, 0] });
+    expect(outcomeBars(plot, { outcome: "", trim: false }).series.map(({ outcome }) => outcome)).toEqual(["accepted", "rejected", "error"]);
+    expect(outcomeBars(plot, { outcome: "accepted", trim: false }).series.map(({ outcome }) => outcome)).toEqual(["accepted"]);
+  });
+
+  it("of many days are drawn several in a bar, none lost", () => {
+    const counts = Array.from({ length: 1_000 }, () => 2);
+    const bars = outcomeBars(plotOf(1_000, dayMs, { accepted: counts }), { outcome: "", trim: true });
+    expect([bars.merged, bars.at.length, bars.at[1]]).toEqual([6, 167, start + 6 * dayMs]);
+    expect(bars.series[0]?.counts.reduce((sum, count) => sum + count, 0)).toBe(2_000);
+    expect(stepWords(bars)).toBe("events in 6 days");
+  });
+
+  it("begin a step before the first event where all time is shown, and with the range where it is not", () => {
+    const counts = Array.from({ length: 168 }, (_, index) => (index >= 100 ? 1 : 0));
+    const plot = plotOf(168, minuteMs, { accepted: counts });
+    expect(outcomeBars(plot, { outcome: "", trim: true }).at[0]).toBe(start + 99 * minuteMs);
+    expect(outcomeBars(plot, { outcome: "", trim: false }).at.length).toBe(168);
+    const late = plotOf(168, minuteMs, { accepted: counts.map((_, index) => (index === 167 ? 1 : 0)) });
+    expect(outcomeBars(late, { outcome: "", trim: true }).at.length).toBe(24);
+  });
+
+  it.each([
+    [{ step: "minute", merged: 1 }, "events a minute"],
+    [{ step: "10 minutes", merged: 1 }, "events in 10 minutes"],
+    [{ step: "10 minutes", merged: 2 }, "events in 20 minutes"],
+    [{ step: "hour", merged: 1 }, "events an hour"],
+    [{ step: "day", merged: 1 }, "events a day"],
+  ] as const)("%j: %s", (bars, words) => {
+    expect(stepWords(bars)).toBe(words);
+  });
+
+  it("are labelled at round times, no more of them than fit", () => {
+    const at = Array.from({ length: 60 }, (_, index) => start + (index + 7) * minuteMs);
+    const labels = labelledBars({ at, step: "minute" }, 5);
+    expect(labels.length).toBeLessThanOrEqual(5);
+    expect(labels.map((index) => new Date(at[index] ?? 0).getMinutes() % 15)).toEqual(labels.map(() => 0));
+    expect(labelledBars({ at: at.slice(0, 30), step: "day" }, 10)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
+  });
+
+  it("name days as the service counts them", () => {
+    expect(barLabel(Date.UTC(2026, 10, 20), "day")).toBe("20 Nov");
+  });
+});
+
+describe("acceptance", () => {
+  it.each([
+    [1, 2, "50 %"],
+    [0, 3, "0 %"],
+    [2, 3, "67 %"],
+    [0, 0, "–"],
+  ])("%d of %d is %s", (accepted, total, text) => {
+    expect(shareText(accepted, total)).toBe(text);
+  });
+});
