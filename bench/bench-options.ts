@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const benchNames = ["http", "sse", "dashboard", "events"] as const;
+export const benchNames = ["http", "sse", "dashboard", "events", "account"] as const;
 export type BenchName = (typeof benchNames)[number];
 
 export interface BenchOptions {
@@ -21,6 +21,7 @@ export const usage = `Usage: npm run bench -- ${benchNames.join("|")} [--rounds 
   sse        1,000 clients with 10 events a second each, beside two plain servers
   dashboard  5,000 requests a second with a dashboard open: losses, memory, time to stop
   events     CPU of a durable POST beside plain servers; reading 100 thousand to 10 million events
+  account    CPU of a Bearer and a Basic call beside Express without and with a check of the token
 
   --rounds N   how often each measurement is repeated
   --seconds N  length of one run

@@ -1,4 +1,5 @@
-/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events`; method and results are in README.md. */
+/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events|account`; method and results are in README.md. */
+import { accountBench } from "./account-bench.ts";
 import { type BenchName, type BenchOptions, parseBenchOptions, usage } from "./bench-options.ts";
 import { dashboardBench } from "./dashboard-bench.ts";
 import { eventsBench } from "./events-bench.ts";
@@ -13,6 +14,7 @@ const benches: Readonly<Record<BenchName, (options: BenchOptions) => Promise<str
   sse: sseBench,
   dashboard: dashboardBench,
   events: eventsBench,
+  account: accountBench,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

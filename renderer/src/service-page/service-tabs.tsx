@@ -1,5 +1,9 @@
 import type { ComponentType } from "react";
 import type { ServiceId } from "../../../contract/service.ts";
+import { AccountLive } from "../account/account-live.tsx";
+import { AccountSessions } from "../account/account-sessions.tsx";
+import { AccountTry } from "../account/account-try.tsx";
+import { AccountUsers } from "../account/account-users.tsx";
 import { EventsLive } from "../events/events-live.tsx";
 import { EventsTry } from "../events/events-try.tsx";
 import { type ServiceTabName, serviceTabNames } from "../frame/route.ts";
@@ -21,6 +25,7 @@ export interface ServiceTabs {
 /** The tabs that differ from service to service; a service that is not built has none. */
 export const serviceTabs: Readonly<Partial<Record<ServiceId, ServiceTabs>>> = {
   http: { Live: HttpLive, Try: HttpTry, Inspector: HttpRowInspector },
+  account: { Live: AccountLive, Users: AccountUsers, Sessions: AccountSessions, Try: AccountTry, Inspector: HttpRowInspector },
   events: { Live: EventsLive, Try: EventsTry, Inspector: HttpRowInspector },
 };
 

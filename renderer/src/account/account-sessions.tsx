@@ -1,0 +1,160 @@
+import { SegmentedControl } from "@mantine/core";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { type AccountSession, accountActions } from "../../../contract/account.ts";
+import { CommandLine } from "../components/command-line.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { FilterInput } from "../components/filter-input.tsx";
+import { useRemembered } from "../components/use-remembered.ts";
+import { useControl } from "../control/client-context.tsx";
+import { useService } from "../control/use-services.ts";
+import { formatCountOf } from "../format/quantity.ts";
+import { InspectorSlot } from "../frame/inspector-slot.tsx";
+import bar from "../http/http-live.module.css";
+import { useColumnChoice } from "../table/column-choice.ts";
+import { ColumnMenu } from "../table/column-menu.tsx";
+import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import styles from "./account.module.css";
+import { AccountStopped } from "./account-empty.tsx";
+import { accountOrigin, exampleCommand } from "./account-origin.ts";
+import { AccountStatusLine } from "./account-status-line.tsx";
+import { Nothing } from "./nothing.tsx";
+import { sessionColumns } from "./session-columns.tsx";
+import { SessionInspector } from "./session-inspector.tsx";
+import { takeAskedUser } from "./shown-user.ts";
+import { useAccountList } from "./use-account-list.ts";
+import { useAccountViews } from "./use-account-views.ts";
+
+type Scope = "all" | "live";
+const scopes = [
+  { value: "all", label: "All" },
+  { value: "live", label: "Live" },
+] as const;
+
+/** Every login and the tokens that came of it, which can be expired or revoked one by one. */
+export function AccountSessions() {
+  const client = useControl();
+  const service = useService("account");
+  const views = useAccountViews();
+  const running = service?.status.state === "running";
+  const [asked] = useState(takeAskedUser);
+  const [text, setText] = useRemembered("account.sessions.filter", "");
+  const [scope, setScope] = useRemembered<Scope>("account.sessions.scope", "all");
+  const choice = useColumnChoice("account-sessions", sessionColumns);
+  const table = useRef<DataTableHandle>(null);
+  const [chosen, setChosen] = useState<string>();
+  const [opened, setOpened] = useState<AccountSession>();
+  useEffect(() => {
+    if (asked !== undefined) setText(asked);
+  }, [asked, setText]);
+
+  const isFiltered = text.trim() !== "" || scope === "live";
+  const { page, loadMore, firstPages } = useAccountList<AccountSession>({
+    told: views.sessions && { rows: views.sessions.sessions, matching: views.sessions.matching },
+    query: isFiltered ? `${scope} ${text.trim()}` : "",
+    running,
+    read: async (offset, limit) => {
+      const query = { text: text.trim(), live: scope === "live", offset, limit };
+      const { sessions, matching } = await client.action(accountActions, "account", "session.list", query);
+      return { rows: sessions, matching };
+    },
+  });
+  const rows = page?.rows ?? [];
+  const openedNow = rows.find((session) => session.id === opened?.id) ?? opened;
+
+  const onChoose = useCallback((session: AccountSession) => {
+    setChosen(session.id);
+    setOpened((open) => (open === undefined ? undefined : session));
+  }, []);
+  const onOpen = useCallback((session: AccountSession) => {
+    setChosen(session.id);
+    setOpened(session);
+  }, []);
+  const onClose = useCallback(() => {
+    setOpened(undefined);
+    table.current?.focus();
+  }, []);
+
+  if (!running) return <AccountStopped service={service} what="sessions and tokens" />;
+  return (
+    <section className={styles.page} aria-label="Sessions and tokens">
+      <div className={bar.toolbar} role="toolbar" aria-label="Sessions">
+        <div className={bar.filter}>
+          <FilterInput
+            width="100%"
+            placeholder="Filter user, client, address"
+            value={text}
+            onChange={(next) => {
+              firstPages();
+              setText(next);
+            }}
+          />
+        </div>
+        <SegmentedControl
+          className={bar.scope}
+          aria-label="Sessions"
+          data={scopes.map((entry) => ({ ...entry }))}
+          value={scope}
+          onChange={(next) => {
+            firstPages();
+            setScope(next as Scope);
+          }}
+        />
+        <span className={bar.spring} />
+        <ColumnMenu all={sessionColumns} choice={choice} />
+      </div>
+      <div className={styles.list}>
+        {page && rows.length === 0 && !isFiltered ? (
+          <EmptyState
+            title="Nobody has logged in"
+            text="Each login appears here with its tokens, decoded; each can be expired or revoked on the spot. Log in from Try, or from a terminal:"
+          >
+            <CommandLine command={exampleCommand(accountOrigin(service))} />
+          </EmptyState>
+        ) : (
+          <DataTable
+            ref={table}
+            label="Sessions, newest first"
+            count={rows.length}
+            rowAt={(index) => rows[index]}
+            rowId={sessionId}
+            columns={choice.columns}
+            chosen={chosen}
+            onChoose={onChoose}
+            onOpen={onOpen}
+            onClose={onClose}
+            onEndNear={loadMore}
+            empty={
+              page && (
+                <Nothing
+                  text="No session matches the filter."
+                  action="Show all"
+                  onAction={() => {
+                    setText("");
+                    setScope("all");
+                  }}
+                />
+              )
+            }
+          />
+        )}
+      </div>
+      <AccountStatusLine
+        views={views}
+        shown={page && `showing ${rows.length} of ${formatCountOf(page.matching, "session")}${isFiltered ? " that match" : ""}`}
+      />
+      {openedNow && (
+        <InspectorSlot>
+          <SessionInspector
+            key={openedNow.id}
+            session={openedNow}
+            told={views.tokens}
+            revision={views.totals?.usersRevision ?? 0}
+            onClose={onClose}
+          />
+        </InspectorSlot>
+      )}
+    </section>
+  );
+}
+
+const sessionId = (session: AccountSession) => session.id;

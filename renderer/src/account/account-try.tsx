@@ -1,0 +1,74 @@
+import { useState } from "react";
+import { accountActions, type AccountTry as Tried } from "../../../contract/account.ts";
+import type { Failure } from "../../../contract/service.ts";
+import { attempt } from "../components/notify.tsx";
+import { useRemembered } from "../components/use-remembered.ts";
+import { useControl } from "../control/client-context.tsx";
+import { failureOf } from "../control/failure-error.ts";
+import { useService } from "../control/use-services.ts";
+import styles from "../http/http-try.module.css";
+import { accountOrigin, sampleLogin } from "./account-origin.ts";
+import { TryAnswer } from "./try-answer.tsx";
+import { TryCommandsView } from "./try-commands-view.tsx";
+import { firstDraft, type TryDraft, triedParams } from "./try-draft.ts";
+import { TryForm } from "./try-form.tsx";
+
+export type TryState =
+  | { readonly state: "untried" }
+  | { readonly state: "sending" }
+  | { readonly state: "answered"; readonly tried: Tried }
+  | { readonly state: "failed"; readonly failure: Failure };
+
+/** Login and a call with what came of it: real requests, their answers, and the same as a program. */
+export function AccountTry() {
+  const client = useControl();
+  const service = useService("account");
+  const [draft, setDraft] = useRemembered<TryDraft>("try.account", firstDraft);
+  const [password, setPassword] = useState<string>(sampleLogin.password);
+  const [code, setCode] = useState("");
+  const [state, setState] = useState<TryState>({ state: "untried" });
+  const running = service?.status.state === "running";
+
+  const send = async () => {
+    if (!running || state.state === "sending") return;
+    setState({ state: "sending" });
+    try {
+      setState({ state: "answered", tried: await client.action(accountActions, "account", "try", triedParams(draft, password, code)) });
+    } catch (error) {
+      setState({ state: "failed", failure: failureOf(error) });
+    }
+  };
+  /** The code that holds now, as the service itself works it out. */
+  const fillCode = () =>
+    attempt(
+      (async () => {
+        const wanted = draft.username.trim().toLowerCase();
+        const { users } = await client.action(accountActions, "account", "user.list", { text: wanted, limit: 500 });
+        const user = users.find(({ email }) => email.toLowerCase() === wanted);
+        const found = user && (await client.action(accountActions, "account", "totp.code", { id: user.id }));
+        if (found) setCode(found.code);
+      })(),
+    );
+  const codeNeeded = code !== "" || (state.state === "answered" && state.tried.codeNeeded);
+  return (
+    <section className={styles.try} aria-label="Try a login and a call">
+      <div className={styles.question}>
+        <TryForm
+          draft={draft}
+          onDraft={setDraft}
+          password={password}
+          onPassword={setPassword}
+          code={code}
+          onCode={setCode}
+          onFillCode={() => void fillCode()}
+          codeNeeded={codeNeeded && draft.scheme === "bearer"}
+          onSend={() => void send()}
+          running={running}
+          sending={state.state === "sending"}
+        />
+        <TryCommandsView origin={accountOrigin(service)} draft={draft} password={password} code={codeNeeded ? code : ""} />
+      </div>
+      <TryAnswer state={state} running={running} />
+    </section>
+  );
+}

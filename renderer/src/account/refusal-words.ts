@@ -1,0 +1,41 @@
+/** What the API's error words mean, for someone who looks at the list. */
+const words: Readonly<Record<string, string>> = {
+  wronglogin: "wrong user or password",
+  loginrequired: "no credentials",
+  mfarequired: "second factor needed",
+  wrongcode: "wrong code",
+  invalidtoken: "token not valid",
+  tokenexpired: "token expired",
+  tokenused: "token used before",
+  tokenrevoked: "token revoked",
+  toomanyattempts: "too many attempts",
+  notfound: "no such path or record",
+  methodnotallowed: "method not allowed",
+  missingfield: "field missing",
+  invalidfield: "field not valid",
+  unknownfield: "field not known",
+  invalidjson: "body is not JSON",
+  invalidbody: "body not understood",
+  invalidpath: "path not understood",
+  emailtaken: "e-mail taken",
+  soaneeded: "a zone keeps its SOA",
+  toomanyrecords: "too many records",
+  unknownmethod: "second factor not known",
+  bodytoolarge: "body too large",
+  unsupportedtype: "content type not taken",
+  unsupportedencoding: "encoding not taken",
+  busy: "busy",
+  storage: "storage failed",
+  internal: "internal error",
+};
+
+/** "invalidfield: country" becomes "field not valid: country"; a word that is not known stays as it is. */
+export const refusalWords = (reason: string): string =>
+  reason
+    .split(", ")
+    .map((part) => {
+      const at = part.indexOf(":");
+      const code = at < 0 ? part : part.slice(0, at);
+      return `${words[code] ?? code}${at < 0 ? "" : part.slice(at)}`;
+    })
+    .join(", ");

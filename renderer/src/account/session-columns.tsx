@@ -1,0 +1,83 @@
+import type { AccountSession } from "../../../contract/account.ts";
+import { formatAgo } from "../format/duration.ts";
+import { isoTime } from "../format/time.ts";
+import type { Column } from "../table/column.ts";
+import styles from "./account.module.css";
+import { StateMark } from "./state-mark.tsx";
+import { wallTime } from "./wall-time.ts";
+
+export const sessionColumns: readonly Column<AccountSession>[] = [
+  {
+    id: "started",
+    title: "Began",
+    widest: "0000-00-00 00:00:00",
+    face: "mono",
+    rank: 2,
+    cell: ({ startedAt }) => (
+      <span className={styles.softMono} title={isoTime(startedAt)}>
+        {wallTime(startedAt)}
+      </span>
+    ),
+  },
+  { id: "user", title: "User", rank: 0, cell: ({ email }) => <span title={email}>{email}</span> },
+  {
+    id: "state",
+    title: "State",
+    widest: "waiting for code",
+    besidePx: 16,
+    rank: 0,
+    cell: ({ state, ended }) => <StateMark state={state} title={ended} />,
+  },
+  {
+    id: "ended",
+    title: "Ended because",
+    widest: "refresh token used twice",
+    rank: 3,
+    cell: ({ ended }) => (
+      <span className={styles.soft} title={ended}>
+        {ended}
+      </span>
+    ),
+  },
+  {
+    id: "tokens",
+    title: "Live tokens",
+    align: "end",
+    widest: "Live tokens",
+    rank: 1,
+    cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={styles.quiet}>–</span> : liveTokens),
+  },
+  {
+    id: "used",
+    title: "Last used",
+    widest: "00 h 00 m ago",
+    rank: 2,
+    cell: ({ usedAt }) =>
+      usedAt === undefined ? (
+        <span className={styles.quiet}>–</span>
+      ) : (
+        <span className={styles.soft} title={isoTime(usedAt)}>
+          {formatAgo(Date.now() - usedAt)}
+        </span>
+      ),
+  },
+  {
+    id: "client",
+    title: "Client",
+    widest: "python-requests",
+    rank: 4,
+    cell: ({ client, address }) => (
+      <span className={styles.soft} title={address}>
+        {client || "–"}
+      </span>
+    ),
+  },
+  {
+    id: "address",
+    title: "Address",
+    widest: "000.000.000.000",
+    face: "mono",
+    rank: 5,
+    cell: ({ address }) => <span className={styles.softMono}>{address}</span>,
+  },
+];

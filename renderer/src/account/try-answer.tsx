@@ -1,0 +1,154 @@
+import { Button, Loader } from "@mantine/core";
+import { IconArrowUpRight, IconEye, IconEyeOff } from "@tabler/icons-react";
+import { useMemo, useState } from "react";
+import type { AccountTryStep } from "../../../contract/account.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { formatTook } from "../format/duration.ts";
+import { formatBytes } from "../format/quantity.ts";
+import { goTo, servicePage } from "../frame/route.ts";
+import styles from "../http/http-try.module.css";
+import { askForRow } from "../http/shown-row.ts";
+import { bodyBytes } from "../inspector/body-content.ts";
+import { HeaderListView } from "../inspector/header-list.tsx";
+import { JsonView, PlainView } from "../inspector/text-view.tsx";
+import { toneOfStatus } from "../inspector/tone-of.ts";
+import { ToneMark } from "../table/tone-mark.tsx";
+import own from "./account-try.module.css";
+import type { TryState } from "./account-try.tsx";
+import { claimLines, decodeToken } from "./claim-lines.ts";
+import { coveredJson } from "./covered-json.ts";
+
+export function TryAnswer({ state, running }: { readonly state: TryState; readonly running: boolean }) {
+  return (
+    <section className={styles.answer} aria-label="Answers" aria-busy={state.state === "sending"}>
+      {content(state, running)}
+    </section>
+  );
+}
+
+function content(state: TryState, running: boolean) {
+  switch (state.state) {
+    case "untried":
+      return (
+        <p className={styles.note}>
+          {running
+            ? "Each request and its answer appear here: the login, the token it gave, decoded, and the call. They are seen in Live as well."
+            : "Start the service to log in to it."}
+        </p>
+      );
+    case "sending":
+      return (
+        <p className={styles.note}>
+          <Loader size={12} mr={8} /> Waiting for the answers…
+        </p>
+      );
+    case "failed":
+      return (
+        <div className={styles.failure} role="alert">
+          <b>{state.failure.message}</b> {state.failure.hint}
+        </div>
+      );
+    case "answered":
+      return (
+        <>
+          {state.tried.steps.map((step, index) => (
+            <Step key={step.title} step={step} number={index + 1} last={index === state.tried.steps.length - 1} />
+          ))}
+          {state.tried.codeNeeded && (
+            <p className={own.needed} role="status">
+              This user has a second factor. Give its code on the left and send again.
+            </p>
+          )}
+        </>
+      );
+    default:
+      return state satisfies never;
+  }
+}
+
+const titles: Readonly<Record<AccountTryStep["title"], string>> = { login: "Log in", "second factor": "Second factor", call: "Call" };
+
+function Step({ step, number, last }: { readonly step: AccountTryStep; readonly number: number; readonly last: boolean }) {
+  const [revealed, setRevealed] = useState(false);
+  const [details, setDetails] = useState(false);
+  const whole = useMemo(() => new TextDecoder().decode(bodyBytes(step.body)), [step.body]);
+  const covered = useMemo(() => coveredJson(whole), [whole]);
+  const text = revealed ? whole : covered.text;
+  const isJson = /^\s*[{[]/.test(text);
+  const View = isJson ? JsonView : PlainView;
+  const { row } = step;
+  return (
+    <section className={own.step} data-last={last || undefined} aria-label={`${number}. ${titles[step.title]}`}>
+      <div className={own.stepHead}>
+        <span className={own.number}>{number}</span>
+        <h2 className={styles.title}>{titles[step.title]}</h2>
+        <ToneMark tone={toneOfStatus(step.status)} word={`${step.status} ${step.reason}`} />
+        <span className={styles.facts}>{[formatTook(step.tookMs), formatBytes(step.body.bytes)].join(" · ")}</span>
+        {row !== undefined && (
+          <Button
+            size="compact-xs"
+            rightSection={<IconArrowUpRight size={13} stroke={1.5} />}
+            onClick={() => {
+              askForRow(row);
+              goTo(servicePage("account", "live"));
+            }}
+          >
+            Show in Live
+          </Button>
+        )}
+      </div>
+      <p className={own.target}>
+        <b>{step.request.method}</b> {step.request.target}
+      </p>
+      <Decoded text={whole} />
+      <div className={own.bodyHead}>
+        <Button size="compact-xs" variant="subtle" aria-expanded={details} onClick={() => setDetails(!details)}>
+          {details ? "Hide headers" : "Show headers"}
+        </Button>
+        <span className={own.spring} />
+        {covered.covered && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            leftSection={revealed ? <IconEyeOff size={13} stroke={1.5} /> : <IconEye size={13} stroke={1.5} />}
+            onClick={() => setRevealed(!revealed)}
+          >
+            {revealed ? "Cover the tokens" : "Reveal the tokens"}
+          </Button>
+        )}
+        <CopyButton text={whole} what="the whole body" />
+      </div>
+      {details && <HeaderListView title="Headers sent" headers={step.request.headers} />}
+      {details && <HeaderListView title="Headers" headers={step.headers} />}
+      {text === "" ? (
+        <p className={styles.note}>The answer has no body.</p>
+      ) : (
+        <div className={own.body}>
+          <View label={`Answer ${number}`} text={text} wrap />
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** The access token that an answer carries, decoded. */
+function Decoded({ text }: { readonly text: string }) {
+  const claims = useMemo(() => {
+    const token = /"token"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+    return token === undefined ? undefined : decodeToken(token);
+  }, [text]);
+  if (!claims) return null;
+  return (
+    <dl className={own.claims} aria-label="The token, decoded">
+      {claimLines(claims).map(({ name, value, note }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            {note && <span className={own.claimNote}>{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

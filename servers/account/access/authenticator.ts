@@ -1,0 +1,105 @@
+import { type Refusal, unauthorized } from "../http/refusal.ts";
+import type { StoredToken } from "../store/sessions-table.ts";
+import type { User, UsersTable } from "../store/users-table.ts";
+import type { BasicCache } from "./basic-cache.ts";
+import type { CredentialCheck } from "./credential-check.ts";
+import type { TokenProblem, Tokens } from "./tokens.ts";
+
+export interface Caller {
+  readonly user: User;
+  readonly scheme: "bearer" | "basic";
+  /** With a bearer token. */
+  readonly token?: StoredToken;
+}
+
+export interface Authenticator {
+  /** Who sends this Authorization field. Throws 401, and 429 after too many failures. */
+  authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller>;
+  /** The caller by bearer token alone; `kind` says which of the tokens. */
+  bearer(authorization: string | undefined, kind?: "access" | "mfa"): Caller & { readonly token: StoredToken };
+}
+
+export interface AuthenticatorOptions {
+  readonly tokens: Tokens;
+  readonly users: Pick<UsersTable, "get">;
+  readonly check: CredentialCheck;
+  readonly cache: BasicCache;
+  /** A session's token was used. */
+  readonly onUse: (sessionId: string) => void;
+}
+
+const words: Readonly<Record<TokenProblem, readonly [error: string, description: string]>> = {
+  invalid: ["invalidtoken", "The token is not one of ours"],
+  expired: ["tokenexpired", "The token has expired"],
+  used: ["tokenused", "The token was used before"],
+  revoked: ["tokenrevoked", "The token was revoked"],
+};
+
+export function tokenRefused(problem: TokenProblem, user?: User): Refusal {
+  const [error, description] = words[problem];
+  return unauthorized(error, { user: user?.email, tokenProblem: description });
+}
+
+export function createAuthenticator({ tokens, users, check, cache, onUse }: AuthenticatorOptions): Authenticator {
+  /** Clients open several connections at once with the same credentials: one hash serves them all. */
+  const underWay = new Map<string, Promise<User>>();
+
+  function bearer(authorization: string | undefined, kind: "access" | "mfa" = "access"): Caller & { readonly token: StoredToken } {
+    const text = credentialsOf(authorization, "bearer");
+    if (text === undefined) throw unauthorized("loginrequired");
+    const reading = tokens.read(kind, text);
+    if (!reading.ok) throw tokenRefused(reading.problem, reading.user);
+    const { user, token } = reading;
+    if (user.enabled === 0) throw tokenRefused("revoked", user);
+    onUse(token.session_id);
+    return { user, scheme: "bearer", token };
+  }
+
+  async function checkBasic(digest: string, username: string, password: string, address: string): Promise<User> {
+    const { user, attempt } = await check.password(username, password, address);
+    // A second factor that any client could leave out would be none.
+    if (user.totp_secret !== null) {
+      attempt.succeeded(false);
+      throw unauthorized("mfarequired", { user: user.email });
+    }
+    attempt.succeeded(true);
+    cache.add(digest, { userId: user.id, credentials: user.credentials });
+    return user;
+  }
+
+  function basic(encoded: string, address: string): Caller | Promise<Caller> {
+    const digest = cache.digest(encoded);
+    const remembered = cache.get(digest);
+    const known = remembered && users.get(remembered.userId);
+    if (known && known.enabled === 1 && known.credentials === remembered.credentials) return { user: known, scheme: "basic" };
+    const pair = decodePair(encoded);
+    if (pair === undefined) throw unauthorized("wronglogin");
+    // By address too: whoever waits for another's check must not share its count of failures.
+    const key = `${address} ${digest}`;
+    const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, address).finally(() => underWay.delete(key));
+    underWay.set(key, started);
+    return started.then((user) => ({ user, scheme: "basic" }));
+  }
+
+  return {
+    bearer,
+    authenticate(authorization, address) {
+      const encoded = credentialsOf(authorization, "basic");
+      return encoded === undefined ? bearer(authorization) : basic(encoded, address);
+    },
+  };
+}
+
+/** RFC 9110 §11.4: the scheme in any letter case, then one space or more. */
+function credentialsOf(authorization: string | undefined, scheme: "basic" | "bearer"): string | undefined {
+  const match = /^([A-Za-z]+) +(\S+) *$/.exec(authorization ?? "");
+  return match?.[1]?.toLowerCase() === scheme ? match[2] : undefined;
+}
+
+/** RFC 7617 §2: the user's name ends at the first colon. */
+function decodePair(encoded: string): { username: string; password: string } | undefined {
+  if (!/^[A-Za-z0-9+/_-]+=*$/.test(encoded)) return undefined;
+  const text = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = text.indexOf(":");
+  return colon === -1 ? undefined : { username: text.slice(0, colon), password: text.slice(colon + 1) };
+}

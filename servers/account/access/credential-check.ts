@@ -1,0 +1,64 @@
+import { Refusal, unauthorized } from "../http/refusal.ts";
+import type { User, UsersTable } from "../store/users-table.ts";
+import type { Attempt, FailureDecision, FailureLimits } from "./failure-limits.ts";
+import { type Passwords, TooBusy } from "./passwords.ts";
+
+export interface CredentialCheck {
+  /** The user whose password it is; the attempt is left open for whoever knows if that was enough. Throws 401 and 429. */
+  password(username: string, password: string, address: string): Promise<{ readonly user: User; readonly attempt: Attempt }>;
+  /** An attempt at an account. Throws 429. */
+  begin(address: string, account: string): Attempt;
+}
+
+/** A refusal that says how many more there may be. */
+export class LimitedRefusal extends Refusal {
+  readonly decision: FailureDecision;
+
+  constructor(refusal: Refusal, decision: FailureDecision) {
+    super(refusal.status, refusal.errors, refusal);
+    this.decision = decision;
+  }
+}
+
+export interface CredentialCheckOptions {
+  readonly users: Pick<UsersTable, "byEmail" | "get" | "set">;
+  readonly passwords: Passwords;
+  readonly limits: FailureLimits;
+}
+
+export function createCredentialCheck({ users, passwords, limits }: CredentialCheckOptions): CredentialCheck {
+  function begin(address: string, account: string): Attempt {
+    const started = limits.begin(address, account === "" ? undefined : account);
+    if (!("refused" in started)) return started;
+    const headers = { "Retry-After": String(started.resetSeconds) };
+    throw new LimitedRefusal(new Refusal(429, "toomanyattempts", { headers, user: shownAccount(account) }), started);
+  }
+
+  return {
+    begin,
+    async password(username, password, address) {
+      const attempt = begin(address, username);
+      try {
+        const before = users.byEmail(username);
+        const isRight = await passwords.verify(password, before?.password);
+        // It may have been changed, disabled or removed while the hash was made.
+        const user = before && users.get(before.id);
+        if (!isRight || !user || user.enabled === 0 || user.credentials !== before.credentials) {
+          const refusal = unauthorized("wronglogin", { user: shownAccount(username) });
+          throw new LimitedRefusal(refusal, attempt.failed());
+        }
+        if (passwords.isOutdated(user.password)) users.set(user.id, { password: await passwords.hash(password) });
+        return { user, attempt };
+      } catch (error) {
+        if (error instanceof Refusal) throw error;
+        attempt.dropped();
+        if (error instanceof TooBusy) throw new Refusal(503, "busy", { headers: { "Retry-After": "1" } });
+        throw error;
+      }
+    },
+  };
+}
+
+/** People type passwords into the wrong field: only what looks like an address is shown. */
+const shownAccount = (username: string): string | undefined =>
+  /^[^\s@:]+@[^\s@:]+\.[^\s@:]+$/.test(username) && username.length <= 200 ? username : undefined;

@@ -1,0 +1,144 @@
+import type { Log } from "../../core/log.ts";
+import { Refusal, unauthorized } from "../http/refusal.ts";
+import type { SessionsTable } from "../store/sessions-table.ts";
+import type { User, UsersTable } from "../store/users-table.ts";
+import { tokenRefused } from "./authenticator.ts";
+import { type CredentialCheck, LimitedRefusal } from "./credential-check.ts";
+import type { FailureDecision } from "./failure-limits.ts";
+import type { Tokens } from "./tokens.ts";
+import { fromBase32, matchingStep } from "./totp.ts";
+
+export interface Client {
+  readonly address: string;
+  readonly software: string;
+}
+
+export interface TokenPair {
+  readonly token: string;
+  readonly refresh: string;
+}
+
+export type LoginAnswer =
+  | TokenPair
+  | { readonly token: null; readonly mfa: { readonly token: string; readonly methods: readonly string[]; readonly expires_at: number } };
+
+export interface Logins {
+  login(username: string, password: string, client: Client): Promise<{ answer: LoginAnswer; decision: FailureDecision; user: User }>;
+  /** `authorization` is that of the mfa token's caller. */
+  verifyCode(
+    caller: { readonly user: User; readonly token: { readonly id: string; readonly session_id: string } },
+    code: string,
+    client: Client,
+  ): { answer: TokenPair; decision: FailureDecision };
+  /** A new pair; the old refresh token is used up. One that comes a second time ends its session. */
+  refresh(text: string): { answer: TokenPair; user: User };
+  /** Ends the session of a refresh token. */
+  revoke(text: string): User;
+  endSession(id: string, why: string): void;
+}
+
+export const totpMethod = "google_authenticator";
+const sessionsKept = 20_000;
+const pruneEvery = 500;
+
+export interface LoginsOptions {
+  readonly users: UsersTable;
+  readonly sessions: SessionsTable;
+  readonly tokens: Tokens;
+  readonly check: CredentialCheck;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Sessions or tokens are others now. */
+  readonly onChange: () => void;
+}
+
+export function createLogins({ users, sessions, tokens, check, log, now, onChange }: LoginsOptions): Logins {
+  let begun = 0;
+
+  const clockOf = (user: User) => now() + user.clock_shift_s * 1_000;
+
+  function begin(user: User, state: "live" | "waiting for code", { address, software }: Client): string {
+    begun += 1;
+    if (begun % pruneEvery === 0) sessions.prune(now(), sessionsKept);
+    return sessions.begin({ user_id: user.id, state, started_at: now(), address, client: software });
+  }
+
+  const pair = (user: User, session: string): TokenPair => ({
+    token: tokens.issue("access", user, session),
+    refresh: tokens.issue("refresh", user, session),
+  });
+
+  function signedIn(user: User, { address }: Client): void {
+    const lastlogin = new Date(clockOf(user)).toISOString().slice(0, 19).replace("T", " ");
+    users.set(user.id, { lastlogin, ip: address, host: isLoopback(address) ? "localhost" : address });
+  }
+
+  function endSession(id: string, why: string): void {
+    sessions.end(id, why);
+    onChange();
+  }
+
+  return {
+    endSession,
+    async login(username, password, client) {
+      const { user, attempt } = await check.password(username, password, client.address);
+      onChange();
+      if (user.totp_secret !== null) {
+        const session = begin(user, "waiting for code", client);
+        const expires_at = tokens.endsAt("mfa", user);
+        const token = tokens.issue("mfa", user, session);
+        // Who knows the password may still be guessing codes: their failures stay counted.
+        return { answer: { token: null, mfa: { token, methods: [totpMethod], expires_at } }, decision: attempt.succeeded(false), user };
+      }
+      const answer = pair(user, begin(user, "live", client));
+      signedIn(user, client);
+      return { answer, decision: attempt.succeeded(true), user };
+    },
+    verifyCode({ user, token }, code, client) {
+      const attempt = check.begin(client.address, user.email);
+      const secret = fromBase32(user.totp_secret ?? "");
+      const step = secret && user.totp_secret ? matchingStep(secret, code, clockOf(user)) : undefined;
+      // RFC 6238 §5.2: a code is good for one login.
+      if (step === undefined || !users.useTotpStep(user.id, step)) {
+        throw new LimitedRefusal(unauthorized("wrongcode", { user: user.email }), attempt.failed());
+      }
+      if (!sessions.useToken(token.id)) {
+        attempt.dropped();
+        throw tokenRefused("used", user);
+      }
+      sessions.setState(token.session_id, "live");
+      const answer = pair(user, token.session_id);
+      signedIn(user, client);
+      onChange();
+      return { answer, decision: attempt.succeeded(true) };
+    },
+    refresh(text) {
+      const reading = tokens.read("refresh", text);
+      if (!reading.ok) {
+        const { problem, token, user } = reading;
+        if (problem === "used" && token && user) {
+          // RFC 9700 §4.14.2: one of two who hold it is a thief, and nobody can tell which.
+          endSession(token.session_id, "refresh token used twice");
+          log.notable(`A used refresh token of ${user.email} came again: its session was ended`);
+        }
+        throw tokenRefused(problem, user);
+      }
+      const { user, token } = reading;
+      if (user.enabled === 0 || !sessions.useToken(token.id)) throw tokenRefused("revoked", user);
+      onChange();
+      return { answer: pair(user, token.session_id), user };
+    },
+    revoke(text) {
+      const reading = tokens.read("refresh", text);
+      // One that is over already needs no more; what is not ours may be a mistake.
+      if (!reading.ok && (reading.problem === "invalid" || !reading.token || !reading.user))
+        throw tokenRefused(reading.problem, reading.user);
+      const { token, user } = reading;
+      if (!token || !user) throw new Refusal(401, "invalidtoken");
+      endSession(token.session_id, "revoked");
+      return user;
+    },
+  };
+}
+
+const isLoopback = (address: string) => address === "::1" || address.startsWith("127.");

@@ -1,0 +1,44 @@
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { chmod, open, readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import type { Log } from "../../core/log.ts";
+import { ServiceError } from "../../core/service-error.ts";
+
+const bytes = 32;
+
+/** The secret of this installation, made at the first start and readable by its owner only. Throws STORE_DAMAGED for a file that holds none. */
+export async function openSigningKey(folder: string, log: Log): Promise<KeyObject> {
+  const file = path.join(folder, "signing-key");
+  try {
+    // "wx": of two that begin at once, one makes it.
+    const handle = await open(file, "wx", 0o600);
+    try {
+      await handle.writeFile(`${randomBytes(bytes).toString("base64url")}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    log.notable("Made the secret that signs this installation's tokens");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreachable(file, error);
+  }
+  try {
+    const { mode } = await stat(file);
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      await chmod(file, 0o600);
+      log.warning(`${file} could be read by others: it is for its owner only now`);
+    }
+    const secret = Buffer.from((await readFile(file, "utf8")).trim(), "base64url");
+    if (secret.length >= bytes) return createSecretKey(secret);
+  } catch (error) {
+    throw unreachable(file, error);
+  }
+  throw new ServiceError(
+    "STORE_DAMAGED",
+    `${file} holds no signing key`,
+    "It was left as it is. Remove it to make a new one; every token ends then.",
+  );
+}
+
+const unreachable = (file: string, cause: unknown) =>
+  new ServiceError("STORE_UNREACHABLE", `${file} cannot be used`, "Check that this user may read and write it.", { cause });

@@ -1,0 +1,99 @@
+import { type KeyObject, randomBytes } from "node:crypto";
+import jsonwebtoken from "jsonwebtoken";
+import type { TokenKind } from "../../../contract/account.ts";
+import type { SessionsTable, StoredToken } from "../store/sessions-table.ts";
+import type { User, UsersTable } from "../store/users-table.ts";
+
+/** Pinned: what a token says of itself is not asked. */
+export const algorithm = "HS256";
+
+export interface TokenOptions {
+  readonly key: KeyObject;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly lastsSeconds: Readonly<Record<TokenKind, number>>;
+  readonly users: Pick<UsersTable, "get">;
+  readonly sessions: Pick<SessionsTable, "addToken" | "token">;
+  readonly now: () => number;
+}
+
+export type TokenProblem = "invalid" | "expired" | "used" | "revoked";
+
+export type TokenReading =
+  | { readonly ok: true; readonly user: User; readonly token: StoredToken }
+  | { readonly ok: false; readonly problem: TokenProblem; readonly user?: User; readonly token?: StoredToken };
+
+export interface Tokens {
+  /** Stores what it says and returns the signed text. */
+  issue(kind: TokenKind, user: User, sessionId: string): string;
+  read(kind: TokenKind, text: string): TokenReading;
+  /** When it ends by the user's own clock, in seconds, for one issued now. */
+  endsAt(kind: TokenKind, user: User): number;
+}
+
+const invalid: TokenReading = { ok: false, problem: "invalid" };
+
+export function createTokens({ key, issuer, audience, lastsSeconds, users, sessions, now }: TokenOptions): Tokens {
+  // A refresh token is no access token: each kind has an audience of its own.
+  const audienceOf: Readonly<Record<TokenKind, string>> = {
+    access: audience,
+    refresh: `${audience}/refresh`,
+    mfa: `${audience}/mfa`,
+  };
+  const clockOf = (user: User) => now() + user.clock_shift_s * 1_000;
+  const endsAt = (kind: TokenKind, user: User) => Math.floor(clockOf(user) / 1_000) + lastsSeconds[kind];
+
+  return {
+    endsAt,
+    issue(kind, user, sessionId) {
+      const id = randomBytes(12).toString("base64url");
+      const exp = endsAt(kind, user);
+      const iat = exp - lastsSeconds[kind];
+      const claims = { iss: issuer, aud: audienceOf[kind], sub: String(user.id), sid: sessionId, jti: id, iat, exp };
+      sessions.addToken({
+        id,
+        session_id: sessionId,
+        user_id: user.id,
+        kind,
+        state: "live",
+        issued_at: iat * 1_000,
+        expires_at: exp * 1_000,
+        claims: JSON.stringify(claims),
+      });
+      return jsonwebtoken.sign(claims, key, { algorithm });
+    },
+    read(kind, text) {
+      let claims: jsonwebtoken.JwtPayload | string;
+      try {
+        // Whether it has expired is a matter of the user's own clock, below.
+        claims = jsonwebtoken.verify(text, key, {
+          algorithms: [algorithm],
+          issuer,
+          audience: audienceOf[kind],
+          ignoreExpiration: true,
+        });
+      } catch {
+        return invalid;
+      }
+      if (typeof claims === "string" || typeof claims.jti !== "string" || typeof claims.exp !== "number") return invalid;
+      const token = sessions.token(claims.jti);
+      const user = token && users.get(token.user_id);
+      // Those of users that were removed, and the oldest ones, are forgotten.
+      if (!token || !user || token.kind !== kind) return { ok: false, problem: "revoked" };
+      const problem = problemOf(token, Math.min(token.expires_at, claims.exp * 1_000) <= clockOf(user));
+      return problem === undefined ? { ok: true, user, token } : { ok: false, problem, user, token };
+    },
+  };
+}
+
+function problemOf({ state }: StoredToken, isOver: boolean): TokenProblem | undefined {
+  switch (state) {
+    case "live":
+      return isOver ? "expired" : undefined;
+    case "used":
+    case "revoked":
+      return state;
+    default:
+      return state satisfies never;
+  }
+}

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { commonFields, field, portField } from "../core/common-fields.ts";
+
+const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
+const name = (standard: string) => z.string().min(1).max(200).default(standard);
+
+export const accountConfig = z.strictObject({
+  port: portField(8081, { title: "Port", env: "ACCOUNT_PORT" }),
+  ...commonFields("account"),
+
+  issuer: field(name("client-portal"), { title: "Issuer", help: "The iss of every token.", env: "ACCOUNT_ISSUER", group: "Tokens" }),
+  audience: field(name("client-portal"), {
+    title: "Audience",
+    help: "The aud of access tokens.",
+    env: "ACCOUNT_AUDIENCE",
+    group: "Tokens",
+  }),
+  accessSeconds: field(wholeNumber(1, 31_536_000, 3_600), {
+    title: "Access token lasts",
+    unit: "s",
+    env: "ACCOUNT_ACCESS_SECONDS",
+    group: "Tokens",
+  }),
+  refreshSeconds: field(wholeNumber(1, 315_360_000, 2_592_000), {
+    title: "Refresh token lasts",
+    unit: "s",
+    env: "ACCOUNT_REFRESH_SECONDS",
+    group: "Tokens",
+  }),
+  mfaSeconds: field(wholeNumber(1, 86_400, 300), {
+    title: "Second factor may take",
+    help: "From the password to the code.",
+    unit: "s",
+    env: "ACCOUNT_MFA_SECONDS",
+    group: "Tokens",
+  }),
+
+  loginFailures: field(wholeNumber(1, 100_000, 25), {
+    title: "Failed logins",
+    help: "For one address and for one account within the window; then 429.",
+    env: "ACCOUNT_LOGIN_FAILURES",
+    group: "Logins",
+  }),
+  loginWindowSeconds: field(wholeNumber(1, 86_400, 900), {
+    title: "Failed logins: window",
+    help: "It slides.",
+    unit: "s",
+    env: "ACCOUNT_LOGIN_WINDOW_SECONDS",
+    group: "Logins",
+  }),
+  failedLoginAnswers200: field(z.boolean().default(false), {
+    title: "Failed logins answer 200",
+    help: "With the same error in the body, as some installations do.",
+    env: "ACCOUNT_FAILED_LOGIN_200",
+    group: "Logins",
+  }),
+  basicCacheSeconds: field(wholeNumber(0, 300, 300), {
+    title: "Basic remembered",
+    help: "How long credentials that were right are not hashed again; 0 hashes on every call.",
+    unit: "s",
+    env: "ACCOUNT_BASIC_CACHE_SECONDS",
+    group: "Logins",
+  }),
+  scryptCost: field(wholeNumber(10, 17, 14), {
+    title: "Cost of a password",
+    help: "Power of two of scrypt's N for passwords set from now on.",
+    env: "ACCOUNT_SCRYPT_COST",
+    group: "Logins",
+  }),
+  proxyHops: field(wholeNumber(0, 16, 0), {
+    title: "Proxies before it",
+    help: "How many add to X-Forwarded-For; with 0 the field is not looked at.",
+    env: "ACCOUNT_PROXY_HOPS",
+    group: "Logins",
+  }),
+  proxyAddresses: field(z.array(z.string()).default([]), {
+    title: "Trusted proxies",
+    help: "Addresses or networks whose X-Forwarded-For is believed.",
+    env: "ACCOUNT_PROXY_ADDRESSES",
+    group: "Logins",
+  }),
+
+  resetData: field(z.boolean().default(false), {
+    title: "Begin with sample data",
+    help: "At every start all users, tokens and records are replaced by the sample data.",
+    env: "ACCOUNT_RESET_DATA",
+    group: "Data",
+  }),
+  richDetails: field(z.boolean().default(false), {
+    title: "Rich details",
+    help: "The details have newsletter and privacypolicy too.",
+    env: "ACCOUNT_RICH_DETAILS",
+    group: "Data",
+  }),
+
+  bodyBytes: field(wholeNumber(1_024, 16 << 20, 65_536), {
+    title: "Largest body",
+    help: "More is answered 413.",
+    unit: "B",
+    env: "ACCOUNT_BODY_BYTES",
+    group: "Limits",
+  }),
+  headerBytes: field(wholeNumber(1_024, 1 << 20, 16 << 10), {
+    title: "Largest header",
+    help: "Request line and header fields together; more is answered 431 or 414.",
+    unit: "B",
+    env: "ACCOUNT_HEADER_BYTES",
+    group: "Limits",
+  }),
+  requestTimeoutMs: field(wholeNumber(100, 3_600_000, 30_000), {
+    title: "Request timeout",
+    help: "For the whole request to arrive; then 408.",
+    unit: "ms",
+    env: "ACCOUNT_REQUEST_TIMEOUT_MS",
+    group: "Limits",
+  }),
+  keepAliveTimeoutMs: field(wholeNumber(0, 3_600_000, 5_000), {
+    title: "Idle connections",
+    help: "How long a connection is kept open for its next request.",
+    unit: "ms",
+    env: "ACCOUNT_KEEP_ALIVE_TIMEOUT_MS",
+    group: "Limits",
+  }),
+  recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
+    title: "Recorded body",
+    help: "Bytes of each body kept for the inspector, without passwords and tokens.",
+    unit: "B",
+    env: "ACCOUNT_RECORDED_BODY_BYTES",
+    group: "Recorder",
+  }),
+});
+export type AccountConfig = z.output<typeof accountConfig>;

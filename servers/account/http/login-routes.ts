@@ -1,0 +1,122 @@
+import type { Response } from "express";
+import type { Authenticator } from "../access/authenticator.ts";
+import { LimitedRefusal } from "../access/credential-check.ts";
+import type { FailureDecision } from "../access/failure-limits.ts";
+import { type Logins, totpMethod } from "../access/logins.ts";
+import type { ApiRoute, Call } from "./api-route.ts";
+import { Refusal } from "./refusal.ts";
+import { type Fields, textField } from "./request-fields.ts";
+
+export interface LoginRoutesOptions {
+  readonly logins: Logins;
+  readonly authenticator: Authenticator;
+  readonly failures: number;
+  readonly failedLoginAnswers200: boolean;
+  readonly count: (kind: "login" | "refused") => void;
+}
+
+const success = { success: true };
+
+export function loginRoutes({ logins, authenticator, failures, failedLoginAnswers200, count }: LoginRoutesOptions): readonly ApiRoute[] {
+  function tellLimit(response: Response, { remaining, resetSeconds }: FailureDecision): void {
+    response.setHeader("X-RateLimit-Limit", String(failures));
+    response.setHeader("X-RateLimit-Remaining", String(remaining));
+    response.setHeader("X-RateLimit-Reset", String(resetSeconds));
+  }
+
+  /** Every answer tells the limit, and a refusal may be a 200. */
+  async function limited<Answer>(call: Call, login: () => Promise<{ answer: Answer; decision: FailureDecision }>): Promise<Answer> {
+    try {
+      const { answer, decision } = await login();
+      tellLimit(call.response, decision);
+      count("login");
+      return answer;
+    } catch (error) {
+      if (!(error instanceof LimitedRefusal)) throw error;
+      count("refused");
+      tellLimit(call.response, error.decision);
+      if (failedLoginAnswers200 && error.status === 401) throw new Refusal(200, error.errors, { user: error.user });
+      throw error;
+    }
+  }
+
+  return [
+    {
+      path: "/login",
+      methods: {
+        POST: async (call) => {
+          const fields = await call.fields();
+          return limited(call, async () => {
+            const done = await logins.login(textField(fields, "username").trim(), textField(fields, "password"), call.client);
+            call.concerns(done.user.email);
+            return done;
+          });
+        },
+      },
+    },
+    {
+      path: "/mfa/verify",
+      methods: {
+        POST: async (call) => {
+          const caller = authenticator.bearer(call.authorization(), "mfa");
+          call.concerns(caller.user.email);
+          const fields = await call.fields();
+          if (textField(fields, "method") !== totpMethod) throw new Refusal(400, "unknownmethod");
+          const code = codeOf(fields);
+          return limited(call, async () => logins.verifyCode(caller, code, call.client));
+        },
+      },
+    },
+    {
+      path: "/token",
+      methods: {
+        POST: async (call) => {
+          const { answer, user } = logins.refresh(refreshTokenOf(await call.fields()));
+          call.concerns(user.email);
+          return answer;
+        },
+      },
+    },
+    {
+      path: "/revoke",
+      methods: {
+        POST: async (call) => {
+          const text = textField(await call.fields(), "refresh_token");
+          if (text !== "") call.concerns(logins.revoke(text).email);
+          else endOwn(call, "revoked");
+          return success;
+        },
+      },
+    },
+    {
+      path: "/logout",
+      methods: {
+        POST: (call) => {
+          endOwn(call, "logged out");
+          return success;
+        },
+      },
+    },
+  ];
+
+  function endOwn(call: Call, why: string): void {
+    const { user, token } = authenticator.bearer(call.authorization());
+    call.concerns(user.email);
+    logins.endSession(token.session_id, why);
+  }
+}
+
+function refreshTokenOf(fields: Fields): string {
+  const text = textField(fields, "refresh_token");
+  if (text === "") throw new Refusal(400, "missingfield: refresh_token");
+  return text;
+}
+
+/** JSON has `payload.code`; a form writes it `payload[code]`. Some clients send it as a number. */
+function codeOf(fields: Fields): string {
+  const payload = fields.get("payload");
+  const nested = typeof payload === "object" && payload !== null ? (payload as { code?: unknown }).code : undefined;
+  const code = nested ?? fields.get("payload[code]") ?? "";
+  if (typeof code === "number") return String(code).padStart(6, "0");
+  return typeof code === "string" ? code.replaceAll(" ", "") : "";
+}

@@ -1,0 +1,134 @@
+import type { AccountSessionPage, AccountTokenPage, AccountUserPage, AccountViews } from "../../../contract/account.ts";
+import type { FailureLimits } from "../access/failure-limits.ts";
+import type { AccountStore } from "../store/account-store.ts";
+import type { TokenQuery } from "../store/sessions-table.ts";
+import { shownSession, shownToken, shownUser } from "./shown.ts";
+
+export interface AccountLists {
+  users(query: { readonly text: string; readonly offset: number; readonly limit: number }): AccountUserPage;
+  sessions(query: {
+    readonly user?: number | undefined;
+    readonly text?: string | undefined;
+    readonly live: boolean;
+    readonly offset: number;
+    readonly limit: number;
+  }): AccountSessionPage;
+  tokens(query: TokenQuery): AccountTokenPage;
+}
+
+export interface AccountShow {
+  readonly lists: AccountLists;
+  /** Users, sessions or tokens changed: the page is told soon. */
+  changed(what: "users" | "sessions"): void;
+  count(kind: "login" | "refused"): void;
+  /** A token of the session was used. */
+  used(sessionId: string): void;
+  close(): void;
+}
+
+const shownAtMost = 100;
+const everyMs = 400;
+/** Tokens expire and failures leave their window without anyone doing anything. */
+const agingMs = 2_000;
+const rememberedUses = 10_000;
+
+/** What the page shows without asking; told at most a few times a second, and only what changed. */
+export function createAccountShow(parts: {
+  readonly store: AccountStore;
+  readonly limits: FailureLimits;
+  readonly now: () => number;
+  readonly onFault: (error: unknown) => void;
+  readonly view: <Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]) => void;
+}): AccountShow {
+  const { store, limits, now, view } = parts;
+  const usedAt = new Map<string, number>();
+  const shown = new Map<string, string>();
+  let logins = 0;
+  let refused = 0;
+  let usersRevision = 1;
+  let dirty = true;
+  let timer: NodeJS.Timeout | undefined;
+
+  const lists: AccountLists = {
+    users({ text, offset, limit }) {
+      const { users, matching } = store.users.list(text, offset, limit);
+      return { users: users.map(shownUser), matching };
+    },
+    sessions(query) {
+      const { sessions, matching } = store.sessions.list(query);
+      return { sessions: sessions.map((session) => shownSession(session, usedAt.get(session.id))), matching };
+    },
+    tokens(query) {
+      const { tokens, matching } = store.sessions.tokens(query, now());
+      return { tokens: tokens.map((token) => shownToken(token, now())), matching };
+    },
+  };
+
+  function tell<Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]): void {
+    const text = JSON.stringify(value);
+    if (shown.get(name) === text) return;
+    shown.set(name, text);
+    view(name, value);
+  }
+
+  function showAll(): void {
+    const page = { offset: 0, limit: shownAtMost };
+    tell("users", lists.users({ text: "", ...page }));
+    tell("sessions", lists.sessions({ live: false, ...page }));
+    tell("tokens", lists.tokens({ live: false, ...page }));
+    const liveTokens = store.sessions.liveTokens(now());
+    tell("totals", {
+      users: store.users.count(),
+      liveSessions: store.sessions.liveSessions(),
+      liveTokens,
+      logins,
+      refused,
+      usersRevision,
+    });
+    tell("limits", limits.usage());
+  }
+
+  function showNow(): void {
+    timer = undefined;
+    if (!dirty) return;
+    dirty = false;
+    const startedAt = performance.now();
+    try {
+      showAll();
+    } catch (error) {
+      parts.onFault(error);
+    }
+    // With tens of thousands of tokens it takes a while: at most a twentieth of the time goes into showing.
+    timer = setTimeout(showNow, Math.max(everyMs, 20 * (performance.now() - startedAt)));
+  }
+
+  function soon(): void {
+    dirty = true;
+    timer ??= setTimeout(showNow, everyMs);
+  }
+
+  showNow();
+  const aging = setInterval(soon, agingMs);
+  return {
+    lists,
+    changed(what) {
+      if (what === "users") usersRevision += 1;
+      soon();
+    },
+    count(kind) {
+      if (kind === "login") logins += 1;
+      else refused += 1;
+      soon();
+    },
+    used(sessionId) {
+      // To the end: the one longest unused is forgotten first.
+      usedAt.delete(sessionId);
+      if (usedAt.size >= rememberedUses) usedAt.delete(usedAt.keys().next().value as string);
+      usedAt.set(sessionId, now());
+    },
+    close() {
+      clearInterval(aging);
+      clearTimeout(timer);
+    },
+  };
+}

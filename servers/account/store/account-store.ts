@@ -1,0 +1,54 @@
+import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
+import { prepareSchema, tables } from "./account-schema.ts";
+import { type BillingTables, createBillingTables } from "./billing-tables.ts";
+import { createSessionsTable, type SessionsTable } from "./sessions-table.ts";
+import { createUsersTable, type UsersTable } from "./users-table.ts";
+import { createZonesTable, type ZonesTable } from "./zones-table.ts";
+
+export interface AccountStore {
+  readonly file: string;
+  readonly users: UsersTable;
+  readonly sessions: SessionsTable;
+  readonly billing: BillingTables;
+  readonly zones: ZonesTable;
+  /** All of `change` or nothing. */
+  together<Result>(change: () => Result): Result;
+  /** Empties every table. */
+  clear(): void;
+  close(): void;
+}
+
+/** Opens or makes the file; every call is synchronous and throws SQLite's errors. Throws a STORE_… error. */
+export async function openAccountStore(file: string): Promise<AccountStore> {
+  const database = await openSqliteFile(file, (opened) => prepareSchema(opened, file));
+  try {
+    // What is lost with the power in the last moments are tokens and records of a stand-in.
+    database.pragma("synchronous = NORMAL");
+    // Numbers begin again too, so that the sample data is the same each time.
+    const deleteAll = [...tables, "sqlite_sequence"].map((table) => database.prepare(`DELETE FROM ${table}`));
+    const users = createUsersTable(database);
+    return {
+      file,
+      users,
+      sessions: createSessionsTable(database),
+      billing: createBillingTables(database),
+      zones: createZonesTable(database),
+      together(change) {
+        try {
+          return database.transaction(change)();
+        } catch (error) {
+          users.forgetRead();
+          throw error;
+        }
+      },
+      clear() {
+        users.forgetRead();
+        for (const each of deleteAll) each.run();
+      },
+      close: () => void database.close(),
+    };
+  } catch (error) {
+    database.close();
+    throw sqliteFileError(error, file);
+  }
+}

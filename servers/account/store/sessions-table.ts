@@ -1,0 +1,166 @@
+import { randomBytes } from "node:crypto";
+import type Sqlite from "better-sqlite3";
+import type { SessionState, TokenKind } from "../../../contract/account.ts";
+
+export interface Session {
+  readonly id: string;
+  readonly user_id: number;
+  readonly email: string;
+  readonly state: SessionState;
+  readonly ended: string | null;
+  readonly started_at: number;
+  readonly address: string;
+  readonly client: string;
+  readonly live_tokens: number;
+}
+
+export interface StoredToken {
+  readonly id: string;
+  readonly session_id: string;
+  readonly user_id: number;
+  readonly kind: TokenKind;
+  /** Without "expired": that depends on the user's clock. */
+  readonly state: "live" | "used" | "revoked";
+  /** By the user's own clock. */
+  readonly issued_at: number;
+  readonly expires_at: number;
+  /** JSON. */
+  readonly claims: string;
+}
+
+export type ListedToken = StoredToken & { readonly email: string; readonly clock_shift_s: number };
+
+export interface TokenQuery {
+  readonly user?: number | undefined;
+  readonly session?: string | undefined;
+  readonly kind?: TokenKind | undefined;
+  readonly live: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface SessionsTable {
+  begin(session: Pick<Session, "user_id" | "state" | "started_at" | "address" | "client">): string;
+  setState(id: string, state: SessionState): void;
+  get(id: string): Session | undefined;
+  /** Revokes its tokens too; false where it had ended. */
+  end(id: string, why: string): boolean;
+  endAll(userId: number, why: string): void;
+  list(query: {
+    readonly user?: number | undefined;
+    readonly text?: string | undefined;
+    readonly live: boolean;
+    readonly offset: number;
+    readonly limit: number;
+  }): {
+    readonly sessions: readonly Session[];
+    readonly matching: number;
+  };
+  liveSessions(): number;
+
+  addToken(token: StoredToken): void;
+  token(id: string): StoredToken | undefined;
+  /** True for the one who turned it from live to used. */
+  useToken(id: string): boolean;
+  revokeToken(id: string): boolean;
+  expireToken(id: string, at: number): boolean;
+  tokens(query: TokenQuery, now: number): { readonly tokens: readonly ListedToken[]; readonly matching: number };
+  liveTokens(now: number): number;
+  /** Forgets what is long over, and the oldest sessions beyond `most`. */
+  prune(now: number, most: number): void;
+}
+
+const keptAfterEndMs = 86_400_000;
+const sessionColumns =
+  "sessions.*, users.email, (SELECT count(*) FROM tokens WHERE tokens.session_id = sessions.id AND tokens.state = 'live') AS live_tokens";
+const live = "tokens.state = 'live' AND tokens.expires_at > ? + users.clock_shift_s * 1000";
+
+export function createSessionsTable(database: Sqlite.Database): SessionsTable {
+  const insert = database.prepare("INSERT INTO sessions (id, user_id, state, started_at, address, client) VALUES (?, ?, ?, ?, ?, ?)");
+  const setState = database.prepare("UPDATE sessions SET state = ? WHERE id = ?");
+  const get = database.prepare(`SELECT ${sessionColumns} FROM sessions JOIN users ON users.id = user_id WHERE sessions.id = ?`);
+  const endOne = database.prepare("UPDATE sessions SET state = 'ended', ended = ? WHERE id = ? AND state <> 'ended'");
+  const revokeOf = database.prepare("UPDATE tokens SET state = 'revoked' WHERE session_id = ? AND state = 'live'");
+  const endOfUser = database.prepare("UPDATE sessions SET state = 'ended', ended = ? WHERE user_id = ? AND state <> 'ended'");
+  const revokeOfUser = database.prepare("UPDATE tokens SET state = 'revoked' WHERE user_id = ? AND state = 'live'");
+  const sessionsWhere =
+    "FROM sessions JOIN users ON users.id = user_id WHERE (? IS NULL OR user_id = ?) AND (? = 0 OR state <> 'ended') " +
+    "AND (? = '' OR instr(lower(users.email || char(10) || client || char(10) || address), ?) > 0)";
+  const list = database.prepare(`SELECT ${sessionColumns} ${sessionsWhere} ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const listed = database.prepare(`SELECT count(*) ${sessionsWhere}`).pluck();
+  const liveSessions = database.prepare("SELECT count(*) FROM sessions WHERE state = 'live'").pluck();
+
+  const insertToken = database.prepare(
+    "INSERT INTO tokens (id, session_id, user_id, kind, state, issued_at, expires_at, claims) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  const token = database.prepare("SELECT * FROM tokens WHERE id = ?");
+  const use = database.prepare("UPDATE tokens SET state = 'used' WHERE id = ? AND state = 'live'");
+  const revoke = database.prepare("UPDATE tokens SET state = 'revoked' WHERE id = ? AND state = 'live'");
+  const expire = database.prepare("UPDATE tokens SET expires_at = ? WHERE id = ? AND state = 'live' AND expires_at > ?");
+  const tokensWhere =
+    "FROM tokens JOIN users ON users.id = tokens.user_id WHERE (? IS NULL OR tokens.user_id = ?) AND (? IS NULL OR session_id = ?) " +
+    `AND (? IS NULL OR kind = ?) AND (? = 0 OR (${live}))`;
+  const tokens = database.prepare(`SELECT tokens.*, users.email, users.clock_shift_s ${tokensWhere} ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const tokensListed = database.prepare(`SELECT count(*) ${tokensWhere}`).pluck();
+  const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
+  const pruneTokens = database.prepare("DELETE FROM tokens WHERE expires_at < ?");
+  const pruneEmpty = database.prepare(
+    "DELETE FROM sessions WHERE started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)",
+  );
+  const pruneBeyond = database.prepare("DELETE FROM sessions WHERE number <= (SELECT max(number) FROM sessions) - ?");
+
+  return {
+    begin({ user_id, state, started_at, address, client }) {
+      const id = randomBytes(12).toString("base64url");
+      insert.run(id, user_id, state, started_at, address, client);
+      return id;
+    },
+    setState: (id, state) => void setState.run(state, id),
+    get: (id) => get.get(id) as Session | undefined,
+    end: database.transaction((id: string, why: string) => {
+      revokeOf.run(id);
+      return endOne.run(why, id).changes === 1;
+    }),
+    endAll: database.transaction((userId: number, why: string) => {
+      revokeOfUser.run(userId);
+      endOfUser.run(why, userId);
+    }),
+    list({
+      user = null,
+      text = "",
+      live: onlyLive,
+      offset,
+      limit,
+    }: {
+      user?: number | null | undefined;
+      text?: string | undefined;
+      live: boolean;
+      offset: number;
+      limit: number;
+    }) {
+      const needle = text.trim().toLowerCase();
+      const filter = [user, user, onlyLive ? 1 : 0, needle, needle];
+      return { sessions: list.all(...filter, limit, offset) as Session[], matching: listed.get(...filter) as number };
+    },
+    liveSessions: () => liveSessions.get() as number,
+
+    addToken: ({ id, session_id, user_id, kind, state, issued_at, expires_at, claims }) =>
+      void insertToken.run(id, session_id, user_id, kind, state, issued_at, expires_at, claims),
+    token: (id) => token.get(id) as StoredToken | undefined,
+    useToken: (id) => use.run(id).changes === 1,
+    revokeToken: (id) => revoke.run(id).changes === 1,
+    expireToken: (id, at) => expire.run(at, id, at).changes === 1,
+    tokens({ user = null, session = null, kind = null, live: onlyLive, offset, limit }: Nullable<TokenQuery>, now) {
+      const filter = [user, user, session, session, kind, kind, onlyLive ? 1 : 0, now];
+      return { tokens: tokens.all(...filter, limit, offset) as ListedToken[], matching: tokensListed.get(...filter) as number };
+    },
+    liveTokens: (now) => liveTokens.get(now) as number,
+    prune: database.transaction((now: number, most: number) => {
+      pruneTokens.run(now - keptAfterEndMs);
+      pruneEmpty.run(now - keptAfterEndMs);
+      pruneBeyond.run(most);
+    }),
+  };
+}
+
+type Nullable<Query> = { readonly [Name in keyof Query]: Query[Name] | (undefined extends Query[Name] ? null : never) };

@@ -1,0 +1,127 @@
+import type Sqlite from "better-sqlite3";
+import { type ContactField, contactFields } from "../../../contract/account.ts";
+
+export type Contact = Readonly<Record<ContactField, string>>;
+
+/** A user with the contact, as stored. */
+export interface User extends Contact {
+  readonly id: number;
+  readonly email: string;
+  readonly password: string;
+  readonly credentials: number;
+  readonly enabled: 0 | 1;
+  readonly totp_secret: string | null;
+  readonly totp_step: number;
+  readonly clock_shift_s: number;
+  readonly lastlogin: string;
+  readonly ip: string;
+  readonly host: string;
+  readonly currency: string;
+  readonly acc_credit: string;
+}
+
+export interface NewUser {
+  readonly email: string;
+  readonly password: string;
+  readonly contact: Partial<Contact>;
+}
+
+/** Columns that `set` may write; all but the contact's. */
+export type UserChange = Partial<Omit<User, "id" | "credentials" | ContactField>>;
+
+export interface UsersTable {
+  get(id: number): User | undefined;
+  byEmail(email: string): User | undefined;
+  /** Throws SQLITE_CONSTRAINT_UNIQUE where the address is taken. */
+  add(user: NewUser): User;
+  set(id: number, change: UserChange): void;
+  setContact(id: number, change: Partial<Contact>): void;
+  /** Makes everything that was remembered of the user's credentials wrong. */
+  dropCredentials(id: number): void;
+  /** False where this code, or one after it, was used already. */
+  useTotpStep(id: number, step: number): boolean;
+  remove(id: number): boolean;
+  list(text: string, offset: number, limit: number): { readonly users: readonly ListedUser[]; readonly matching: number };
+  count(): number;
+  /** Reads anew from now on: what was written may have been taken back. */
+  forgetRead(): void;
+}
+
+export type ListedUser = User & { readonly live_sessions: number; readonly zones: number };
+
+const remembered = 1_000;
+
+const joined = "FROM users JOIN contacts ON contacts.user_id = users.id";
+const counts =
+  "(SELECT count(*) FROM sessions WHERE sessions.user_id = users.id AND state = 'live') AS live_sessions, " +
+  "(SELECT count(*) FROM zones JOIN services ON services.id = zones.service_id WHERE services.user_id = users.id) AS zones";
+
+export function createUsersTable(database: Sqlite.Database): UsersTable {
+  /** Every call of the API reads its user, which would cost more than all else of a call. This process alone writes the file. */
+  const read = new Map<number, User>();
+  const byId = database.prepare(`SELECT * ${joined} WHERE users.id = ?`);
+  const byEmail = database.prepare(`SELECT * ${joined} WHERE users.email = ?`);
+  const insert = database.prepare("INSERT INTO users (email, password) VALUES (?, ?)");
+  const insertContact = database.prepare("INSERT INTO contacts (user_id) VALUES (?)");
+  const drop = database.prepare("UPDATE users SET credentials = credentials + 1 WHERE id = ?");
+  const useStep = database.prepare("UPDATE users SET totp_step = ? WHERE id = ? AND totp_step < ?");
+  const remove = database.prepare("DELETE FROM users WHERE id = ?");
+  const matches = "WHERE ? = '' OR instr(lower(email || ' ' || firstname || ' ' || lastname || ' ' || companyname), ?) > 0";
+  const list = database.prepare(`SELECT *, ${counts} ${joined} ${matches} ORDER BY users.id LIMIT ? OFFSET ?`);
+  const matching = database.prepare(`SELECT count(*) ${joined} ${matches}`).pluck();
+  const count = database.prepare("SELECT count(*) FROM users").pluck();
+
+  function update(table: "users" | "contacts", key: string, id: number, change: Readonly<Record<string, unknown>>): void {
+    const names = Object.keys(change).filter((name) => change[name] !== undefined);
+    if (names.length === 0) return;
+    read.delete(id);
+    const assignments = names.map((name) => `${name} = ?`).join(", ");
+    database.prepare(`UPDATE ${table} SET ${assignments} WHERE ${key} = ?`).run(...names.map((name) => change[name]), id);
+  }
+
+  function get(id: number): User | undefined {
+    const known = read.get(id);
+    if (known) return known;
+    const user = byId.get(id) as User | undefined;
+    if (read.size >= remembered) read.clear();
+    if (user) read.set(id, user);
+    return user;
+  }
+  function setContact(id: number, change: Partial<Contact>): void {
+    update("contacts", "user_id", id, Object.fromEntries(contactFields.map((name) => [name, change[name]])));
+  }
+
+  return {
+    get,
+    byEmail: (email) => byEmail.get(email) as User | undefined,
+    add: database.transaction(({ email, password, contact }: NewUser): User => {
+      const id = Number(insert.run(email, password).lastInsertRowid);
+      insertContact.run(id);
+      setContact(id, contact);
+      return get(id) as User;
+    }),
+    set: (id, change) => update("users", "id", id, change),
+    setContact,
+    dropCredentials(id) {
+      read.delete(id);
+      drop.run(id);
+    },
+    useTotpStep(id, step) {
+      read.delete(id);
+      return useStep.run(step, id, step).changes === 1;
+    },
+    remove(id) {
+      read.delete(id);
+      return remove.run(id).changes === 1;
+    },
+    list(text, offset, limit) {
+      const needle = text.trim().toLowerCase();
+      return {
+        users: list.all(needle, needle, limit, offset) as ListedUser[],
+        matching: matching.get(needle, needle) as number,
+      };
+    },
+    count: () => count.get() as number,
+    forgetRead: () => read.clear(),
+  };
+}

@@ -1,0 +1,150 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { afterEach } from "vitest";
+import type { AccountActions, AccountViews } from "../../contract/account.ts";
+import type { HttpExchange } from "../../contract/http-exchange.ts";
+import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
+import type { TrafficRow } from "../../contract/traffic.ts";
+import { accountService } from "../../servers/account/account-service.ts";
+import type { LogEntry } from "../../servers/core/log.ts";
+import { type RunningService, runService } from "../../servers/core/run-service.ts";
+import { createEventLog } from "../support/event-log.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+export type Row = Omit<TrafficRow, "service">;
+
+export interface AccountUnderTest {
+  readonly url: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly logs: readonly LogEntry[];
+  readonly rows: readonly Row[];
+  readonly details: readonly HttpExchange[];
+  /** Everything that was told to the supervisor, as text. */
+  told(): string;
+  /** A row that has ended and matches. */
+  ended(matches: (row: Row) => boolean): Promise<Row>;
+  view<Name extends keyof AccountViews>(name: Name, matches?: (value: AccountViews[Name]) => boolean): Promise<AccountViews[Name]>;
+  act<Name extends keyof AccountActions>(name: Name, params: ParamsOf<AccountActions[Name]>): Promise<ResultOf<AccountActions[Name]>>;
+  stop(): Promise<void>;
+}
+
+const releases: (() => unknown)[] = [];
+afterEach(async () => {
+  for (let release = releases.pop(); release; release = releases.pop()) await release();
+});
+
+/** The service on a free port with cheap passwords, stopped after the test. */
+export async function startAccount(
+  config: Record<string, unknown> = {},
+  options: { readonly dataDir?: string } = {},
+): Promise<AccountUnderTest> {
+  const dataDir = options.dataDir ?? temporaryDir();
+  const logs: LogEntry[] = [];
+  const rows = createEventLog<Row>();
+  const details: HttpExchange[] = [];
+  const views = createEventLog<readonly [string, unknown]>();
+  const told: string[] = [];
+  let started: RunningService | undefined;
+  // Batches may come before the start has resolved.
+  const early: number[] = [];
+  const acknowledge = (seq: number): void => void (started ? started.outbox.ack(seq) : early.push(seq));
+  const running = await runService(accountService, {
+    config: { port: 0, scryptCost: 10, ...config },
+    dataDir,
+    onBatch(batch) {
+      told.push(batch.rows, ...batch.details, JSON.stringify(batch.logs));
+      for (const row of JSON.parse(batch.rows) as Row[]) rows.add(row);
+      for (const text of batch.details) details.push(JSON.parse(text) as HttpExchange);
+      logs.push(...batch.logs);
+      setImmediate(acknowledge, batch.seq);
+    },
+    onView(name, value) {
+      told.push(JSON.stringify(value));
+      views.add([name, value]);
+    },
+  });
+  started = running;
+  for (const seq of early) running.outbox.ack(seq);
+  releases.push(running.stop);
+  const { origin, port } = new URL(running.endpoints[0]?.url ?? "");
+  return {
+    url: origin,
+    port: Number(port),
+    dataDir,
+    logs,
+    rows: rows.items,
+    details,
+    told: () => told.join("\n"),
+    ended: (matches) => rows.until((row) => row.tone !== "pending" && matches(row)),
+    async view<Name extends keyof AccountViews>(name: Name, matches: (value: AccountViews[Name]) => boolean = () => true) {
+      const found = await views.until(([shown, value]) => shown === name && matches(value as AccountViews[Name]));
+      return found[1] as AccountViews[Name];
+    },
+    act: async <Name extends keyof AccountActions>(name: Name, params: ParamsOf<AccountActions[Name]>) =>
+      (await running.act(name, params)) as ResultOf<AccountActions[Name]>,
+    stop: running.stop,
+  };
+}
+
+export const email = "api@example.com";
+export const password = "backlot-demo";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at what came, whatever it is
+  readonly json: any;
+}
+
+export async function ask(url: string, init?: RequestInit): Promise<Answer> {
+  const response = await fetch(url, init);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, json: text === "" ? undefined : JSON.parse(text) };
+}
+
+export const send = (url: string, method: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
+  ask(url, {
+    method,
+    headers: { "Content-Type": "application/json", ...headers },
+    body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+  });
+
+export const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
+export const basic = (name = email, secret = password): Record<string, string> => ({
+  Authorization: `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`,
+});
+
+export interface Pair {
+  readonly token: string;
+  readonly refresh: string;
+}
+
+/** Logs in; throws where that is refused. */
+export async function login(url: string, username = email, secret = password): Promise<Pair> {
+  const { status, json, text } = await send(`${url}/login`, "POST", { username, password: secret });
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return json as Pair;
+}
+
+export interface Claims {
+  readonly iss: string;
+  readonly aud: string;
+  readonly sub: string;
+  readonly sid: string;
+  readonly jti: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+export const claimsOf = (token: string): Claims => JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as Claims;
+
+/** The installation's secret. */
+export const signingKey = ({ dataDir }: AccountUnderTest): Buffer =>
+  Buffer.from(readFileSync(path.join(dataDir, "signing-key"), "utf8").trim(), "base64url");
+
+export const userId = async ({ act }: AccountUnderTest, name = email): Promise<number> => {
+  const { users } = await act("user.list", { text: name });
+  return users[0]?.id ?? 0;
+};

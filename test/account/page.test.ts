@@ -1,0 +1,164 @@
+import { expect, it } from "vitest";
+import type { AccountToken } from "../../contract/account.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { ask, basic, bearer, claimsOf, email, login, password, send, startAccount, userId } from "./harness.ts";
+
+checkLeaks();
+
+it("[AC-48] users are listed, found, added, edited and removed; an address is used once", async () => {
+  const { url, act, view } = await startAccount();
+  const all = await act("user.list", {});
+  expect([all.matching, all.users[0]]).toEqual([
+    4,
+    {
+      ...{ id: 1, email, name: "Joe Doe", enabled: true, secondFactor: false, clockShiftSeconds: 0 },
+      ...{ lastLogin: "2016-12-30 12:24:28", lastAddress: "192.0.2.44", liveSessions: 0, zones: 1 },
+    },
+  ]);
+  expect((await act("user.list", { text: "ORCHARD" })).users.map((user) => user.email)).toEqual(["billing@example.org"]);
+  expect((await act("user.list", { offset: 1, limit: 2 })).users.map((user) => user.id)).toEqual([2, 3]);
+  const added = await act("user.add", { email: "New@Example.com", password: "one", contact: { firstname: "Neo" } });
+  expect(added).toMatchObject({ id: 5, email: "New@Example.com", name: "Neo", enabled: true });
+  expect((await ask(`${url}/details`, { headers: basic("new@example.com", "one") })).json.client).toMatchObject({
+    firstname: "Neo",
+    city: "",
+  });
+  expect((await ask(`${url}/dns`, { headers: basic("new@example.com", "one") })).text).toBe('{"service_ids":[],"zones":[]}');
+  const taken = { code: "CALL_INVALID", message: expect.stringContaining("another user's address") };
+  await expect(act("user.add", { email: "new@example.COM", password: "x" })).rejects.toMatchObject(taken);
+  await expect(act("user.edit", { id: 5, email })).rejects.toMatchObject(taken);
+  await expect(act("user.add", { email: "a:b@example.com", password: "x" })).rejects.toMatchObject({ code: "CALL_INVALID" });
+  const edited = await act("user.edit", { id: 5, email: "neo@example.com", contact: { city: "Zion", lastname: "X" } });
+  expect(edited.contact).toMatchObject({ firstname: "Neo", lastname: "X", city: "Zion" });
+  expect((await ask(`${url}/details`, { headers: basic("new@example.com", "one") })).status).toBe(401);
+  const { token } = await login(url, "neo@example.com", "one");
+  await view("users", ({ users }) => users.some((user) => user.email === "neo@example.com" && user.liveSessions === 1));
+  expect(await act("user.remove", { id: 5 })).toEqual({ removed: true });
+  expect((await ask(`${url}/details`, { headers: bearer(token) })).status).toBe(401);
+  expect([await act("user.read", { id: 5 }), await act("user.remove", { id: 5 })]).toEqual([null, { removed: false }]);
+  await expect(act("user.enable", { id: 5, enabled: true })).rejects.toMatchObject({ code: "CALL_INVALID" });
+});
+
+it("[AC-49] sessions and tokens are listed decoded; one is expired or revoked now", async () => {
+  const service = await startAccount();
+  const { url, act } = service;
+  const first = await login(url);
+  const second = await login(url);
+  const { tokens, matching } = await act("token.list", { kind: "access" });
+  expect(matching).toBe(2);
+  const newest = tokens[0] as AccountToken;
+  expect(newest).toMatchObject({
+    kind: "access",
+    state: "live",
+    email,
+    header: { alg: "HS256", typ: "JWT" },
+    payload: claimsOf(second.token),
+  });
+  expect(newest.endsAt).toBe(claimsOf(second.token).exp * 1_000);
+  expect(await act("token.expire", { id: newest.id })).toEqual({ expired: true });
+  expect((await ask(`${url}/details`, { headers: bearer(second.token) })).text).toBe('{"error":["tokenexpired"]}');
+  expect((await ask(`${url}/details`, { headers: bearer(first.token) })).status).toBe(200);
+  // Its refresh token still serves, as in the real course of things.
+  const renewed = (await send(`${url}/token`, "POST", { refresh_token: second.refresh })).json;
+  expect(await act("token.revoke", { id: claimsOf(renewed.token).jti })).toEqual({ revoked: true });
+  expect((await ask(`${url}/details`, { headers: bearer(renewed.token) })).text).toBe('{"error":["tokenrevoked"]}');
+  const session = claimsOf(second.token).sid;
+  const listed = await act("token.list", { session });
+  expect(listed.tokens.map(({ kind, state }) => `${kind} ${state}`)).toEqual([
+    "refresh live",
+    "access revoked",
+    "refresh used",
+    "access expired",
+  ]);
+  expect((await act("token.list", { session, live: true })).tokens.map(({ kind }) => kind)).toEqual(["refresh"]);
+  expect(await act("token.expire", { id: newest.id })).toEqual({ expired: false });
+  expect(await act("token.revoke", { id: "unknown" })).toEqual({ revoked: false });
+
+  const { sessions } = await act("session.list", { user: await userId(service), live: true });
+  expect(sessions.map(({ id, state, address, client }) => [id, state, address, client])).toEqual([
+    [session, "live", "127.0.0.1", "node"],
+    [claimsOf(first.token).sid, "live", "127.0.0.1", "node"],
+  ]);
+  expect(await act("session.end", { id: session })).toEqual({ ended: true });
+  expect((await send(`${url}/token`, "POST", { refresh_token: renewed.refresh })).status).toBe(401);
+  expect((await act("session.list", {})).sessions[0]).toMatchObject({ state: "ended", ended: "ended from the dashboard", liveTokens: 0 });
+});
+
+it("[AC-50] shifting one user's clock ages that user's tokens and no other's, and back again", async () => {
+  const service = await startAccount();
+  const { url, act } = service;
+  const [mine, other] = [await login(url), await login(url, "billing@example.org")];
+  const id = await userId(service);
+  expect((await act("user.shiftClock", { id, seconds: 3_601 })).clockShiftSeconds).toBe(3_601);
+  expect((await ask(`${url}/details`, { headers: bearer(mine.token) })).text).toBe('{"error":["tokenexpired"]}');
+  expect((await ask(`${url}/details`, { headers: bearer(other.token) })).status).toBe(200);
+  const { tokens } = await act("token.list", { user: id });
+  expect(tokens.map(({ kind, state }) => `${kind} ${state}`)).toEqual(["refresh live", "access expired"]);
+  const renewed = (await send(`${url}/token`, "POST", { refresh_token: mine.refresh })).json;
+  expect(Number(claimsOf(renewed.token).iat)).toBeGreaterThanOrEqual(Math.floor(Date.now() / 1_000) + 3_600);
+  expect((await ask(`${url}/details`, { headers: bearer(renewed.token) })).status).toBe(200);
+  await act("user.shiftClock", { id, seconds: 0 });
+  expect((await ask(`${url}/details`, { headers: bearer(mine.token) })).status).toBe(200);
+});
+
+it("[AC-51] try makes real requests: login, the second factor, then a call; or one with Basic", async () => {
+  const { act, ended } = await startAccount();
+  const plain = await act("try", { username: email, password, target: "/api/dns" });
+  expect([plain.codeNeeded, plain.steps.map(({ title, status }) => `${title} ${status}`)]).toEqual([false, ["login 200", "call 200"]]);
+  const call = plain.steps[1];
+  expect(Buffer.from(call?.body.base64 ?? "", "base64").toString()).toContain('"domain_id":"1178"');
+  expect(call?.request.headers[0]?.[1]).toMatch(/^Bearer ey/);
+  const row = await ended(({ target }) => target === "/api/dns");
+  expect([row.id, row.user]).toEqual([call?.row, email]);
+
+  const wrong = await act("try", { username: email, password: "x" });
+  expect(wrong.steps.map(({ title, status }) => `${title} ${status}`)).toEqual(["login 401"]);
+  const basicTry = await act("try", {
+    username: email,
+    password,
+    scheme: "basic",
+    method: "PUT",
+    target: "/details",
+    body: '{"city":"X"}',
+  });
+  expect(basicTry.steps.map(({ title, status }) => `${title} ${status}`)).toEqual(["call 200"]);
+  const half = await act("try", { username: "mfa@example.com", password });
+  expect([half.codeNeeded, half.steps.length]).toEqual([true, 1]);
+  const { code } = (await act("totp.code", { id: 3 })) ?? { code: "" };
+  const whole = await act("try", { username: "mfa@example.com", password, code });
+  expect(whole.steps.map(({ title, status }) => `${title} ${status}`)).toEqual(["login 200", "second factor 200", "call 200"]);
+  await expect(act("try", { username: email, password, target: "//elsewhere.example/" })).rejects.toMatchObject({ code: "CALL_INVALID" });
+});
+
+it("[AC-52] sample traffic runs until stopped, and stops by itself where its login is refused", async () => {
+  const { act, view, ended } = await startAccount();
+  await act("sample.start", {});
+  await view("sample", ({ running }) => running);
+  expect((await ended(({ target }) => target === "/login")).tone).toBe("ok");
+  expect((await ended(({ target }) => target === "/service")).user).toBe(email);
+  await act("sample.stop", {});
+  await view("sample", ({ running }) => !running);
+  const other = await startAccount();
+  await other.act("user.setPassword", { id: 1, password: "changed" });
+  await other.act("sample.start", {});
+  await other.ended(({ target, outcome }) => target === "/login" && outcome === "401");
+  await expect.poll(() => other.logs.some(({ text }) => text.includes("Sample traffic stopped"))).toBe(true);
+});
+
+it("[AC-53] views tell totals, users, sessions, tokens and limits, bounded whatever their number", async () => {
+  const { url, view } = await startAccount({ loginFailures: 1_000 });
+  await view("users", ({ users }) => users.length === 4);
+  await Promise.all(Array.from({ length: 60 }, () => login(url)));
+  const tokens = await view("tokens", ({ matching }) => matching === 120);
+  expect(tokens.tokens).toHaveLength(100);
+  expect(await view("sessions", ({ matching }) => matching === 60)).toMatchObject({ sessions: { length: 60 } });
+  await send(`${url}/login`, "POST", { username: "a@example.com", password: "x" });
+  const limits = await view("limits", ({ accounts }) => accounts === 1);
+  expect(limits).toMatchObject({ failures: 1_000, windowSeconds: 900, addresses: 1 });
+  expect(limits.busiest).toEqual([
+    { kind: "address", name: "127.0.0.1", failures: 1 },
+    { kind: "account", name: "a@example.com", failures: 1 },
+  ]);
+  const totals = await view("totals", ({ refused }) => refused === 1);
+  expect(totals).toMatchObject({ users: 4, liveSessions: 60, liveTokens: 120, logins: 60 });
+});

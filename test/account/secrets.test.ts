@@ -1,0 +1,144 @@
+import { expect, it } from "vitest";
+import { redactBody } from "../../servers/core/redact-body.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { httpRequest } from "../support/http-request.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { ask, basic, bearer, email, login, password, send, startAccount } from "./harness.ts";
+
+checkLeaks();
+
+const isSecret = (name: string) => /token|pass|^code$/i.test(name);
+
+it("[AC-54] of a body only what is certainly harmless is shown", () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['{"username":"a","password":"b"}', '{"username":"a","password":"•••"}'],
+    ['{ "token" : null, "mfa": {"token":"t","methods":["m"]} }', '{ "token" : null, "mfa": {"token":"•••","methods":["m"]} }'],
+    ['{"p\\u0061ssword":"b","n":1}', '{"p\\u0061ssword":"•••","n":1}'],
+    ['{"password":123,"a":true}', '{"password":"•••","a":true}'],
+    ['{"password":{"a":["b",{"c":"d"}]},"x":[1,2]}', '{"password":"•••","x":[1,2]}'],
+    ['{"password":["b"],"x":{}}', '{"password":"•••","x":{}}'],
+    ['[{"payload":{"code":"123456"}}]', '[{"payload":{"code":"•••"}}]'],
+    ['{"username":"a","password":"b', '{"username":"a","password":•••'],
+    ["{'password':'b'}", "{•••"],
+    ['{"a":1} {"password":"b"}', '{"a":1}•••'],
+    ['{password:"b"}', "{•••"],
+    ["username=a&password=b&x=1", "username=a&password=•••&x=1"],
+    ["p%61ssword=b&payload%5Bcode%5D=1&payload[code]=2", "p%61ssword=•••&payload%5Bcode%5D=•••&payload[code]=•••"],
+    ["a=1&%zz=secret&secret", "a=1&%zz=•••&•••"],
+    ["hunter2", "•••"],
+    ["a=b\r\nAuthorization: Basic eA==", "•••"],
+    ['"hunter2"', "•••"],
+    ["", ""],
+  ];
+  for (const [body, shown] of cases) expect(redactBody(body, isSecret), body).toBe(shown);
+  const deep = `{"a":${"[".repeat(200_000)}`;
+  expect(redactBody(deep, isSecret)).toBe(deep);
+});
+
+it("[AC-54] cut anywhere and changed anywhere, a body never shows its secret", () => {
+  const random = seededRandom(7);
+  const body = '{"username":"a@b.c","list":[1,{"x":"y"}],"password":"S3CR3T","more":{"refresh_token":"S3CR3T"},"n":1}';
+  for (let round = 0; round < 3_000; round++) {
+    const bytes = [...body.slice(0, random.below(body.length + 1))];
+    const at = random.below(bytes.length + 1);
+    // Names and values keep their letters: a name that was changed is no name of ours.
+    if (random.chance(0.7) && !/[\w]/.test(bytes[at] ?? ""))
+      bytes.splice(at, random.below(2), random.chance(0.5) ? '"' : (["{", "}", ":", ",", "\\", " "][random.below(6)] as string));
+    const text = bytes.join("");
+    const shown = redactBody(text, isSecret);
+    // Where a change made it harmless text of another name, a reader of JSON sees the same.
+    if (shown.includes("S3CR3T")) expect(() => JSON.parse(text) as unknown).not.toThrow();
+  }
+});
+
+it("[AC-55] no password, token, code or secret is in rows, details, logs or views, whatever way it came", async () => {
+  const service = await startAccount({ logLevel: "debug" });
+  const { url, port, act, told, ended } = service;
+  const secret = "s3cr3t-Passw0rd";
+  await act("user.setPassword", { id: 1, password: secret });
+  const { token, refresh } = await login(url, email, secret);
+  await ask(`${url}/details`, { headers: bearer(token) });
+  await ask(`${url}/details`, { headers: basic(email, secret) });
+  const form = new URLSearchParams({ username: email, password: secret });
+  await send(`${url}/login`, "POST", form.toString(), { "Content-Type": "application/x-www-form-urlencoded" });
+  await send(`${url}/login`, "POST", `{"username":"${email}","password":"${secret}"`, {});
+  await send(`${url}/login`, "POST", `--x\r\nContent-Disposition: form-data; name="password"\r\n\r\n${secret}\r\n--x--`, {
+    "Content-Type": "multipart/form-data; boundary=x",
+  });
+  await ask(`${url}/details?password=${secret}&token=${token}&x=1`, { headers: { "X-Api-Key": secret, Cookie: `session=${secret}` } });
+  await httpRequest(url, { path: `http://user:${secret}@127.0.0.1:${port}/details` });
+  await httpRequest(url, { headers: { Authorisation: `Basic ${Buffer.from(`a:${secret}`).toString("base64")}` } });
+  const renewed = (await send(`${url}/token`, "POST", { refresh_token: refresh })).json;
+  await act("try", { username: email, password: secret });
+  const totp = await act("totp.setUp", { id: 1 });
+  const { mfa } = (await send(`${url}/login`, "POST", { username: email, password: secret })).json;
+  const { code } = (await act("totp.code", { id: 1 })) ?? { code: "none" };
+  const pair = (await send(`${url}/mfa/verify`, "POST", { method: "google_authenticator", payload: { code } }, bearer(mfa.token))).json;
+  await act("totp.remove", { id: 1 });
+  await act("sample.start", {});
+  await act("sample.stop", {});
+  const last = await ask(`${url}/last`, { headers: bearer(pair.token) });
+  expect(last.status).toBe(404);
+  await ended(({ target }) => target === "/last");
+  await service.stop();
+
+  const all = told();
+  // Bodies travel as base64: decoded, they must not hold it either.
+  const decoded = [...all.matchAll(/"base64":"([^"]+)"/g)].map(([, text = ""]) => Buffer.from(text, "base64").toString()).join("\n");
+  const everything = `${all}\n${decoded}`;
+  const secrets = {
+    secret,
+    token,
+    refresh,
+    mfa: mfa.token,
+    access: pair.token,
+    next: pair.refresh,
+    renewed: renewed.token,
+    totp: totp.secret,
+  };
+  for (const [name, text] of Object.entries(secrets)) {
+    expect(everything.includes(text), name).toBe(false);
+    expect(everything.includes(Buffer.from(`${email}:${text}`).toString("base64")), name).toBe(false);
+    // The signature is what makes a token more than its claims.
+    if (text.includes(".")) expect(everything.includes(text.split(".")[2] ?? "?"), name).toBe(false);
+  }
+  expect(everything).not.toContain(`"code":"${code}"`);
+  expect(everything).not.toContain(`"${secret}"`);
+  expect(everything).toContain('"password":"•••"');
+  expect(everything).toContain("Bearer •••");
+  expect(everything).not.toContain("scrypt$");
+});
+
+it("[AC-55] bytes that are no request are not shown either", async () => {
+  const { port, told, ended, stop } = await startAccount();
+  const secret = Buffer.from(`${email}:${password}`).toString("base64");
+  await httpRequest(`http://127.0.0.1:${port}`, {
+    path: "/details",
+    headers: { "Content-Length": "x", Authorization: `Basic ${secret}` },
+  }).catch(() => {});
+  await ended(({ outcome }) => outcome.startsWith("400"));
+  await stop();
+  const everything =
+    told() + [...told().matchAll(/"base64":"([^"]+)"/g)].map(([, text = ""]) => Buffer.from(text, "base64").toString()).join();
+  expect(everything).not.toContain(secret);
+});
+
+it("[AC-56] a row tells who asked and why it was refused", async () => {
+  const { url, ended } = await startAccount();
+  const { token } = await login(url);
+  const cases: readonly (readonly [string, () => Promise<unknown>, string | undefined, string | undefined])[] = [
+    ["/details?1", () => ask(`${url}/details?1`, { headers: bearer(token) }), email, undefined],
+    ["/details?2", () => ask(`${url}/details?2`, { headers: basic() }), email, undefined],
+    ["/details?3", () => ask(`${url}/details?3`), undefined, "loginrequired"],
+    ["/details?4", () => ask(`${url}/details?4`, { headers: basic(email, "x") }), email, "wronglogin"],
+    ["/login?5", () => send(`${url}/login?5`, "POST", { username: "no@example.com", password: "x" }), "no@example.com", "wronglogin"],
+    ["/login?6", () => send(`${url}/login?6`, "POST", { username: "typed a password", password: "x" }), undefined, "wronglogin"],
+    ["/invoice/7", () => ask(`${url}/invoice/7`, { headers: bearer(token) }), email, "notfound"],
+    ["/details?8", () => send(`${url}/details?8`, "PUT", { shoe: 1 }, basic()), email, "unknownfield: shoe"],
+  ];
+  for (const [target, call, user, reason] of cases) {
+    await call();
+    const row = await ended((found) => found.target === target);
+    expect([row.target, row.user, row.reason]).toEqual([target, user, reason]);
+  }
+});

@@ -1,0 +1,145 @@
+import { describe, expect, it } from "vitest";
+import type { AccountUserDetails } from "../../contract/account.ts";
+import { contactFields } from "../../contract/account.ts";
+import type { TrafficRow } from "../../contract/traffic.ts";
+import { claimLines, decodeToken } from "../../renderer/src/account/claim-lines.ts";
+import { formatShift, widestShiftSeconds, withinWidest } from "../../renderer/src/account/clock-shift.ts";
+import { coveredJson } from "../../renderer/src/account/covered-json.ts";
+import { refusalWords } from "../../renderer/src/account/refusal-words.ts";
+import { languages, tryCommands } from "../../renderer/src/account/try-commands.ts";
+import { firstDraft, triedParams } from "../../renderer/src/account/try-draft.ts";
+import { changesOf, contactOrder, draftOf, isEmail } from "../../renderer/src/account/user-draft.ts";
+import { timeLeft } from "../../renderer/src/account/wall-time.ts";
+import { noFilter, trafficMatcher } from "../../renderer/src/table/traffic-filter.ts";
+
+const contact = Object.fromEntries(contactFields.map((name) => [name, ""])) as AccountUserDetails["contact"];
+
+describe("times of the account page", () => {
+  it("says how far a clock is off", () => {
+    expect([0, 600, 3_600, -3_600, 90_061, 31 * 86_400].map(formatShift)).toEqual([
+      "on time",
+      "+10 min",
+      "+1 h",
+      "−1 h",
+      "+1 d 1 h",
+      "+31 d",
+    ]);
+  });
+
+  it("asks for no shift beyond what the service takes", () => {
+    expect([withinWidest(1e12), withinWidest(-1e12), withinWidest(1.4)]).toEqual([widestShiftSeconds, -widestShiftSeconds, 1]);
+  });
+
+  it("counts a token's time down in two units", () => {
+    expect([0, -5_000, 900, 61_000, 3_600_000, 2_592_000_000].map(timeLeft)).toEqual([
+      "0 s",
+      "0 s",
+      "1 s",
+      "1 m 01 s",
+      "1 h 00 m",
+      "30 d 00 h",
+    ]);
+  });
+});
+
+describe("why a call was refused", () => {
+  it("is told in words, with the field; an unknown word stays", () => {
+    expect(["wronglogin", "tokenrevoked", "invalidfield: country", "busy, brandnew"].map(refusalWords)).toEqual([
+      "wrong user or password",
+      "token revoked",
+      "field not valid: country",
+      "busy, brandnew",
+    ]);
+  });
+
+  it("is found by the text filter, as the user is", () => {
+    const row = { verb: "GET", target: "/details", tone: "refused", outcome: "401", client: "curl", peer: "127.0.0.1:1", preview: "" };
+    const matches = (text: string) =>
+      trafficMatcher({ ...noFilter, text })({ ...row, user: "api@example.com", reason: "tokenexpired" } as TrafficRow);
+    expect([matches("API@"), matches("expired"), matches("nobody")]).toEqual([true, true, false]);
+  });
+});
+
+describe("a token", () => {
+  const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+
+  it("is decoded with its times in words, also with text beyond ASCII", () => {
+    const decoded = decodeToken(`${part({ alg: "HS256", typ: "JWT" })}.${part({ iss: "Büro", exp: 1_795_234_942 })}.x`);
+    expect(decoded && claimLines(decoded)).toEqual([
+      { name: "alg", value: "HS256" },
+      { name: "iss", value: "Büro" },
+      { name: "exp", value: "1795234942", note: expect.stringMatching(/^2026-11-2\d \d\d:\d\d:22$/) },
+    ]);
+  });
+
+  it.each(["", "a.b", "eyJ.eyJ.x", `${part(1)}.${part({})}.x`, "a.b.c.d"])("%j is none", (text) => {
+    expect(decodeToken(text)).toBeUndefined();
+  });
+
+  it("and other secrets are covered in a body, however deep", () => {
+    const body = { token: "eyJabc", refresh: "eyJdef", mfa: { token: "x" }, payload: { code: "123456" }, client: { city: "Oslo" } };
+    const { text, covered } = coveredJson(JSON.stringify(body));
+    expect(covered).toBe(true);
+    expect(JSON.parse(text)).toEqual({
+      token: "eyJ••••••",
+      refresh: "eyJ••••••",
+      mfa: { token: "••••••" },
+      payload: { code: "••••••" },
+      client: { city: "Oslo" },
+    });
+  });
+
+  it("leaves a body without secrets, and one that is no JSON, as it is", () => {
+    expect([coveredJson('{ "city": "Oslo" }'), coveredJson("token")]).toEqual([
+      { text: '{ "city": "Oslo" }', covered: false },
+      { text: "token", covered: false },
+    ]);
+  });
+});
+
+describe("the form of a user", () => {
+  const known = { email: "a@example.com", contact: { ...contact, city: "Oslo" } };
+
+  it("sends only what differs, and nothing where nothing does", () => {
+    expect(changesOf(draftOf(known), known)).toBeUndefined();
+    expect(changesOf({ ...draftOf(known), city: "Bergen" }, known)).toEqual({ contact: { city: "Bergen" } });
+    expect(changesOf({ ...draftOf(known), email: " b@example.com " }, known)).toEqual({ email: "b@example.com", contact: {} });
+  });
+
+  it("shows each field of the contract once", () => {
+    expect([...contactOrder].sort()).toEqual([...contactFields].sort());
+  });
+
+  it("knows an e-mail address as the contract does", () => {
+    expect(["a@b", "a", "a@b@c", "a b@c", "a:b@c", ""].map(isEmail)).toEqual([true, false, false, false, false, false]);
+  });
+});
+
+describe("a try", () => {
+  it("sends a path that begins with a slash, no body with GET, and the digits of the code", () => {
+    expect(triedParams({ ...firstDraft, target: "details", body: "{}" }, "p", "123 456")).toEqual({
+      username: "api@example.com",
+      password: "p",
+      scheme: "bearer",
+      code: "123456",
+      method: "GET",
+      target: "/details",
+      body: "",
+    });
+  });
+
+  it.each(languages)("is told in %s with login, code and call", (language) => {
+    const text = tryCommands(language, { origin: "http://127.0.0.1:8081", draft: firstDraft, password: "it's", code: "123456" });
+    for (const part of ["/login", "/mfa/verify", "123456", "/details", "Bearer "]) expect(text).toContain(part);
+  });
+
+  it("quotes a password for the shell", () => {
+    const text = tryCommands("curl", {
+      origin: "http://127.0.0.1:8081",
+      draft: { ...firstDraft, scheme: "basic" },
+      password: "it's",
+      code: "",
+    });
+    expect(text).toBe(String.raw`curl -u 'api@example.com:it'\''s' http://127.0.0.1:8081/details`);
+  });
+});
