@@ -1,10 +1,11 @@
-/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events|account`; method and results are in README.md. */
+/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events|account|mqtt`; method and results are in README.md. */
 import { accountBench } from "./account-bench.ts";
 import { type BenchName, type BenchOptions, parseBenchOptions, usage } from "./bench-options.ts";
 import { dashboardBench } from "./dashboard-bench.ts";
 import { eventsBench } from "./events-bench.ts";
 import { hasProc, machineLine, releaseAll } from "./harness.ts";
 import { httpBench } from "./http-bench.ts";
+import { mqttBench } from "./mqtt-bench.ts";
 import { writeResults } from "./results-file.ts";
 import { sseBench } from "./sse-bench.ts";
 
@@ -15,6 +16,7 @@ const benches: Readonly<Record<BenchName, (options: BenchOptions) => Promise<str
   dashboard: dashboardBench,
   events: eventsBench,
   account: accountBench,
+  mqtt: mqttBench,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

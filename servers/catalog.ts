@@ -2,10 +2,11 @@ import { accountService } from "./account/account-service.ts";
 import type { Service } from "./core/service.ts";
 import { eventsService } from "./events/events-service.ts";
 import { httpService } from "./http/http-service.ts";
+import { mqttService } from "./mqtt/mqtt-service.ts";
 import type { PlannedService } from "./supervisor/supervisor.ts";
 
 /** The services of this version, in the window's order. */
-export const services: readonly Service[] = [httpService, accountService, eventsService];
+export const services: readonly Service[] = [httpService, mqttService, accountService, eventsService];
 
 const allPlanned: readonly PlannedService[] = [
   { id: "grpc", title: "gRPC", purpose: "Greeter with all four call patterns, reflection, health", ports: [50_051, 8_000] },

@@ -9,6 +9,9 @@ import { EventsTry } from "../events/events-try.tsx";
 import { type ServiceTabName, serviceTabNames } from "../frame/route.ts";
 import { HttpLive } from "../http/http-live.tsx";
 import { HttpTry } from "../http/http-try.tsx";
+import { MqttLanText } from "../mqtt/mqtt-lan-text.tsx";
+import { MqttLive } from "../mqtt/mqtt-live.tsx";
+import { MqttTry } from "../mqtt/mqtt-try.tsx";
 import { HttpRowInspector, type RowInspectorProps } from "./http-row-inspector.tsx";
 
 export interface ServiceTabs {
@@ -26,6 +29,7 @@ export interface ServiceTabs {
 export const serviceTabs: Readonly<Partial<Record<ServiceId, ServiceTabs>>> = {
   http: { Live: HttpLive, Try: HttpTry, Inspector: HttpRowInspector },
   account: { Live: AccountLive, Users: AccountUsers, Sessions: AccountSessions, Try: AccountTry, Inspector: HttpRowInspector },
+  mqtt: { Live: MqttLive, Try: MqttTry, LanText: MqttLanText },
   events: { Live: EventsLive, Try: EventsTry, Inspector: HttpRowInspector },
 };
 

@@ -1,0 +1,40 @@
+/** Compiles and runs mqtt-load.c, which says what its arguments are. */
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { loadCore, startProcess } from "../harness.ts";
+
+export interface MqttLoad {
+  /** `onBegin` is called when the measured period begins, `onEnd` right at its end. */
+  run<Figures>(args: readonly (string | number)[], moments: { onBegin(): void; onEnd(): void | Promise<void> }): Promise<Figures>;
+  remove(): void;
+}
+
+export function compileMqttLoad(): MqttLoad {
+  const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-bench-mqtt-load-"));
+  const program = path.join(folder, "mqtt-load");
+  const sources = ["mqtt-load.c", "mqtt-client.c"].map((file) => path.join(import.meta.dirname, file));
+  execFileSync("cc", ["-O2", "-o", program, ...sources], { stdio: ["ignore", "inherit", "inherit"] });
+  return {
+    async run(args, { onBegin, onEnd }) {
+      const load = startProcess({ command: program, args: args.map(String), core: loadCore, stdin: "pipe" });
+      const failed = load.ended.then((code) => {
+        throw new Error(`mqtt-load ${args.join(" ")} ended with code ${code}: ${load.errorText()}`);
+      });
+      // What ends after its figures is no failure.
+      failed.catch(() => {});
+      const lines = createInterface({ input: load.child.stdout! });
+      await Promise.race([once(lines, "line"), failed]);
+      onBegin();
+      const [figures] = (await Promise.race([once(lines, "line"), failed])) as [string];
+      await onEnd();
+      load.child.stdin?.end();
+      await load.ended;
+      return JSON.parse(figures);
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

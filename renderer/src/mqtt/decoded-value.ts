@@ -1,0 +1,108 @@
+/** What MessagePack and CBOR can hold, as the page shows it. */
+export type DecodedValue =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | Uint8Array
+  | readonly DecodedValue[]
+  | DecodedMap
+  | DecodedTag
+  | DecodedWord;
+
+/** In the order of the bytes; keys may be anything and may repeat. */
+export interface DecodedMap {
+  readonly kind: "map";
+  readonly entries: readonly (readonly [key: DecodedValue, value: DecodedValue])[];
+}
+/** A CBOR tag or a MessagePack extension. */
+export interface DecodedTag {
+  readonly kind: "tag";
+  readonly name: string;
+  readonly value: DecodedValue;
+}
+/** A value that JSON has no word for: undefined, simple(16). */
+export interface DecodedWord {
+  readonly kind: "word";
+  readonly text: string;
+}
+
+export class DecodeError extends Error {}
+
+/** Deeper than this is an attack, not a message. */
+export const deepestNesting = 128;
+
+/** Reads big-endian numbers and checks the length before each. */
+export class DecodeReader {
+  at = 0;
+  readonly bytes: Uint8Array;
+  private readonly view: DataView;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  /** Returns where the next `count` bytes begin, and steps over them. */
+  private step(count: number): number {
+    if (count > this.bytes.length - this.at) throw new DecodeError(`ends within a value, at byte ${this.bytes.length}`);
+    const start = this.at;
+    this.at += count;
+    return start;
+  }
+
+  uint(size: number): number | bigint {
+    const start = this.step(size);
+    switch (size) {
+      case 1:
+        return this.view.getUint8(start);
+      case 2:
+        return this.view.getUint16(start);
+      case 4:
+        return this.view.getUint32(start);
+      default:
+        return plain(this.view.getBigUint64(start));
+    }
+  }
+
+  int(size: number): number | bigint {
+    const start = this.step(size);
+    switch (size) {
+      case 1:
+        return this.view.getInt8(start);
+      case 2:
+        return this.view.getInt16(start);
+      case 4:
+        return this.view.getInt32(start);
+      default:
+        return plain(this.view.getBigInt64(start));
+    }
+  }
+
+  float(size: 4 | 8): number {
+    const start = this.step(size);
+    return size === 4 ? shortest(this.view.getFloat32(start)) : this.view.getFloat64(start);
+  }
+
+  slice(length: number | bigint): Uint8Array {
+    const start = this.step(Number(length));
+    return this.bytes.subarray(start, this.at);
+  }
+
+  text(length: number | bigint): string {
+    return new TextDecoder().decode(this.slice(length));
+  }
+
+  /** Every item takes a byte at least: a count that cannot be true is refused before anything is reserved for it. */
+  count(items: number | bigint): number {
+    if (Number(items) > this.bytes.length - this.at) throw new DecodeError(`claims ${items} items, more than there are bytes`);
+    return Number(items);
+  }
+}
+
+const plain = (value: bigint): number | bigint =>
+  value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+
+/** 20.7 and not 20.700000762939453: the digits that a single holds. */
+const shortest = (single: number): number => (Number.isFinite(single) ? Number(single.toPrecision(7)) : single);

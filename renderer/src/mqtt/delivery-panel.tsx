@@ -1,0 +1,95 @@
+import { IconCheck, IconX } from "@tabler/icons-react";
+import type { MqttDelivery, MqttMessage } from "../../../contract/mqtt.ts";
+import { StatusShape } from "../components/status-shape.tsx";
+import { useNow } from "../components/use-now.ts";
+import { formatTook } from "../format/duration.ts";
+import { formatCount, formatCountOf } from "../format/quantity.ts";
+import { isoTime } from "../format/time.ts";
+import styles from "./delivery-panel.module.css";
+
+/** Who received the chosen message, and who acknowledged it, and when. */
+export function DeliveryPanel({ message }: { readonly message: MqttMessage | undefined }) {
+  return (
+    <section className={styles.panel} aria-label="Delivery of the chosen message">
+      <div className={styles.head}>
+        <h2 className={styles.title}>Delivery</h2>
+        <span className={styles.caption}>of the chosen message</span>
+      </div>
+      {message ? <Deliveries message={message} /> : <p className={styles.none}>Choose a message to see who received it.</p>}
+    </section>
+  );
+}
+
+function Deliveries({ message }: { readonly message: MqttMessage }) {
+  const { deliveries, delivered, dropped, publisher } = message;
+  const told = deliveries.length;
+  const all = delivered + dropped;
+  return (
+    <div className={styles.content}>
+      <div className={styles.by}>
+        <span>Published by</span>
+        <b title={publisher || "Published from the dashboard or by the broker"}>{publisher || "broker"}</b>
+      </div>
+      <p className={styles.sum}>{sumText(message)}</p>
+      {told > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+        <ul className={styles.list} tabIndex={0} aria-label="Deliveries">
+          {deliveries.map((delivery, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a client may get a message twice, and deliveries only come at the end.
+            <Delivery key={place} delivery={delivery} at={message.at} />
+          ))}
+          {all > told && <li className={styles.more}>{`and ${formatCount(all - told)} more`}</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function sumText({ matched, delivered, acknowledged, acknowledgeable, dropped }: MqttMessage): string {
+  const parts: string[] = [];
+  if (delivered > 0) parts.push(`Delivered to ${formatCount(delivered)}${acknowledgeable === 0 ? " with QoS 0" : ""}`);
+  else if (matched === 0) parts.push("No subscriber");
+  else if (dropped === 0) parts.push(`Queued for ${formatCountOf(matched, "client")}`);
+  if (acknowledgeable > 0) parts.push(`acknowledged by ${formatCount(acknowledged)}`);
+
+  if (dropped > 0) parts.push(`dropped for ${formatCount(dropped)}`);
+  const text = parts.join(", ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function Delivery({ delivery, at }: { readonly delivery: MqttDelivery; readonly at: number }) {
+  const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped } = delivery;
+  const title = `QoS ${qos}, delivered ${isoTime(at + afterMs)}${acknowledgedAfterMs === undefined ? "" : `, acknowledged ${isoTime(at + acknowledgedAfterMs)}`}`;
+  if (dropped !== undefined) {
+    return (
+      <li title={`Dropped: ${dropped}`} data-tone="bad">
+        <IconX size={14} stroke={1.5} aria-hidden="true" />
+        <span className={styles.client}>{clientId}</span>
+        <span>{`dropped, ${dropped}`}</span>
+      </li>
+    );
+  }
+  if (qos > 0 && acknowledgedAfterMs === undefined) {
+    return (
+      <li title={title} data-tone="warn">
+        <StatusShape shape="warning" />
+        <span className={styles.client}>{clientId}</span>
+        <Waiting since={at + afterMs} />
+      </li>
+    );
+  }
+  return (
+    <li title={title}>
+      <IconCheck size={14} stroke={1.5} aria-hidden="true" />
+      <span className={styles.client}>{clientId}</span>
+      <span>
+        {reason !== undefined && reason > 0 && `0x${reason.toString(16)} · `}
+        {formatTook(acknowledgedAfterMs ?? afterMs)}
+      </span>
+    </li>
+  );
+}
+
+function Waiting({ since }: { readonly since: number }) {
+  return <span>{`waiting ${formatTook(Math.max(0, useNow(500) - since))}`}</span>;
+}

@@ -1,0 +1,98 @@
+import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import { StatusShape } from "../components/status-shape.tsx";
+import { formatCount } from "../format/quantity.ts";
+import { clockTime, isoTime } from "../format/time.ts";
+import type { Column } from "../table/column.ts";
+import styles from "./history-panel.module.css";
+import type { PayloadView } from "./payload-lines.ts";
+import { previewLine } from "./payload-preview.ts";
+
+export function historyColumns(view: PayloadView, isMixed: boolean): readonly Column<MqttMessageSummary>[] {
+  return [
+    {
+      id: "time",
+      title: "Time",
+      widest: "00:00:00.000",
+      face: "mono",
+      rank: 0,
+      cell: ({ at }) => (
+        <time className={styles.time} title={isoTime(at)}>
+          {clockTime(at)}
+        </time>
+      ),
+    },
+    ...(isMixed
+      ? [
+          {
+            id: "topic",
+            title: "Topic",
+            widest: "hall-a/temperature-1",
+            face: "mono",
+            rank: 0,
+            cell: ({ topic }: MqttMessageSummary) => (
+              <span className={styles.mono} title={topic}>
+                {topic}
+              </span>
+            ),
+          } as const,
+        ]
+      : []),
+    { id: "payload", title: "Payload", rank: 0, cell: (message) => <Payload message={message} view={view} /> },
+    { id: "qos", title: "QoS", widest: "QoS", rank: 2, cell: ({ qos }) => qos },
+    {
+      id: "publisher",
+      title: "Published by",
+      widest: "sensor-gw-0001",
+      rank: 3,
+      cell: ({ publisher }) => (
+        <span className={styles.soft} title={publisher || "Published from the dashboard or by the broker"}>
+          {publisher || "broker"}
+        </span>
+      ),
+    },
+    { id: "acked", title: "Acked", widest: "0 of 00", besidePx: 12, rank: 1, cell: (message) => <Acknowledged message={message} /> },
+  ];
+}
+
+function Payload({ message, view }: { readonly message: MqttMessageSummary; readonly view: PayloadView }) {
+  const text = previewLine(message, view);
+  return (
+    <span className={styles.mono}>
+      {message.retain && (
+        <span className={styles.retained} title="Published with retain">
+          R
+        </span>
+      )}
+      {text === "" ? <span className={styles.soft}>empty</span> : text}
+    </span>
+  );
+}
+
+/** Of those that acknowledge; QoS 0 is delivered and no more. */
+function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
+  const { acknowledged, acknowledgeable, delivered, dropped, matched } = message;
+  if (dropped > 0) {
+    return (
+      <span className={styles.dropped} title={`Dropped for ${formatCount(dropped)}`}>
+        <StatusShape shape="failed" />
+        {`${formatCount(dropped)} lost`}
+      </span>
+    );
+  }
+  if (acknowledgeable > 0) {
+    const text = `${formatCount(acknowledged)} of ${formatCount(acknowledgeable)}`;
+    if (acknowledged === acknowledgeable) return <span className={styles.soft}>{text}</span>;
+    return (
+      <span className={styles.waiting} title="Acknowledgements are awaited">
+        <StatusShape shape="warning" />
+        {text}
+      </span>
+    );
+  }
+  const quiet = delivered > 0 ? `to ${formatCount(delivered)}` : matched > 0 ? "queued" : "–";
+  return (
+    <span className={styles.quiet} title={delivered === 0 && matched === 0 ? "No subscriber" : undefined}>
+      {quiet}
+    </span>
+  );
+}

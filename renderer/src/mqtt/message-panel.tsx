@@ -1,0 +1,109 @@
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { IconDownload, IconRepeat } from "@tabler/icons-react";
+import { useMemo } from "react";
+import type { MqttMessage } from "../../../contract/mqtt.ts";
+import { CopyButton } from "../components/copy-button.tsx";
+import { saveFile } from "../components/save-file.ts";
+import { useRemembered } from "../components/use-remembered.ts";
+import { formatBytes } from "../format/quantity.ts";
+import { clockTime, isoTime } from "../format/time.ts";
+import { edgeDrag } from "../frame/edge-drag.ts";
+import { fromBase64 } from "./base64.ts";
+import { diffLines } from "./line-diff.ts";
+import styles from "./message-panel.module.css";
+import { lineText, type PayloadView, payloadLines } from "./payload-lines.ts";
+import { PayloadWell } from "./payload-well.tsx";
+import { PropertyList } from "./property-list.tsx";
+import { draftOfMessage, type PublishDraft } from "./publish-draft.ts";
+import { type ChosenMessage, useMessage } from "./use-chosen-message.ts";
+import { versionText } from "./version-text.ts";
+
+interface MessagePanelProps {
+  readonly detail: ChosenMessage;
+  /** The message before it on the same topic. */
+  readonly before: number | undefined;
+  readonly showsDiff: boolean;
+  readonly view: PayloadView;
+  readonly onPublish: (draft: PublishDraft) => void;
+}
+
+const heightBounds = { minimum: 120, maximum: 640 };
+
+/** One message whole: what changed since the one before it, and its properties. */
+export function MessagePanel({ detail: { message, gone }, before, showsDiff, view, onPublish }: MessagePanelProps) {
+  const [heightPx, setHeightPx] = useRemembered("mqtt.message-height", 236);
+  const edge = edgeDrag({ axis: "y", ...heightBounds, value: heightPx, onChange: setHeightPx, label: "Height of the message" });
+  return (
+    <section className={styles.panel} style={{ height: heightPx }} aria-label="Message">
+      <div className={styles.handle} {...edge} />
+      {message ? (
+        <Message message={message} before={showsDiff ? before : undefined} showsDiff={showsDiff} view={view} onPublish={onPublish} />
+      ) : (
+        gone && <p className={styles.gone}>This message has left the recorder: newer ones took its place.</p>
+      )}
+    </section>
+  );
+}
+
+interface MessageProps {
+  readonly message: MqttMessage;
+  readonly before: number | undefined;
+  readonly showsDiff: boolean;
+  readonly view: PayloadView;
+  readonly onPublish: (draft: PublishDraft) => void;
+}
+
+function Message({ message, before, showsDiff, view, onPublish }: MessageProps) {
+  const previous = useMessage(before);
+  const bytes = useMemo(() => fromBase64(message.payload), [message.payload]);
+  const isCut = bytes.length < message.bytes;
+  const shown = useMemo(() => payloadLines(bytes, view, isCut), [bytes, view, isCut]);
+  const lines = useMemo(() => {
+    if (!showsDiff || !previous) return shown.lines.map((line) => ({ change: "same", line }) as const);
+    const old = fromBase64(previous.payload);
+    return diffLines(payloadLines(old, view, old.length < previous.bytes).lines, shown.lines);
+  }, [shown, showsDiff, previous, view]);
+  const name = message.topic.replace(/[^\w.-]+/g, "-").slice(0, 80) || "message";
+  return (
+    <>
+      <div className={styles.head}>
+        <h2 className={styles.title}>Message</h2>
+        <time className={styles.time} title={isoTime(message.at)}>
+          {clockTime(message.at)}
+        </time>
+        <span className={styles.chip}>{`QoS ${message.qos}`}</span>
+        <span className={styles.chip}>{formatBytes(message.bytes)}</span>
+        {message.version !== undefined && <span className={styles.chip}>{`MQTT ${versionText(message.version)}`}</span>}
+        {message.retain && <span className={styles.chip}>retain</span>}
+        {message.dup && <span className={styles.chip}>duplicate</span>}
+        <span className={styles.note} title={shown.problem}>
+          {isCut ? `first ${formatBytes(bytes.length)} recorded` : (shown.problem ?? "")}
+        </span>
+        <Tooltip label="Publish it again, or change it first">
+          <ActionIcon aria-label="Publish it again" onClick={() => onPublish(draftOfMessage(message))}>
+            <IconRepeat size={15} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="Save the payload as a file">
+          <ActionIcon
+            aria-label="Save the payload as a file"
+            onClick={() => saveFile(`${name}.${view === "json" ? "json" : "bin"}`, bytes, "application/octet-stream")}
+          >
+            <IconDownload size={15} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+        <CopyButton text={() => shown.lines.map(lineText).join("\n")} what="the payload" size={24} />
+      </div>
+      <div className={styles.content}>
+        {message.bytes === 0 ? (
+          <p className={styles.empty}>
+            {message.retain ? "An empty payload with retain: it deletes the topic's retained message." : "An empty payload."}
+          </p>
+        ) : (
+          <PayloadWell lines={lines} />
+        )}
+        <PropertyList message={message} />
+      </div>
+    </>
+  );
+}

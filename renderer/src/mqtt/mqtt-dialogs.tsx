@@ -1,0 +1,39 @@
+import type { MqttViews } from "../../../contract/mqtt.ts";
+import type { ServiceView } from "../../../contract/service.ts";
+import { DemoDialog } from "./demo-dialog.tsx";
+import { ExportDialog } from "./export-dialog.tsx";
+import { PublishDialog } from "./publish-dialog.tsx";
+import type { PublishDraft } from "./publish-draft.ts";
+import { ReplayDialog } from "./replay-dialog.tsx";
+import { RepliesDialog } from "./replies-dialog.tsx";
+import { RetainedDialog } from "./retained-dialog.tsx";
+import { scopeFilter, type TopicScope } from "./topic-scope.ts";
+import type { RepeatedPublish } from "./use-repeated-publish.ts";
+
+export type MqttDialogName = "publish" | "demo" | "replies" | "export" | "replay" | "retained";
+
+interface MqttDialogsProps {
+  readonly open: MqttDialogName | undefined;
+  readonly onOpen: (name: MqttDialogName | undefined) => void;
+  readonly draft: PublishDraft;
+  readonly onDraft: (draft: PublishDraft) => void;
+  readonly repeated: RepeatedPublish;
+  readonly views: Partial<MqttViews>;
+  readonly scope: TopicScope;
+  readonly service: ServiceView | undefined;
+}
+
+export function MqttDialogs({ open, onOpen, draft, onDraft, repeated, views, scope, service }: MqttDialogsProps) {
+  const close = () => onOpen(undefined);
+  const filter = scopeFilter(scope);
+  return (
+    <>
+      <PublishDialog opened={open === "publish"} onClose={close} draft={draft} onDraft={onDraft} repeated={repeated} service={service} />
+      <DemoDialog opened={open === "demo"} onClose={close} demo={views.demo} />
+      <RepliesDialog opened={open === "replies"} onClose={close} rules={views.replies?.rules ?? []} />
+      <ExportDialog opened={open === "export"} onClose={close} filter={filter} />
+      <ReplayDialog opened={open === "replay"} onClose={close} />
+      <RetainedDialog opened={open === "retained"} onClose={close} filter={filter} retained={views.figures?.retained ?? 0} />
+    </>
+  );
+}

@@ -1,0 +1,163 @@
+import { useCallback, useEffect, useState } from "react";
+import { mqttActions } from "../../../contract/mqtt.ts";
+import { attempt, notifyDone } from "../components/notify.tsx";
+import { useRemembered } from "../components/use-remembered.ts";
+import { useSpace } from "../components/use-space.ts";
+import { useControl } from "../control/client-context.tsx";
+import { useRate } from "../control/use-rate.ts";
+import { useService } from "../control/use-services.ts";
+import { formatCountOf } from "../format/quantity.ts";
+import { ClientsPanel } from "./clients-panel.tsx";
+import { DeliveryPanel } from "./delivery-panel.tsx";
+import { HistoryPanel } from "./history-panel.tsx";
+import { type MqttDialogName, MqttDialogs } from "./mqtt-dialogs.tsx";
+import { MqttEmpty } from "./mqtt-empty.tsx";
+import styles from "./mqtt-live.module.css";
+import { MqttStrip } from "./mqtt-strip.tsx";
+import { firstDraft, type PublishDraft } from "./publish-draft.ts";
+import { TopicPanel } from "./topic-panel.tsx";
+import { hasWildcard, isMixed, noScope, scopeFilter, type TopicScope } from "./topic-scope.ts";
+import { useChosenMessage } from "./use-chosen-message.ts";
+import { useMessageHistory } from "./use-message-history.ts";
+import { useMqttViews } from "./use-mqtt-views.ts";
+import { useRepeatedPublish } from "./use-repeated-publish.ts";
+import { useTopicBranches } from "./use-topic-branches.ts";
+
+/** Topics as a tree, the history of the chosen one, who received its messages, and who is connected. */
+export function MqttLive() {
+  const client = useControl();
+  const service = useService("mqtt");
+  const rate = useRate("mqtt");
+  const views = useMqttViews();
+  const { figures } = views;
+  const [topicFilter, setTopicFilter] = useRemembered("mqtt.topic-filter", "");
+  const [scope, setScope] = useRemembered<TopicScope>("mqtt.scope", noScope);
+  const [text, setText] = useState("");
+  const [branches, tree] = useTopicBranches({ filter: topicFilter, figures, running: service?.status.state === "running" });
+  const [history, shown] = useMessageHistory({ filter: scopeFilter(scope), text, figures });
+  const [chosenId, setChosenId] = useState<number>();
+  const [picked, setPicked] = useState(false);
+  const [dialog, setDialog] = useState<MqttDialogName>();
+  const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
+  const repeated = useRepeatedPublish();
+  const [pausedAt, setPausedAt] = useState<{ readonly messages: number; readonly unrecorded: number }>();
+  const running = service?.status.state === "running";
+
+  // Until a row is chosen, and while its topic is another one, the newest message is shown.
+  const chosen = shown.messages.find(({ id }) => id === chosenId);
+  const message = chosen ?? (chosenId === undefined ? shown.messages[0] : undefined);
+  const detail = useChosenMessage(message, figures);
+
+  // The first topic that has a message is open from the start, also where that of last time has none any more.
+  const isForgotten = !picked && shown.loaded && shown.messages.length === 0 && text === "" && !isMixed(scope);
+  const firstTopic = scope.topic === "" || isForgotten ? firstWithMessage(tree) : undefined;
+  useEffect(() => {
+    if (firstTopic !== undefined) setScope({ topic: firstTopic, below: false });
+  }, [firstTopic, setScope]);
+
+  const choose = useCallback(
+    (next: TopicScope) => {
+      setPicked(true);
+      setScope(next);
+      setChosenId(undefined);
+    },
+    [setScope],
+  );
+  const togglePause = () => {
+    if (pausedAt) history.resume();
+    else history.pause();
+    branches.hold(!pausedAt);
+    setPausedAt(pausedAt ? undefined : { messages: figures?.messagesIn ?? 0, unrecorded: figures?.unrecorded ?? 0 });
+  };
+  useSpace(togglePause);
+  const clearHistory = () =>
+    attempt(
+      client.action(mqttActions, "mqtt", "history.clear").then(({ cleared }) => {
+        branches.reset();
+        history.reset();
+        setScope(noScope);
+        setPicked(false);
+        setChosenId(undefined);
+        notifyDone(`Forgot ${formatCountOf(cleared, "message")}; retained messages stay.`);
+      }),
+    );
+  const openDraft = (next: PublishDraft) => {
+    setDraft(next);
+    setDialog("publish");
+  };
+
+  // The broker's own figures are no traffic.
+  const isSilent = views.tree?.nodes.every(({ topic }) => topic.startsWith("$")) ?? true;
+  const isBare = !running || (isSilent && (figures?.sessions ?? 0) === 0);
+  return (
+    <section className={styles.live} aria-label="Live messages">
+      <MqttStrip
+        rate={rate}
+        views={views}
+        running={running}
+        shownCount={shown.messages.length}
+        kept={shown.kept}
+        pausedAt={pausedAt}
+        repeated={repeated}
+        onPause={togglePause}
+        onClear={() => void clearHistory()}
+        onDialog={setDialog}
+      />
+      {isBare ? (
+        <MqttEmpty service={service} demo={views.demo} onPublish={() => setDialog("publish")} />
+      ) : (
+        <div className={styles.columns}>
+          <TopicPanel
+            branches={branches}
+            tree={tree}
+            figures={figures}
+            filter={topicFilter}
+            onFilter={setTopicFilter}
+            scope={scope}
+            onScope={choose}
+          />
+          <HistoryPanel
+            scope={scope}
+            onScope={choose}
+            isRetained={tree.nodeOf(scope.topic)?.retained ?? false}
+            isBranch={tree.nodeOf(scope.topic)?.hasChildren ?? hasWildcard(scope.topic)}
+            history={history}
+            view={shown}
+            text={text}
+            onText={setText}
+            chosen={message}
+            detail={detail}
+            onChoose={setChosenId}
+            onPublish={openDraft}
+            service={service}
+          />
+          <aside className={styles.side} aria-label="Delivery and clients">
+            <DeliveryPanel message={detail.message} />
+            <ClientsPanel page={views.clients} sessions={figures?.sessions ?? 0} />
+          </aside>
+        </div>
+      )}
+      <MqttDialogs
+        open={dialog}
+        onOpen={setDialog}
+        draft={draft}
+        onDraft={setDraft}
+        repeated={repeated}
+        views={views}
+        scope={scope}
+        service={service}
+      />
+    </section>
+  );
+}
+
+function firstWithMessage(tree: {
+  readonly count: number;
+  readonly rowAt: (index: number) => { readonly node: { readonly topic: string; readonly last?: unknown } } | undefined;
+}): string | undefined {
+  for (let index = 0; index < Math.min(tree.count, 200); index++) {
+    const node = tree.rowAt(index)?.node;
+    if (node?.last && !node.topic.startsWith("$")) return node.topic;
+  }
+  return undefined;
+}

@@ -1,0 +1,120 @@
+import { hexLine, hexLineCount } from "../inspector/hex-lines.ts";
+import { jsonTokens, looksLikeJson, type Token, type TokenKind } from "../inspector/json-tokens.ts";
+import { textLines } from "../inspector/text-lines.ts";
+import { decodeCbor } from "./decode-cbor.ts";
+import { decodeMessagePack } from "./decode-message-pack.ts";
+import { DecodeError } from "./decoded-value.ts";
+import { valueText } from "./value-text.ts";
+
+export const payloadViews = ["text", "json", "hex", "messagepack", "cbor"] as const;
+export type PayloadView = (typeof payloadViews)[number];
+
+export const payloadViewTitles: Readonly<Record<PayloadView, string>> = {
+  text: "Text",
+  json: "JSON",
+  hex: "Hex",
+  messagepack: "MsgPack",
+  cbor: "CBOR",
+};
+
+export interface LinePiece {
+  readonly kind: TokenKind | "plain";
+  readonly text: string;
+}
+export type PayloadLine = readonly LinePiece[];
+
+export interface PayloadLines {
+  readonly lines: readonly PayloadLine[];
+  /** Why the bytes are not shown in the view that was asked for. */
+  readonly problem?: string;
+}
+
+/** The payload line by line in a view; as what it is where it does not fit the view. */
+export function payloadLines(bytes: Uint8Array, view: PayloadView, isCut: boolean): PayloadLines {
+  switch (view) {
+    case "text":
+      return textOrHex(bytes, isCut);
+    case "hex":
+      return { lines: hexLines(bytes) };
+    case "json": {
+      const text = utf8Text(bytes, isCut);
+      if (text !== undefined && (looksLikeJson(text) || isJsonScalar(text))) return { lines: expandedLines(jsonTokens(text)) };
+      return { ...textOrHex(bytes, isCut), problem: "no JSON" };
+    }
+    case "messagepack":
+    case "cbor":
+      return decodedLines(bytes, view, isCut);
+    default:
+      return view satisfies never;
+  }
+}
+
+function decodedLines(bytes: Uint8Array, view: "messagepack" | "cbor", isCut: boolean): PayloadLines {
+  const name = view === "cbor" ? "CBOR" : "MessagePack";
+  if (isCut) return { lines: hexLines(bytes), problem: `only the start was recorded: no whole ${name} value` };
+  try {
+    const value = view === "cbor" ? decodeCbor(bytes) : decodeMessagePack(bytes);
+    return { lines: expandedLines(jsonTokens(valueText(value))) };
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    return { lines: hexLines(bytes), problem: `no ${name}: it ${error.message}` };
+  }
+}
+
+function textOrHex(bytes: Uint8Array, isCut: boolean): PayloadLines {
+  const text = utf8Text(bytes, isCut);
+  if (text === undefined) return { lines: hexLines(bytes), problem: "no text, shown as bytes" };
+  return { lines: textLines(text).map((line) => [{ kind: "plain", text: line.text }]) };
+}
+
+/** Undefined where the bytes are no UTF-8 or hold control characters. */
+export function utf8Text(bytes: Uint8Array, isCut: boolean): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells text from bytes.
+    return /[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+const isJsonScalar = (text: string) => /^\s*(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null|"([^"\\]|\\.)*")\s*$/.test(text);
+
+function hexLines(bytes: Uint8Array): PayloadLine[] {
+  return Array.from({ length: hexLineCount(bytes) }, (_, index) => {
+    const { offset, hex, text } = hexLine(bytes, index);
+    return [
+      { kind: "punctuation", text: `${offset.slice(-4)}  ` },
+      { kind: "plain", text: `${hex}  ` },
+      { kind: "string", text },
+    ];
+  });
+}
+
+/** One member a line, so that what changed between two messages stands alone. */
+export function expandedLines(tokens: readonly Token[]): PayloadLine[] {
+  const lines: LinePiece[][] = [];
+  let line: LinePiece[] = [];
+  let depth = 0;
+  const breakLine = () => {
+    if (line.length > 0) lines.push(line);
+    line = depth > 0 ? [{ kind: "plain", text: "  ".repeat(depth) }] : [];
+  };
+  for (const [index, token] of tokens.entries()) {
+    const isOpening = token.kind === "punctuation" && (token.text === "{" || token.text === "[");
+    const isClosing = token.kind === "punctuation" && (token.text === "}" || token.text === "]");
+    const isEmpty = isClosing && /^[{[]$/.test(tokens[index - 1]?.text ?? "") && tokens[index - 1]?.kind === "punctuation";
+    if (isClosing) depth = Math.max(0, depth - 1);
+    if (isClosing && !isEmpty) breakLine();
+    line.push(token);
+    if (isOpening) depth++;
+    const next = tokens[index + 1];
+    if (isOpening && next && !(next.kind === "punctuation" && /^[}\]]$/.test(next.text))) breakLine();
+    else if (token.kind === "punctuation" && token.text === ",") breakLine();
+    else if (token.kind === "punctuation" && token.text === ":") line.push({ kind: "punctuation", text: " " });
+  }
+  if (line.length > 0) lines.push(line);
+  return lines;
+}
+
+export const lineText = (line: PayloadLine): string => line.map((piece) => piece.text).join("");

@@ -1,0 +1,129 @@
+import { Button, Group, Menu, NumberInput, Switch } from "@mantine/core";
+import { IconBookmark, IconChevronDown, IconSend, IconTrash } from "@tabler/icons-react";
+import { type FormEvent, useState } from "react";
+import { mqttActions } from "../../../contract/mqtt.ts";
+import type { ServiceView } from "../../../contract/service.ts";
+import { CommandLine } from "../components/command-line.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { attempt } from "../components/notify.tsx";
+import { useRemembered } from "../components/use-remembered.ts";
+import { useControl } from "../control/client-context.tsx";
+import { formatCountOf } from "../format/quantity.ts";
+import { brokerAddress } from "./broker-address.ts";
+import { mosquittoPub } from "./mqtt-commands.ts";
+import { type PublishDraft, parsePublishDraft, type SavedMessage } from "./publish-draft.ts";
+import styles from "./publish-form.module.css";
+import { PublishForm } from "./publish-form.tsx";
+import type { RepeatedPublish } from "./use-repeated-publish.ts";
+
+interface PublishDialogProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly draft: PublishDraft;
+  readonly onDraft: (draft: PublishDraft) => void;
+  readonly repeated: RepeatedPublish;
+  readonly service: ServiceView | undefined;
+}
+
+/** Publishes as the broker itself, once or at an interval; stays open for the next one. */
+export function PublishDialog({ opened, onClose, draft, onDraft, repeated, service }: PublishDialogProps) {
+  const client = useControl();
+  const [sent, setSent] = useState<string>();
+  const [repeats, setRepeats] = useRemembered("mqtt.repeats", false);
+  const [everySeconds, setEverySeconds] = useRemembered<number | string>("mqtt.repeat-seconds", 1);
+  const parsed = parsePublishDraft(draft);
+  const change = (next: PublishDraft) => {
+    setSent(undefined);
+    onDraft(next);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!("params" in parsed)) return;
+    if (repeats && typeof everySeconds === "number") {
+      repeated.start(parsed.params, Math.max(10, everySeconds * 1_000));
+      onClose();
+      return;
+    }
+    void attempt(
+      client
+        .action(mqttActions, "mqtt", "publish", parsed.params)
+        .then(({ matched }) =>
+          setSent(matched === 0 ? "Published; nobody subscribes." : `Published to ${formatCountOf(matched, "subscription")}.`),
+        ),
+    );
+  };
+  return (
+    <Dialog opened={opened} onClose={onClose} title="Publish a message" size="lg">
+      <form onSubmit={submit}>
+        <PublishForm draft={draft} parsed={parsed} onDraft={change} />
+        <div className={styles.command}>
+          <CommandLine command={mosquittoPub(draft, brokerAddress(service))} />
+        </div>
+        <Group mt="md" gap="sm" wrap="nowrap">
+          <SavedMenu draft={draft} onDraft={change} />
+          <Switch label="Repeat every" checked={repeats} onChange={(event) => setRepeats(event.currentTarget.checked)} />
+          <NumberInput
+            size="xs"
+            w={84}
+            aria-label="Seconds between repeats"
+            suffix=" s"
+            min={0.01}
+            max={3_600}
+            decimalScale={2}
+            value={everySeconds}
+            disabled={!repeats}
+            onChange={setEverySeconds}
+          />
+          <span className={styles.sent} aria-live="polite">
+            {sent}
+          </span>
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" variant="filled" disabled={!("params" in parsed)} leftSection={<IconSend size={14} stroke={1.5} />}>
+            {repeats ? "Start" : "Publish"}
+          </Button>
+        </Group>
+      </form>
+    </Dialog>
+  );
+}
+
+const noneSaved: readonly SavedMessage[] = [];
+
+function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly onDraft: (draft: PublishDraft) => void }) {
+  const [saved, setSaved] = useRemembered("mqtt.saved", noneSaved);
+  const start = draft.payload.replace(/\s+/g, " ").slice(0, 24);
+  const name = `${draft.topic}${start ? `: ${start}` : ""}`;
+  return (
+    <Menu position="top-start" withinPortal={false} width={320}>
+      <Menu.Target>
+        <Button rightSection={<IconChevronDown size={12} />}>Saved</Button>
+      </Menu.Target>
+      <Menu.Dropdown mah="50vh" style={{ overflowY: "auto" }}>
+        <Menu.Item
+          leftSection={<IconBookmark size={14} stroke={1.5} />}
+          onClick={() => setSaved([{ name, draft }, ...saved.filter((other) => other.name !== name)])}
+        >
+          Save this message
+        </Menu.Item>
+        {saved.length > 0 && <Menu.Divider />}
+        {saved.map((message) => (
+          <Menu.Item key={message.name} onClick={() => onDraft(message.draft)}>
+            {message.name}
+          </Menu.Item>
+        ))}
+        {saved.length > 0 && (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              leftSection={<IconTrash size={14} stroke={1.5} />}
+              disabled={!saved.some((other) => other.name === name)}
+              onClick={() => setSaved(saved.filter((other) => other.name !== name))}
+            >
+              Forget the shown one
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,145 @@
+import { Menu, UnstyledButton } from "@mantine/core";
+import { IconChevronDown } from "@tabler/icons-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import uPlot from "uplot";
+import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import { useTokens, withAlpha } from "../components/use-tokens.ts";
+import { formatCountOf } from "../format/quantity.ts";
+import { clockSeconds, clockTime } from "../format/time.ts";
+import type { Tokens } from "../theme.ts";
+import { wholePayload } from "./numeric-fields.ts";
+import type { PayloadView } from "./payload-lines.ts";
+import { type PlotSeries, plotSeries, readingText } from "./plot-series.ts";
+import styles from "./value-plot.module.css";
+
+const fillAlpha = 0.16;
+const nameOf = (field: string) => (field === wholePayload ? "value" : field);
+
+/** A numeric field of the shown messages over time; nothing where there are no numbers. */
+export function ValuePlot({ messages, view }: { readonly messages: readonly MqttMessageSummary[]; readonly view: PayloadView }) {
+  const [wish, setWish] = useState<string>();
+  const [point, setPoint] = useState<number>();
+  const series = useMemo(() => plotSeries(messages, view, wish), [messages, view, wish]);
+  const { field, fields, unit, values, at, least, mean, most } = series;
+  if (field === undefined || values.length === 0) return null;
+  const text = (value: number) => readingText(value, most - least);
+  const pointed = point === undefined ? undefined : values[point];
+  return (
+    <div className={styles.band}>
+      <div className={styles.head}>
+        <span className={styles.what}>
+          Plot of{" "}
+          {fields.length > 1 ? (
+            <Menu position="bottom-start" withinPortal={false}>
+              <Menu.Target>
+                <UnstyledButton className={styles.field} aria-label={`Plotted field: ${nameOf(field)}`}>
+                  {nameOf(field)}
+                  <IconChevronDown size={11} stroke={1.5} aria-hidden="true" />
+                </UnstyledButton>
+              </Menu.Target>
+              <Menu.Dropdown mah="40vh" style={{ overflowY: "auto" }}>
+                {fields.map((name) => (
+                  <Menu.Item key={name} onClick={() => setWish(name)}>
+                    {nameOf(name)}
+                  </Menu.Item>
+                ))}
+              </Menu.Dropdown>
+            </Menu>
+          ) : (
+            <b>{nameOf(field)}</b>
+          )}
+          {` ${unit ? `${unit}, ` : ""}last ${formatCountOf(values.length, "message")}`}
+        </span>
+        <span>
+          {pointed !== undefined && point !== undefined
+            ? `${clockTime((at[point] ?? 0) * 1_000)} · ${text(pointed)}`
+            : `min ${text(least)} · mean ${text(mean)} · max ${text(most)}`}
+        </span>
+      </div>
+      <PlotCanvas series={series} onPoint={setPoint} />
+    </div>
+  );
+}
+
+interface PlotCanvasProps {
+  readonly series: PlotSeries;
+  /** Index of the point under the pointer. */
+  readonly onPoint: (index: number | undefined) => void;
+}
+
+/** Rebuilt when the scheme changes; else only given new data. */
+function PlotCanvas({ series, onPoint }: PlotCanvasProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(null);
+  const tokens = useTokens();
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const made = new uPlot(options(element, tokens, onPoint), [[], []], element);
+    plot.current = made;
+    const resize = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: element.clientHeight }));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      plot.current = null;
+      made.destroy();
+    };
+  }, [tokens, onPoint]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was just rebuilt needs its data again.
+  useEffect(() => {
+    plot.current?.setData([[...series.at], [...series.values]]);
+  }, [series, tokens, onPoint]);
+  return <div className={styles.plot} ref={box} role="img" aria-label={`Plot of ${nameOf(series.field ?? "")} over time`} />;
+}
+
+function options(element: HTMLElement, tokens: Tokens, onPoint: (index: number | undefined) => void): uPlot.Options {
+  const axis: uPlot.Axis = {
+    stroke: tokens["--bl-text-3"] ?? "",
+    font: "11px Inter",
+    grid: { stroke: tokens["--bl-line"] ?? "", width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: element.clientWidth,
+    height: element.clientHeight,
+    padding: [6, 0, 0, 0],
+    legend: { show: false },
+    cursor: { points: { size: 6 }, drag: { setScale: false, x: false, y: false }, y: false },
+    hooks: { setCursor: [(plot) => onPoint(plot.cursor.idx ?? undefined)] },
+    scales: { x: { range: (_plot, first, last) => (first === last ? [first - 1, last + 1] : [first, last]) }, y: { range: roomAround } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 20,
+        gap: 4,
+        space: 110,
+        values: (plot, splits) => {
+          const rightEdge = plot.bbox.width / devicePixelRatio - 24;
+          return splits.map((second) => (plot.valToPos(second, "x") < rightEdge ? clockSeconds(second * 1_000) : ""));
+        },
+      },
+      {
+        ...axis,
+        size: (_plot, values) => 16 + 6.4 * Math.max(3, ...(values ?? []).map((value) => value.length)),
+        gap: 6,
+        space: 26,
+      },
+    ],
+    series: [
+      {},
+      {
+        stroke: tokens["--bl-s1"] ?? "",
+        width: 1.5,
+        fill: withAlpha(tokens["--bl-s1"], fillAlpha),
+        points: { show: (plot) => (plot.data[0]?.length ?? 0) < 3, size: 5, fill: tokens["--bl-s1"] ?? "" },
+      },
+    ],
+  };
+}
+
+/** A tenth above and below; a value that never changes lies in the middle. */
+function roomAround(_plot: uPlot, least: number, most: number): [number, number] {
+  const room = most > least ? (most - least) * 0.1 : Math.abs(least) * 0.05 || 1;
+  return [least - room, most + room];
+}

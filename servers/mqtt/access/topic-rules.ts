@@ -1,0 +1,64 @@
+import { isTopicFilter, topicMatches } from "../codec/topic.ts";
+import type { Identity } from "../engine/access.ts";
+
+export type TopicRight = "read" | "write" | "readwrite" | "deny";
+
+/** `<user> <right> <filter>`: user is a name, `*` for anyone, `-` for who has no name; %u and %c stand for name and client identifier. */
+export interface TopicRule {
+  readonly user: string;
+  readonly right: TopicRight;
+  readonly filter: string;
+}
+
+/** Undefined where the text is not a rule. */
+export function parseTopicRule(text: string): TopicRule | undefined {
+  const match = /^(\S+)\s+(read|write|readwrite|deny)\s+(.+)$/.exec(text.trim());
+  if (!match) return undefined;
+  const [, user, right, filter] = match as unknown as [string, string, TopicRight, string];
+  return isTopicFilter(filter) ? { user, right, filter } : undefined;
+}
+
+/** Without rules everything is allowed; with them, what a rule allows and none denies. */
+export function createTopicRules(rules: readonly TopicRule[]) {
+  const anyRight = rules.length === 0;
+
+  function filtersFor(identity: Identity, rights: readonly TopicRight[]): string[] {
+    return rules
+      .filter(({ user, right }) => rights.includes(right) && (user === "*" || user === (identity.username ?? "-")))
+      .flatMap(({ filter }) => substitute(filter, identity) ?? []);
+  }
+
+  return {
+    mayPublish(identity: Identity, topic: string): boolean {
+      if (anyRight) return true;
+      const matches = (filter: string) => topicMatches(filter, topic);
+      return filtersFor(identity, ["write", "readwrite"]).some(matches) && !filtersFor(identity, ["deny"]).some(matches);
+    },
+    maySubscribe(identity: Identity, filter: string): boolean {
+      if (anyRight) return true;
+      const allowed = filtersFor(identity, ["read", "readwrite"]).some((rule) => filterCovers(rule, filter));
+      return allowed && !filtersFor(identity, ["deny"]).some((rule) => filterCovers(rule, filter));
+    },
+  };
+}
+
+/** Undefined where a name would widen the rule. */
+function substitute(filter: string, { username, clientId }: Identity): string | undefined {
+  if (filter.includes("%u") && (username === undefined || /[+#/]/.test(username))) return undefined;
+  if (filter.includes("%c") && /[+#/]/.test(clientId)) return undefined;
+  return filter.replaceAll("%u", username ?? "").replaceAll("%c", clientId);
+}
+
+/** Whether every topic that `filter` matches is matched by `rule` too. */
+export function filterCovers(rule: string, filter: string): boolean {
+  if (filter.startsWith("$") && (rule.startsWith("#") || rule.startsWith("+"))) return false;
+  const wide = rule.split("/");
+  const narrow = filter.split("/");
+  for (const [index, level] of wide.entries()) {
+    if (level === "#") return true;
+    const other = narrow[index];
+    if (other === undefined || other === "#") return false;
+    if (level !== "+" && level !== other) return false;
+  }
+  return wide.length === narrow.length;
+}

@@ -1,0 +1,97 @@
+import { isUtf8 } from "node:buffer";
+import { PacketError } from "./packet-error.ts";
+import { reasonCode } from "./reason-code.ts";
+
+const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
+
+/** §1.5.4: U+0000 must be refused, the other control characters and the noncharacters may be, and here are. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const unwanted = /[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\p{Noncharacter_Code_Point}]/u;
+
+/** Reads the fields of MQTT §1.5 and checks their length before it reads. Throws PacketError. */
+export class ByteReader {
+  bytes: Buffer = Buffer.alloc(0);
+  position = 0;
+  end = 0;
+
+  open(bytes: Buffer, start: number, end: number): void {
+    this.bytes = bytes;
+    this.position = start;
+    this.end = end;
+  }
+
+  get remaining(): number {
+    return this.end - this.position;
+  }
+
+  byte(): number {
+    if (this.position >= this.end) throw malformed("The packet ends too early.");
+    return this.bytes[this.position++] as number;
+  }
+
+  twoBytes(): number {
+    const at = this.take(2);
+    return ((this.bytes[at] as number) << 8) | (this.bytes[at + 1] as number);
+  }
+
+  fourBytes(): number {
+    return this.bytes.readUInt32BE(this.take(4));
+  }
+
+  /** [MQTT5-1.5.5-1]: at most four bytes, and as few as possible. */
+  variableByteInteger(): number {
+    let value = 0;
+    let multiplier = 1;
+    for (let count = 1; count <= 4; count++) {
+      const digit = this.byte();
+      value += (digit & 0x7f) * multiplier;
+      if (digit < 0x80) {
+        if (digit === 0 && count > 1) throw malformed("A length is written with more bytes than it needs.");
+        return value;
+      }
+      multiplier *= 128;
+    }
+    throw malformed("A length has more than four bytes.");
+  }
+
+  /** A view, not a copy. */
+  binary(): Buffer {
+    const length = this.twoBytes();
+    const at = this.take(length);
+    return this.bytes.subarray(at, at + length);
+  }
+
+  /** [MQTT5-1.5.4-1], [MQTT5-1.5.4-2]: well-formed UTF-8 without U+0000; a BOM stays (1.5.4-3). */
+  string(): string {
+    const length = this.twoBytes();
+    if (length === 0) return "";
+    const at = this.take(length);
+    const { bytes } = this;
+    // Nearly all strings are short ASCII: no call out of JavaScript but the one that makes the string.
+    let index = at;
+    const end = at + length;
+    while (index < end && (bytes[index] as number) < 0x7f && (bytes[index] as number) >= 0x20) index++;
+    if (index === end) return bytes.toString("latin1", at, end);
+    if (!isUtf8(bytes.subarray(at, end))) throw malformed("A string is not UTF-8.");
+    const text = bytes.toString("utf8", at, end);
+    if (unwanted.test(text)) throw malformed("A string holds a control character or a noncharacter.");
+    return text;
+  }
+
+  rest(): Buffer {
+    const view = this.bytes.subarray(this.position, this.end);
+    this.position = this.end;
+    return view;
+  }
+
+  expectEnd(): void {
+    if (this.position !== this.end) throw malformed("The packet is longer than its fields.");
+  }
+
+  private take(count: number): number {
+    const at = this.position;
+    if (at + count > this.end) throw malformed("The packet ends too early.");
+    this.position = at + count;
+    return at;
+  }
+}

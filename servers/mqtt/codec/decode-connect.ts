@@ -1,0 +1,80 @@
+import type { ByteReader } from "./byte-reader.ts";
+import type { ConnectPacket, ProtocolVersion, Qos, Will } from "./packet.ts";
+import { PacketError } from "./packet-error.ts";
+import { propertyContext, readProperties } from "./properties.ts";
+import { reasonCode } from "./reason-code.ts";
+import { isTopicName } from "./topic.ts";
+
+const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
+
+/** A CONNECT of a version that is not spoken here; `level` decides in which version the refusal is written. */
+export class UnsupportedVersionError extends PacketError {
+  readonly level: number;
+
+  constructor(level: number) {
+    super(reasonCode.unsupportedProtocolVersion, `Protocol level ${level} is not supported.`);
+    this.level = level;
+  }
+}
+
+export function decodeConnect(reader: ByteReader): ConnectPacket {
+  const version = readVersion(reader);
+  const flags = reader.byte();
+  // [MQTT-3.1.2-3]
+  if (flags & 0x01) throw malformed("The reserved connect flag is set.");
+  const hasWill = (flags & 0x04) !== 0;
+  const willQos = (flags >> 3) & 0x03;
+  const willRetain = (flags & 0x20) !== 0;
+  const hasPassword = (flags & 0x40) !== 0;
+  const hasUsername = (flags & 0x80) !== 0;
+  // [MQTT-3.1.2-11] to [MQTT-3.1.2-15]
+  if (willQos === 3) throw malformed("The will's QoS is 3.");
+  if (!hasWill && (willQos !== 0 || willRetain)) throw malformed("There are will flags without a will.");
+  // [MQTT-3.1.2-22], lifted in 5.0
+  if (version < 5 && hasPassword && !hasUsername) throw malformed("There is a password without a user name.");
+  const keepAliveSeconds = reader.twoBytes();
+  const properties = version === 5 ? readProperties(reader, propertyContext.connect) : undefined;
+  if (properties?.authenticationData && properties.authenticationMethod === undefined) {
+    throw new PacketError(reasonCode.protocolError, "There is authentication data without a method.");
+  }
+  const clientId = reader.string();
+  const will = hasWill ? readWill(reader, version, willQos as Qos, willRetain) : undefined;
+  const username = hasUsername ? reader.string() : undefined;
+  const password = hasPassword ? Buffer.from(reader.binary()) : undefined;
+  reader.expectEnd();
+  return {
+    type: "connect",
+    version,
+    cleanStart: (flags & 0x02) !== 0,
+    keepAliveSeconds,
+    properties,
+    clientId,
+    will,
+    username,
+    password,
+  };
+}
+
+function readVersion(reader: ByteReader): ProtocolVersion {
+  const name = reader.binary().toString("latin1");
+  if (name !== "MQTT" && name !== "MQIsdp") throw malformed("This is not MQTT.");
+  const level = reader.byte();
+  if (name === "MQIsdp" ? level === 3 : level === 4 || level === 5) return level as ProtocolVersion;
+  throw new UnsupportedVersionError(level);
+}
+
+function readWill(reader: ByteReader, version: ProtocolVersion, qos: Qos, retain: boolean): Will {
+  const properties = version === 5 ? readProperties(reader, propertyContext.will) : undefined;
+  const topic = reader.string();
+  const payload = Buffer.from(reader.binary());
+  if (!isTopicName(topic)) throw new PacketError(reasonCode.topicNameInvalid, "The will's topic is not a topic name.");
+  checkResponseTopic(properties?.responseTopic);
+  return { topic, payload, qos, retain, properties };
+}
+
+/** [MQTT5-3.3.2-14] */
+export function checkResponseTopic(responseTopic: string | undefined): void {
+  if (responseTopic !== undefined && !isTopicName(responseTopic)) {
+    throw new PacketError(reasonCode.protocolError, "The response topic is not a topic name.");
+  }
+}

@@ -1,0 +1,113 @@
+import { ByteReader } from "./byte-reader.ts";
+import { decodeConnect } from "./decode-connect.ts";
+import { decodePublish } from "./decode-publish.ts";
+import { decodeSuback, decodeSubscribe, decodeUnsubscribe, readPacketId } from "./decode-subscribe.ts";
+import { type AckPacket, type ConnackPacket, type DisconnectPacket, type Packet, type ProtocolVersion, packetTypes } from "./packet.ts";
+import { PacketError } from "./packet-error.ts";
+import { propertyContext, readProperties } from "./properties.ts";
+import { reasonCode } from "./reason-code.ts";
+
+const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
+
+/** Decoding never waits, so one reader serves all connections of the process. */
+const reader = new ByteReader();
+
+/**
+ * Decodes one whole packet whose body is `bytes[start..end)`. Throws PacketError with what MQTT 5.0 has for the mistake.
+ * `version` is that of the connection; a CONNECT brings its own.
+ */
+export function decodePacket(firstByte: number, bytes: Buffer, start: number, end: number, version: ProtocolVersion): Packet {
+  reader.open(bytes, start, end);
+  const type = packetTypes[firstByte >> 4] as (typeof packetTypes)[number];
+  if (type === "publish") return decodePublish(reader, firstByte, version);
+  // [MQTT-2.2.2-2], [MQTT-3.6.1-1], [MQTT-3.8.1-1], [MQTT-3.10.1-1]
+  const flags = type === "pubrel" || type === "subscribe" || type === "unsubscribe" ? 0x02 : 0x00;
+  if ((firstByte & 0x0f) !== flags) throw malformed("Reserved bits of the fixed header are wrong.");
+  switch (type) {
+    case "connect":
+      return decodeConnect(reader);
+    case "connack":
+      return decodeConnack(version);
+    case "puback":
+    case "pubrec":
+    case "pubrel":
+    case "pubcomp":
+      return decodeAck(type, version);
+    case "subscribe":
+      return decodeSubscribe(reader, version);
+    case "unsubscribe":
+      return decodeUnsubscribe(reader, version);
+    case "suback":
+    case "unsuback":
+      return decodeSuback(reader, version, type);
+    case "pingreq":
+    case "pingresp":
+      reader.expectEnd();
+      return { type };
+    case "disconnect":
+      return decodeDisconnect(type, version, propertyContext.disconnect);
+    case "auth":
+      if (version < 5) throw malformed("AUTH is a packet of MQTT 5.0.");
+      return decodeDisconnect(type, version, propertyContext.auth);
+    case "reserved":
+      throw malformed("Packet type 0 is reserved.");
+    default:
+      return type satisfies never;
+  }
+}
+
+function decodeConnack(version: ProtocolVersion): ConnackPacket {
+  const flags = reader.byte();
+  if (flags > 1) throw malformed("Reserved bits of the connect acknowledge flags are set.");
+  const reason = reader.byte();
+  const properties = version === 5 ? readProperties(reader, propertyContext.connack) : undefined;
+  reader.expectEnd();
+  return { type: "connack", sessionPresent: flags === 1, reason, properties };
+}
+
+/** §3.4.2.1 and the like: which reasons each acknowledgement may carry. */
+const ackReasons: Readonly<Record<AckPacket["type"], ReadonlySet<number>>> = {
+  puback: new Set([0x00, 0x10, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99]),
+  pubrec: new Set([0x00, 0x10, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99]),
+  pubrel: new Set([0x00, 0x92]),
+  pubcomp: new Set([0x00, 0x92]),
+};
+
+function decodeAck(type: AckPacket["type"], version: ProtocolVersion): AckPacket {
+  const packetId = readPacketId(reader);
+  if (version < 5) {
+    reader.expectEnd();
+    return { type, packetId, reason: 0 };
+  }
+  // §3.4.2.1: with a remaining length of 2 the reason is success.
+  if (reader.remaining === 0) return { type, packetId, reason: 0 };
+  const reason = reader.byte();
+  if (!ackReasons[type].has(reason)) throw new PacketError(reasonCode.protocolError, "The reason is not one of this packet.");
+  const properties = reader.remaining > 0 ? readProperties(reader, propertyContext.ack) : undefined;
+  reader.expectEnd();
+  return { type, packetId, reason, properties };
+}
+
+/** §3.14.2.1, §3.15.2.1. */
+const disconnectReasons: ReadonlySet<number> = new Set([
+  0x00, 0x04, 0x80, 0x81, 0x82, 0x83, 0x87, 0x89, 0x8b, 0x8d, 0x8e, 0x8f, 0x90, 0x93, 0x94, 0x95, 0x96, 0x97, 0x98, 0x99, 0x9a, 0x9b, 0x9c,
+  0x9d, 0x9e, 0x9f, 0xa0, 0xa1, 0xa2,
+]);
+const authReasons: ReadonlySet<number> = new Set([0x00, 0x18, 0x19]);
+
+function decodeDisconnect(
+  type: DisconnectPacket["type"],
+  version: ProtocolVersion,
+  context: typeof propertyContext.disconnect | typeof propertyContext.auth,
+): DisconnectPacket {
+  if (version < 5 || reader.remaining === 0) {
+    reader.expectEnd();
+    return { type, reason: 0 };
+  }
+  const reason = reader.byte();
+  const known = type === "disconnect" ? disconnectReasons : authReasons;
+  if (!known.has(reason)) throw new PacketError(reasonCode.protocolError, "The reason is not one of this packet.");
+  const properties = reader.remaining > 0 ? readProperties(reader, context) : undefined;
+  reader.expectEnd();
+  return { type, reason, properties };
+}

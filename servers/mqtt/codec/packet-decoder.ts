@@ -1,0 +1,115 @@
+import { decodePacket } from "./decode-packet.ts";
+import type { Packet, ProtocolVersion } from "./packet.ts";
+import { PacketError } from "./packet-error.ts";
+import { reasonCode } from "./reason-code.ts";
+
+const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
+const connectByte = 0x10;
+
+/**
+ * Cuts a byte stream into packets. `append` what arrives, then take `next` until it is undefined.
+ * Throws PacketError; the stream is of no further use then.
+ */
+export class PacketDecoder {
+  /** Undefined until a CONNECT was decoded: nothing else may come first ([MQTT-3.1.0-1]). */
+  version: ProtocolVersion | undefined = undefined;
+  /** Of a whole packet, header included; a CONNECT too. */
+  maximumPacketSize: number;
+  private bytes: Buffer | undefined = undefined;
+  private position = 0;
+  /** Chunks that wait until the packet they belong to is whole: joined once. */
+  private waiting: Buffer[] | undefined = undefined;
+  private waitingBytes = 0;
+  private needed = 0;
+  /** What the last packet was cut from, until the stream runs dry: an idle connection holds nothing. */
+  private frame: Buffer | undefined = undefined;
+  private packetStart = 0;
+
+  constructor(maximumPacketSize: number) {
+    this.maximumPacketSize = maximumPacketSize;
+  }
+
+  append(chunk: Buffer): void {
+    if (this.waiting) {
+      this.waiting.push(chunk);
+      this.waitingBytes += chunk.length;
+      if (this.waitingBytes < this.needed) return;
+      this.bytes = Buffer.concat(this.waiting, this.waitingBytes);
+      this.position = 0;
+      this.waiting = undefined;
+    } else if (this.bytes) {
+      this.bytes = Buffer.concat([this.bytes.subarray(this.position), chunk]);
+      this.position = 0;
+    } else {
+      this.bytes = chunk;
+      this.position = 0;
+    }
+  }
+
+  next(): Packet | undefined {
+    const { bytes } = this;
+    if (bytes === undefined) {
+      this.frame = undefined;
+      return undefined;
+    }
+    const start = this.position;
+    const available = bytes.length - start;
+    if (available < 2) return this.wait(2);
+    const firstByte = bytes[start] as number;
+    if (this.version === undefined && firstByte !== connectByte) throw unexpectedFirst(firstByte);
+    let bodyLength = 0;
+    let multiplier = 1;
+    let at = start + 1;
+    let padded = false;
+    for (;;) {
+      if (at >= bytes.length) return this.wait(available + 1);
+      const digit = bytes[at++] as number;
+      bodyLength += (digit & 0x7f) * multiplier;
+      if (digit < 0x80) {
+        padded = digit === 0 && at - start > 2;
+        break;
+      }
+      if (at - start === 5) throw malformed("The remaining length has more than four bytes.");
+      multiplier *= 128;
+    }
+    const end = at + bodyLength;
+    if (end - start > this.maximumPacketSize) {
+      throw new PacketError(reasonCode.packetTooLarge, `A packet of ${end - start} bytes is above ${this.maximumPacketSize}.`);
+    }
+    if (end > bytes.length) return this.wait(end - start);
+    this.frame = bytes;
+    this.packetStart = start;
+    this.position = end;
+    const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4);
+    if (packet.type === "connect") this.version ??= packet.version;
+    // [MQTT5-1.5.5-1]; 3.1.1 does not ask for it.
+    if (padded && this.version === 5) throw malformed("The remaining length is written with more bytes than it needs.");
+    if (end === bytes.length) this.bytes = undefined;
+    return packet;
+  }
+
+  /** The bytes of the packet that `next` gave last; a view, good until the next call. */
+  raw(): Buffer {
+    return this.frame ? this.frame.subarray(this.packetStart, this.position) : Buffer.alloc(0);
+  }
+
+  private wait(needed: number): undefined {
+    const rest = this.bytes?.subarray(this.position);
+    this.bytes = undefined;
+    this.frame = undefined;
+    if (!rest || rest.length === 0) return undefined;
+    // A few bytes must not hold the whole chunk they came in.
+    this.waiting = [rest.length < 1_024 ? Buffer.from(rest) : rest];
+    this.waitingBytes = rest.length;
+    this.needed = needed;
+    return undefined;
+  }
+}
+
+function unexpectedFirst(firstByte: number): PacketError {
+  const isConnect = firstByte >> 4 === 1;
+  return new PacketError(
+    isConnect ? reasonCode.malformedPacket : reasonCode.protocolError,
+    isConnect ? "Reserved bits of the fixed header are wrong." : "The first packet is not a CONNECT.",
+  );
+}

@@ -1,0 +1,188 @@
+import type { ByteReader } from "./byte-reader.ts";
+import { PacketError } from "./packet-error.ts";
+import { reasonCode } from "./reason-code.ts";
+
+/** Where properties stand; a bit each, so that a property's row says in which packets it may be. */
+export const propertyContext = {
+  connect: 1,
+  connack: 2,
+  publish: 4,
+  will: 8,
+  /** PUBACK, PUBREC, PUBREL, PUBCOMP. */
+  ack: 16,
+  subscribe: 32,
+  suback: 64,
+  unsubscribe: 128,
+  unsuback: 256,
+  disconnect: 512,
+  auth: 1024,
+} as const;
+export type PropertyContext = (typeof propertyContext)[keyof typeof propertyContext];
+
+const { connect, connack, publish, will, ack, subscribe, suback, unsuback, disconnect, auth } = propertyContext;
+const everywhere = 0x7ff;
+
+export interface Properties {
+  payloadFormatIndicator?: number | undefined;
+  messageExpiryInterval?: number | undefined;
+  contentType?: string | undefined;
+  responseTopic?: string | undefined;
+  correlationData?: Buffer | undefined;
+  /** One in a SUBSCRIBE; any number in a PUBLISH to a client. */
+  subscriptionIdentifiers?: number[] | undefined;
+  sessionExpiryInterval?: number | undefined;
+  assignedClientIdentifier?: string | undefined;
+  serverKeepAlive?: number | undefined;
+  authenticationMethod?: string | undefined;
+  authenticationData?: Buffer | undefined;
+  requestProblemInformation?: number | undefined;
+  willDelayInterval?: number | undefined;
+  requestResponseInformation?: number | undefined;
+  responseInformation?: string | undefined;
+  serverReference?: string | undefined;
+  reasonString?: string | undefined;
+  receiveMaximum?: number | undefined;
+  topicAliasMaximum?: number | undefined;
+  topicAlias?: number | undefined;
+  maximumQos?: number | undefined;
+  retainAvailable?: number | undefined;
+  /** In order; a key may repeat. */
+  userProperties?: (readonly [key: string, value: string])[] | undefined;
+  maximumPacketSize?: number | undefined;
+  wildcardSubscriptionAvailable?: number | undefined;
+  subscriptionIdentifierAvailable?: number | undefined;
+  sharedSubscriptionAvailable?: number | undefined;
+  /**
+   * PUBLISH and will: the encoded properties that travel on unchanged (§3.3.2.3: payload format, content type, response topic,
+   * correlation data, user properties), in their order.
+   */
+  forwarded?: Buffer | undefined;
+}
+export type PropertyName = Exclude<keyof Properties, "forwarded">;
+
+export type PropertyType = "bit" | "byte" | "twoBytes" | "fourBytes" | "variable" | "string" | "binary" | "pair";
+
+export interface PropertyRow {
+  readonly id: number;
+  readonly name: PropertyName;
+  readonly type: PropertyType;
+  readonly contexts: number;
+  /** A value of 0 is a protocol error. */
+  readonly nonZero?: true;
+  /** [MQTT5-3.3.2-4], -15, -16, -17, -20: sent on to receivers unaltered. */
+  readonly forwarded?: true;
+}
+
+/** MQTT 5.0 §2.2.2.2, table 2-4. */
+export const propertyRows: readonly PropertyRow[] = [
+  { id: 0x01, name: "payloadFormatIndicator", type: "bit", contexts: publish | will, forwarded: true },
+  { id: 0x02, name: "messageExpiryInterval", type: "fourBytes", contexts: publish | will },
+  { id: 0x03, name: "contentType", type: "string", contexts: publish | will, forwarded: true },
+  { id: 0x08, name: "responseTopic", type: "string", contexts: publish | will, forwarded: true },
+  { id: 0x09, name: "correlationData", type: "binary", contexts: publish | will, forwarded: true },
+  { id: 0x0b, name: "subscriptionIdentifiers", type: "variable", contexts: publish | subscribe, nonZero: true },
+  { id: 0x11, name: "sessionExpiryInterval", type: "fourBytes", contexts: connect | connack | disconnect },
+  { id: 0x12, name: "assignedClientIdentifier", type: "string", contexts: connack },
+  { id: 0x13, name: "serverKeepAlive", type: "twoBytes", contexts: connack },
+  { id: 0x15, name: "authenticationMethod", type: "string", contexts: connect | connack | auth },
+  { id: 0x16, name: "authenticationData", type: "binary", contexts: connect | connack | auth },
+  { id: 0x17, name: "requestProblemInformation", type: "bit", contexts: connect },
+  { id: 0x18, name: "willDelayInterval", type: "fourBytes", contexts: will },
+  { id: 0x19, name: "requestResponseInformation", type: "bit", contexts: connect },
+  { id: 0x1a, name: "responseInformation", type: "string", contexts: connack },
+  { id: 0x1c, name: "serverReference", type: "string", contexts: connack | disconnect },
+  { id: 0x1f, name: "reasonString", type: "string", contexts: connack | ack | suback | unsuback | disconnect | auth },
+  { id: 0x21, name: "receiveMaximum", type: "twoBytes", contexts: connect | connack, nonZero: true },
+  { id: 0x22, name: "topicAliasMaximum", type: "twoBytes", contexts: connect | connack },
+  { id: 0x23, name: "topicAlias", type: "twoBytes", contexts: publish },
+  { id: 0x24, name: "maximumQos", type: "bit", contexts: connack },
+  { id: 0x25, name: "retainAvailable", type: "bit", contexts: connack },
+  { id: 0x26, name: "userProperties", type: "pair", contexts: everywhere, forwarded: true },
+  { id: 0x27, name: "maximumPacketSize", type: "fourBytes", contexts: connect | connack, nonZero: true },
+  { id: 0x28, name: "wildcardSubscriptionAvailable", type: "bit", contexts: connack },
+  { id: 0x29, name: "subscriptionIdentifierAvailable", type: "bit", contexts: connack },
+  { id: 0x2a, name: "sharedSubscriptionAvailable", type: "bit", contexts: connack },
+];
+
+const rowById: readonly (PropertyRow | undefined)[] = Array.from({ length: 0x2b }, (_, id) => propertyRows.find((row) => row.id === id));
+const forwardingContexts = publish | will;
+
+const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
+const protocolError = (message: string) => new PacketError(reasonCode.protocolError, message);
+
+/** Property length and properties; undefined where there are none. Throws PacketError. */
+export function readProperties(reader: ByteReader, context: PropertyContext): Properties | undefined {
+  const length = reader.variableByteInteger();
+  if (length === 0) return undefined;
+  if (length > reader.remaining) throw malformed("The properties are longer than the packet.");
+  const packetEnd = reader.end;
+  const end = reader.position + length;
+  // A field may not reach beyond the property length.
+  reader.end = end;
+  const properties: Properties = {};
+  const forwarding = (context & forwardingContexts) !== 0;
+  let forwarded: Buffer[] | undefined;
+  while (reader.position < end) {
+    const start = reader.position;
+    const id = reader.variableByteInteger();
+    const row = rowById[id];
+    // §2.2.2.2: an identifier that is unknown or not of this packet makes it malformed.
+    if (row === undefined) throw malformed(`There is no property 0x${id.toString(16)}.`);
+    if ((row.contexts & context) === 0) throw malformed(`The property ${row.name} has no place in this packet.`);
+    readProperty(reader, row, properties, context);
+    if (forwarding && row.forwarded) {
+      forwarded ??= [];
+      forwarded.push(reader.bytes.subarray(start, reader.position));
+    }
+  }
+  reader.end = packetEnd;
+  if (forwarded) properties.forwarded = Buffer.concat(forwarded);
+  return properties;
+}
+
+function readProperty(reader: ByteReader, row: PropertyRow, properties: Properties, context: PropertyContext): void {
+  if (row.name === "userProperties") {
+    properties.userProperties ??= [];
+    properties.userProperties.push([reader.string(), reader.string()]);
+    return;
+  }
+  if (row.name === "subscriptionIdentifiers") {
+    if (properties.subscriptionIdentifiers && context !== publish) throw protocolError("A subscription identifier stands twice.");
+    const identifier = reader.variableByteInteger();
+    if (identifier === 0) throw protocolError("A subscription identifier is 0.");
+    properties.subscriptionIdentifiers ??= [];
+    properties.subscriptionIdentifiers.push(identifier);
+    return;
+  }
+  if (properties[row.name] !== undefined) throw protocolError(`The property ${row.name} stands twice.`);
+  const value = readValue(reader, row);
+  if (row.nonZero && value === 0) throw protocolError(`The property ${row.name} is 0.`);
+  (properties as Record<string, unknown>)[row.name] = value;
+}
+
+function readValue(reader: ByteReader, row: PropertyRow): number | string | Buffer {
+  switch (row.type) {
+    case "bit": {
+      const value = reader.byte();
+      if (value > 1) throw protocolError(`The property ${row.name} is neither 0 nor 1.`);
+      return value;
+    }
+    case "byte":
+      return reader.byte();
+    case "twoBytes":
+      return reader.twoBytes();
+    case "fourBytes":
+      return reader.fourBytes();
+    case "variable":
+      return reader.variableByteInteger();
+    case "string":
+      return reader.string();
+    case "binary":
+      // The chunk that it came in is much larger and would be held with it.
+      return Buffer.from(reader.binary());
+    case "pair":
+      throw new Error("user properties are read as pairs");
+    default:
+      return row.type satisfies never;
+  }
+}

@@ -1,0 +1,53 @@
+/** Topic names and filters, MQTT §4.7. */
+
+/** [MQTT-4.7.3-1], [MQTT-3.3.2-2]: at least one character, no wildcard. */
+export const isTopicName = (topic: string): boolean => topic.length > 0 && !topic.includes("#") && !topic.includes("+");
+
+/** [MQTT-4.7.1-2], [MQTT-4.7.1-3]: `#` only as the last level, `+` only as a whole one. */
+export function isTopicFilter(filter: string): boolean {
+  if (filter.length === 0) return false;
+  if (!filter.includes("#") && !filter.includes("+")) return true;
+  const levels = filter.split("/");
+  return levels.every((level, index) =>
+    level === "#" ? index === levels.length - 1 : level === "+" || (!level.includes("#") && !level.includes("+")),
+  );
+}
+
+export const hasWildcard = (filter: string): boolean => filter.includes("#") || filter.includes("+");
+
+export interface SharedFilter {
+  readonly group: string;
+  readonly filter: string;
+}
+
+const sharePrefix = "$share/";
+export const isSharedFilter = (filter: string): boolean => filter.startsWith(sharePrefix) || filter === "$share";
+
+/** `$share/{group}/{filter}`; undefined where it is not well formed ([MQTT5-4.8.2-1], [MQTT5-4.8.2-2]). */
+export function parseSharedFilter(filter: string): SharedFilter | undefined {
+  const slash = filter.indexOf("/", sharePrefix.length);
+  if (slash <= sharePrefix.length) return undefined;
+  const group = filter.slice(sharePrefix.length, slash);
+  const inner = filter.slice(slash + 1);
+  return hasWildcard(group) || !isTopicFilter(inner) ? undefined : { group, filter: inner };
+}
+
+/** Whether a filter matches a topic name; for single questions, where the trie is for many. */
+export function topicMatches(filter: string, topic: string): boolean {
+  // [MQTT-4.7.2-1]: a leading wildcard does not match what begins with $.
+  if (topic.startsWith("$") && (filter.startsWith("#") || filter.startsWith("+"))) return false;
+  const wanted = filter.split("/");
+  const levels = topic.split("/");
+  for (const [index, level] of wanted.entries()) {
+    if (level === "#") return true;
+    if (index >= levels.length) return false;
+    if (level !== "+" && level !== levels[index]) return false;
+  }
+  return wanted.length === levels.length;
+}
+
+export function levelCount(topic: string): number {
+  let count = 1;
+  for (let at = topic.indexOf("/"); at >= 0; at = topic.indexOf("/", at + 1)) count++;
+  return count;
+}

@@ -1,0 +1,26 @@
+import { encodeForwarded } from "../codec/encode-properties.ts";
+import { Message } from "../engine/message.ts";
+import { decodeForwarded } from "../inspector/message-record.ts";
+
+/**
+ * A device that answers commands: what comes on `commands/{device}/{command}` is answered on its response topic, and without one
+ * on the same topic with `/result` behind.
+ */
+export function answerCommand(message: Message): Message | undefined {
+  const { topic } = message;
+  if (!topic.startsWith("commands/") || topic.endsWith("/result") || message.retain) return undefined;
+  const properties = decodeForwarded(message.forwarded);
+  const command = topic.slice("commands/".length);
+  const answer = { command, status: "done", received: message.payload.toString("utf8").slice(0, 1_000), at: new Date().toISOString() };
+  return new Message({
+    topic: properties?.responseTopic ?? `${topic}/result`,
+    payload: Buffer.from(JSON.stringify(answer)),
+    qos: message.qos,
+    retain: false,
+    forwarded: encodeForwarded({
+      payloadFormatIndicator: 1,
+      contentType: "application/json",
+      ...(properties?.correlationData && { correlationData: properties.correlationData }),
+    }),
+  });
+}

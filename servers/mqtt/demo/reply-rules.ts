@@ -1,0 +1,68 @@
+import { randomUUID } from "node:crypto";
+import type { MqttReplyRule } from "../../../contract/mqtt.ts";
+import { encodeForwarded } from "../codec/encode-properties.ts";
+import { isTopicName, topicMatches } from "../codec/topic.ts";
+import { Message } from "../engine/message.ts";
+import { decodeForwarded } from "../inspector/message-record.ts";
+
+export interface ReplyRules {
+  list(): readonly MqttReplyRule[];
+  save(rule: Omit<MqttReplyRule, "id" | "answered"> & { readonly id?: string | undefined }): MqttReplyRule;
+  remove(id: string): boolean;
+  /** Answers a message by the rules whose filter matches. */
+  onMessage(message: Message): void;
+  close(): void;
+}
+
+/** Answers to answers would go round for ever. */
+const ownReplies = new WeakSet<Message>();
+
+export function createReplyRules(publish: (message: Message) => void): ReplyRules {
+  const rules = new Map<string, MqttReplyRule & { answered: number }>();
+  const timers = new Set<NodeJS.Timeout>();
+
+  function reply(rule: MqttReplyRule & { answered: number }, message: Message): void {
+    const properties = decodeForwarded(message.forwarded);
+    const fill = (template: string) =>
+      template.replaceAll("{topic}", message.topic).replaceAll("{payload}", message.payload.toString("utf8"));
+    const topic = rule.topic === "" ? properties?.responseTopic : fill(rule.topic);
+    if (topic === undefined || !isTopicName(topic)) return;
+    rule.answered++;
+    const answer = new Message({
+      topic,
+      payload: Buffer.from(fill(rule.payload)),
+      qos: rule.qos,
+      retain: rule.retain,
+      forwarded: properties?.correlationData && encodeForwarded({ correlationData: properties.correlationData }),
+    });
+    ownReplies.add(answer);
+    if (rule.delayMs === 0) {
+      publish(answer);
+      return;
+    }
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      publish(answer);
+    }, rule.delayMs);
+    timers.add(timer);
+  }
+
+  return {
+    list: () => [...rules.values()],
+    save({ id = randomUUID(), ...rule }) {
+      const saved = { ...rule, id, answered: rules.get(id)?.answered ?? 0 };
+      rules.set(id, saved);
+      return saved;
+    },
+    remove: (id) => rules.delete(id),
+    onMessage(message) {
+      if (rules.size === 0 || ownReplies.has(message)) return;
+      for (const rule of rules.values()) {
+        if (rule.enabled && topicMatches(rule.filter, message.topic)) reply(rule, message);
+      }
+    },
+    close() {
+      for (const timer of timers) clearTimeout(timer);
+    },
+  };
+}

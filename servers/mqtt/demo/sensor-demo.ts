@@ -1,0 +1,85 @@
+import { Message } from "../engine/message.ts";
+
+interface Sensor {
+  readonly topic: string;
+  readonly unit: string;
+  readonly decimals: number;
+  readonly centre: number;
+  readonly swing: number;
+  value: number;
+}
+
+const places = ["hall-a", "hall-b", "roof"] as const;
+const kinds = [
+  { name: "temperature", unit: "°C", decimals: 2, centre: 21, swing: 4 },
+  { name: "humidity", unit: "%", decimals: 1, centre: 45, swing: 12 },
+  { name: "pressure", unit: "hPa", decimals: 1, centre: 1_013, swing: 8 },
+  { name: "vibration", unit: "mm/s", decimals: 3, centre: 1.2, swing: 0.8 },
+] as const;
+
+const tickMs = 50;
+
+export interface SensorDemo {
+  readonly running: boolean;
+  readonly messagesPerSecond: number;
+  start(messagesPerSecond: number): void;
+  stop(): void;
+}
+
+/** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and now and then a line on test/topic. */
+export function createSensorDemo(publish: (message: Message) => void): SensorDemo {
+  const sensors: Sensor[] = places.flatMap((place) =>
+    kinds.map((kind) => ({ ...kind, topic: `sensors/${place}/${kind.name}`, value: kind.centre })),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  let rate = 0;
+  let owed = 0;
+  let sequence = 0;
+
+  function read(sensor: Sensor): number {
+    // A walk that is drawn back to its centre, as a room's temperature is.
+    const step = (Math.random() - 0.5) * sensor.swing * 0.1;
+    sensor.value += step + (sensor.centre - sensor.value) * 0.01;
+    return Number(sensor.value.toFixed(sensor.decimals));
+  }
+
+  function tick(): void {
+    owed += (rate * tickMs) / 1_000;
+    for (; owed >= 1; owed--) {
+      const sensor = sensors[sequence % sensors.length] as Sensor;
+      const payload = JSON.stringify({ v: read(sensor), unit: sensor.unit, seq: sequence, at: new Date().toISOString() });
+      publish(
+        new Message({
+          topic: sensor.topic,
+          payload: Buffer.from(payload),
+          qos: sequence % 3 === 0 ? 1 : 0,
+          retain: sensor.topic.endsWith("temperature"),
+        }),
+      );
+      sequence++;
+      if (sequence % 50 === 0) {
+        const text = JSON.stringify({ message: "Hello, MQTT!", status: "test" });
+        publish(new Message({ topic: "test/topic", payload: Buffer.from(text), qos: 0, retain: false }));
+      }
+    }
+  }
+
+  return {
+    get running() {
+      return timer !== undefined;
+    },
+    get messagesPerSecond() {
+      return rate;
+    },
+    start(messagesPerSecond) {
+      rate = messagesPerSecond;
+      owed = 1;
+      timer ??= setInterval(tick, tickMs);
+    },
+    stop() {
+      clearInterval(timer);
+      timer = undefined;
+      rate = 0;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+/** Who may connect, and what for; the engine asks, `servers/mqtt/access` answers. */
+
+export interface Credentials {
+  readonly clientId: string;
+  readonly username: string | undefined;
+  readonly password: Buffer | undefined;
+  /** Common name of a client certificate that was verified. */
+  readonly certificateName: string | undefined;
+}
+
+export interface Identity {
+  readonly clientId: string;
+  readonly username: string | undefined;
+}
+
+export type Verdict =
+  | { readonly allowed: true; readonly username: string | undefined }
+  | { readonly allowed: false; readonly why: "bad user name or password" | "not authorized" };
+
+/** One enhanced authentication under way (MQTT 5.0 §4.12). */
+export interface AuthExchange {
+  /** Takes what the client sent and says how to go on. */
+  step(data: Buffer): AuthStep | Promise<AuthStep>;
+}
+
+export type AuthStep =
+  | { readonly state: "continue"; readonly data: Buffer }
+  | { readonly state: "done"; readonly data: Buffer | undefined; readonly username: string }
+  | { readonly state: "failed" };
+
+export interface Access {
+  authenticate(credentials: Credentials): Verdict | Promise<Verdict>;
+  /** Undefined where the method is not known. */
+  exchange(method: string): AuthExchange | undefined;
+  mayPublish(identity: Identity, topic: string): boolean;
+  maySubscribe(identity: Identity, filter: string): boolean;
+}

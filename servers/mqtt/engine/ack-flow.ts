@@ -1,0 +1,26 @@
+import type { AckPacket } from "../codec/packet.ts";
+import { PacketError } from "../codec/packet-error.ts";
+import { reasonCode } from "../codec/reason-code.ts";
+import type { Connection } from "./connection.ts";
+import type { Session } from "./session.ts";
+
+/** The QoS 1 and QoS 2 handshakes (MQTT §4.3). */
+export function handleAck(connection: Connection, packet: AckPacket): void {
+  const session = connection.session as Session;
+  const { type, packetId, reason } = packet;
+  if (type === "pubrel") {
+    const known = session.releaseReceived(packetId);
+    if (known) session.store?.released(session.clientId, packetId);
+    connection.sendAck("pubcomp", packetId, known ? 0 : reasonCode.packetIdentifierNotFound);
+    return;
+  }
+  const result = session.acknowledged(type, packetId, reason);
+  if (result === "unexpected") throw new PacketError(reasonCode.protocolError, `${type.toUpperCase()} does not fit what was sent.`);
+  if (type !== "pubrec") return;
+  if (result === "unknown") {
+    connection.sendAck("pubrel", packetId, reasonCode.packetIdentifierNotFound);
+    return;
+  }
+  // §4.3.3: an error in the PUBREC ends the exchange.
+  if (reason < 0x80) connection.sendAck("pubrel", packetId, 0);
+}

@@ -1,0 +1,35 @@
+/** What the engine allows; every queue is bounded by something here. */
+export interface EngineLimits {
+  /** Of a packet from a client. */
+  readonly maximumPacketSize: number;
+  /** Waiting messages of one session, with QoS 1 and 2. */
+  readonly queueMessages: number;
+  readonly queueBytes: number;
+  /** Which message gives way when a queue is full. */
+  readonly queuePolicy: "drop newest" | "drop oldest";
+  /** Messages with QoS 1 and 2 sent to one client and not acknowledged; its own receive maximum may be lower. */
+  readonly inflightMessages: number;
+  /** What a client may have unacknowledged towards the broker (MQTT 5.0). */
+  readonly receiveMaximum: number;
+  readonly topicAliasMaximum: number;
+  /** Bytes that a client may leave unread before QoS 0 is dropped for it and the rest waits. */
+  readonly unreadBytes: number;
+  readonly clients: number;
+  readonly connectTimeoutMs: number;
+  /** 0: whatever the client asks for. */
+  readonly keepAliveSeconds: number;
+  readonly sessionExpirySeconds: number;
+  readonly retainedMessages: number;
+  readonly retainedBytes: number;
+  /** Of each client; 0 is no limit. Faster ones are read more slowly. */
+  readonly messagesPerSecond: number;
+  /** Given to clients that ask for it; %c is the client identifier. Empty: none. */
+  readonly responseInformation: string;
+  /** MQTT 5.0: say in words what was wrong. */
+  readonly reasonStrings: boolean;
+}
+
+/** Of the bus's topic matcher; deeper names are refused. */
+export const topicLevels = 100;
+/** MQTT 5.0 §3.1.2.11.2: a session that never expires. */
+export const neverExpires = 0xffff_ffff;

@@ -1,0 +1,47 @@
+import type { ConnectPacket, PublishPacket, SubscriptionRequest } from "../codec/packet.ts";
+import type { PacketError } from "../codec/packet-error.ts";
+import type { Access } from "./access.ts";
+import type { ClusterLink } from "./cluster-link.ts";
+import type { Connection } from "./connection.ts";
+import type { DropReason } from "./delivery-trace.ts";
+import type { EngineLimits } from "./engine-limits.ts";
+import type { Message } from "./message.ts";
+import type { MessageBus } from "./message-bus.ts";
+import type { Session } from "./session.ts";
+import type { SessionStore, StoredSession } from "./session-store.ts";
+
+/** Told what happens; every part is optional, and what is not there costs nothing. */
+export interface EngineObserver {
+  connected?(connection: Connection, packet: ConnectPacket): void;
+  connectRefused?(connection: Connection, why: string): void;
+  disconnected?(connection: Connection, why: string): void;
+  /** Before it is routed; may set `message.trace`. The packet is absent for what the broker itself publishes. */
+  published?(message: Message, connection: Connection | undefined, packet: PublishPacket | undefined): void;
+  routed?(message: Message): void;
+  subscribed?(session: Session, requests: readonly SubscriptionRequest[], reasons: readonly number[]): void;
+  unsubscribed?(session: Session, filters: readonly string[]): void;
+  dropped?(clientId: string, why: DropReason): void;
+  /** It was routed, and not kept: there are too many. */
+  notRetained?(message: Message): void;
+  refused?(connection: Connection, error: PacketError): void;
+  retainedChanged?(topic: string, message: Message | undefined): void;
+}
+
+export interface EngineLog {
+  debug(text: string): void;
+  info(text: string): void;
+  warning(text: string): void;
+  error(text: string): void;
+}
+
+export interface EngineOptions {
+  readonly limits: EngineLimits;
+  readonly access: Access;
+  readonly bus: MessageBus;
+  readonly cluster?: ClusterLink | undefined;
+  readonly store?: SessionStore | undefined;
+  /** Sessions of an earlier run. */
+  readonly restored?: readonly StoredSession[];
+  readonly observer?: EngineObserver;
+  readonly log: EngineLog;
+}

@@ -1,0 +1,343 @@
+import type { Qos } from "../codec/packet.ts";
+import { reasonCode } from "../codec/reason-code.ts";
+import { parseSharedFilter } from "../codec/topic.ts";
+import type { Access } from "./access.ts";
+import type { ClusterLink } from "./cluster-link.ts";
+import { Connection, type ConnectionOrigin } from "./connection.ts";
+import type { Delivery } from "./delivery.ts";
+import type { EngineLimits } from "./engine-limits.ts";
+import type { EngineLog, EngineObserver, EngineOptions } from "./engine-options.ts";
+import { Figures } from "./figures.ts";
+import { Message } from "./message.ts";
+import type { MessageBus } from "./message-bus.ts";
+import { FlushScheduler, type Transport } from "./output.ts";
+import { RetainedFeed } from "./retained-feed.ts";
+import { routeMessage } from "./route-message.ts";
+import { type PendingWill, Session } from "./session.ts";
+import type { SessionStore, StoredSession } from "./session-store.ts";
+import { storedForm } from "./stored-form.ts";
+import { SharedGroup, Subscription, type SubscriptionOptions } from "./subscription.ts";
+import { SubscriptionTrie } from "./subscription-trie.ts";
+import { sweep, sweepIntervalMs } from "./sweep.ts";
+
+/** Sessions, routing, wills and expiry: the broker without its listeners. */
+export class Engine {
+  readonly limits: EngineLimits;
+  readonly access: Access;
+  readonly bus: MessageBus;
+  readonly cluster: ClusterLink | undefined;
+  readonly store: SessionStore | undefined;
+  readonly observer: EngineObserver;
+  readonly log: EngineLog;
+  readonly figures = new Figures();
+  readonly scheduler = new FlushScheduler();
+  readonly sessions = new Map<string, Session>();
+  readonly connections = new Set<Connection>();
+  readonly trie = new SubscriptionTrie();
+  private readonly groups = new Map<string, SharedGroup>();
+  /** Sessions without a connection. */
+  readonly away = new Set<Session>();
+  connectedClients = 0;
+  private stopping = false;
+  private coarseNow = Date.now();
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(options: EngineOptions) {
+    this.limits = options.limits;
+    this.access = options.access;
+    this.bus = options.bus;
+    this.cluster = options.cluster;
+    this.store = options.store;
+    this.observer = options.observer ?? {};
+    this.log = options.log;
+    const { store } = this;
+    if (store) {
+      this.scheduler.beforeWrite = () => store.commit();
+      for (const kept of options.restored ?? []) this.restore(kept);
+    }
+    this.bus.onMessage((message) => routeMessage(this, message));
+    this.cluster?.attach(this);
+    this.timer = setInterval(() => {
+      this.coarseNow = Date.now();
+      sweep(this, this.coarseNow);
+      store?.commit();
+    }, sweepIntervalMs);
+  }
+
+  /** The time as of the last sweep: good enough for keep alive, and free. */
+  now(): number {
+    return this.coarseNow;
+  }
+
+  /** Takes over a client's connection; feed what arrives to `receive`, and tell `drained` and `close`. */
+  open(transport: Transport, origin: ConnectionOrigin): Connection {
+    const connection = new Connection(this, transport, origin);
+    this.connections.add(connection);
+    if (this.stopping) transport.destroy();
+    this.figures.connections++;
+    return connection;
+  }
+
+  /** Undefined: it is routed and kept already. */
+  publish(message: Message): Promise<void> | undefined {
+    if (!message.retain) return this.bus.publish(message);
+    const keep = message.payload.length === 0 || this.retainedRoom(message);
+    const kept = keep ? this.bus.retained.store(message) : undefined;
+    if (keep) this.observer.retainedChanged?.(message.topic, message.payload.length > 0 ? message : undefined);
+    else this.observer.notRetained?.(message);
+    const routed = this.bus.publish(message);
+    return kept || routed ? Promise.all([kept, routed]).then(() => {}) : undefined;
+  }
+
+  /** From the broker itself: the page, the demo, `$SYS`. */
+  publishOwn(message: Message): Promise<void> | undefined {
+    this.observer.published?.(message, undefined, undefined);
+    return this.publish(message);
+  }
+
+  retainedRoom(message: Message): boolean {
+    if (message.payload.length === 0) return true;
+    const { retained } = this.bus;
+    const { retainedMessages, retainedBytes } = this.limits;
+    if (retained.has(message.topic)) return retained.bytes <= retainedBytes;
+    return retained.count < retainedMessages && retained.bytes + message.bytes <= retainedBytes;
+  }
+
+  openSession(
+    connection: Connection,
+    cleanStart: boolean,
+    expirySeconds: number,
+    will: PendingWill | undefined,
+  ): { session: Session; present: boolean } {
+    const { clientId } = connection.identity;
+    let session = this.sessions.get(clientId);
+    // [MQTT-3.1.4-2]
+    session?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+    session = this.sessions.get(clientId);
+    if (session && cleanStart) {
+      this.endSession(session);
+      session = undefined;
+    }
+    const present = session !== undefined;
+    if (!session) {
+      session = new Session(clientId, connection.v5, this);
+      this.sessions.set(clientId, session);
+    }
+    this.away.delete(session);
+    session.willDueAt = 0;
+    session.v5 = connection.v5;
+    session.will = will;
+    connection.session = session;
+    session.connection = connection;
+    this.connectedClients++;
+    const wasStored = session.store !== undefined;
+    session.expirySeconds = expirySeconds;
+    if (expirySeconds > 0) this.store?.saveSession(session);
+    else if (wasStored) this.forgetStored(session);
+    return { session, present };
+  }
+
+  setExpiry(session: Session, expirySeconds: number): void {
+    const stored = session.store !== undefined;
+    session.expirySeconds = Math.min(expirySeconds, this.limits.sessionExpirySeconds);
+    if (session.expirySeconds > 0) this.store?.saveSession(session);
+    else if (stored) this.forgetStored(session);
+  }
+
+  private forgetStored(session: Session): void {
+    for (const delivery of session.deliveries()) this.store?.removed(session.clientId, delivery);
+    this.store?.removeSession(session.clientId);
+  }
+
+  connectionClosed(connection: Connection, why: string): void {
+    this.connections.delete(connection);
+    const { session } = connection;
+    this.observer.disconnected?.(connection, why);
+    if (!session || session.connection !== connection) return;
+    this.connectedClients--;
+    session.connection = undefined;
+    session.disconnectedAt = Date.now();
+    this.away.add(session);
+    this.redistribute(session);
+    const { will } = session;
+    // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: at the end of the delay or of the session, whichever is first.
+    if (will) {
+      const delay = Math.min(will.delaySeconds, session.expirySeconds);
+      if (delay === 0) this.publishWill(session);
+      else session.willDueAt = session.disconnectedAt + delay * 1_000;
+    }
+    if (session.expirySeconds === 0) this.endSession(session);
+    else this.store?.saveSession(session);
+  }
+
+  /** The session and all that belongs to it goes; a will that waits is published now. */
+  endSession(session: Session): void {
+    if (session.will && session.connection === undefined) this.publishWill(session);
+    for (const filter of [...session.subscriptions.keys()]) this.unsubscribe(session, filter);
+    this.away.delete(session);
+    this.sessions.delete(session.clientId);
+    this.redistribute(session);
+    if (session.store) this.forgetStored(session);
+    this.cluster?.ended(session.clientId);
+  }
+
+  /** For another broker, where the client is now: the session goes from here as it is, its will with it. */
+  surrender(clientId: string, cleanStart: boolean): StoredSession | undefined {
+    this.sessions.get(clientId)?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+    const session = this.sessions.get(clientId);
+    if (!session) return undefined;
+    if (cleanStart) {
+      this.endSession(session);
+      return undefined;
+    }
+    const form = storedForm(session);
+    if (session.store) this.forgetStored(session);
+    session.expirySeconds = 0;
+    for (const filter of [...session.subscriptions.keys()]) this.unsubscribe(session, filter);
+    this.away.delete(session);
+    this.sessions.delete(clientId);
+    return form;
+  }
+
+  /** A session that another broker surrendered. */
+  adopt(kept: StoredSession): Session {
+    const session = this.restore(kept);
+    const { clientId, store } = session;
+    for (const { filter, options } of kept.subscriptions) store?.subscribed(clientId, filter, options);
+    for (const packetId of kept.received) store?.received(clientId, packetId);
+    if (store) for (const delivery of session.deliveries()) store.queued(clientId, delivery);
+    return session;
+  }
+
+  publishWill(session: Session): void {
+    const { will } = session;
+    session.will = undefined;
+    session.willDueAt = 0;
+    if (!will) return;
+    const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
+    if (topic.startsWith("$SYS") || !this.access.mayPublish({ clientId: session.clientId, username: will.username }, topic)) return;
+    const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
+    this.publishOwn(new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt }))?.catch((error: unknown) => {
+      this.log.error(`The will of ${session.clientId} could not be published: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  }
+
+  /** True where there was no such subscription before. */
+  subscribe(session: Session, filter: string, options: SubscriptionOptions): boolean {
+    const isNew = !session.subscriptions.has(filter);
+    const shared = parseSharedFilter(filter);
+    let group: SharedGroup | undefined;
+    if (filter.startsWith("$share/") && shared) {
+      group = this.groups.get(filter);
+      if (!group) {
+        group = new SharedGroup(filter, shared.filter);
+        this.groups.set(filter, group);
+        this.trie.add(shared.filter, filter, group);
+      }
+    }
+    const subscription = new Subscription(session, filter, options, group);
+    session.subscriptions.set(filter, subscription);
+    if (group) group.add(subscription);
+    else this.trie.add(filter, session, subscription);
+    session.store?.subscribed(session.clientId, filter, options);
+    return isNew;
+  }
+
+  /** False where there was none. */
+  unsubscribe(session: Session, filter: string): boolean {
+    const subscription = session.subscriptions.get(filter);
+    if (!subscription) return false;
+    session.subscriptions.delete(filter);
+    session.store?.unsubscribed(session.clientId, filter);
+    const { group } = subscription;
+    if (!group) {
+      this.trie.remove(filter, session);
+      return true;
+    }
+    group.remove(session);
+    if (group.size === 0) {
+      this.groups.delete(filter);
+      this.trie.remove(group.filter, filter);
+    }
+    return true;
+  }
+
+  /** MQTT 5.0 §4.8.2: what a lost member of a shared subscription did not acknowledge goes to another. */
+  private redistribute(session: Session): void {
+    const ended = !this.sessions.has(session.clientId);
+    this.handOn(
+      session,
+      session.takeShared((subscription) => ended || subscription.group?.pick(session)?.session.connection !== undefined),
+    );
+  }
+
+  /** What waits for absent members of the session's shared subscriptions goes to this one, which is there. */
+  gatherShared(session: Session): void {
+    for (const { group } of session.subscriptions.values()) {
+      if (!group) continue;
+      for (const absent of group.away())
+        this.handOn(
+          absent,
+          absent.takeShared((subscription) => subscription.group === group),
+        );
+    }
+  }
+
+  private handOn(from: Session, deliveries: readonly Delivery[]): void {
+    for (const { message, qos, retain, shared } of deliveries) {
+      const next = this.groups.get(shared?.filter ?? "")?.pick(from);
+      if (next) next.session.deliver(message, qos, retain, next.identifiers, next);
+      else from.drop(message, "session ended");
+    }
+  }
+
+  /** The retained messages for a new subscription. */
+  sendRetained(connection: Connection, filter: string, qos: Qos, identifier: number): void {
+    const found = this.bus.retained.matching(filter);
+    const identifiers = identifier > 0 ? [identifier] : undefined;
+    if (!(found instanceof Promise)) {
+      if (found.length > 0) connection.session?.feed(new RetainedFeed(found, qos, identifiers));
+      return;
+    }
+    connection.hold();
+    found.then(
+      (messages) => {
+        if (connection.state === "connected") connection.session?.feed(new RetainedFeed(messages, qos, identifiers));
+        connection.release();
+      },
+      (error: unknown) => {
+        this.log.error(`Retained messages cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+        connection.release();
+      },
+    );
+  }
+
+  private restore(kept: StoredSession): Session {
+    const session = new Session(kept.clientId, kept.v5, this);
+    // Set last: what comes from the store need not be written to it.
+    session.expirySeconds = 0;
+    session.disconnectedAt = kept.disconnectedAt || Date.now();
+    session.will = kept.will;
+    // MQTT 5.0 §3.1.2.5: a server that was away publishes the will when it is back.
+    if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
+    this.sessions.set(kept.clientId, session);
+    this.away.add(session);
+    for (const { filter, options } of kept.subscriptions) this.subscribe(session, filter, options);
+    for (const packetId of kept.received) session.addReceived(packetId);
+    for (const delivery of kept.deliveries) session.restore(delivery);
+    session.expirySeconds = kept.expirySeconds;
+    this.store?.saveSession(session);
+    return session;
+  }
+
+  /** Everyone is told that the server shuts down; then nothing moves any more. */
+  stop(): void {
+    this.stopping = true;
+    clearInterval(this.timer);
+    for (const connection of [...this.connections]) {
+      connection.disconnect(reasonCode.serverShuttingDown, "The server shuts down.");
+    }
+    this.scheduler.flush();
+    this.store?.commit();
+  }
+}

@@ -1,0 +1,22 @@
+import type { DropReason } from "./delivery-trace.ts";
+
+/** Counts since the start. */
+export class Figures {
+  messagesIn = 0;
+  messagesOut = 0;
+  bytesIn = 0;
+  connections = 0;
+  /** Bytes and packets that broke the standard. */
+  refused = 0;
+  readonly dropped: Record<DropReason, number> = {
+    "slow reader": 0,
+    "queue full": 0,
+    expired: 0,
+    "too large": 0,
+    "session ended": 0,
+  };
+
+  get droppedInAll(): number {
+    return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);
+  }
+}

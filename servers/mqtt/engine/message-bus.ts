@@ -1,0 +1,22 @@
+import type { Message } from "./message.ts";
+
+/**
+ * What carries messages from whoever publishes to every broker that routes them: in one process, or over Redis to many.
+ * Undefined instead of a promise where it is done at once.
+ */
+export interface MessageBus {
+  readonly retained: RetainedStore;
+  publish(message: Message): Promise<void> | undefined;
+  /** Called for each message, in the order of publishing. */
+  onMessage(listener: (message: Message) => void): void;
+}
+
+export interface RetainedStore {
+  readonly count: number;
+  readonly bytes: number;
+  has(topic: string): boolean;
+  /** An empty payload removes what was kept (MQTT §3.3.1.3). */
+  store(message: Message): Promise<void> | undefined;
+  /** Expired ones are left out. */
+  matching(filter: string): readonly Message[] | Promise<readonly Message[]>;
+}

@@ -1,0 +1,119 @@
+import type { PublishPacket } from "../codec/packet.ts";
+import { PacketError } from "../codec/packet-error.ts";
+import { reasonCode } from "../codec/reason-code.ts";
+import { levelCount } from "../codec/topic.ts";
+import type { Connection } from "./connection.ts";
+import { topicLevels } from "./engine-limits.ts";
+import { Message } from "./message.ts";
+import type { Session } from "./session.ts";
+
+/** A PUBLISH of a client's: checked, routed, acknowledged. */
+export function handlePublish(connection: Connection, packet: PublishPacket): void {
+  const { engine } = connection;
+  const session = connection.session as Session;
+  const { qos, packetId, properties } = packet;
+  connection.messagesIn++;
+  connection.recentMessages++;
+  engine.figures.messagesIn++;
+  // [MQTT5-3.3.4-6]
+  if (properties?.subscriptionIdentifiers) {
+    throw new PacketError(reasonCode.protocolError, "A client does not send subscription identifiers.");
+  }
+  const topic = resolveTopic(connection, packet);
+  // [MQTT-4.3.3-2]: the same QoS 2 message again; it was routed the first time.
+  if (qos === 2 && session.hasReceived(packetId)) {
+    connection.sendAck("pubrec", packetId, 0);
+    return;
+  }
+  // [MQTT5-3.3.4-7]
+  if (qos > 0 && connection.v5 && connection.unacknowledged + session.receivedCount >= engine.limits.receiveMaximum) {
+    throw new PacketError(reasonCode.receiveMaximumExceeded, "More messages are unacknowledged than the receive maximum allows.");
+  }
+  const message = new Message({
+    topic,
+    // A view of the chunk that it came in, which nobody reuses; who keeps the message compacts it.
+    payload: packet.payload,
+    qos,
+    retain: packet.retain,
+    forwarded: properties?.forwarded,
+    expiresAt: properties?.messageExpiryInterval === undefined ? 0 : Date.now() + properties.messageExpiryInterval * 1_000,
+    publisherId: connection.clientId,
+  });
+  const refusal = refusalOf(connection, message);
+  if (refusal) {
+    if (qos === 0) return;
+    // [MQTT-3.3.5-2]: 3.1.1 has no way to say it, so the answer is positive; so is a QoS 2 exchange then kept.
+    if (!connection.v5 && qos === 2) session.addReceived(packetId);
+    connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
+    return;
+  }
+  if (qos === 2) {
+    session.addReceived(packetId);
+    session.store?.received(session.clientId, packetId);
+  }
+  engine.observer.published?.(message, connection, packet);
+  const pending = engine.publish(message);
+  if (qos === 0) return;
+  if (pending === undefined) {
+    acknowledge(connection, packet, message);
+    return;
+  }
+  connection.unacknowledged++;
+  pending.then(
+    () => {
+      connection.unacknowledged--;
+      acknowledge(connection, packet, message);
+    },
+    (error: unknown) => {
+      connection.unacknowledged--;
+      session.releaseReceived(packetId);
+      engine.log.error(`A message on ${topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`);
+      connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reasonCode.unspecifiedError, "The message could not be handed on.");
+    },
+  );
+}
+
+function acknowledge(connection: Connection, packet: PublishPacket, message: Message): void {
+  // §3.4.2.1, §3.5.2.1
+  const reason = message.matched === 0 ? reasonCode.noMatchingSubscribers : reasonCode.success;
+  connection.sendAck(packet.qos === 1 ? "puback" : "pubrec", packet.packetId, reason);
+}
+
+/** MQTT 5.0 §3.3.2.3.4 */
+function resolveTopic(connection: Connection, packet: PublishPacket): string {
+  const alias = packet.properties?.topicAlias;
+  if (alias === undefined) return packet.topic;
+  if (alias > connection.engine.limits.topicAliasMaximum) {
+    throw new PacketError(reasonCode.topicAliasInvalid, `The topic alias ${alias} is above the maximum.`);
+  }
+  connection.topicAliases ??= [];
+  if (packet.topic !== "") {
+    connection.topicAliases[alias] = packet.topic;
+    return packet.topic;
+  }
+  const topic = connection.topicAliases[alias];
+  if (topic === undefined) throw new PacketError(reasonCode.protocolError, `The topic alias ${alias} was never given a topic.`);
+  return topic;
+}
+
+interface Refusal {
+  readonly reason: number;
+  readonly text: string;
+}
+
+function refusalOf(connection: Connection, message: Message): Refusal | undefined {
+  const { engine, identity } = connection;
+  const { topic } = message;
+  if (topic.startsWith("$SYS/") || topic === "$SYS" || topic.startsWith("$share/")) {
+    return { reason: reasonCode.notAuthorized, text: "Clients do not publish there." };
+  }
+  if (!engine.access.mayPublish(identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
+  if (levelCount(topic) > topicLevels) {
+    return { reason: reasonCode.topicNameInvalid, text: `A topic has at most ${topicLevels} levels here.` };
+  }
+  // Who cannot be told so gets the message routed, and not kept.
+  if (message.retain && connection.v5 && message.qos > 0 && !engine.retainedRoom(message)) {
+    return { reason: reasonCode.quotaExceeded, text: "No more retained messages are kept." };
+  }
+  return undefined;
+}

@@ -1,0 +1,31 @@
+import type { Qos } from "../codec/packet.ts";
+import type { Message } from "./message.ts";
+
+export interface RetainedItem {
+  readonly message: Message;
+  readonly qos: Qos;
+  readonly identifiers: readonly number[] | undefined;
+}
+
+/** The retained messages for one subscription, given one by one. */
+export class RetainedFeed {
+  private position = 0;
+  private readonly messages: readonly Message[];
+  private readonly qos: Qos;
+  private readonly identifiers: readonly number[] | undefined;
+
+  constructor(messages: readonly Message[], qos: Qos, identifiers: readonly number[] | undefined) {
+    this.messages = messages;
+    this.qos = qos;
+    this.identifiers = identifiers;
+  }
+
+  peek(): RetainedItem | undefined {
+    const message = this.messages[this.position];
+    return message && { message, qos: Math.min(this.qos, message.qos) as Qos, identifiers: this.identifiers };
+  }
+
+  advance(): void {
+    this.position++;
+  }
+}

@@ -1,0 +1,104 @@
+import { hasWildcard } from "../codec/topic.ts";
+import type { Message } from "./message.ts";
+
+class Node {
+  children: Map<string, Node> | undefined = undefined;
+  message: Message | undefined = undefined;
+}
+
+/** The retained message of each topic, found by filter without looking at the others. */
+export class RetainedTree {
+  private readonly root = new Node();
+  private readonly byTopic = new Map<string, Message>();
+  bytes = 0;
+
+  get count(): number {
+    return this.byTopic.size;
+  }
+
+  get(topic: string): Message | undefined {
+    return this.byTopic.get(topic);
+  }
+
+  set(message: Message): void {
+    message.compact();
+    const old = this.byTopic.get(message.topic);
+    this.bytes += message.bytes - (old?.bytes ?? 0);
+    this.byTopic.set(message.topic, message);
+    let node = this.root;
+    for (const level of message.topic.split("/")) {
+      node.children ??= new Map();
+      let child = node.children.get(level);
+      if (!child) {
+        child = new Node();
+        node.children.set(level, child);
+      }
+      node = child;
+    }
+    node.message = message;
+  }
+
+  delete(topic: string): boolean {
+    const old = this.byTopic.get(topic);
+    if (!old) return false;
+    this.bytes -= old.bytes;
+    this.byTopic.delete(topic);
+    const levels = topic.split("/");
+    const path = [this.root];
+    for (const level of levels) path.push(path.at(-1)?.children?.get(level) as Node);
+    (path.at(-1) as Node).message = undefined;
+    for (let depth = levels.length; depth > 0; depth--) {
+      const node = path[depth] as Node;
+      if (node.message || (node.children?.size ?? 0) > 0) break;
+      path[depth - 1]?.children?.delete(levels[depth - 1] as string);
+    }
+    return true;
+  }
+
+  values(): IterableIterator<Message> {
+    return this.byTopic.values();
+  }
+
+  /** All whose topic matches the filter. */
+  matching(filter: string): Message[] {
+    if (!hasWildcard(filter)) {
+      const message = this.byTopic.get(filter);
+      return message ? [message] : [];
+    }
+    const found: Message[] = [];
+    collect(this.root, filter.split("/"), 0, found);
+    return found;
+  }
+}
+
+function collect(node: Node, levels: readonly string[], depth: number, found: Message[]): void {
+  const level = levels[depth];
+  if (level === undefined) {
+    if (node.message) found.push(node.message);
+    return;
+  }
+  if (level === "#") {
+    collectAll(node, depth === 0, found);
+    return;
+  }
+  if (!node.children) return;
+  if (level !== "+") {
+    const child = node.children.get(level);
+    if (child) collect(child, levels, depth + 1, found);
+    return;
+  }
+  for (const [name, child] of node.children) {
+    // [MQTT-4.7.2-1]
+    if (depth === 0 && name.startsWith("$")) continue;
+    collect(child, levels, depth + 1, found);
+  }
+}
+
+function collectAll(node: Node, top: boolean, found: Message[]): void {
+  if (node.message) found.push(node.message);
+  if (!node.children) return;
+  for (const [name, child] of node.children) {
+    if (top && name.startsWith("$")) continue;
+    collectAll(child, false, found);
+  }
+}

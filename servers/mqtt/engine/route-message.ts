@@ -1,0 +1,76 @@
+import type { Qos } from "../codec/packet.ts";
+import type { ClusterLink } from "./cluster-link.ts";
+import type { Engine } from "./engine.ts";
+import type { Message } from "./message.ts";
+import type { Session } from "./session.ts";
+import type { SharedGroup, Subscription } from "./subscription.ts";
+
+/** To every session that a subscription concerns (MQTT §3.3.4). */
+export function routeMessage(engine: Engine, message: Message): void {
+  const match = engine.trie.match(message.topic);
+  message.topicBytes = match.topicBytes;
+  const { subscriptions, groups } = match;
+  message.fannedOut = subscriptions.length > 1;
+  if (match.overlapping) deliverMerged(message, subscriptions);
+  else {
+    for (let index = 0; index < subscriptions.length; index++) {
+      const { session, options, identifiers } = subscriptions[index] as Subscription;
+      // [MQTT5-3.8.3-3]
+      if (options.noLocal && session.clientId === message.publisherId) continue;
+      message.matched++;
+      const qos = message.qos < options.qos ? message.qos : options.qos;
+      session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
+    }
+  }
+  for (let index = 0; index < groups.length; index++) {
+    const group = groups[index] as SharedGroup;
+    if (engine.cluster) deliverIfClaimed(engine.cluster, group, message);
+    else deliverToOne(group, message);
+  }
+  message.routed();
+  engine.observer.routed?.(message);
+}
+
+function deliverToOne(group: SharedGroup, message: Message): void {
+  const member = group.pick();
+  if (!member) return;
+  message.matched++;
+  const { options } = member;
+  const qos = message.qos < options.qos ? message.qos : options.qos;
+  member.session.deliver(message, qos, message.retain && options.retainAsPublished, member.identifiers, member);
+}
+
+/** Members who are there go before those who are away, also where they are at another broker. */
+const absentWaitMs = 150;
+
+function deliverIfClaimed(cluster: ClusterLink, group: SharedGroup, message: Message): void {
+  const claim = () => cluster.claim(message, group.name).then((ours) => ours && deliverToOne(group, message));
+  if (group.away().length < group.size) void claim();
+  else setTimeout(claim, absentWaitMs).unref();
+}
+
+interface Merged {
+  qos: Qos;
+  retainAsPublished: boolean;
+  identifiers: number[];
+}
+
+/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: once, at the highest QoS that matches, with every subscription identifier. */
+export function deliverMerged(message: Message, subscriptions: readonly Subscription[]): void {
+  const bySession = new Map<Session, Merged>();
+  for (const { session, options } of subscriptions) {
+    if (options.noLocal && session.clientId === message.publisherId) continue;
+    message.matched++;
+    let merged = bySession.get(session);
+    if (!merged) {
+      merged = { qos: 0, retainAsPublished: false, identifiers: [] };
+      bySession.set(session, merged);
+    }
+    merged.qos = Math.max(merged.qos, Math.min(message.qos, options.qos)) as Qos;
+    merged.retainAsPublished ||= options.retainAsPublished;
+    if (options.identifier > 0) merged.identifiers.push(options.identifier);
+  }
+  for (const [session, { qos, retainAsPublished, identifiers }] of bySession) {
+    session.deliver(message, qos, message.retain && retainAsPublished, identifiers.length > 0 ? identifiers : undefined, undefined);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Qos } from "../codec/packet.ts";
+import type { Delivery } from "./delivery.ts";
+import type { Message } from "./message.ts";
+import type { PendingWill, Session } from "./session.ts";
+import type { SubscriptionOptions } from "./subscription.ts";
+
+/**
+ * Keeps what must survive the process: sessions that outlive their connection, and retained messages.
+ * Calls are synchronous notes; `commit` makes all since the last one durable, before the tick's bytes leave.
+ */
+export interface SessionStore {
+  /** What was kept, once at the start. */
+  load(): StoredState;
+  saveSession(session: Session): void;
+  removeSession(clientId: string): void;
+  subscribed(clientId: string, filter: string, options: SubscriptionOptions): void;
+  unsubscribed(clientId: string, filter: string): void;
+  /** A message with QoS 1 or 2 waits for the session, or is with the client. */
+  queued(clientId: string, delivery: Delivery): void;
+  /** Its packet identifier or its state changed. */
+  updated(clientId: string, delivery: Delivery): void;
+  removed(clientId: string, delivery: Delivery): void;
+  /** A QoS 2 message of the client's was taken on, and released. */
+  received(clientId: string, packetId: number): void;
+  released(clientId: string, packetId: number): void;
+  retained(message: Message): void;
+  retainedRemoved(topic: string): void;
+  commit(): void;
+  close(): void;
+}
+
+export interface StoredState {
+  readonly retained: readonly Message[];
+  readonly sessions: readonly StoredSession[];
+}
+
+export interface StoredSession {
+  readonly clientId: string;
+  readonly v5: boolean;
+  readonly expirySeconds: number;
+  /** When its connection ended; 0 where the process ended first. */
+  readonly disconnectedAt: number;
+  readonly will?: PendingWill | undefined;
+  readonly subscriptions: readonly { readonly filter: string; readonly options: SubscriptionOptions }[];
+  /** In order. */
+  readonly deliveries: readonly StoredDelivery[];
+  readonly received: readonly number[];
+}
+
+export interface StoredDelivery {
+  readonly id: number;
+  readonly message: Message;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly identifiers: readonly number[];
+  /** 0 while it waits. */
+  readonly packetId: number;
+  readonly released: boolean;
+  /** The shared subscription that it came by, as the client wrote it; empty without. */
+  readonly sharedFilter: string;
+}

@@ -1,0 +1,309 @@
+import type { Qos } from "../codec/packet.ts";
+import type { Connection } from "./connection.ts";
+import { Delivery } from "./delivery.ts";
+import { DeliveryQueue } from "./delivery-queue.ts";
+import type { DropReason } from "./delivery-trace.ts";
+import type { EngineLimits } from "./engine-limits.ts";
+import type { EngineObserver } from "./engine-options.ts";
+import type { Figures } from "./figures.ts";
+import { InflightTable } from "./inflight-table.ts";
+import type { Message } from "./message.ts";
+import type { RetainedFeed } from "./retained-feed.ts";
+import type { SessionStore, StoredDelivery } from "./session-store.ts";
+import type { Subscription } from "./subscription.ts";
+
+const compactAbove = 256;
+
+export interface PendingWill {
+  readonly message: Message;
+  readonly delaySeconds: number;
+  /** Counted from when it is published. */
+  readonly expirySeconds?: number;
+  /** Whose rights it is published with. */
+  readonly username?: string | undefined;
+}
+
+export interface SessionContext {
+  readonly limits: EngineLimits;
+  readonly figures: Figures;
+  readonly observer: EngineObserver;
+  readonly store: SessionStore | undefined;
+}
+
+/** What the broker keeps of a client, connected or not (MQTT §4.1). */
+export class Session {
+  readonly clientId: string;
+  v5: boolean;
+  connection: Connection | undefined = undefined;
+  /** By filter as the client wrote it. */
+  readonly subscriptions = new Map<string, Subscription>();
+  readonly queue = new DeliveryQueue();
+  /** Sent and not acknowledged, in the order of sending. */
+  readonly inflight = new InflightTable();
+  /** QoS 2 packet identifiers of the client's that are not released; made when the first one comes. */
+  private receivedIds: Set<number> | undefined = undefined;
+  /** How long it outlives its connection. */
+  expirySeconds = 0;
+  disconnectedAt = 0;
+  will: PendingWill | undefined = undefined;
+  /** When a delayed will is due; 0 while none waits. */
+  willDueAt = 0;
+  dropped = 0;
+  readonly createdAt = Date.now();
+  private lastPacketId = 0;
+  private lastOrder = 0;
+  /** Of `inflight`, those not sent again yet after a reconnect. */
+  private unsent: Delivery[] = [];
+  private feeds: RetainedFeed[] | undefined = undefined;
+  private readonly context: SessionContext;
+
+  constructor(clientId: string, v5: boolean, context: SessionContext) {
+    this.clientId = clientId;
+    this.v5 = v5;
+    this.context = context;
+  }
+
+  get receivedCount(): number {
+    return this.receivedIds?.size ?? 0;
+  }
+
+  hasReceived(packetId: number): boolean {
+    return this.receivedIds?.has(packetId) ?? false;
+  }
+
+  addReceived(packetId: number): void {
+    this.receivedIds ??= new Set();
+    this.receivedIds.add(packetId);
+  }
+
+  received(): number[] {
+    return [...(this.receivedIds ?? [])];
+  }
+
+  /** False where it was not there. */
+  releaseReceived(packetId: number): boolean {
+    return this.receivedIds?.delete(packetId) ?? false;
+  }
+
+  /** The store, where this session is to survive the process. */
+  get store(): SessionStore | undefined {
+    return this.expirySeconds > 0 ? this.context.store : undefined;
+  }
+
+  /** 3: can take a message at once; 2: connected; 1: away, or its queue is full; 0: cannot. */
+  readiness(): number {
+    if (!this.connection) return this.expirySeconds > 0 ? 1 : 0;
+    if (this.mayStart(this.connection)) return 3;
+    return this.queue.length < this.context.limits.queueMessages ? 2 : 1;
+  }
+
+  deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void {
+    const { connection } = this;
+    if (qos === 0) {
+      if (!connection) return;
+      if (connection.output.congested) {
+        this.drop(message, "slow reader");
+        return;
+      }
+      const result = connection.sendMessage(message, 0, retain, identifiers, 0, false);
+      if (result !== "sent") {
+        this.drop(message, result);
+        return;
+      }
+      if (message.trace) message.trace.delivered(this.clientId, 0);
+      return;
+    }
+    const delivery = new Delivery(message, qos, retain, identifiers, shared);
+    if (connection && this.mayStart(connection)) this.start(delivery, connection);
+    else this.enqueue(delivery);
+  }
+
+  private mayStart(connection: Connection): boolean {
+    return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(connection);
+  }
+
+  private windowOpen(connection: Connection): boolean {
+    return !connection.output.congested && this.inflight.size - this.unsent.length < connection.sendWindow;
+  }
+
+  private start(delivery: Delivery, connection: Connection): void {
+    const { message, qos } = delivery;
+    const packetId = this.nextPacketId();
+    const result = connection.sendMessage(message, qos, delivery.retain, delivery.identifiers, packetId, false);
+    if (result !== "sent") {
+      if (delivery.storedId > 0) this.store?.removed(this.clientId, delivery);
+      this.drop(message, result);
+      return;
+    }
+    delivery.packetId = packetId;
+    delivery.state = qos === 1 ? "awaiting puback" : "awaiting pubrec";
+    delivery.order = ++this.lastOrder;
+    this.inflight.add(delivery);
+    // Many that wait must not hold the chunks that they came in.
+    if (this.inflight.size > compactAbove) message.compact();
+    const { store } = this;
+    if (store) {
+      if (delivery.storedId > 0) store.updated(this.clientId, delivery);
+      else store.queued(this.clientId, delivery);
+    }
+    if (message.trace) message.trace.delivered(this.clientId, qos);
+  }
+
+  private enqueue(delivery: Delivery): void {
+    const { limits } = this.context;
+    const { queue } = this;
+    while (queue.length > 0 && (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes)) {
+      if (limits.queuePolicy === "drop newest") {
+        this.drop(delivery.message, "queue full");
+        return;
+      }
+      const oldest = queue.shift() as Delivery;
+      this.store?.removed(this.clientId, oldest);
+      this.drop(oldest.message, "queue full");
+    }
+    delivery.message.compact();
+    queue.push(delivery);
+    if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
+  }
+
+  /** Puts back what the store held; the subscriptions are there already. */
+  restore(stored: StoredDelivery): void {
+    const identifiers = stored.identifiers.length > 0 ? stored.identifiers : undefined;
+    const shared = stored.sharedFilter === "" ? undefined : this.subscriptions.get(stored.sharedFilter);
+    const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
+    delivery.storedId = stored.id;
+    if (stored.packetId === 0) {
+      this.queue.push(delivery);
+      return;
+    }
+    delivery.packetId = stored.packetId;
+    delivery.state = stored.released ? "awaiting pubcomp" : stored.qos === 1 ? "awaiting puback" : "awaiting pubrec";
+    delivery.order = ++this.lastOrder;
+    this.inflight.add(delivery);
+    this.lastPacketId = Math.max(this.lastPacketId, stored.packetId);
+  }
+
+  /** Retained messages of a new subscription: sent as the client takes them. */
+  feed(feed: RetainedFeed): void {
+    this.feeds ??= [];
+    this.feeds.push(feed);
+    this.pump();
+  }
+
+  /** Sends what waits, as far as the client's window and its reading allow. */
+  pump(): void {
+    const { connection } = this;
+    if (!connection) return;
+    while (this.unsent.length > 0 && this.windowOpen(connection)) this.sendAgain(this.unsent.shift() as Delivery, connection);
+    if (this.unsent.length > 0) return;
+    while (this.feeds) {
+      const feed = this.feeds[0];
+      const next = feed?.peek();
+      if (!feed || !next) {
+        this.feeds.shift();
+        if (this.feeds.length === 0) this.feeds = undefined;
+        continue;
+      }
+      if (next.qos === 0 ? connection.output.congested : !this.windowOpen(connection)) return;
+      feed.advance();
+      if (next.qos > 0) {
+        this.start(new Delivery(next.message, next.qos, true, next.identifiers, undefined), connection);
+        continue;
+      }
+      const result = connection.sendMessage(next.message, 0, true, next.identifiers, 0, false);
+      if (result !== "sent") this.drop(next.message, result);
+    }
+    while (this.queue.length > 0 && this.windowOpen(connection)) this.start(this.queue.shift() as Delivery, connection);
+  }
+
+  /** [MQTT-4.4.0-1]: after a reconnect everything unacknowledged is sent again, with its packet identifiers. */
+  resume(connection: Connection): void {
+    this.connection = connection;
+    this.unsent = this.inflight.inOrder();
+    this.pump();
+  }
+
+  private sendAgain(delivery: Delivery, connection: Connection): void {
+    if (delivery.state === "awaiting pubcomp") {
+      connection.sendAck("pubrel", delivery.packetId, 0);
+      return;
+    }
+    const { message, qos, retain, identifiers, packetId } = delivery;
+    const result = connection.sendMessage(message, qos, retain, identifiers, packetId, true);
+    if (result === "sent") return;
+    this.forget(delivery);
+    this.drop(message, result);
+  }
+
+  /** PUBACK, PUBREC, PUBCOMP; false where the packet does not fit what was sent. */
+  acknowledged(type: "puback" | "pubrec" | "pubcomp", packetId: number, reason: number): "ok" | "unknown" | "unexpected" {
+    const delivery = this.inflight.get(packetId);
+    if (!delivery) return "unknown";
+    switch (type) {
+      case "puback":
+        if (delivery.state !== "awaiting puback") return "unexpected";
+        break;
+      case "pubrec":
+        if (delivery.qos !== 2) return "unexpected";
+        if (reason < 0x80) {
+          if (delivery.state === "awaiting pubrec") {
+            delivery.state = "awaiting pubcomp";
+            this.store?.updated(this.clientId, delivery);
+            delivery.message.trace?.acknowledged(this.clientId, reason);
+          }
+          return "ok";
+        }
+        break;
+      case "pubcomp":
+        if (delivery.state !== "awaiting pubcomp") return "unexpected";
+        break;
+      default:
+        return type satisfies never;
+    }
+    this.forget(delivery);
+    if (type !== "pubcomp") delivery.message.trace?.acknowledged(this.clientId, reason);
+    this.pump();
+    return "ok";
+  }
+
+  private forget(delivery: Delivery): void {
+    this.inflight.delete(delivery.packetId);
+    this.store?.removed(this.clientId, delivery);
+  }
+
+  /**
+   * What another member of a shared subscription may get instead (MQTT 5.0 §4.8.2): all that waits, and QoS 1 that was not
+   * acknowledged; a QoS 2 message that was sent stays.
+   */
+  takeShared(moves: (subscription: Subscription) => boolean): Delivery[] {
+    const taken: Delivery[] = [];
+    if (this.inflight.size === 0 && this.queue.length === 0) return taken;
+    for (const delivery of this.inflight.inOrder()) {
+      if (delivery.shared && delivery.state === "awaiting puback" && moves(delivery.shared)) taken.push(delivery);
+    }
+    for (const delivery of taken) this.inflight.delete(delivery.packetId);
+    taken.push(...this.queue.take(({ shared }) => shared !== undefined && moves(shared)));
+    for (const delivery of taken) this.store?.removed(this.clientId, delivery);
+    return taken;
+  }
+
+  /** All that is sent or waits. */
+  *deliveries(): Iterable<Delivery> {
+    yield* this.inflight.inOrder();
+    yield* this.queue;
+  }
+
+  drop(message: Message, why: DropReason): void {
+    this.dropped++;
+    this.context.figures.dropped[why]++;
+    message.trace?.dropped(this.clientId, why);
+    this.context.observer.dropped?.(this.clientId, why);
+  }
+
+  private nextPacketId(): number {
+    do {
+      this.lastPacketId = this.lastPacketId >= 0xffff ? 1 : this.lastPacketId + 1;
+    } while (this.inflight.has(this.lastPacketId));
+    return this.lastPacketId;
+  }
+}

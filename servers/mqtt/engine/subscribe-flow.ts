@@ -1,0 +1,65 @@
+import type { SubscribePacket, SubscriptionRequest, UnsubscribePacket } from "../codec/packet.ts";
+import { reasonCode } from "../codec/reason-code.ts";
+import { isSharedFilter, levelCount, parseSharedFilter } from "../codec/topic.ts";
+import type { Connection } from "./connection.ts";
+import { topicLevels } from "./engine-limits.ts";
+import type { Session } from "./session.ts";
+
+/** MQTT 3.1.1 §3.9.3: the only failure that it knows. */
+const failure = 0x80;
+
+export function handleSubscribe(connection: Connection, packet: SubscribePacket): void {
+  const { engine, v5 } = connection;
+  const session = connection.session as Session;
+  const identifier = packet.properties?.subscriptionIdentifiers?.[0] ?? 0;
+  const wanted: { filter: string; request: SubscriptionRequest }[] = [];
+  let text: string | undefined;
+  const reasons = packet.subscriptions.map((request) => {
+    const refusal = refusalOf(connection, request.filter);
+    if (refusal) {
+      text = refusal.text;
+      return v5 ? refusal.reason : failure;
+    }
+    const isNew = engine.subscribe(session, request.filter, {
+      qos: request.qos,
+      noLocal: request.noLocal,
+      retainAsPublished: request.retainAsPublished,
+      retainHandling: request.retainHandling,
+      identifier,
+    });
+    // §3.3.1.3: never for a shared subscription; with handling 1 only for a new one.
+    const retained = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
+    if (retained) wanted.push({ filter: request.filter, request });
+    return request.qos;
+  });
+  const properties =
+    v5 && text !== undefined && connection.problemInformation && engine.limits.reasonStrings ? { reasonString: text } : undefined;
+  connection.send({ type: "suback", packetId: packet.packetId, properties, reasons });
+  engine.observer.subscribed?.(session, packet.subscriptions, reasons);
+  if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) engine.gatherShared(session);
+  for (const { filter, request } of wanted) engine.sendRetained(connection, filter, request.qos, identifier);
+}
+
+function refusalOf(connection: Connection, filter: string): { reason: number; text: string } | undefined {
+  const { engine, identity } = connection;
+  const shared = isSharedFilter(filter) ? parseSharedFilter(filter) : undefined;
+  if (isSharedFilter(filter) && !shared)
+    return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is not well formed." };
+  if (levelCount(filter) > topicLevels) {
+    return { reason: reasonCode.topicFilterInvalid, text: `A topic filter has at most ${topicLevels} levels here.` };
+  }
+  if (!engine.access.maySubscribe(identity, shared?.filter ?? filter)) {
+    return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
+  }
+  return undefined;
+}
+
+export function handleUnsubscribe(connection: Connection, packet: UnsubscribePacket): void {
+  const { engine } = connection;
+  const session = connection.session as Session;
+  const reasons = packet.filters.map((filter) =>
+    engine.unsubscribe(session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
+  );
+  connection.send({ type: "unsuback", packetId: packet.packetId, reasons });
+  engine.observer.unsubscribed?.(session, packet.filters);
+}

@@ -1,0 +1,89 @@
+import type { Qos } from "../codec/packet.ts";
+import type { DeliveryOptions, Message } from "./message.ts";
+import type { Output } from "./output.ts";
+
+export type SendResult = "sent" | "expired" | "too large";
+
+/** What the receiver's CONNECT said of how it wants its messages. */
+export interface PublishTarget {
+  readonly output: Output;
+  readonly v5: boolean;
+  /** 0 is no limit. */
+  readonly maximumPacketSize: number;
+  readonly aliasMaximum: number;
+  /** Topic aliases in use towards it. */
+  sentAliases: Map<string, number> | undefined;
+}
+
+/** Refilled for each send: a delivery allocates nothing of its own. */
+const options: { -readonly [Name in keyof DeliveryOptions]: DeliveryOptions[Name] } = {
+  v5: false,
+  qos: 0,
+  retain: false,
+  subscriptionIds: undefined,
+  expirySeconds: -1,
+  topicAlias: 0,
+  withTopic: true,
+};
+
+/** Writes a PUBLISH into the target's output; refused where it is expired or larger than the client takes. */
+export function writePublish(
+  target: PublishTarget,
+  message: Message,
+  qos: Qos,
+  retain: boolean,
+  identifiers: readonly number[] | undefined,
+  packetId: number,
+  dup: boolean,
+): SendResult {
+  const { v5, output, maximumPacketSize } = target;
+  const expirySeconds = message.expiresAt === 0 ? -1 : message.secondsLeft(Date.now());
+  // [MQTT5-3.3.2-5]
+  if (expirySeconds === 0) return "expired";
+  if (message.fannedOut && (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))) {
+    return writeShared(output, message, message.encodedFor(v5, qos, retain), maximumPacketSize, qos, packetId, dup);
+  }
+  options.v5 = v5;
+  options.qos = qos;
+  options.retain = retain;
+  options.subscriptionIds = v5 ? identifiers : undefined;
+  options.expirySeconds = v5 ? expirySeconds : -1;
+  const aliases = target.sentAliases;
+  const known = aliases?.get(message.topic);
+  const fresh = known === undefined && (aliases?.size ?? 0) < target.aliasMaximum;
+  options.topicAlias = known ?? (fresh ? (aliases?.size ?? 0) + 1 : 0);
+  options.withTopic = known === undefined;
+  const length = message.encodedLength(options);
+  if (maximumPacketSize > 0 && length > maximumPacketSize) return "too large";
+  if (fresh) {
+    target.sentAliases ??= new Map();
+    target.sentAliases.set(message.topic, options.topicAlias);
+  }
+  const slab = output.reserve(length);
+  output.end = message.encodeInto(slab, output.end, options, packetId, dup);
+  return "sent";
+}
+
+/** Copies bytes that many receivers share, and sets what is this one's own. */
+function writeShared(
+  output: Output,
+  message: Message,
+  bytes: Buffer,
+  maximumPacketSize: number,
+  qos: Qos,
+  packetId: number,
+  dup: boolean,
+): SendResult {
+  if (maximumPacketSize > 0 && bytes.length > maximumPacketSize) return "too large";
+  const slab = output.reserve(bytes.length);
+  const at = output.end;
+  slab.set(bytes, at);
+  output.end = at + bytes.length;
+  if (qos > 0) {
+    if (dup) slab[at] = (slab[at] as number) | 8;
+    const place = at + message.packetIdOffset(bytes.length);
+    slab[place] = packetId >> 8;
+    slab[place + 1] = packetId & 0xff;
+  }
+  return "sent";
+}

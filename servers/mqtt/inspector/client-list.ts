@@ -1,0 +1,63 @@
+import type { MqttClient, MqttClientPage } from "../../../contract/mqtt.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Session } from "../engine/session.ts";
+import type { Hindrances } from "./hindrances.ts";
+
+const listedSubscriptions = 100;
+
+export interface ClientQuery {
+  readonly text: string;
+  readonly connected?: boolean | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Connected ones first, then by name. */
+export function listClients(engine: Engine, hindrances: Hindrances, query: ClientQuery): MqttClientPage {
+  const text = query.text.toLowerCase();
+  const matching = [...engine.sessions.values()].filter(
+    (session) =>
+      (query.connected === undefined || query.connected === (session.connection !== undefined)) &&
+      (text === "" ||
+        session.clientId.toLowerCase().includes(text) ||
+        [...session.subscriptions.keys()].some((filter) => filter.includes(text))),
+  );
+  matching.sort(
+    (one, other) =>
+      Number(other.connection !== undefined) - Number(one.connection !== undefined) || (one.clientId < other.clientId ? -1 : 1),
+  );
+  const clients = matching.slice(query.offset, query.offset + query.limit).map((session) => describeClient(engine, session, hindrances));
+  return { clients, matching: matching.length };
+}
+
+export function describeClient(engine: Engine, session: Session, hindrances: Hindrances): MqttClient {
+  const { connection, will } = session;
+  const username = connection?.identity.username;
+  const hindered = hindrances.of(session.clientId);
+  return {
+    clientId: session.clientId,
+    connected: connection !== undefined,
+    version: connection?.decoder.version ?? (session.v5 ? 5 : 4),
+    ...(username !== undefined && { username }),
+    ...(connection && { transport: connection.origin.transport, peer: connection.origin.peer }),
+    since: connection?.openedAt ?? session.disconnectedAt,
+    keepAliveSeconds: connection?.keepAliveSeconds ?? 0,
+    sessionExpirySeconds: session.expirySeconds,
+    subscriptions: [...session.subscriptions.values()].slice(0, listedSubscriptions).map(({ filter, options }) => ({ filter, ...options })),
+    subscriptionCount: session.subscriptions.size,
+    ...(will && {
+      will: { topic: will.message.topic, qos: will.message.qos, retain: will.message.retain, delaySeconds: will.delaySeconds },
+    }),
+    queued: session.queue.length,
+    queuedBytes: session.queue.bytes,
+    queueLimit: engine.limits.queueMessages,
+    inflight: session.inflight.size,
+    inflightLimit: connection?.sendWindow ?? 0,
+    dropped: session.dropped,
+    messagesIn: connection?.messagesIn ?? 0,
+    messagesOut: connection?.messagesOut ?? 0,
+    bytesIn: connection?.bytesIn ?? 0,
+    unreadBytes: connection?.output.pendingBytes ?? 0,
+    ...(hindered && { hindered }),
+  };
+}

@@ -1,0 +1,41 @@
+import type { MqttEvent } from "../../../contract/mqtt.ts";
+import type { Tone, TrafficRow } from "../../../contract/traffic.ts";
+import type { TrafficEntry } from "../../core/service.ts";
+
+export interface MqttEventFacts {
+  readonly id: number;
+  readonly verb: "CONNECT" | "DISCONNECT" | "SUBSCRIBE" | "UNSUBSCRIBE";
+  /** Filters, or the transport. */
+  readonly target: string;
+  readonly tone: Tone;
+  readonly outcome: string;
+  readonly clientId: string;
+  readonly peer: string;
+  readonly text: string;
+}
+
+/** A row for what a client does beside publishing. */
+export function mqttEvent(facts: MqttEventFacts): TrafficEntry {
+  const { id, verb, target, tone, outcome, clientId, peer, text } = facts;
+  const at = Date.now();
+  return {
+    id,
+    heldBytes: 300 + target.length + text.length,
+    row: (): Omit<TrafficRow, "service"> => ({
+      id,
+      at,
+      kind: "client",
+      verb,
+      target: target.slice(0, 1_000),
+      tone,
+      outcome,
+      tookMs: 0,
+      bytesIn: 0,
+      bytesOut: 0,
+      client: clientId,
+      peer,
+      preview: "",
+    }),
+    detail: (): MqttEvent => ({ kind: "event", id, at, clientId, text }),
+  };
+}

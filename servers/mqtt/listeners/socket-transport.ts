@@ -1,0 +1,78 @@
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Connection, ConnectionOrigin } from "../engine/connection.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Transport } from "../engine/output.ts";
+import { receiveSafely } from "./receive-safely.ts";
+
+/** How long a client may take to read the last bytes and close. */
+const lingerMs = 1_000;
+
+class SocketTransport implements Transport {
+  private readonly socket: Socket;
+  private readonly encrypted: boolean;
+
+  constructor(socket: Socket, encrypted: boolean) {
+    this.socket = socket;
+    this.encrypted = encrypted;
+  }
+
+  get pendingBytes(): number {
+    return this.socket.writableLength;
+  }
+
+  write(bytes: Buffer): boolean {
+    if (this.socket.destroyed) return true;
+    this.socket.write(bytes);
+    // A plain socket whose length is 0 now was written to the system in the call itself.
+    return !this.encrypted && this.socket.writableLength === 0;
+  }
+
+  end(): void {
+    const { socket } = this;
+    if (socket.destroyed) return;
+    // Bytes that nobody reads would turn the close into a reset, and the client would lose the reason.
+    socket.resume();
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once("close", () => clearTimeout(timer));
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+}
+
+/** Makes a TCP or TLS socket a client of the engine. */
+export function serveSocket(engine: Engine, socket: Socket, encrypted: boolean): Connection {
+  const connection = engine.open(new SocketTransport(socket, encrypted), originOf(socket, encrypted));
+  socket.on("data", (chunk: Buffer) => receiveSafely(engine, connection, chunk));
+  socket.on("drain", () => connection.drained());
+  // What went wrong shows in the close that follows.
+  socket.on("error", () => {});
+  socket.on("close", () => connection.close("The connection was lost."));
+  return connection;
+}
+
+function originOf(socket: Socket, encrypted: boolean): ConnectionOrigin {
+  const peer = peerOf(socket);
+  if (!encrypted) return { transport: "tcp", peer };
+  return { transport: "tls", peer, certificateName: certificateName(socket as TLSSocket) };
+}
+
+export const peerOf = (socket: Socket): string => `${socket.remoteAddress ?? "gone"}:${socket.remotePort ?? 0}`;
+
+/** Common name of the client's certificate, where one was asked for and verified. */
+export function certificateName(socket: TLSSocket): string | undefined {
+  if (!socket.authorized) return undefined;
+  const name = socket.getPeerCertificate()?.subject?.CN;
+  return Array.isArray(name) ? name[0] : name;
+}

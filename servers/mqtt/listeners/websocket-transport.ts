@@ -1,0 +1,104 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Connection } from "../engine/connection.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Transport } from "../engine/output.ts";
+import { receiveSafely } from "./receive-safely.ts";
+import { certificateName, peerOf } from "./socket-transport.ts";
+
+/** RFC 6455 §7.4.1 */
+const closeCode = { normal: 1_000, unsupportedData: 1_003 } as const;
+const lingerMs = 1_000;
+/** [MQTT-6.0.0-3]; the second is what 3.1 clients ask for. */
+const protocols = ["mqtt", "mqttv3.1"];
+
+class WebSocketTransport implements Transport {
+  drained: () => void = () => {};
+  private readonly socket: WebSocket;
+  private readonly onSent = () => {
+    if (this.socket.bufferedAmount === 0) this.drained();
+  };
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+  }
+
+  get pendingBytes(): number {
+    return this.socket.bufferedAmount;
+  }
+
+  write(bytes: Buffer): boolean {
+    if (this.socket.readyState !== this.socket.OPEN) return true;
+    this.socket.send(bytes, { binary: true }, this.onSent);
+    return false;
+  }
+
+  end(): void {
+    this.socket.resume();
+    this.socket.close(closeCode.normal);
+    const timer = setTimeout(() => this.socket.terminate(), lingerMs);
+    this.socket.once("close", () => clearTimeout(timer));
+  }
+
+  destroy(): void {
+    this.socket.terminate();
+  }
+
+  pause(): void {
+    this.socket.pause();
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+}
+
+/** Serves MQTT over WebSocket (§6) on every path of an HTTP server. */
+export function serveWebSockets(engine: Engine, server: Server, encrypted: boolean): void {
+  const webSockets = new WebSocketServer({
+    noServer: true,
+    // A frame holds any number of packets, whole or in part.
+    maxPayload: Math.max(engine.limits.maximumPacketSize, 1 << 20) + 1_024,
+    perMessageDeflate: false,
+    clientTracking: false,
+    handleProtocols: (offered) => protocols.find((protocol) => offered.has(protocol)) ?? false,
+  });
+  server.on("request", (_request, response) => {
+    response.writeHead(426, { "content-type": "text/plain; charset=utf-8", upgrade: "websocket", connection: "Upgrade" });
+    response.end("This port speaks MQTT over WebSocket, subprotocol mqtt.\n");
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on("error", () => {});
+    const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
+    if (!protocols.some((protocol) => offered.includes(protocol))) {
+      socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nOffer the subprotocol mqtt.\n");
+      return;
+    }
+    socket.setNoDelay(true);
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => serveWebSocket(engine, webSocket, socket, encrypted));
+  });
+}
+
+function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, encrypted: boolean): Connection {
+  const transport = new WebSocketTransport(webSocket);
+  const connection = engine.open(transport, {
+    transport: encrypted ? "wss" : "ws",
+    peer: peerOf(socket),
+    ...(encrypted && { certificateName: certificateName(socket as TLSSocket) }),
+  });
+  transport.drained = () => connection.drained();
+  webSocket.on("message", (data: Buffer, isBinary: boolean) => {
+    // [MQTT-6.0.0-1]
+    if (!isBinary) {
+      webSocket.close(closeCode.unsupportedData, "MQTT is binary.");
+      connection.close("A text frame came over the WebSocket.");
+      return;
+    }
+    receiveSafely(engine, connection, data);
+  });
+  webSocket.on("error", () => {});
+  webSocket.on("close", () => connection.close("The connection was lost."));
+  return connection;
+}

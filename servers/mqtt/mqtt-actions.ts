@@ -1,0 +1,150 @@
+import { type MqttActions, mqttDisconnectReasons } from "../../contract/mqtt.ts";
+import type { Handlers } from "../../contract/operation.ts";
+import { hashPassword } from "./access/password-hash.ts";
+import { createScramVerifier, scramText } from "./access/scram.ts";
+import { encodeForwarded } from "./codec/encode-properties.ts";
+import { exportLine, parseLines, type Replay } from "./demo/replay.ts";
+import type { ReplyRules } from "./demo/reply-rules.ts";
+import type { SensorDemo } from "./demo/sensor-demo.ts";
+import type { Engine } from "./engine/engine.ts";
+import { Message } from "./engine/message.ts";
+import type { RetainedTree } from "./engine/retained-tree.ts";
+import { describeClient, listClients } from "./inspector/client-list.ts";
+import type { Hindrances } from "./inspector/hindrances.ts";
+import type { MessageRecorder } from "./inspector/message-recorder.ts";
+
+export interface MqttParts {
+  readonly engine: Engine;
+  readonly retained: RetainedTree;
+  readonly recorder: MessageRecorder;
+  readonly hindrances: Hindrances;
+  readonly demo: SensorDemo;
+  readonly replies: ReplyRules;
+  readonly replay: Replay;
+  /** Shows the small views again. */
+  readonly showViews: () => void;
+}
+
+export function mqttHandlers({
+  engine,
+  retained,
+  recorder,
+  hindrances,
+  demo,
+  replies,
+  replay,
+  showViews,
+}: MqttParts): Handlers<MqttActions> {
+  const isRetained = (topic: string) => retained.get(topic) !== undefined;
+  const connectionOf = (clientId: string) => engine.sessions.get(clientId)?.connection;
+
+  return {
+    async publish({ topic, payload, encoding, qos, retain, messageExpiryInterval, correlationData, ...properties }) {
+      const message = new Message({
+        topic,
+        payload: Buffer.from(payload, encoding === "base64" ? "base64" : "utf8"),
+        qos,
+        retain,
+        expiresAt: messageExpiryInterval === undefined ? 0 : Date.now() + messageExpiryInterval * 1_000,
+        forwarded: encodeForwarded({
+          ...properties,
+          ...(correlationData !== undefined && { correlationData: Buffer.from(correlationData, "base64") }),
+        }),
+      });
+      await engine.publishOwn(message);
+      return { matched: message.matched };
+    },
+
+    "client.list": (query) => listClients(engine, hindrances, query),
+    "client.read"({ clientId }) {
+      const session = engine.sessions.get(clientId);
+      return session ? describeClient(engine, session, hindrances) : null;
+    },
+    "client.disconnect"({ clientId, reason, text, abrupt }) {
+      const connection = connectionOf(clientId);
+      if (!connection) return { disconnected: false };
+      if (abrupt) {
+        connection.transport.destroy();
+        connection.close("Cut off from the dashboard.");
+      } else connection.disconnect(mqttDisconnectReasons[reason], text);
+      return { disconnected: true };
+    },
+    "client.freeze"({ clientId, forMs }) {
+      const connection = connectionOf(clientId);
+      if (connection) hindrances.freeze(connection, forMs);
+      return { frozen: connection !== undefined };
+    },
+    "client.delay"({ clientId, delayMs, forMs }) {
+      const connection = connectionOf(clientId);
+      if (connection) hindrances.delay(connection, delayMs, forMs);
+      return { delayed: connection !== undefined };
+    },
+    "client.release": ({ clientId }) => ({ released: hindrances.release(clientId) }),
+    "client.forget"({ clientId }) {
+      const session = engine.sessions.get(clientId);
+      if (!session) return { forgotten: false };
+      session.will = undefined;
+      session.connection?.disconnect(mqttDisconnectReasons["administrative action"], "The session was removed from the dashboard.");
+      if (engine.sessions.has(clientId)) engine.endSession(session);
+      return { forgotten: true };
+    },
+
+    "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
+    "topic.search": ({ filter, ...page }) => recorder.tree.search(filter, page, isRetained),
+    "topic.history": ({ filter, ...options }) => ({
+      messages: recorder.history(filter, { before: undefined, ...options }).map((record) => record.summary()),
+      kept: recorder.kept,
+    }),
+    "message.read": ({ id }) => recorder.find(id)?.fullDetail() ?? null,
+    "history.clear": () => ({ cleared: recorder.clear() }),
+    "history.export"({ filter, after, limit }) {
+      const lines: string[] = [];
+      for (const record of recorder.since(filter, after)) {
+        lines.push(exportLine(record));
+        if (lines.length === limit) return { lines, after: record.id };
+      }
+      return { lines };
+    },
+    async "retained.clear"({ filter }) {
+      const found = await engine.bus.retained.matching(filter);
+      for (const { topic } of found) {
+        await engine.bus.retained.store(new Message({ topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
+      }
+      return { cleared: found.length };
+    },
+
+    "replay.start"({ lines, speed }) {
+      const messages = parseLines(lines);
+      replay.start(messages, speed);
+      return { messages: messages.length };
+    },
+    "replay.stop"() {
+      replay.stop();
+      return null;
+    },
+    "sample.start"({ messagesPerSecond }) {
+      demo.start(messagesPerSecond);
+      showViews();
+      return null;
+    },
+    "sample.stop"() {
+      demo.stop();
+      showViews();
+      return null;
+    },
+    "reply.save"(rule) {
+      const saved = replies.save(rule);
+      showViews();
+      return saved;
+    },
+    "reply.remove"({ id }) {
+      const removed = replies.remove(id);
+      showViews();
+      return { removed };
+    },
+    async "user.hash"({ name, password }) {
+      const [hash, verifier] = await Promise.all([hashPassword(password), createScramVerifier(password)]);
+      return { lines: [`${name}:${hash}`, `${name}:${scramText(verifier)}`] };
+    },
+  };
+}

@@ -1,0 +1,244 @@
+import { z } from "zod";
+import { commonFields, field, portField } from "../core/common-fields.ts";
+import { parseTopicRule } from "./access/topic-rules.ts";
+import { neverExpires } from "./engine/engine-limits.ts";
+
+const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
+const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>
+  field(type, { title, help, unit, env, group: "Limits" });
+/** A list, or its text with commas between: what is secret is edited as text. */
+const userLines = z
+  .union([z.array(z.string()), z.string().max(1_000_000)])
+  .default([])
+  .transform((lines) =>
+    (typeof lines === "string" ? lines.split(/[,\r\n]+/).map((line) => line.trim()) : lines).filter((line) => line !== ""),
+  );
+
+export const mqttConfig = z.strictObject({
+  port: portField(1883, { title: "MQTT port", env: "MQTT_PORT" }),
+  webSocketPort: portField(9001, { title: "WebSocket port", help: "Any path, subprotocol mqtt.", env: "WS_PORT" }),
+  tlsPort: portField(8883, { title: "TLS port", env: "MQTTS_PORT" }),
+  secureWebSocketPort: portField(9002, { title: "Secure WebSocket port", env: "WSS_PORT" }),
+  webSocket: field(z.boolean().default(true), { title: "WebSocket", env: "MQTT_WEBSOCKET", group: "Listening" }),
+  tls: field(z.boolean().default(true), {
+    title: "TLS",
+    help: "Serves the TLS port and the secure WebSocket port.",
+    env: "MQTT_TLS",
+    group: "Listening",
+  }),
+  ...commonFields("mqtt"),
+
+  anonymous: field(z.boolean().default(true), {
+    title: "Anonymous access",
+    help: "Clients without a user name may connect; without users every name is welcome.",
+    env: "ANONYMOUS",
+    group: "Access",
+  }),
+  users: field(userLines, {
+    title: "Users",
+    help: "With commas between them: name:hash as in a mosquitto password file, or name:password, which is hashed when the service starts.",
+    env: "MQTT_USERS",
+    group: "Access",
+    // It may hold passwords.
+    secret: true,
+  }),
+  passwordFile: field(z.string().default(""), {
+    title: "Password file",
+    help: "Made by mosquitto_passwd; its users are added to those above.",
+    env: "MQTT_PASSWORD_FILE",
+    group: "Access",
+  }),
+  topicRules: field(
+    z
+      .array(z.string().refine((text) => parseTopicRule(text) !== undefined, "A rule is: user read|write|readwrite|deny filter."))
+      .default([]),
+    {
+      title: "Topic rules",
+      help: "user read|write|readwrite|deny filter; * is any user, - who has no name, %u and %c the name and the client identifier. Without rules all is allowed.",
+      env: "MQTT_TOPIC_RULES",
+      group: "Access",
+    },
+  ),
+  certificateFile: field(z.string().default(""), {
+    title: "Certificate",
+    help: "PEM file; empty for a self-made one.",
+    env: "MQTT_CERTIFICATE_FILE",
+    group: "TLS",
+  }),
+  keyFile: field(z.string().default(""), { title: "Key", help: "PEM file of the certificate's key.", env: "MQTT_KEY_FILE", group: "TLS" }),
+  clientCaFile: field(z.string().default(""), {
+    title: "Client authority",
+    help: "PEM file; client certificates that it signed are taken, and their common name is the user name.",
+    env: "MQTT_CLIENT_CA_FILE",
+    group: "TLS",
+  }),
+  requireClientCertificate: field(z.boolean().default(false), {
+    title: "Require a client certificate",
+    env: "MQTT_REQUIRE_CLIENT_CERTIFICATE",
+    group: "TLS",
+  }),
+
+  persistence: field(z.boolean().default(false), {
+    title: "Keep on disk",
+    help: "Sessions, their queues and retained messages survive a restart.",
+    env: "MQTT_PERSISTENCE",
+    group: "Persistence",
+  }),
+
+  packetBytes: limit(
+    "Largest packet",
+    "MQTT_PACKET_BYTES",
+    "From a client; more is refused with 0x95.",
+    "B",
+    wholeNumber(256, 268_435_455, 1 << 20),
+  ),
+  clients: limit("Most clients", "MQTT_CLIENTS", "Connected at once.", "clients", wholeNumber(1, 1_000_000, 50_000)),
+  queueMessages: limit(
+    "Queue of a session",
+    "MQTT_QUEUE_MESSAGES",
+    "Messages with QoS 1 and 2 that wait for one client; QoS 0 never waits.",
+    "messages",
+    wholeNumber(0, 1_000_000, 10_000),
+  ),
+  queueBytes: limit("Queue bytes", "MQTT_QUEUE_BYTES", "Of one session.", "B", wholeNumber(1_024, 1 << 30, 16 << 20)),
+  queuePolicy: field(z.enum(["drop newest", "drop oldest"]).default("drop newest"), {
+    title: "Full queue",
+    help: "Which message gives way; counted either way.",
+    env: "MQTT_QUEUE_POLICY",
+    group: "Limits",
+  }),
+  inflightMessages: limit(
+    "In flight to a client",
+    "MQTT_INFLIGHT_MESSAGES",
+    "Sent and not acknowledged; a client's own receive maximum may be lower.",
+    "messages",
+    wholeNumber(1, 65_535, 1_000),
+  ),
+  receiveMaximum: limit(
+    "Receive maximum",
+    "MQTT_RECEIVE_MAXIMUM",
+    "What an MQTT 5 client may have unacknowledged; more is refused with 0x93.",
+    "messages",
+    wholeNumber(1, 65_535, 1_000),
+  ),
+  topicAliasMaximum: limit("Topic aliases", "MQTT_TOPIC_ALIAS_MAXIMUM", "That a client may set.", "aliases", wholeNumber(0, 65_535, 100)),
+  unreadBytes: limit(
+    "Unread bytes of a client",
+    "MQTT_UNREAD_BYTES",
+    "Above this QoS 0 is dropped for it and the rest waits in its queue.",
+    "B",
+    wholeNumber(4_096, 1 << 30, 1 << 20),
+  ),
+  messagesPerSecond: limit(
+    "Rate of a client",
+    "MQTT_MESSAGES_PER_SECOND",
+    "A faster client is read more slowly; 0 is no limit.",
+    "msg/s",
+    wholeNumber(0, 10_000_000, 0),
+  ),
+  retainedMessages: limit(
+    "Retained messages",
+    "MQTT_RETAINED_MESSAGES",
+    "More are refused with 0x97.",
+    "messages",
+    wholeNumber(0, 10_000_000, 200_000),
+  ),
+  retainedBytes: limit("Retained bytes", "MQTT_RETAINED_BYTES", "All together.", "B", wholeNumber(0, 4_294_967_296, 256 << 20)),
+  sessionExpirySeconds: limit(
+    "Longest session",
+    "MQTT_SESSION_EXPIRY_SECONDS",
+    "After the connection ended; 4294967295 is for ever.",
+    "s",
+    wholeNumber(0, neverExpires, neverExpires),
+  ),
+  keepAliveSeconds: limit(
+    "Keep alive",
+    "MQTT_KEEP_ALIVE_SECONDS",
+    "The most that an MQTT 5 client may ask for; 0 leaves it to the client.",
+    "s",
+    wholeNumber(0, 65_535, 0),
+  ),
+  connectTimeoutMs: limit(
+    "Connect timeout",
+    "MQTT_CONNECT_TIMEOUT_MS",
+    "For the CONNECT to arrive.",
+    "ms",
+    wholeNumber(100, 3_600_000, 10_000),
+  ),
+
+  reasonStrings: field(z.boolean().default(true), {
+    title: "Reason strings",
+    help: "Tell MQTT 5 clients in words why something was refused.",
+    env: "MQTT_REASON_STRINGS",
+    group: "Protocol",
+  }),
+  responseInformation: field(z.string().default("replies/%c"), {
+    title: "Response information",
+    help: "Topic given to MQTT 5 clients that ask for one; %c is the client identifier.",
+    env: "MQTT_RESPONSE_INFORMATION",
+    group: "Protocol",
+  }),
+  sysIntervalSeconds: field(wholeNumber(0, 3_600, 10), {
+    title: "$SYS interval",
+    help: "How often the broker's own figures are published; 0 is never.",
+    unit: "s",
+    env: "MQTT_SYS_INTERVAL_SECONDS",
+    group: "Protocol",
+  }),
+
+  demo: field(z.boolean().default(false), {
+    title: "Demo publisher",
+    help: "Plausible sensor data on sensors/#, from the start.",
+    env: "MQTT_DEMO",
+    group: "Demo",
+  }),
+  demoMessagesPerSecond: field(z.number().min(0.1).max(5_000).default(5), {
+    title: "Demo rate",
+    unit: "msg/s",
+    env: "MQTT_DEMO_RATE",
+    group: "Demo",
+  }),
+  demoDevice: field(z.boolean().default(true), {
+    title: "Demo device",
+    help: "Answers what is published on commands/#.",
+    env: "MQTT_DEMO_DEVICE",
+    group: "Demo",
+  }),
+
+  recordedPerSecond: field(wholeNumber(0, 100_000, 5_000), {
+    title: "Recorded messages",
+    help: "One by one for the inspector; what comes faster is only counted.",
+    unit: "msg/s",
+    env: "MQTT_RECORDED_PER_SECOND",
+    group: "Recorder",
+  }),
+  recordedMessages: field(wholeNumber(0, 1_000_000, 50_000), {
+    title: "Kept messages",
+    help: "In the history of all topics together.",
+    unit: "messages",
+    env: "MQTT_RECORDED_MESSAGES",
+    group: "Recorder",
+  }),
+  recordedBytes: field(wholeNumber(0, 1 << 30, 48 << 20), {
+    title: "Kept bytes",
+    help: "In the history of all topics together.",
+    unit: "B",
+    env: "MQTT_RECORDED_BYTES",
+    group: "Recorder",
+  }),
+  recordedPayloadBytes: field(wholeNumber(0, 1 << 20, 64 << 10), {
+    title: "Recorded payload",
+    help: "Bytes of each payload kept for the inspector.",
+    unit: "B",
+    env: "MQTT_RECORDED_PAYLOAD_BYTES",
+    group: "Recorder",
+  }),
+  topics: field(wholeNumber(100, 1_000_000, 100_000), {
+    title: "Topics in the tree",
+    help: "Messages on more than these are only counted in all.",
+    unit: "topics",
+    env: "MQTT_TOPICS",
+    group: "Recorder",
+  }),
+});
+export type MqttConfig = z.output<typeof mqttConfig>;

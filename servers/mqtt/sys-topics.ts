@@ -1,0 +1,48 @@
+import type { Engine } from "./engine/engine.ts";
+import { Message } from "./engine/message.ts";
+
+/** The broker's own figures on `$SYS/broker/#`, retained, named as mosquitto names them where it has them. */
+export function startSysTopics(engine: Engine, options: { intervalSeconds: number; version: string }): () => void {
+  const startedAt = Date.now();
+  const last = new Map<string, string>();
+
+  function values(): [topic: string, value: string | number][] {
+    const { figures, bus, scheduler } = engine;
+    let subscriptions = 0;
+    let queued = 0;
+    for (const session of engine.sessions.values()) {
+      subscriptions += session.subscriptions.size;
+      queued += session.queue.length;
+    }
+    return [
+      ["version", options.version],
+      ["uptime", `${Math.round((Date.now() - startedAt) / 1_000)} seconds`],
+      ["clients/connected", engine.connectedClients],
+      ["clients/disconnected", engine.away.size],
+      ["clients/total", engine.sessions.size],
+      ["subscriptions/count", subscriptions],
+      ["retained messages/count", bus.retained.count],
+      ["messages/received", figures.messagesIn],
+      ["messages/sent", figures.messagesOut],
+      ["store/messages/count", queued],
+      ["bytes/received", figures.bytesIn],
+      ["bytes/sent", scheduler.bytesOut],
+      ["publish/messages/dropped", figures.droppedInAll],
+      ...Object.entries(figures.dropped).map(([why, count]): [string, number] => [`publish/messages/dropped/${why}`, count]),
+    ];
+  }
+
+  function publish() {
+    for (const [name, value] of values()) {
+      const topic = `$SYS/broker/${name}`;
+      const text = String(value);
+      if (last.get(topic) === text) continue;
+      last.set(topic, text);
+      engine.publishOwn(new Message({ topic, payload: Buffer.from(text), qos: 0, retain: true }));
+    }
+  }
+
+  publish();
+  const timer = setInterval(publish, options.intervalSeconds * 1_000);
+  return () => clearInterval(timer);
+}

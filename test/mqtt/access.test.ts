@@ -1,0 +1,171 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { configFields, resolveConfig } from "../../servers/core/config.ts";
+import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { type Broker, connectPacket, connectWire, openWire, startBroker, type Version } from "./harness.ts";
+
+checkLeaks();
+
+const connack = async (broker: Broker, version: Version, username?: string, password?: string) =>
+  (await connectWire(broker, version, { username, password: password === undefined ? undefined : Buffer.from(password) })).connack.reason;
+
+describe("users", () => {
+  it("[MQTT-100] without anonymous access a client needs a name: 5, or 0x87", async () => {
+    const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
+    expect(await connack(broker, 4)).toBe(5);
+    expect(await connack(broker, 5)).toBe(0x87);
+  });
+
+  it("[MQTT-101] a wrong name or password is refused with 5, or 0x86", async () => {
+    const broker = await startBroker({ users: ["ada:secret"] });
+    expect(await connack(broker, 4, "ada", "wrong")).toBe(5);
+    expect(await connack(broker, 5, "ada", "wrong")).toBe(0x86);
+    expect(await connack(broker, 5, "ada")).toBe(0x86);
+    expect(await connack(broker, 5, "bob", "secret")).toBe(0x86);
+    expect(await connack(broker, 4, "ada", "secret")).toBe(0);
+    expect(await connack(broker, 5, "ada", "secret")).toBe(0);
+    expect(await connack(broker, 5)).toBe(0);
+  });
+
+  it("[MQTT-101] without users every name is welcome", async () => {
+    const broker = await startBroker();
+    expect(await connack(broker, 5, "whoever", "whatever")).toBe(0);
+  });
+
+  it("[MQTT-102] takes the lines that user.hash gives", async () => {
+    const first = await startBroker();
+    const { lines } = await first.act("user.hash", { name: "ada", password: "pass,word:1" });
+    expect(lines.join()).not.toContain("pass,word");
+    const broker = await startBroker({ anonymous: false, users: lines });
+    expect(await connack(broker, 5, "ada", "pass,word:1")).toBe(0);
+    expect(await connack(broker, 5, "ada", "pass")).toBe(0x86);
+  });
+
+  it("[MQTT-103] takes a mosquitto password file, $7$ and $6$", async () => {
+    const file = path.join(temporaryDir(), "passwords");
+    const salt = randomBytes(12);
+    const seven = pbkdf2Sync("seven", salt, 101, 64, "sha512");
+    const six = createHash("sha512").update("six").update(salt).digest();
+    const lines = [
+      `seven:$7$101$${salt.toString("base64")}$${seven.toString("base64")}`,
+      `six:$6$${salt.toString("base64")}$${six.toString("base64")}`,
+    ];
+    writeFileSync(file, `# comment\n${lines.join("\n")}\n`);
+    const broker = await startBroker({ anonymous: false, passwordFile: file });
+    expect(await connack(broker, 5, "seven", "seven")).toBe(0);
+    expect(await connack(broker, 5, "six", "six")).toBe(0);
+    expect(await connack(broker, 5, "six", "seven")).toBe(0x86);
+  });
+
+  it("[MQTT-103] names the file that it cannot read", async () => {
+    await expect(startBroker({ passwordFile: "/nowhere/at/all" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+});
+
+describe("topic rules", () => {
+  const rules = ["* read public/#", "ada readwrite home/%u/+", "- write in/%c", "* deny public/secret"];
+
+  it("[MQTT-104] allow what they name: SUBACK 0x87 or 0x80, PUBACK 0x87", async () => {
+    const broker = await startBroker({ users: ["ada:secret"], topicRules: rules });
+    const ada = await connectWire(broker, 5, { username: "ada", password: Buffer.from("secret") });
+    expect((await ada.subscribe("public/news")).reasons).toEqual([0]);
+    expect((await ada.subscribe("home/ada/+", { qos: 1 })).reasons).toEqual([1]);
+    expect((await ada.subscribe("home/+/x")).reasons).toEqual([0x87]);
+    expect((await ada.subscribe("#")).reasons).toEqual([0x87]);
+    expect((await ada.subscribe("public/secret")).reasons).toEqual([0x87]);
+    expect((await ada.subscribe("$share/g/public/#")).reasons).toEqual([0]);
+    ada.publish("home/ada/x", "", { qos: 1, packetId: 1 }).publish("public/news", "", { qos: 2, packetId: 2 });
+    await ada.expect("publish");
+    expect(await ada.expect("puback")).toMatchObject({ reason: 0 });
+    expect(await ada.expect("pubrec")).toMatchObject({ reason: 0x87 });
+    const anonymous = await connectWire(broker, 4, { clientId: "dev" });
+    expect((await anonymous.subscribe("home/ada/x")).reasons).toEqual([0x80]);
+    anonymous.publish("in/other", "no", { qos: 1, packetId: 1 });
+    // 3.1.1 cannot say no: the answer is positive and the message goes nowhere.
+    expect(await anonymous.expect("puback")).toEqual({ type: "puback", packetId: 1, reason: 0 });
+    await expect.poll(async () => (await broker.act("topic.search", { filter: "in/other" })).matching).toBe(0);
+  });
+
+  it("[MQTT-104] a client identifier with wildcards widens no rule", async () => {
+    const broker = await startBroker({ topicRules: ["* readwrite own/%c"] });
+    const client = await connectWire(broker, 5, { clientId: "#" });
+    expect((await client.subscribe("own/x")).reasons).toEqual([0x87]);
+  });
+});
+
+describe("enhanced authentication", () => {
+  const hmac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+  const method = "SCRAM-SHA-256";
+
+  async function scram(broker: Broker, password: string) {
+    const client = await openWire(broker, 5);
+    const bare = "n=ada,r=abcdef";
+    const step = (data: string) => ({ authenticationMethod: method, authenticationData: Buffer.from(data) });
+    client.send(connectPacket(5, "scram", { properties: step(`n,,${bare}`) }));
+    const challenge = await client.expect("auth");
+    const reply = challenge.properties?.authenticationData?.toString() ?? "";
+    const [, nonce = "", salt = "", count = ""] = /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(reply) ?? [];
+    const salted = pbkdf2Sync(password, Buffer.from(salt, "base64"), Number(count), 32, "sha256");
+    const clientKey = hmac(salted, "Client Key");
+    const signed = `${bare},${reply},c=biws,r=${nonce}`;
+    const signature = hmac(createHash("sha256").update(clientKey).digest(), signed);
+    const proof = Buffer.from(clientKey.map((byte, index) => byte ^ (signature[index] ?? 0))).toString("base64");
+    client.send({ type: "auth", reason: 0x18, properties: step(`c=biws,r=${nonce},p=${proof}`) });
+    return { client, connack: await client.expect("connack"), verify: `v=${hmac(hmac(salted, "Server Key"), signed).toString("base64")}` };
+  }
+
+  it("[MQTT-105] SCRAM-SHA-256 lets in who knows the password, and proves itself", async () => {
+    const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
+    const { connack, verify, client } = await scram(broker, "secret");
+    expect(connack).toMatchObject({ reason: 0, properties: { authenticationMethod: method, authenticationData: Buffer.from(verify) } });
+    expect(await broker.act("client.read", { clientId: "scram" })).toMatchObject({ username: "ada" });
+    client.send({
+      type: "auth",
+      reason: 0x19,
+      properties: { authenticationMethod: method, authenticationData: Buffer.from("n,,n=ada,r=again") },
+    });
+    expect(await client.expect("auth")).toMatchObject({ reason: 0x18 });
+    client.send({ type: "auth", reason: 0x18, properties: { authenticationMethod: method, authenticationData: Buffer.from("nonsense") } });
+    expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x87 });
+  });
+
+  it("[MQTT-105] and refuses who does not", async () => {
+    const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
+    expect((await scram(broker, "wrong")).connack.reason).toBe(0x87);
+  });
+
+  it("[MQTT-106] another method is refused with 0x8C, AUTH without one with 0x82", async () => {
+    const broker = await startBroker({ users: ["ada:secret"] });
+    expect((await connectWire(broker, 5, { properties: { authenticationMethod: "K" } })).connack.reason).toBe(0x8c);
+    const client = await connectWire(broker, 5);
+    client.send({ type: "auth", reason: 0x18, properties: { authenticationMethod: method } });
+    expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x82 });
+  });
+
+  it("[MQTT-106] before the CONNACK only AUTH may come", async () => {
+    const broker = await startBroker({ users: ["ada:secret"] });
+    const client = await openWire(broker, 5);
+    client.send(connectPacket(5, "x", { properties: { authenticationMethod: method, authenticationData: Buffer.from("n,,n=ada,r=abc") } }));
+    await client.expect("auth");
+    client.publish("t", "early");
+    expect(await client.expect("connack")).toMatchObject({ reason: 0x82 });
+  });
+
+  it("[MQTT-107] users are a secret of the configuration, as a list and as text with commas, and in no log line", async () => {
+    const sources = { file: { users: "ada:secret, bob:hidden" }, environment: {}, flags: {} };
+    const shown = JSON.stringify(configFields(mqttService, sources));
+    expect(shown).not.toMatch(/secret,|hidden|ada/);
+    expect(configFields(mqttService, sources).find(({ name }) => name === "users")).toMatchObject({ type: { kind: "secret" } });
+    expect(resolveConfig(mqttService, sources).users).toEqual(["ada:secret", "bob:hidden"]);
+    const broker = await startBroker({ users: "ada:secret, bob:hidden", logLevel: "debug" });
+    const client = await connectWire(broker, 5, { username: "bob", password: Buffer.from("hidden") });
+    client.send({ type: "disconnect", reason: 0 });
+    await client.expectClose();
+    await broker.stop();
+    expect(broker.logs.join("\n")).not.toMatch(/secret|hidden/);
+  });
+});

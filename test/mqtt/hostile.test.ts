@@ -1,0 +1,70 @@
+import { expect, it } from "vitest";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { type Broker, connectPacket, connectWire, openWire, openWireWebSocket, seen, startBroker, type WireClient } from "./harness.ts";
+import { type Hostile, hostile } from "./hostile-bytes.ts";
+
+checkLeaks();
+
+/** How the broker answered: the reason in its last packet, or "close". */
+async function provoke(client: WireClient, { when, version, bytes, name }: Hostile): Promise<number | "close"> {
+  if (when === "connected") {
+    client.send(connectPacket(version, `hostile ${name}`));
+    await client.expect("connack");
+  }
+  client.write(bytes);
+  const last = await client.expectClose();
+  return last?.type === "disconnect" || last?.type === "connack" ? last.reason : "close";
+}
+
+async function judge(broker: Broker, open: (version: 4 | 5) => Promise<WireClient>) {
+  const witness = await connectWire(broker, 5, { clientId: "witness" });
+  await witness.subscribe("#");
+  const wrong: string[] = [];
+  let next = 0;
+  const work = async () => {
+    for (let item = hostile[next++]; item; item = hostile[next++]) {
+      const reason = await provoke(await open(item.version), item);
+      const format = (value: number | "close") => (value === "close" ? value : `0x${value.toString(16)}`);
+      if (reason !== item.reason)
+        wrong.push(`${item.version} ${item.when}: ${item.name}: ${format(reason)} instead of ${format(item.reason)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  expect(wrong).toEqual([]);
+  // Nothing of it was forwarded, and the broker goes on.
+  await broker.act("publish", { topic: "alive", payload: "yes" });
+  expect(seen(await witness.expect("publish"))).toMatchObject({ topic: "alive", payload: "yes" });
+  expect((await broker.act("client.list", { connected: true })).matching).toBe(1);
+}
+
+it("[MQTT-3] the list of broken byte sequences is long, in both versions", () => {
+  expect(hostile.length).toBeGreaterThan(300);
+  expect(hostile.filter(({ version }) => version === 4).length).toBeGreaterThan(100);
+  expect(new Set(hostile.map(({ version, when, name }) => `${version} ${when} ${name}`)).size).toBe(hostile.length);
+});
+
+it("[MQTT-3] every broken byte sequence gets its reason, or the close", async () => {
+  const broker = await startBroker();
+  await judge(broker, (version) => openWire(broker, version));
+});
+
+it("[MQTT-3] and so over WebSocket", async () => {
+  const broker = await startBroker({ webSocket: true });
+  await judge(broker, (version) => openWireWebSocket(broker.urls.WS ?? "", version));
+});
+
+it("[MQTT-4] seeded noise on live connections ends nothing", async () => {
+  const broker = await startBroker();
+  const random = seededRandom(7);
+  for (let round = 0; round < 60; round++) {
+    const version = random.chance(0.5) ? 5 : 4;
+    const client = await connectWire(broker, version, { clientId: `noise-${round}` });
+    const noise = Buffer.from(Array.from({ length: 1 + random.below(300) }, () => random.below(256)));
+    client.write(noise);
+    client.destroy();
+  }
+  const client = await connectWire(broker, 5);
+  await client.expectNothing();
+  expect(broker.logs.filter((line) => line.includes("A fault"))).toEqual([]);
+});

@@ -1,0 +1,278 @@
+import { describe, expect, it } from "vitest";
+import type { MqttViews } from "../../contract/mqtt.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { connectWire, seen, startBroker } from "./harness.ts";
+
+checkLeaks();
+
+describe("what the page asks for", () => {
+  it("[MQTT-120] publishes with every option", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("t", { qos: 2, retainAsPublished: true });
+    const answer = await broker.act("publish", {
+      topic: "t",
+      payload: Buffer.from([0, 1, 255]).toString("base64"),
+      encoding: "base64",
+      qos: 2,
+      retain: true,
+      payloadFormatIndicator: 0,
+      messageExpiryInterval: 60,
+      contentType: "application/octet-stream",
+      responseTopic: "r",
+      correlationData: "AQI=",
+      userProperties: [
+        ["k", "1"],
+        ["k", "2"],
+      ],
+    });
+    expect(answer).toEqual({ matched: 1 });
+    expect(await client.expect("publish")).toMatchObject({
+      topic: "t",
+      qos: 2,
+      retain: true,
+      payload: Buffer.from([0, 1, 255]),
+      properties: {
+        payloadFormatIndicator: 0,
+        messageExpiryInterval: 60,
+        contentType: "application/octet-stream",
+        responseTopic: "r",
+        correlationData: Buffer.from([1, 2]),
+        userProperties: [
+          ["k", "1"],
+          ["k", "2"],
+        ],
+      },
+    });
+  });
+
+  it("[MQTT-121] the tree counts every topic and all below it", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client
+      .publish("hall/a/temperature", "20", { retain: true })
+      .publish("hall/a/temperature", "21")
+      .publish("hall/b", "on")
+      .publish("x", "");
+    await client.expectNothing();
+    const top = await broker.act("topic.children", {});
+    expect(top.nodes.map(({ name, count, hasChildren }) => [name, count, hasChildren])).toEqual([
+      ["hall", 3, true],
+      ["x", 1, false],
+    ]);
+    const below = await broker.act("topic.children", { topic: "hall/a" });
+    expect(below).toMatchObject({
+      matching: 1,
+      nodes: [{ topic: "hall/a/temperature", count: 2, retained: true, last: { preview: "21", bytes: 2, qos: 0 } }],
+    });
+    expect((await broker.act("topic.search", { filter: "hall/+/temperature" })).nodes.map(({ topic }) => topic)).toEqual([
+      "hall/a/temperature",
+    ]);
+    expect((await broker.act("topic.search", { filter: "TEMP" })).matching).toBe(1);
+  });
+
+  it("[MQTT-122] the history tells who published, who received and who acknowledged", async () => {
+    const broker = await startBroker();
+    const one = await connectWire(broker, 5, { clientId: "one" });
+    await one.subscribe("t", { qos: 1 });
+    const two = await connectWire(broker, 4, { clientId: "two" });
+    await two.subscribe("t", { qos: 1 });
+    const publisher = await connectWire(broker, 5, { clientId: "publisher" });
+    publisher.publish("t", '{"v":1}', {
+      qos: 1,
+      packetId: 1,
+      properties: { userProperties: [["k", "v"]], contentType: "application/json" },
+    });
+    one.send({ type: "puback", packetId: (await one.expect("publish")).packetId, reason: 0 });
+    await one.expectNothing();
+    await two.expect("publish");
+    const { messages } = await broker.act("topic.history", { filter: "t" });
+    expect(messages).toMatchObject([{ topic: "t", publisher: "publisher", qos: 1, delivered: 2, acknowledgeable: 2, acknowledged: 1 }]);
+    const message = await broker.act("message.read", { id: messages[0]?.id ?? 0 });
+    expect(message).toMatchObject({
+      version: 5,
+      properties: { contentType: "application/json", userProperties: [["k", "v"]] },
+      deliveries: [
+        { clientId: "one", qos: 1, acknowledgedAfterMs: expect.any(Number) },
+        { clientId: "two", qos: 1 },
+      ],
+    });
+    expect(Buffer.from(message?.payload ?? "", "base64").toString()).toBe('{"v":1}');
+    expect(Buffer.from(message?.packet ?? "", "base64")[0]).toBe(0x32);
+    expect((await broker.act("topic.history", { filter: "t", text: "nothing like it" })).messages).toEqual([]);
+  });
+
+  it("[MQTT-123] messages, connections and subscriptions are rows of the traffic", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    client.publish("t", "hello");
+    await client.expect("publish");
+    client.send({ type: "disconnect", reason: 0 });
+    await client.expectClose();
+    await expect
+      .poll(() => broker.rows.map(({ verb, target, tone }) => [verb, target, tone]))
+      .toEqual([
+        ["CONNECT", "tcp", "ok"],
+        ["SUBSCRIBE", "t", "ok"],
+        ["QoS 0", "t", "ok"],
+        ["DISCONNECT", "tcp", "ok"],
+      ]);
+    expect(broker.rows[2]).toMatchObject({ preview: "hello", client: "c", outcome: "to 1" });
+  });
+
+  it("[MQTT-124] above its rate the recorder only counts, and says how many", async () => {
+    const broker = await startBroker({ recordedPerSecond: 10 });
+    const client = await connectWire(broker, 5);
+    for (let index = 0; index < 500; index++) client.publish("t", String(index));
+    await client.expectNothing();
+    expect((await broker.act("topic.children", {})).nodes).toMatchObject([{ topic: "t", count: 500 }]);
+    expect((await broker.act("topic.history", { filter: "t", limit: 1_000 })).kept).toBeLessThan(100);
+    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.unrecorded).toBeGreaterThan(400);
+  });
+
+  it("[MQTT-124] keeps no more messages than configured, the newest", async () => {
+    const broker = await startBroker({ recordedMessages: 5 });
+    for (let index = 0; index < 12; index++) await broker.act("publish", { topic: `t/${index % 3}`, payload: String(index) });
+    const { messages, kept } = await broker.act("topic.history", { filter: "#" });
+    expect(kept).toBe(5);
+    expect(messages.map(({ start }) => Buffer.from(start, "base64").toString())).toEqual(["11", "10", "9", "8", "7"]);
+  });
+
+  it("[MQTT-125] disconnects a client with a reason, or without a word", async () => {
+    const broker = await startBroker();
+    const told = await connectWire(broker, 5, { clientId: "told" });
+    expect(await broker.act("client.disconnect", { clientId: "told" })).toEqual({ disconnected: true });
+    expect(await told.expectClose()).toMatchObject({ type: "disconnect", reason: 0x98 });
+    const cut = await connectWire(broker, 5, { clientId: "cut" });
+    await broker.act("client.disconnect", { clientId: "cut", abrupt: true });
+    expect(await cut.expectClose()).toBeUndefined();
+    expect(await broker.act("client.disconnect", { clientId: "nobody" })).toEqual({ disconnected: false });
+  });
+
+  it("[MQTT-126] a frozen client is neither heard nor spoken to until it is released", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    expect(await broker.act("client.freeze", { clientId: "c", forMs: 60_000 })).toEqual({ frozen: true });
+    client.publish("t", "own");
+    await broker.act("publish", { topic: "t", payload: "other" });
+    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ hindered: { how: "frozen" }, messagesIn: 0 });
+    expect(client.received.filter(({ type }) => type === "publish")).toEqual([]);
+    expect(await broker.act("client.release", { clientId: "c" })).toEqual({ released: true });
+    const got = [seen(await client.expect("publish")).payload, seen(await client.expect("publish")).payload];
+    expect(got.sort()).toEqual(["other", "own"]);
+  });
+
+  it("[MQTT-126] a delayed client gets everything later and in order", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    await broker.act("client.delay", { clientId: "c", delayMs: 100, forMs: 60_000 });
+    for (const payload of ["1", "2", "3"]) await broker.act("publish", { topic: "t", payload });
+    for (const payload of ["1", "2", "3"]) expect(seen(await client.expect("publish")).payload).toBe(payload);
+    await broker.act("client.release", { clientId: "c" });
+    await client.expectNothing();
+  });
+
+  it("[MQTT-127] forgets a session on request", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c", properties: { sessionExpiryInterval: 600 } });
+    expect(await broker.act("client.forget", { clientId: "c" })).toEqual({ forgotten: true });
+    await client.expectClose();
+    expect(await broker.act("client.read", { clientId: "c" })).toBeNull();
+  });
+
+  it("[MQTT-128] the demo publishes sensor readings at its rate, and stops", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("sensors/#");
+    await broker.act("sample.start", { messagesPerSecond: 200 });
+    const message = await client.expect("publish");
+    expect(message.topic).toMatch(/^sensors\/(hall-a|hall-b|roof)\/(temperature|humidity|pressure|vibration)$/);
+    expect(JSON.parse(message.payload.toString())).toMatchObject({
+      v: expect.any(Number),
+      unit: expect.any(String),
+      seq: expect.any(Number),
+    });
+    await broker.act("sample.stop", {});
+    await expect.poll(() => broker.views.get("demo")).toMatchObject({ running: false });
+  });
+
+  it("[MQTT-129] the device answers commands, on the response topic with the correlation data", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("answers/#");
+    await client.subscribe("commands/+/+/result");
+    client.publish("commands/valve-3/open", "now", { properties: { responseTopic: "answers/1", correlationData: Buffer.from("id") } });
+    const answer = await client.expect("publish");
+    expect(answer).toMatchObject({ topic: "answers/1", properties: { correlationData: Buffer.from("id") } });
+    expect(JSON.parse(answer.payload.toString())).toMatchObject({ command: "valve-3/open", status: "done", received: "now" });
+    client.publish("commands/valve-3/close", "");
+    expect(seen(await client.expect("publish")).topic).toBe("commands/valve-3/close/result");
+  });
+
+  it("[MQTT-130] auto-reply rules answer what they match, and not each other", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("echo/#");
+    const rule = await broker.act("reply.save", { filter: "#", topic: "echo/{topic}", payload: "got {payload}", qos: 0 });
+    client.publish("ask", "this");
+    expect(seen(await client.expect("publish"))).toMatchObject({ topic: "echo/ask", payload: "got this" });
+    await client.expectNothing();
+    expect(await broker.act("reply.remove", { id: rule.id })).toEqual({ removed: true });
+    client.publish("ask", "again");
+    await client.expectNothing();
+  });
+
+  it("[MQTT-131] exports the history, and replays it", async () => {
+    const broker = await startBroker();
+    await broker.act("publish", { topic: "a", payload: "one", qos: 1, userProperties: [["k", "v"]] });
+    await broker.act("publish", { topic: "b", payload: "two" });
+    const { lines } = await broker.act("history.export", {});
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { topic: "a", qos: 1, payload: "b25l", properties: { userProperties: [["k", "v"]] } },
+      { topic: "b", payload: "dHdv" },
+    ]);
+    const client = await connectWire(broker, 5);
+    await client.subscribe("#", { qos: 1 });
+    expect(await broker.act("replay.start", { lines: [...lines], speed: 0 })).toEqual({ messages: 2 });
+    expect(await client.expect("publish")).toMatchObject({ topic: "a", qos: 1, properties: { userProperties: [["k", "v"]] } });
+    expect(seen(await client.expect("publish")).payload).toBe("two");
+    await expect(broker.act("replay.start", { lines: ["{}"] })).rejects.toMatchObject({ code: "CALL_INVALID" });
+  });
+
+  it("[MQTT-132] publishes its own figures on $SYS, retained", async () => {
+    const broker = await startBroker({ sysIntervalSeconds: 3_600 });
+    const client = await connectWire(broker, 4);
+    await client.subscribe("$SYS/broker/clients/connected");
+    expect(seen(await client.expect("publish"))).toMatchObject({ payload: "0", retain: true });
+  });
+
+  it("[MQTT-133] lists clients with what they have and want", async () => {
+    const broker = await startBroker();
+    await (
+      await connectWire(broker, 5, {
+        clientId: "busy",
+        keepAliveSeconds: 30,
+        will: { topic: "w", payload: Buffer.from("x"), qos: 1, retain: true },
+        properties: { sessionExpiryInterval: 60, receiveMaximum: 9 },
+      })
+    ).subscribe("a/#", { qos: 1, noLocal: true, retainAsPublished: true, retainHandling: 1 }, { subscriptionIdentifiers: [4] });
+    await connectWire(broker, 4, { clientId: "plain" });
+    const { clients, matching } = await broker.act("client.list", {});
+    expect(matching).toBe(2);
+    expect(clients[0]).toMatchObject({
+      clientId: "busy",
+      connected: true,
+      version: 5,
+      transport: "tcp",
+      keepAliveSeconds: 30,
+      sessionExpirySeconds: 60,
+      inflightLimit: 9,
+      subscriptions: [{ filter: "a/#", qos: 1, noLocal: true, retainAsPublished: true, retainHandling: 1, identifier: 4 }],
+      will: { topic: "w", qos: 1, retain: true, delaySeconds: 0 },
+    });
+    expect((await broker.act("client.list", { text: "a/#" })).clients.map(({ clientId }) => clientId)).toEqual(["busy"]);
+  });
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { connectWire, seen, startBroker, versions } from "./harness.ts";
+
+checkLeaks();
+
+describe("bounds", () => {
+  it.each(versions)(
+    "[MQTT-90] a client that stops reading delays nobody: its QoS 0 is dropped and counted, version %s",
+    async (version) => {
+      const broker = await startBroker({ unreadBytes: 65_536 });
+      const frozen = await connectWire(broker, version, { clientId: "frozen" });
+      await frozen.subscribe("t");
+      const reader = await connectWire(broker, version);
+      await reader.subscribe("t");
+      if ("pause" in frozen.socket) frozen.socket.pause();
+      const publisher = await connectWire(broker, version);
+      const count = 400;
+      for (let index = 0; index < count; index++) {
+        publisher.publish("t", `${index} ${"x".repeat(50_000)}`);
+        // In step with the reader, so that only the frozen client falls behind.
+        expect(seen(await reader.expect("publish")).payload.startsWith(`${index} `)).toBe(true);
+      }
+      const client = await broker.act("client.read", { clientId: "frozen" });
+      expect(client?.dropped).toBeGreaterThan(0);
+      expect(client?.unreadBytes).toBeLessThan(400_000);
+    },
+  );
+
+  it("[MQTT-91] QoS 1 for a client that stops reading waits in its bounded queue", async () => {
+    const broker = await startBroker({ unreadBytes: 65_536, queueMessages: 50 });
+    const frozen = await connectWire(broker, 5, { clientId: "frozen" });
+    await frozen.subscribe("t", { qos: 1 });
+    if ("pause" in frozen.socket) frozen.socket.pause();
+    const publisher = await connectWire(broker, 5);
+    for (let packetId = 1; packetId <= 400; packetId++) {
+      publisher.publish("t", "x".repeat(50_000), { qos: 1, packetId });
+      await publisher.expect("puback");
+    }
+    const client = await broker.act("client.read", { clientId: "frozen" });
+    expect(client).toMatchObject({ queued: 50 });
+    expect(client?.dropped).toBeGreaterThan(0);
+    expect((client?.queued ?? 0) + (client?.inflight ?? 0) + (client?.dropped ?? 0)).toBe(400);
+  });
+
+  it.each([
+    ["drop newest", ["1", "2"]],
+    ["drop oldest", ["3", "4"]],
+  ])("[MQTT-92] a full queue: %s", async (queuePolicy, expected) => {
+    const broker = await startBroker({ queueMessages: 2, queuePolicy });
+    const options = { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 60 } };
+    const first = await connectWire(broker, 5, options);
+    await first.subscribe("t", { qos: 1 });
+    first.send({ type: "disconnect", reason: 0 });
+    await first.expectClose();
+    for (const payload of ["1", "2", "3", "4"]) await broker.act("publish", { topic: "t", qos: 1, payload });
+    const second = await connectWire(broker, 5, options);
+    const got = [seen(await second.expect("publish")).payload, seen(await second.expect("publish")).payload];
+    expect(got).toEqual(expected);
+    await second.expectNothing();
+    expect(await broker.act("client.read", { clientId: "s" })).toMatchObject({ dropped: 2 });
+  });
+
+  it("[MQTT-93] a client above its rate is slowed down, and nothing is lost", async () => {
+    const broker = await startBroker({ messagesPerSecond: 400 });
+    const client = await connectWire(broker, 5);
+    await client.subscribe("t");
+    for (let index = 0; index < 250; index++) client.publish("t", String(index));
+    for (let index = 0; index < 250; index++) expect(seen(await client.expect("publish")).payload).toBe(String(index));
+    for (let index = 0; index < 50; index++) client.publish("t", String(index));
+    for (let index = 0; index < 50; index++) expect(seen(await client.expect("publish")).payload).toBe(String(index));
+  });
+
+  it("[MQTT-94] what it dropped stands in $SYS", async () => {
+    const broker = await startBroker({ queueMessages: 1, sysIntervalSeconds: 1 });
+    const options = { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 60 } };
+    const away = await connectWire(broker, 5, options);
+    await away.subscribe("t", { qos: 1 });
+    away.send({ type: "disconnect", reason: 0 });
+    await away.expectClose();
+    for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "t", qos: 1 });
+    const watcher = await connectWire(broker, 4);
+    await watcher.subscribe("$SYS/broker/publish/messages/dropped");
+    let value = "";
+    while (value !== "2") value = seen(await watcher.expect("publish")).payload;
+  });
+
+  it("[MQTT-95] what was dropped, and what was not retained, is told in one line a second", async () => {
+    const broker = await startBroker({ queueMessages: 1, retainedMessages: 1 });
+    const away = await connectWire(broker, 5, { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 60 } });
+    await away.subscribe("t", { qos: 1 });
+    away.send({ type: "disconnect", reason: 0 });
+    await away.expectClose();
+    for (let count = 0; count < 301; count++) await broker.act("publish", { topic: "t", qos: 1 });
+    for (let count = 0; count < 41; count++) await broker.act("publish", { topic: `kept/${count}`, payload: "x", retain: true });
+    const told = (pattern: RegExp) => broker.logs.flatMap((line) => pattern.exec(line)?.slice(1) ?? []).map(Number);
+    const sum = (counts: readonly number[]) => counts.reduce((all, one) => all + one, 0);
+    const dropped = () => told(/^(\d+) messages dropped for s: queue full$/);
+    const notRetained = () => told(/^(\d+) messages were routed and not retained: the limit of retained messages is reached\.$/);
+    await expect.poll(() => [sum(dropped()), sum(notRetained())], { timeout: 5_000 }).toEqual([300, 40]);
+    expect(dropped().length + notRetained().length).toBeLessThan(10);
+  });
+
+  it("[MQTT-96] 2,000 clients that connect at once are all served, and told in few lines and rows", async () => {
+    const broker = await startBroker();
+    const before = process.memoryUsage.rss();
+    const count = 2_000;
+    const clients = await Promise.all(Array.from({ length: count }, (_, index) => connectWire(broker, 5, { clientId: `storm-${index}` })));
+    expect((await broker.act("client.list", {})).matching).toBe(count);
+    // Both ends are in this process.
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200 << 20);
+    await expect.poll(() => broker.logs.some((line) => line.endsWith("more clients came or went within a second."))).toBe(true);
+    for (const client of clients) client.destroy();
+    await expect.poll(async () => (await broker.act("client.list", {})).matching).toBe(0);
+  });
+
+  it("[MQTT-97] 100,000 retained topics are kept, found by filter, and go again", async () => {
+    const broker = await startBroker({ sysIntervalSeconds: 0 });
+    const publisher = await connectWire(broker, 5);
+    const [groups, each] = [100, 1_000];
+    const before = process.memoryUsage.rss();
+    for (let group = 0; group < groups; group++) {
+      for (let index = 0; index < each; index++) publisher.publish(`plant/${group}/sensor/${index}`, "21.5", { retain: true });
+      await publisher.expectNothing();
+    }
+    const reader = await connectWire(broker, 4);
+    await reader.subscribe("plant/7/sensor/+");
+    for (let index = 0; index < each; index++) expect(seen(await reader.expect("publish")).retain).toBe(true);
+    await reader.expectNothing();
+    expect(process.memoryUsage.rss() - before).toBeLessThan(400 << 20);
+    expect(await broker.act("retained.clear", { filter: "#" })).toEqual({ cleared: groups * each });
+  });
+});

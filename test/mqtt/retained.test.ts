@@ -1,0 +1,109 @@
+import { describe, expect, it } from "vitest";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { connectWire, seen, startBroker, versions } from "./harness.ts";
+
+checkLeaks();
+
+const retain = { retain: true };
+
+describe("retained messages", () => {
+  it.each(versions)("[MQTT-60] come to a new subscription with the retain flag, version %s", async (version) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, version);
+    client.publish("a/b", "old", retain).publish("a/b", "kept", { retain: true, qos: 1, packetId: 1 }).publish("a/c", "not kept");
+    await client.expect("puback");
+    await client.subscribe("a/+", { qos: 2 });
+    expect(seen(await client.expect("publish"))).toEqual({ topic: "a/b", payload: "kept", qos: 1, retain: true, dup: false });
+    await client.expectNothing();
+  });
+
+  it.each(versions)("[MQTT-61] an empty payload removes the message and is routed, version %s", async (version) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, version);
+    client.publish("a", "kept", retain);
+    await client.subscribe("a");
+    expect(seen(await client.expect("publish")).retain).toBe(true);
+    client.publish("a", "", retain);
+    expect(seen(await client.expect("publish"))).toEqual({ topic: "a", payload: "", qos: 0, retain: false, dup: false });
+    await client.subscribe("a");
+    await client.expectNothing();
+    expect(broker.service.outbox).toBeDefined();
+  });
+
+  it("[MQTT-62] retain handling: 0 always, 1 for a new subscription, 2 never", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client.publish("a", "kept", retain);
+    await client.subscribe("a", { retainHandling: 2 });
+    await client.expectNothing();
+    await client.subscribe("a", { retainHandling: 1 });
+    await client.expectNothing();
+    await client.subscribe("a", { retainHandling: 0 });
+    expect(seen(await client.expect("publish")).payload).toBe("kept");
+    await client.subscribe("+", { retainHandling: 1 });
+    expect(seen(await client.expect("publish")).payload).toBe("kept");
+  });
+
+  it("[MQTT-63] retain as published keeps the flag; without it a live message has none", async () => {
+    const broker = await startBroker();
+    const published = await connectWire(broker, 5);
+    await published.subscribe("a", { retainAsPublished: true });
+    const plain = await connectWire(broker, 5);
+    await plain.subscribe("a");
+    published.publish("a", "x", retain);
+    expect(seen(await published.expect("publish")).retain).toBe(true);
+    expect(seen(await plain.expect("publish")).retain).toBe(false);
+    published.publish("a", "y");
+    expect(seen(await published.expect("publish")).retain).toBe(false);
+  });
+
+  it("[MQTT-64] expire, and come with what is left of their expiry", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client.publish("short", "x", { retain: true, properties: { messageExpiryInterval: 1 } });
+    client.publish("long", "x", { retain: true, properties: { messageExpiryInterval: 100 } });
+    await client.expectNothing();
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await client.subscribe("+");
+    const message = await client.expect("publish");
+    expect(message.topic).toBe("long");
+    expect(message.properties?.messageExpiryInterval).toBeLessThan(100);
+    await client.expectNothing();
+  });
+
+  it("[MQTT-65] are not sent for a shared subscription, nor for a leading wildcard on $ topics", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client.publish("a", "x", retain).publish("$mine", "x", retain);
+    await client.subscribe("$share/g/a");
+    await client.expectNothing();
+    await client.subscribe("+");
+    expect(seen(await client.expect("publish")).topic).toBe("a");
+    await client.expectNothing();
+  });
+
+  it("[MQTT-66] are bounded: 0x97 for who can be told, routed only for who cannot", async () => {
+    const broker = await startBroker({ retainedMessages: 1 });
+    const client = await connectWire(broker, 5);
+    client.publish("one", "x", { retain: true, qos: 1, packetId: 1 }).publish("two", "x", { retain: true, qos: 1, packetId: 2 });
+    expect(await client.expect("puback")).toMatchObject({ reason: 0x10 });
+    expect(await client.expect("puback")).toMatchObject({ reason: 0x97 });
+    await client.subscribe("three");
+    client.publish("three", "x", retain);
+    expect(seen(await client.expect("publish")).topic).toBe("three");
+    expect(await broker.act("retained.clear", { filter: "#" })).toEqual({ cleared: 1 });
+  });
+
+  it("[MQTT-67] many come to a slow client as it takes them, none lost", async () => {
+    const broker = await startBroker({ unreadBytes: 4_096 });
+    const publisher = await connectWire(broker, 5);
+    const count = 3_000;
+    for (let index = 0; index < count; index++) publisher.publish(`many/${index}`, "x".repeat(100), retain);
+    await publisher.expectNothing();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("many/#");
+    const topics = new Set<string>();
+    while (topics.size < count) topics.add((await client.expect("publish")).topic);
+    await client.expectNothing();
+  });
+});

@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { get } from "node:http";
+import path from "node:path";
+import { promisify } from "node:util";
+import { generate } from "selfsigned";
+import { describe, expect, it, onTestFinished } from "vitest";
+import WebSocket from "ws";
+import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { connectMqttJs, connectPacket, openWireWebSocket, publishPacket, startBroker, versions } from "./harness.ts";
+
+checkLeaks();
+
+const everything = { webSocket: true, tls: true };
+const labels = ["MQTT", "WS", "MQTTS", "WSS"];
+const insecure = { rejectUnauthorized: false };
+
+describe("transports", () => {
+  it.each(versions.flatMap((version) => labels.map((label) => [label, version] as const)))(
+    "[MQTT-110] MQTT.js over %s, version %s",
+    async (label, version) => {
+      const broker = await startBroker(everything);
+      const client = await connectMqttJs(broker.urls[label] ?? "", { protocolVersion: version, ...insecure });
+      await client.subscribeAsync("t/#", { qos: 2 });
+      const received = new Promise<string>((resolve) => {
+        client.once("message", (topic, payload) => resolve(`${topic} ${payload}`));
+      });
+      await client.publishAsync("t/x", "hello".repeat(50_000), { qos: 2 });
+      expect(await received).toBe(`t/x ${"hello".repeat(50_000)}`);
+    },
+  );
+
+  it("[MQTT-111] WebSocket: any path, the subprotocol mqtt or mqttv3.1 answered", async () => {
+    const broker = await startBroker(everything);
+    const url = broker.urls.WS ?? "";
+    for (const [suffix, protocol] of [
+      ["", "mqtt"],
+      ["/mqtt", "mqtt"],
+      ["/any/path?x=1", "mqttv3.1"],
+    ] as const) {
+      const socket = new WebSocket(url + suffix, protocol);
+      await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+      expect(socket.protocol).toBe(protocol);
+      socket.terminate();
+    }
+  });
+
+  it.each([[], ["chat"]])("[MQTT-111] WebSocket: refused with 400 without the subprotocol %s", async (...protocols) => {
+    const broker = await startBroker(everything);
+    const socket = new WebSocket(broker.urls.WS ?? "", protocols);
+    const error = await new Promise<Error>((resolve) => socket.once("error", resolve));
+    expect(error.message).toContain("400");
+  });
+
+  it("[MQTT-111] a plain HTTP request is told what the port is", async () => {
+    const broker = await startBroker(everything);
+    const url = (broker.urls.WS ?? "").replace("ws:", "http:");
+    const status = await new Promise((resolve) => {
+      get(url, { agent: false }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+    });
+    expect(status).toBe(426);
+  });
+
+  it("[MQTT-112] packets may be cut across WebSocket frames and share one", async () => {
+    const broker = await startBroker(everything);
+    const client = await openWireWebSocket(broker.urls.WS ?? "", 5);
+    const bytes = Buffer.concat([
+      encodePacket(connectPacket(5, "ws"), 5),
+      encodePacket({ ...publishPacket("t", "x"), qos: 1, packetId: 1 }, 5),
+      encodePacket({ type: "pingreq" }, 5),
+    ]);
+    for (const byte of bytes) client.write(Buffer.from([byte]));
+    await client.expect("connack");
+    await client.expect("puback");
+    await client.expect("pingresp");
+    client.write(Buffer.concat([encodePacket({ type: "pingreq" }, 5), encodePacket({ type: "pingreq" }, 5)]));
+    await client.expect("pingresp");
+    await client.expect("pingresp");
+  });
+
+  it("[MQTT-112] a text frame closes the WebSocket", async () => {
+    const broker = await startBroker(everything);
+    const client = await openWireWebSocket(broker.urls.WS ?? "", 5);
+    const code = new Promise((resolve) => client.socket.once("close", resolve));
+    (client.socket as WebSocket).send("hello");
+    expect(await code).toBe(1003);
+  });
+
+  it("[MQTT-113] keeps its own certificate, which a client may trust", async () => {
+    const dataDir = temporaryDir();
+    const first = await startBroker(everything, dataDir);
+    const ca = await import("node:fs").then(({ readFileSync }) => readFileSync(path.join(dataDir, "tls/certificate.pem"), "utf8"));
+    await connectMqttJs(first.urls.MQTTS ?? "", { ca });
+    const second = await startBroker(everything, dataDir);
+    await connectMqttJs((second.urls.MQTTS ?? "").replace("127.0.0.1", "localhost"), { ca });
+  });
+
+  it("[MQTT-114] client certificates: taken as the user, and required where configured", async () => {
+    const folder = temporaryDir();
+    const issuer = await generate([{ name: "commonName", value: "device-7" }], {
+      keyType: "ec",
+      extensions: [{ name: "basicConstraints", cA: true, critical: true }],
+    });
+    const clientCaFile = path.join(folder, "ca.pem");
+    writeFileSync(clientCaFile, issuer.cert);
+    const broker = await startBroker({ ...everything, anonymous: false, clientCaFile, requireClientCertificate: true });
+    const url = broker.urls.MQTTS ?? "";
+    const client = await connectMqttJs(url, { ...insecure, clientId: "c", cert: issuer.cert, key: issuer.private });
+    expect(client.connected).toBe(true);
+    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ username: "device-7", transport: "tls" });
+    await expect(connectMqttJs(url, insecure)).rejects.toThrow();
+  });
+});
+
+const run = promisify(execFile);
+const hasMosquitto = await run("mosquitto_pub", ["--version"]).then(
+  () => true,
+  (error: { code?: unknown }) => error.code !== "ENOENT",
+);
+
+describe.skipIf(!hasMosquitto)("mosquitto's clients", () => {
+  it.each(["mqttv31", "mqttv311", "mqttv5"])("[MQTT-115] mosquitto_sub receives what mosquitto_pub sends, %s", async (version) => {
+    const broker = await startBroker();
+    const common = ["-h", "127.0.0.1", "-p", String(broker.port), "-V", version];
+    const subscriber = run("mosquitto_sub", [...common, "-i", "sub", "-t", "sensors/#", "-q", "2", "-C", "3", "-v"], { timeout: 15_000 });
+    onTestFinished(() => void subscriber.child.kill());
+    await expect.poll(async () => (await broker.act("client.read", { clientId: "sub" }))?.subscriptionCount).toBe(1);
+    for (const qos of ["0", "1", "2"]) await run("mosquitto_pub", [...common, "-t", `sensors/${qos}`, "-m", `with ${qos}`, "-q", qos]);
+    expect((await subscriber).stdout).toBe("sensors/0 with 0\nsensors/1 with 1\nsensors/2 with 2\n");
+  });
+
+  it("[MQTT-115] user properties, expiry and response topic pass between them", async () => {
+    const broker = await startBroker();
+    const common = ["-h", "127.0.0.1", "-p", String(broker.port), "-V", "mqttv5"];
+    const subscriber = run("mosquitto_sub", [...common, "-i", "sub", "-t", "t", "-C", "1", "-F", "%P %R %C %p"], { timeout: 15_000 });
+    onTestFinished(() => void subscriber.child.kill());
+    await expect.poll(async () => (await broker.act("client.read", { clientId: "sub" }))?.subscriptionCount).toBe(1);
+    const property = (...words: string[]) => ["-D", "publish", ...words];
+    await run("mosquitto_pub", [
+      ...common,
+      "-t",
+      "t",
+      "-m",
+      "x",
+      ...property("user-property", "k", "v"),
+      ...property("response-topic", "r"),
+      ...property("content-type", "c"),
+    ]);
+    expect((await subscriber).stdout.trim()).toBe("k:v r c x");
+  });
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { connectWire, seen, startBroker, versions } from "./harness.ts";
+
+checkLeaks();
+
+const will = { topic: "w", payload: Buffer.from("gone"), qos: 1 as const, retain: false };
+
+async function start() {
+  const broker = await startBroker();
+  const watcher = await connectWire(broker, 5);
+  await watcher.subscribe("w", { qos: 1, retainAsPublished: true });
+  return { broker, watcher };
+}
+
+describe("wills", () => {
+  it.each(versions)("[MQTT-30] publishes the will of a client that is lost, version %s", async (version) => {
+    const { broker, watcher } = await start();
+    const client = await connectWire(broker, version, { will: { ...will, retain: true } });
+    client.destroy();
+    expect(seen(await watcher.expect("publish"))).toEqual({ topic: "w", payload: "gone", qos: 1, retain: true, dup: false });
+  });
+
+  it.each(versions)("[MQTT-31] forgets the will of a client that disconnects, version %s", async (version) => {
+    const { broker, watcher } = await start();
+    const client = await connectWire(broker, version, { will });
+    client.send({ type: "disconnect", reason: 0 });
+    await client.expectClose();
+    await watcher.expectNothing();
+  });
+
+  it("[MQTT-31] DISCONNECT with 0x04 asks for the will", async () => {
+    const { broker, watcher } = await start();
+    const client = await connectWire(broker, 5, { will });
+    client.send({ type: "disconnect", reason: 0x04 });
+    expect(seen(await watcher.expect("publish")).payload).toBe("gone");
+  });
+
+  it("[MQTT-32] sends the will's properties on, and never its delay", async () => {
+    const { broker, watcher } = await start();
+    const properties = {
+      willDelayInterval: 1,
+      contentType: "text/plain",
+      userProperties: [
+        ["k", "1"],
+        ["k", "2"],
+      ] as [string, string][],
+    };
+    const client = await connectWire(broker, 5, { will: { ...will, properties }, properties: { sessionExpiryInterval: 60 } });
+    client.destroy();
+    const message = await watcher.expect("publish");
+    expect(message.properties).toMatchObject({ contentType: "text/plain", userProperties: properties.userProperties });
+    expect(message.properties?.willDelayInterval).toBeUndefined();
+  });
+
+  it("[MQTT-33] a client that is back before the delay is over has no will published", async () => {
+    const { broker, watcher } = await start();
+    const options = {
+      clientId: "back",
+      cleanStart: false,
+      will: { ...will, properties: { willDelayInterval: 60 } },
+      properties: { sessionExpiryInterval: 60 },
+    };
+    (await connectWire(broker, 5, options)).destroy();
+    await expect.poll(async () => (await broker.act("client.read", { clientId: "back" }))?.connected).toBe(false);
+    const again = await connectWire(broker, 5, { ...options, will: undefined });
+    again.send({ type: "disconnect", reason: 0 });
+    await again.expectClose();
+    await watcher.expectNothing();
+  });
+
+  it("[MQTT-33] the end of the session ends the delay", async () => {
+    const { broker, watcher } = await start();
+    const options = {
+      clientId: "clean",
+      will: { ...will, properties: { willDelayInterval: 600 } },
+      properties: { sessionExpiryInterval: 600 },
+    };
+    (await connectWire(broker, 5, options)).destroy();
+    await expect.poll(async () => (await broker.act("client.read", { clientId: "clean" }))?.connected).toBe(false);
+    await connectWire(broker, 5, { clientId: "clean", cleanStart: true });
+    expect(seen(await watcher.expect("publish")).payload).toBe("gone");
+  });
+
+  it("[MQTT-34] refuses a will on $SYS silently, and a will topic with wildcards at once", async () => {
+    const { broker } = await start();
+    expect((await connectWire(broker, 5, { will: { ...will, topic: "a/#" } })).connack.reason).toBe(0x90);
+  });
+});

@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import type { MqttMessageSummary } from "../../contract/mqtt.ts";
+import { createMessageHistory } from "../../renderer/src/mqtt/message-history.ts";
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+const message = (id: number, acknowledged = 0): MqttMessageSummary => ({
+  id,
+  at: id,
+  topic: "t",
+  qos: 1,
+  retain: false,
+  publisher: "",
+  bytes: 0,
+  start: "",
+  matched: 1,
+  delivered: 1,
+  acknowledged,
+  acknowledgeable: 1,
+  dropped: 0,
+});
+
+/** A broker that keeps these messages, oldest first. */
+async function setUp(kept: MqttMessageSummary[]) {
+  const history = createMessageHistory({
+    read: async ({ before = Number.POSITIVE_INFINITY, limit }) => ({
+      messages: kept
+        .filter(({ id }) => id < before)
+        .toReversed()
+        .slice(0, limit),
+      kept: kept.length,
+    }),
+    onFailure: (error) => expect.fail(String(error)),
+    pageRows: 3,
+    followRows: 6,
+  });
+  await history.setQuery({ filter: "t", text: "" });
+  const ids = () => history.view().messages.map(({ id }) => id);
+  const publish = async (...more: number[]) => {
+    kept.push(...more.map((id) => message(id)));
+    await history.refresh();
+  };
+  return { history, ids, publish, kept };
+}
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => message(index + 1));
+
+describe("the history of a topic", () => {
+  it("shows the newest page, older ones when asked for, and new ones on top", async () => {
+    const { history, ids, publish } = await setUp(upTo(5));
+    expect([ids(), history.view().hasOlder]).toEqual([[5, 4, 3], true]);
+    await history.loadOlder();
+    expect([ids(), history.view().hasOlder]).toEqual([[5, 4, 3, 2, 1], false]);
+    await publish(6);
+    expect(ids()).toEqual([6, 5, 4, 3, 2, 1]);
+    await publish(7);
+    expect([ids(), history.view().hasOlder]).toEqual([[7, 6, 5, 4, 3, 2], true]);
+  });
+
+  it("begins anew where messages came faster than it read", async () => {
+    const { history, ids, publish } = await setUp(upTo(3));
+    await publish(4, 5, 6, 7, 8);
+    expect([ids(), history.view().hasOlder]).toEqual([[8, 7, 6], true]);
+  });
+
+  it("begins anew where the service did", async () => {
+    const { ids, publish, kept } = await setUp(upTo(3));
+    kept.length = 0;
+    await publish(1);
+    expect(ids()).toEqual([1]);
+  });
+
+  it("held, counts what came and renews what is shown", async () => {
+    const { history, ids, publish, kept } = await setUp(upTo(3));
+    history.scrolled(true);
+    kept[2] = message(3, 1);
+    await publish(4);
+    expect([ids(), history.view().arrived, history.view().messages[0]?.acknowledged]).toEqual([[3, 2, 1], 1, 1]);
+    history.scrolled(false);
+    await settled();
+    expect([ids(), history.view().arrived]).toEqual([[4, 3, 2, 1], 0]);
+  });
+
+  it("paused, shows another topic as it stands and stays paused", async () => {
+    const { history, ids, publish } = await setUp(upTo(3));
+    history.pause();
+    await publish(4);
+    expect(ids()).toEqual([3, 2, 1]);
+    await history.setQuery({ filter: "u", text: "" });
+    expect([ids(), history.view().mode]).toEqual([[4, 3, 2], "paused"]);
+    history.resume();
+    await settled();
+    await publish(5);
+    expect(ids()).toEqual([5, 4, 3, 2]);
+  });
+
+  it("without a filter asks for nothing", async () => {
+    const { history, ids } = await setUp(upTo(3));
+    await history.setQuery({ filter: "", text: "" });
+    expect([ids(), history.view().loaded]).toEqual([[], false]);
+  });
+});

@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import type { MqttMessageSummary } from "../../contract/mqtt.ts";
+import { fromHex, toBase64, toHex } from "../../renderer/src/mqtt/base64.ts";
+import { diffLines } from "../../renderer/src/mqtt/line-diff.ts";
+import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/mqtt/numeric-fields.ts";
+import { lineText, type PayloadView, payloadLines } from "../../renderer/src/mqtt/payload-lines.ts";
+import { previewLine, previewOf } from "../../renderer/src/mqtt/payload-preview.ts";
+import { plotSeries, readingText } from "../../renderer/src/mqtt/plot-series.ts";
+import { shortCount } from "../../renderer/src/mqtt/short-count.ts";
+
+const encode = (text: string) => new TextEncoder().encode(text);
+const shown = (payload: string | Uint8Array, view: PayloadView, isCut = false) => {
+  const { lines, problem } = payloadLines(typeof payload === "string" ? encode(payload) : payload, view, isCut);
+  return { lines: lines.map(lineText), problem };
+};
+const summary = (payload: string | Uint8Array, change: Partial<MqttMessageSummary> = {}): MqttMessageSummary => {
+  const bytes = typeof payload === "string" ? encode(payload) : payload;
+  return {
+    id: 1,
+    at: 1_000,
+    topic: "t",
+    qos: 0,
+    retain: false,
+    publisher: "",
+    bytes: bytes.length,
+    start: toBase64(bytes.subarray(0, 256)),
+    matched: 0,
+    delivered: 0,
+    acknowledged: 0,
+    acknowledgeable: 0,
+    dropped: 0,
+    ...change,
+  };
+};
+
+describe("a payload line by line", () => {
+  it("as JSON has a member a line, empty containers stay closed", () => {
+    expect(shown('{"v":20.70,"a":[1,{}],"s":"{"}', "json")).toEqual({
+      lines: ["{", '  "v": 20.70,', '  "a": [', "    1,", "    {}", "  ],", '  "s": "{"', "}"],
+      problem: undefined,
+    });
+  });
+  it("that is no JSON is shown as text, and says so", () => {
+    expect(shown("open", "json")).toEqual({ lines: ["open"], problem: "no JSON" });
+    expect(shown("21.5", "json")).toEqual({ lines: ["21.5"], problem: undefined });
+  });
+  it("of bytes that are no text is shown as hex", () => {
+    expect(shown(Uint8Array.of(0xff, 0x00), "text")).toMatchObject({ problem: "no text, shown as bytes" });
+    expect(shown(Uint8Array.of(0x41), "hex").lines[0]).toMatch(/^0000 {2}41 +A$/);
+  });
+  it("in MessagePack and CBOR is decoded, or told why not", () => {
+    expect(shown(fromHex("81a17601") ?? new Uint8Array(), "messagepack").lines).toEqual(["{", '  "v": 1', "}"]);
+    expect(shown(fromHex("a1617601") ?? new Uint8Array(), "cbor").lines).toEqual(["{", '  "v": 1', "}"]);
+    expect(shown(fromHex("a16176") ?? new Uint8Array(), "cbor").problem).toBe("no CBOR: it ends within a value, at byte 3");
+    expect(shown(fromHex("a1617601") ?? new Uint8Array(), "cbor", true).problem).toBe("only the start was recorded: no whole CBOR value");
+  });
+});
+
+describe("the difference to the message before", () => {
+  const diff = (before: string, after: string) =>
+    diffLines(payloadLines(encode(before), "json", false).lines, payloadLines(encode(after), "json", false).lines).map(
+      ({ change, line }) => `${change === "same" ? " " : change === "added" ? "+" : "-"}${lineText(line)}`,
+    );
+  it("marks what changed, and no more", () => {
+    expect(diff('{"v":1,"unit":"C","seq":7}', '{"v":2,"unit":"C","seq":8}')).toEqual([
+      " {",
+      '-  "v": 1,',
+      '+  "v": 2,',
+      '   "unit": "C",',
+      '-  "seq": 7',
+      '+  "seq": 8',
+      " }",
+    ]);
+  });
+  it("does not mind the comma that a new last member brings", () => {
+    expect(diff('{"a":1}', '{"a":1,"b":2}')).toEqual([" {", '   "a": 1,', '+  "b": 2', " }"]);
+    expect(diff("{}", "{}")).toEqual([" {}"]);
+  });
+  it("of long payloads is found in time", () => {
+    const long = (from: number) => JSON.stringify(Array.from({ length: 3_000 }, (_, index) => index * from));
+    expect(diff(long(2), long(3)).length).toBeGreaterThan(3_000);
+  });
+});
+
+describe("numbers to plot", () => {
+  it("are found by their path, also in a payload that was cut", () => {
+    expect([...numericFields('{"v":1.5,"at":{"lat":2,"lon":[3,-4e1]},"s":"5","n":12')]).toEqual([
+      ["v", 1.5],
+      ["at.lat", 2],
+      ["at.lon.0", 3],
+      ["at.lon.1", -40],
+    ]);
+    expect([...numericFields(" 41.2 ")]).toEqual([[wholePayload, 41.2]]);
+    expect([numericFields("open").size, numericFields("").size]).toEqual([0, 0]);
+  });
+  it("begin with the reading and not with what only counts", () => {
+    expect(firstField(["seq", "v"])).toBe("v");
+    expect(firstField(["seq", "level"])).toBe("level");
+    expect(firstField(["seq"])).toBe("seq");
+    expect(firstField([])).toBeUndefined();
+    expect(unitOf('{"unit":"°C"}')).toBe("°C");
+  });
+  it("come oldest first with least, mean and most", () => {
+    const series = plotSeries([summary('{"v":3}', { at: 2_000 }), summary('{"v":1,"w":9}')], "json", undefined);
+    expect(series).toMatchObject({ fields: ["v", "w"], field: "v", at: [1, 2], values: [1, 3], least: 1, mean: 2, most: 3 });
+    expect(plotSeries([summary('{"v":1,"w":9}')], "json", "w").values).toEqual([9]);
+    expect(plotSeries([summary("open")], "json", undefined).field).toBeUndefined();
+  });
+  it("have as many decimals as tell them apart", () => {
+    expect([readingText(20.784, 1.6), readingText(1_013.25, 0.04), readingText(148_212, 90), readingText(5, 0)]).toEqual([
+      "20.78",
+      "1,013.2500",
+      "148,212",
+      "5",
+    ]);
+  });
+});
+
+describe("one line of a payload", () => {
+  it("is text, bytes or what was decoded", () => {
+    expect(previewLine(summary('{"v":\n 1}'), "json")).toBe('{"v": 1}');
+    expect(previewLine(summary(Uint8Array.of(1, 2)), "json")).toBe("<2 B>");
+    expect(previewLine(summary(Uint8Array.of(1, 2)), "hex")).toBe("01 02");
+    expect(previewLine(summary(fromHex("81a17601") ?? ""), "messagepack")).toBe('{"v":1}');
+    expect(previewLine(summary("open"), "cbor")).toBe("open");
+    expect(previewLine(summary(""), "text")).toBe("");
+  });
+  it("in the tree is the reading alone", () => {
+    expect([previewOf('{"v":20.78,"unit":"°C"}'), previewOf('{"value":"on"}'), previewOf('{"a":1}'), previewOf("41.2")]).toEqual([
+      "20.78",
+      '"on"',
+      '{"a":1}',
+      "41.2",
+    ]);
+  });
+  it("counts are short", () => {
+    expect([842, 6_204, 102_300, 999_600, 9_120_000, 312_000_000].map(shortCount)).toEqual([
+      "842",
+      "6,204",
+      "102 k",
+      "1.0 M",
+      "9.1 M",
+      "312 M",
+    ]);
+  });
+  it("hex goes both ways", () => {
+    expect([toHex(Uint8Array.of(192, 31)), fromHex("c0 1F"), fromHex("c"), fromHex("zz")]).toEqual([
+      "c0 1f",
+      Uint8Array.of(192, 31),
+      undefined,
+      undefined,
+    ]);
+  });
+});

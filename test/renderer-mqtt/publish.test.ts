@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import type { MqttClient } from "../../contract/mqtt.ts";
+import { clientRates, noClientRates } from "../../renderer/src/mqtt/client-rates.ts";
+import { mosquittoPub, mosquittoSub, mqttJsLines, pahoLines } from "../../renderer/src/mqtt/mqtt-commands.ts";
+import {
+  correlationText,
+  draftOfMessage,
+  firstDraft,
+  type PublishDraft,
+  parsePublishDraft,
+} from "../../renderer/src/mqtt/publish-draft.ts";
+import { readReplayFile } from "../../renderer/src/mqtt/replay-file.ts";
+import { hasWildcard, isTopicFilter, scopeFilter } from "../../renderer/src/mqtt/topic-scope.ts";
+
+const address = { host: "127.0.0.1", port: "1883" };
+const draft = (change: Partial<PublishDraft>): PublishDraft => ({ ...firstDraft, payload: "hi", ...change });
+const whole = draft({
+  qos: 1,
+  retain: true,
+  isUtf8: true,
+  expirySeconds: "60",
+  contentType: "text/plain",
+  responseTopic: "replies/1",
+  correlationData: "0xc01f",
+  userProperties: [
+    ["site", "lot 7"],
+    ["site", "b"],
+    ["", "left out"],
+  ],
+});
+
+describe("a message to publish", () => {
+  it("takes every option over", () => {
+    expect(parsePublishDraft(whole)).toEqual({
+      params: {
+        topic: "test/topic",
+        payload: "hi",
+        encoding: "text",
+        qos: 1,
+        retain: true,
+        payloadFormatIndicator: 1,
+        messageExpiryInterval: 60,
+        contentType: "text/plain",
+        responseTopic: "replies/1",
+        correlationData: "wB8=",
+        userProperties: [
+          ["site", "lot 7"],
+          ["site", "b"],
+        ],
+      },
+    });
+    expect(parsePublishDraft(draft({ payload: "c0 1f", encoding: "hex" }))).toMatchObject({
+      params: { payload: "wB8=", encoding: "base64" },
+    });
+  });
+
+  it.each<[Partial<PublishDraft>, string]>([
+    [{ topic: "" }, "topic"],
+    [{ topic: "a/#" }, "topic"],
+    [{ payload: "c", encoding: "hex" }, "payload"],
+    [{ payload: "%", encoding: "base64" }, "payload"],
+    [{ expirySeconds: "1.5" }, "expirySeconds"],
+    [{ expirySeconds: "4294967296" }, "expirySeconds"],
+    [{ responseTopic: "+" }, "responseTopic"],
+    [{ correlationData: "0xc" }, "correlationData"],
+  ])("%j is refused at %s", (change, field) => expect(parsePublishDraft(draft(change))).toMatchObject({ field }));
+
+  it("is made of one that was received", () => {
+    const received = {
+      kind: "message",
+      id: 1,
+      at: 0,
+      topic: "a",
+      qos: 2,
+      retain: false,
+      publisher: "",
+      bytes: 2,
+      start: "",
+      matched: 0,
+      delivered: 0,
+      acknowledged: 0,
+      acknowledgeable: 0,
+      dropped: 0,
+      dup: false,
+      properties: { correlationData: "wB8=", userProperties: [["k", "v"]] },
+      payload: "AP8=",
+      deliveries: [],
+    } as const;
+    expect(draftOfMessage(received)).toMatchObject({
+      topic: "a",
+      qos: 2,
+      payload: "00 ff",
+      encoding: "hex",
+      correlationData: "0xc01f",
+      userProperties: [["k", "v"]],
+    });
+    expect(correlationText(new TextEncoder().encode("id-7"))).toBe("id-7");
+  });
+});
+
+describe("the same as a command", () => {
+  it("of mosquitto_pub carries the properties and quotes for the shell", () => {
+    expect(mosquittoPub(draft({ payload: "it's" }), address)).toBe(`mosquitto_pub -h 127.0.0.1 -p 1883 -t test/topic -m 'it'\\''s'`);
+    expect(mosquittoPub(whole, address)).toBe(
+      "mosquitto_pub -h 127.0.0.1 -p 1883 -V 5 -q 1 -r -t test/topic -D publish payload-format-indicator 1 -D publish message-expiry-interval 60 -D publish content-type text/plain -D publish response-topic replies/1 -D publish correlation-data c01f -D publish user-property site 'lot 7' -D publish user-property site b -m hi",
+    );
+    expect(mosquittoPub(draft({ payload: "" }), address)).toMatch(/ -n$/);
+    expect(mosquittoPub(draft({ payload: "c0 1f", encoding: "hex" }), address)).toMatch(
+      /^printf %s c01f \| xxd -r -p \| mosquitto_pub .* -s$/,
+    );
+  });
+  it("of mosquitto_sub quotes the wildcards", () => {
+    expect(mosquittoSub("sensors/#", 1, address)).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -q 1 -t 'sensors/#' -v");
+  });
+  it("of MQTT.js and Paho names topic, filter and payload", () => {
+    expect(mqttJsLines(whole, "test/#", address)).toContain('publishAsync("test/topic", "hi", {"qos":1,"retain":true,"properties":');
+    expect(pahoLines(draft({ payload: "c01f", encoding: "hex" }), "#", address)).toContain('bytes.fromhex("c01f"), qos=0, retain=False');
+  });
+});
+
+describe("topic filters", () => {
+  it.each([
+    ["a/b", true],
+    ["#", true],
+    ["a/+/c", true],
+    ["a/#", true],
+    ["+", true],
+    ["", false],
+    ["a/#/b", false],
+    ["a+", false],
+    ["a#", false],
+  ])("%s: %s", (filter, isFilter) => expect(isTopicFilter(filter)).toBe(isFilter));
+  it("of a topic and all below ends with #", () => {
+    expect([
+      scopeFilter({ topic: "a", below: true }),
+      scopeFilter({ topic: "a", below: false }),
+      scopeFilter({ topic: "", below: true }),
+    ]).toEqual(["a/#", "a", ""]);
+    expect([hasWildcard("a/+"), hasWildcard("a+")]).toEqual([true, false]);
+  });
+});
+
+describe("a file to replay", () => {
+  const line = (at: number) => JSON.stringify({ at, topic: "t", qos: 0, retain: false, payload: "" });
+  it("tells how many messages over how long", () => {
+    expect(readReplayFile(`${line(1_000)}\r\n${line(3_500)}\n`)).toMatchObject({ kind: "ready", seconds: 2.5, leftOut: 0 });
+  });
+  it("that is none is refused, and what does not fit into a frame is left out", () => {
+    expect([readReplayFile("\n").kind, readReplayFile("hello").kind, readReplayFile('{"at":1}').kind]).toEqual(["wrong", "wrong", "wrong"]);
+    const file = readReplayFile(Array.from({ length: 20_000 }, (_, index) => line(index)).join("\n"));
+    expect(file).toMatchObject({ kind: "ready" });
+    if (file.kind === "ready") {
+      expect(file.lines.length + file.leftOut).toBe(20_000);
+      expect(JSON.stringify(file.lines).length).toBeLessThan(1_000_000);
+    }
+  });
+});
+
+describe("a client's rate", () => {
+  const client = (messagesIn: number, since = 0) => ({ clientId: "c", messagesIn, messagesOut: 0, since }) as MqttClient;
+  it("is that between two views, smoothed, and begins anew with a connection", () => {
+    let rates = clientRates(noClientRates, [client(0)], 0);
+    expect(rates.perSecond.get("c")).toBe(0);
+    rates = clientRates(rates, [client(50)], 500);
+    expect(rates.perSecond.get("c")).toBe(50);
+    rates = clientRates(rates, [client(0, 7)], 1_000);
+    expect(rates.perSecond.get("c")).toBe(50);
+    expect(clientRates(rates, [client(0, 7)], 1_500).perSecond.get("c")).toBe(25);
+  });
+});

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import type { MqttTopicNode } from "../../contract/mqtt.ts";
+import { createTopicBranches, type TopicQuery } from "../../renderer/src/mqtt/topic-branches.ts";
+
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+const node = (topic: string, hasChildren = false, count = 1): MqttTopicNode => ({
+  name: topic.split("/").at(-1) ?? "",
+  topic,
+  count,
+  hasChildren,
+  retained: false,
+});
+
+/** A broker with these children by topic; the top is under "". */
+function setUp(children: Record<string, readonly MqttTopicNode[]>) {
+  const asked: TopicQuery[] = [];
+  const branches = createTopicBranches({
+    read: async (query) => {
+      asked.push(query);
+      const all = query.filter === undefined ? (children[query.topic ?? "top"] ?? []) : Object.values(children).flat();
+      return { nodes: all.slice(query.offset, query.offset + query.limit), matching: all.length };
+    },
+    onFailure: (error) => expect.fail(String(error)),
+  });
+  const rows = () =>
+    Array.from({ length: branches.view().count }, (_, index) => {
+      const row = branches.view().rowAt(index);
+      return row ? `${"  ".repeat(row.depth)}${row.node.name}` : "?";
+    });
+  return { branches, asked, rows };
+}
+
+const house = {
+  top: [node("$SYS", true), node("a", true), node("b")],
+  a: [node("a/x", true), node("a/y")],
+  "a/x": [node("a/x/1")],
+  $SYS: [node("$SYS/up")],
+};
+
+describe("the topic tree", () => {
+  it("opens what fits on a screen by itself, but not the broker's own topics", async () => {
+    const { branches, rows } = setUp(house);
+    branches.reset();
+    await settled();
+    expect(rows()).toEqual(["$SYS", "a", "  x", "    1", "  y", "b"]);
+  });
+
+  it("closes and opens, and finds its rows", async () => {
+    const { branches, rows } = setUp(house);
+    branches.reset();
+    await settled();
+    branches.toggle("a");
+    expect(rows()).toEqual(["$SYS", "a", "b"]);
+    branches.toggle("$SYS");
+    await settled();
+    expect(rows()).toEqual(["$SYS", "  up", "a", "b"]);
+    expect([branches.indexOf("b"), branches.indexOf("a/x")]).toEqual([3, -1]);
+  });
+
+  it("of a branch with 100,000 topics reads the pages that are looked at", async () => {
+    const many = Array.from({ length: 100_000 }, (_, index) => node(`d${index}`));
+    const { branches, asked } = setUp({ top: many });
+    branches.reset();
+    await settled();
+    expect([branches.view().count, asked.length]).toEqual([100_000, 1]);
+    branches.look(70_990, 71_010);
+    await settled();
+    expect(asked.slice(1).map(({ offset }) => offset)).toEqual([70_900, 71_000]);
+    expect(branches.view().rowAt(71_001)?.node.topic).toBe("d71001");
+    expect(branches.view().rowAt(50_000)).toBeUndefined();
+    asked.length = 0;
+    await branches.refresh();
+    expect(asked.map(({ offset }) => offset)).toEqual([70_900, 71_000]);
+  });
+
+  it("shows what matches a filter as a list, and the tree again after it", async () => {
+    const { branches, rows } = setUp(house);
+    branches.reset();
+    await settled();
+    branches.setFilter("a/#");
+    await settled();
+    expect(rows()).toHaveLength(7);
+    expect(branches.view()).toMatchObject({ filter: "a/#", matching: 7 });
+    branches.setFilter("");
+    await settled();
+    expect(rows()).toEqual(["$SYS", "a", "  x", "    1", "  y", "b"]);
+  });
+
+  it("takes topics that come and go", async () => {
+    const changing: Record<string, readonly MqttTopicNode[]> = { top: [node("a"), node("b")] };
+    const { branches, rows } = setUp(changing);
+    branches.reset();
+    await settled();
+    changing.top = [node("0"), node("b", false, 5)];
+    await branches.refresh();
+    expect(rows()).toEqual(["0", "b"]);
+    expect(branches.view().rowAt(1)?.node.count).toBe(5);
+  });
+});
