@@ -32,6 +32,8 @@ export async function startBacklot({ service, port, flags = [], core }: BacklotO
   const running = startProcess({
     command: process.execPath,
     args: [
+      // As `npm start` runs it.
+      "--max-semi-space-size=4",
       entry,
       ...["--headless", "--json", "--only", service],
       ...[`--${service}-port`, String(port), "--dashboard-port", "0", "--data-dir", path.join(folder, "data")],
