@@ -32,7 +32,7 @@ try {
   const page = await open(dashboard, sizes[0], "dark");
   await page.getByRole("button", { name: "Start all and send sample traffic" }).click();
   // Long enough for the plots to show something, and for a request that is still open.
-  await delay(45_000);
+  await delay(40_000);
   await page.context().close();
 
   await everywhere(dashboard, "overview", (page) => page.getByText("Worth knowing").waitFor());
