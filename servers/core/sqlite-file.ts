@@ -3,14 +3,20 @@ import path from "node:path";
 import type Sqlite from "better-sqlite3";
 import { ServiceError } from "./service-error.ts";
 
-/** SQLite waits so long by itself, with the whole process. */
-const busyMs = 250;
+export interface SqliteFileOptions {
+  /** FULL: what is committed is on disk. NORMAL: the last moments may go with the power, never with the process. */
+  readonly synchronous: "FULL" | "NORMAL";
+  /** SQLite waits so long for another program, with the whole process; whoever can wait longer does so outside. */
+  readonly busyMs?: number;
+  /** Sees the database before anything in it is changed. */
+  readonly prepare: (database: Sqlite.Database) => void;
+}
 
 /**
- * Opens or makes an owner-only database with a write-ahead log; `prepare` sees it before anything in it is changed.
- * Throws what `prepare` throws, or a STORE_… error that names the file; a file that is no database is left as it is.
+ * Opens or makes an owner-only database with a write-ahead log. Throws what `prepare` throws, or a STORE_… error that
+ * names the file; a file that is no database is left as it is.
  */
-export async function openSqliteFile(file: string, prepare: (database: Sqlite.Database) => void): Promise<Sqlite.Database> {
+export async function openSqliteFile(file: string, options: SqliteFileOptions): Promise<Sqlite.Database> {
   // Its prebuilt binary ends the process where Node-API is older than 10.
   if (Number(process.versions.napi) < 10) {
     throw new ServiceError("RUNTIME_TOO_OLD", `Node ${process.versions.node} is too old for the database`, "Use Node 22.18 or newer.");
@@ -21,8 +27,9 @@ export async function openSqliteFile(file: string, prepare: (database: Sqlite.Da
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     // Made by us it is for this user only; SQLite gives its log the same rights.
     closeSync(openSync(file, "a", 0o600));
-    database = new Database(file, { timeout: busyMs });
-    prepare(database);
+    database = new Database(file, { timeout: options.busyMs ?? 250 });
+    database.pragma(`synchronous = ${options.synchronous}`);
+    options.prepare(database);
     database.pragma("journal_mode = WAL");
     database.pragma("foreign_keys = ON");
     return database;
@@ -37,7 +44,8 @@ export function sqliteFileError(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
   const cause = { cause: error };
   if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
-    return new ServiceError("STORE_FULL", `There is no room for ${file}`, "Free some space.", cause);
+    const hint = "Free some space, or raise the limit that is set for the file; what was acknowledged is safe.";
+    return new ServiceError("STORE_FULL", `There is no room for ${file}`, hint, cause);
   }
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
     return new ServiceError("STORE_LOCKED", `Another program holds ${file}`, "Close the program that has it open for writing.", cause);

@@ -20,10 +20,12 @@ export interface AccountStore {
 
 /** Opens or makes the file; every call is synchronous and throws SQLite's errors. Throws a STORE_… error. */
 export async function openAccountStore(file: string): Promise<AccountStore> {
-  const database = await openSqliteFile(file, (opened) => prepareSchema(opened, file));
-  try {
+  const database = await openSqliteFile(file, {
     // What is lost with the power in the last moments are tokens and records of a stand-in.
-    database.pragma("synchronous = NORMAL");
+    synchronous: "NORMAL",
+    prepare: (opened) => prepareSchema(opened, file),
+  });
+  try {
     // Numbers begin again too, so that the sample data is the same each time.
     const deleteAll = [...tables, "sqlite_sequence"].map((table) => database.prepare(`DELETE FROM ${table}`));
     const users = createUsersTable(database);

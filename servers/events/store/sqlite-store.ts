@@ -1,9 +1,9 @@
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
-import path from "node:path";
+import { statSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
 import { type EventFilter, type EventRow, eventColumns } from "../../../contract/events.ts";
 import type { Log } from "../../core/log.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
 import type { EventStore, KeyFilter, Scanned, ScanRange } from "./event-store.ts";
 import { filterSql, isIndexed, sqliteDialect } from "./filter-sql.ts";
@@ -11,7 +11,6 @@ import { lastIdOf, type RollupSource, rollUp } from "./rollup.ts";
 import { migrateSqlite } from "./sqlite-migration.ts";
 import { createSqlitePlots } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
-import { sqliteStoreError } from "./store-error.ts";
 
 export interface SqliteStoreOptions {
   readonly file: string;
@@ -23,7 +22,7 @@ export interface SqliteStoreOptions {
 
 /** Ids that one turn of a scan without an index looks at. */
 const turnIds = 16_384;
-/** SQLite waits so long by itself, with the whole process; whoever can wait longer does so outside. */
+/** Whoever can wait longer for another program does so outside, without holding up the process. */
 const busyMs = 5;
 const columns = eventColumns.join(", ");
 
@@ -44,7 +43,7 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
       if (!opened) throw new ServiceError("STORE_UNREACHABLE", `${file} is not open`, "Open it first.");
       return Promise.resolve(use(opened));
     } catch (error) {
-      return Promise.reject(sqliteStoreError(error, file));
+      return Promise.reject(sqliteFileError(error, file));
     }
   }
 
@@ -53,29 +52,28 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
     place: file,
     async open() {
       if (opened) return;
-      const Database = await loadSqlite();
-      let database: Sqlite.Database | undefined;
+      let copy: string | undefined;
+      const database = await openSqliteFile(file, {
+        // A 201 means that the event is on disk.
+        synchronous: "FULL",
+        busyMs,
+        prepare(unchanged) {
+          unchanged.pragma("temp_store = MEMORY");
+          unchanged.pragma("cache_size = -32768");
+          unchanged.pragma("journal_size_limit = 67108864");
+          unchanged.pragma("wal_autocheckpoint = 4000");
+          if (options.maxBytes) unchanged.pragma(`max_page_count = ${Math.max(1, Math.floor(options.maxBytes / pageSize(unchanged)))}`);
+          copy = migrateSqlite(unchanged, file);
+        },
+      });
       try {
-        mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-        // Made by us it is for this user only; SQLite gives its log the same rights.
-        closeSync(openSync(file, "a", 0o600));
-        database = new Database(file, { timeout: busyMs });
-        database.pragma("synchronous = FULL");
-        database.pragma("temp_store = MEMORY");
-        database.pragma("cache_size = -32768");
-        database.pragma("journal_size_limit = 67108864");
-        database.pragma("wal_autocheckpoint = 4000");
-        if (options.maxBytes) database.pragma(`max_page_count = ${Math.max(1, Math.floor(options.maxBytes / pageSize(database)))}`);
-        // Before the file is touched in any other way: the copy is the file as it was.
-        const copy = migrateSqlite(database, file);
-        database.pragma("journal_mode = WAL");
-        if (copy) log.notable(`Brought ${file} up to date; the file as it was is ${copy}`);
         opened = prepare(database, now);
         identity = identityOf(file);
       } catch (error) {
-        database?.close();
-        throw sqliteStoreError(error, file);
+        database.close();
+        throw sqliteFileError(error, file);
       }
+      if (copy) log.notable(`Brought ${file} up to date; the file as it was is ${copy}`);
     },
     add: (events) =>
       guarded(({ add }) => {
@@ -98,14 +96,6 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
       opened = undefined;
     },
   };
-}
-
-async function loadSqlite(): Promise<typeof Sqlite> {
-  // Its prebuilt binary ends the process where Node-API is older than 10.
-  if (Number(process.versions.napi) < 10) {
-    throw new ServiceError("RUNTIME_TOO_OLD", `Node ${process.versions.node} is too old for the database`, "Use Node 22.18 or newer.");
-  }
-  return (await import("better-sqlite3")).default;
 }
 
 function identityOf(file: string): string {

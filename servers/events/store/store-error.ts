@@ -1,44 +1,7 @@
 import path from "node:path";
 import { ServiceError } from "../../core/service-error.ts";
 
-const copyHint = "It was left as it is. Move it away to begin with an empty one, or put a good copy in its place.";
-
-/** What a fault of SQLite means to a person; anything that is not a fault of the file is given back as it is. */
-export function sqliteStoreError(error: unknown, file: string): unknown {
-  const code = String((error as { code?: unknown }).code ?? "");
-  const cause = { cause: error };
-  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
-    return new ServiceError(
-      "STORE_FULL",
-      `There is no room for ${file}`,
-      "Free some space or raise the limit; what was acknowledged is safe.",
-      cause,
-    );
-  }
-  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
-    return new ServiceError("STORE_LOCKED", `Another program holds ${file}`, "Close the program that has it open for writing.", cause);
-  }
-  if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_FORMAT") {
-    return new ServiceError("STORE_DAMAGED", `${file} is not a readable database`, copyHint, cause);
-  }
-  if (
-    code.startsWith("SQLITE_CANTOPEN") ||
-    code.startsWith("SQLITE_READONLY") ||
-    code.startsWith("SQLITE_IOERR") ||
-    /^E[A-Z]+$/.test(code)
-  ) {
-    const reason = error instanceof Error ? error.message : code;
-    return new ServiceError(
-      "STORE_UNREACHABLE",
-      `${file} cannot be used: ${reason}`,
-      "Check that the folder exists and that this user may write there.",
-      cause,
-    );
-  }
-  return error;
-}
-
-/** The same for PostgreSQL; `place` names host and database. */
+/** What a fault of PostgreSQL means to a person, as `sqliteFileError` says of a file; `place` names host and database. */
 export function postgresStoreError(error: unknown, place: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
   const message = error instanceof Error ? error.message : String(error);
