@@ -1,10 +1,12 @@
 import { accountActions } from "../../contract/account.ts";
 import type { Endpoint } from "../../contract/service.ts";
+import { reachableEndpoints } from "../core/reachable-endpoints.ts";
 import { defineService } from "../core/service.ts";
 import { accountConfig } from "./account-config.ts";
 import { accountSnippets } from "./account-snippets.ts";
 
-const endpointsAt = (port: number): readonly Endpoint[] => [{ label: "HTTP", url: `http://127.0.0.1:${port}` }];
+const endpointsAt = (port: number, openToLan: boolean): readonly Endpoint[] =>
+  reachableEndpoints(openToLan, (host) => ({ label: "HTTP", url: `http://${host}:${port}` }));
 
 export const accountService = defineService({
   id: "account",
@@ -13,10 +15,10 @@ export const accountService = defineService({
   config: accountConfig,
   actions: accountActions,
   ports: ["port"],
-  endpoints: ({ port }) => endpointsAt(port),
+  endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
   snippets: accountSnippets,
   async start(context) {
     const { startAccount } = await import("./start-account.ts");
-    return startAccount(context, endpointsAt);
+    return startAccount(context, (port) => endpointsAt(port, context.config.openToLan));
   },
 });

@@ -26,6 +26,7 @@ import { MessageRecorder } from "./inspector/message-recorder.ts";
 import { startListeners } from "./listeners/mqtt-listeners.ts";
 import { mqttHandlers } from "./mqtt-actions.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
+import { listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { startSysTopics } from "./sys-topics.ts";
 
 const viewIntervalMs = 500;
@@ -75,17 +76,12 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   };
   context.handle(mqttHandlers({ engine, retained, recorder, hindrances, demo, replies, replay, showViews }));
 
-  const endpoints = await startListeners({
+  const ports = await startListeners({
     engine,
     openToLan: config.openToLan,
     onStop,
     tls: () => tlsOptions(context),
-    ports: {
-      mqtt: config.port,
-      webSocket: config.webSocket ? config.webSocketPort : undefined,
-      mqtts: config.tls ? config.tlsPort : undefined,
-      secureWebSocket: config.tls && config.webSocket ? config.secureWebSocketPort : undefined,
-    },
+    ports: listenerPorts(config),
   });
   // Runs before the listeners close: they wait for the connections to end.
   onStop(() => {
@@ -129,7 +125,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       note: notes.join(" · "),
     };
   });
-  return endpoints;
+  return mqttEndpoints(ports, config.openToLan);
 }
 
 /** SQLite is loaded only where it is asked for. */

@@ -1,6 +1,12 @@
-import type { NetworkInterfaceInfo } from "node:os";
-import { expect, it } from "vitest";
+import os, { type NetworkInterfaceInfo } from "node:os";
+import { afterEach, expect, it, vi } from "vitest";
+import { services } from "../../servers/catalog.ts";
+import { parseConfig } from "../../servers/core/config.ts";
 import { reachableEndpoints } from "../../servers/core/reachable-endpoints.ts";
+import { runService } from "../../servers/core/run-service.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+afterEach(() => void vi.restoreAllMocks());
 
 const address = (value: string, internal: boolean, family: "IPv4" | "IPv6" = "IPv4") =>
   ({ address: value, internal, family }) as NetworkInterfaceInfo;
@@ -14,3 +20,30 @@ it("[BL-65] shows loopback, and open to the LAN the addresses that other machine
     { label: "HTTP (LAN)", url: "http://192.168.1.24:8080" },
   ]);
 });
+
+const hostOf = ({ url }: { readonly url: string }) => new URL(url).hostname;
+const everythingOn = { tls: true, webSocket: true };
+
+it.each(services.map((service) => [service.id, service] as const))(
+  "[BL-65] %s names them before its start and while it runs, for each of its listeners",
+  async (_id, service) => {
+    vi.spyOn(os, "networkInterfaces").mockReturnValue(interfaces);
+    const { shape } = service.config;
+    const ports = Object.fromEntries(service.ports.map((field) => [field, 0]));
+    const switches = Object.fromEntries(Object.entries(everythingOn).filter(([name]) => name in shape));
+    const check = (endpoints: readonly { readonly label: string; readonly url: string }[]) => {
+      const local = endpoints.filter((each) => hostOf(each) === "127.0.0.1");
+      const lan = endpoints.filter((each) => hostOf(each) === "192.168.1.24");
+      expect(local.length).toBeGreaterThanOrEqual(service.ports.length);
+      expect(lan).toEqual(local.map(({ label, url }) => ({ label: `${label} (LAN)`, url: url.replace("127.0.0.1", "192.168.1.24") })));
+      expect(endpoints.length).toBe(local.length + lan.length);
+    };
+    check(service.endpoints(parseConfig(service, { ...switches, openToLan: true }) as never));
+    const running = await runService(service, { dataDir: temporaryDir(), config: { ...switches, ...ports, openToLan: true } });
+    try {
+      check(running.endpoints);
+    } finally {
+      await running.stop();
+    }
+  },
+);

@@ -1,0 +1,26 @@
+import type { Endpoint } from "../../contract/service.ts";
+import { reachableEndpoints } from "../core/reachable-endpoints.ts";
+import type { MqttConfig } from "./mqtt-config.ts";
+
+/** Undefined: off. */
+export interface ListenerPorts {
+  readonly mqtt: number;
+  readonly webSocket: number | undefined;
+  readonly mqtts: number | undefined;
+  readonly secureWebSocket: number | undefined;
+}
+
+type PortConfig = Pick<MqttConfig, "port" | "webSocket" | "webSocketPort" | "tls" | "tlsPort" | "secureWebSocketPort">;
+
+export const listenerPorts = (config: PortConfig): ListenerPorts => ({
+  mqtt: config.port,
+  webSocket: config.webSocket ? config.webSocketPort : undefined,
+  mqtts: config.tls ? config.tlsPort : undefined,
+  secureWebSocket: config.tls && config.webSocket ? config.secureWebSocketPort : undefined,
+});
+
+export function mqttEndpoints({ mqtt, webSocket, mqtts, secureWebSocket }: ListenerPorts, openToLan: boolean): readonly Endpoint[] {
+  const at = (label: string, scheme: string, port: number | undefined) =>
+    port === undefined ? [] : reachableEndpoints(openToLan, (host) => ({ label, url: `${scheme}://${host}:${port}` }));
+  return [...at("MQTT", "mqtt", mqtt), ...at("WS", "ws", webSocket), ...at("MQTTS", "mqtts", mqtts), ...at("WSS", "wss", secureWebSocket)];
+}
