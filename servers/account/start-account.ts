@@ -18,7 +18,7 @@ import { createPasswords } from "./access/passwords.ts";
 import { openSigningKey } from "./access/signing-key.ts";
 import { createTokens } from "./access/tokens.ts";
 import type { AccountConfig } from "./account-config.ts";
-import { createAccountApp } from "./http/account-app.ts";
+import { createAccountApp, everyAnswer } from "./http/account-app.ts";
 import { billingRoutes } from "./http/billing-routes.ts";
 import { detailsRoutes } from "./http/details-routes.ts";
 import { dnsRoutes } from "./http/dns-routes.ts";
@@ -96,22 +96,14 @@ export async function startAccount(
   const redaction = createHttpRedaction(isSecret);
   const recorder = createHttpRecorder({ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes, redaction });
   const app = createAccountApp({ routes, authenticator, clientAddress, bodyBytes: config.bodyBytes, faultOf, onFault });
-  const handle = app as unknown as (request: object, response: object) => void;
   const createServer = createHttpServerFactory({
     app,
     recorder,
     log,
     limits: { ...config, headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs) },
     errorBody,
-    headers: { "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*" },
-    handle,
-    onExpectContinue(request, response) {
-      if (Number(request.headers["content-length"] ?? 0) <= config.bodyBytes) return true;
-      // RFC 9110 §10.1.1: the refusal comes instead of the 100, so that the body is never sent.
-      response.shouldKeepAlive = false;
-      handle(request, response);
-      return false;
-    },
+    headers: everyAnswer,
+    handle: app as unknown as (request: object, response: object) => void,
   });
   const port = await listenTcp({ port: config.port, openToLan: config.openToLan, createServer, onStop });
   onStop(() => recorder.connections.destroyAll());

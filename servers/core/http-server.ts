@@ -2,11 +2,13 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions } f
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { endGently } from "./end-gently.ts";
+import { hasValidHost } from "./host-field.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
 import type { Log } from "./log.ts";
 import { createMalformedHandler } from "./malformed-request.ts";
 import { otherVersion } from "./malformed-verdict.ts";
 import { createRecordedClasses, type ExpressLike, type RecordedRequest, type RecordedResponse } from "./recorded-messages.ts";
+import { hasBody } from "./request-body.ts";
 
 export interface HttpServerLimits {
   readonly headerBytes: number;
@@ -26,12 +28,10 @@ export interface HttpServerOptions {
   readonly errorBody: (status: number, message: string) => string;
   /** What every answer carries, also one to bytes that never became a request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Called first for every request, whatever it expects or offers: sets what every answer carries. False once it has refused it. */
-  readonly admit?: (request: RecordedRequest, response: RecordedResponse) => boolean;
-  /** Answers a request whose row has begun. */
+  /** Sets what an answer carries beyond them, whoever gives it. */
+  readonly prepare?: (request: RecordedRequest, response: RecordedResponse) => void;
+  /** Answers a request whose row has begun. A body that the client waits to be asked for is asked for by `readBody`. */
   readonly handle: (request: RecordedRequest, response: RecordedResponse) => void;
-  /** A request with a body that asks to be told to send it; answers 100 or refuses. Node's own way without it. */
-  readonly onExpectContinue?: (request: RecordedRequest, response: RecordedResponse) => boolean;
   readonly upgrade?: {
     /** Which requests change protocol; all others that offer to are answered as if they had not. */
     readonly accepts: (request: RecordedRequest) => boolean;
@@ -43,11 +43,11 @@ export interface HttpServerOptions {
 export function createHttpServerFactory(options: HttpServerOptions): () => Server {
   const { app, recorder, log, limits, errorBody, headers, upgrade } = options;
   const classes = createRecordedClasses(app);
+  const headerPairs = Object.entries(headers);
   const onMalformed = createMalformedHandler({ recorder, log, errorBody, headers, maxHeaderBytes: limits.headerBytes });
 
   function refuse(response: RecordedResponse, status: number, message: string): void {
     const body = errorBody(status, message);
-    for (const name of Object.keys(headers)) if (!response.hasHeader(name)) response.setHeader(name, headers[name] as string);
     response.writeHead(status, {
       "Content-Type": "application/json; charset=utf-8",
       "Content-Length": Buffer.byteLength(body),
@@ -56,10 +56,15 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
     response.end(body);
   }
 
-  /** Begins the row; false once the request has been refused. */
+  /** Begins the row, whatever the request expects or offers; false once it has been refused. */
   function begin(request: RecordedRequest, response: RecordedResponse): boolean {
     recorder.begin(request, response);
-    if (options.admit?.(request, response) === false) return false;
+    for (const [name, value] of headerPairs) response.setHeader(name, value);
+    options.prepare?.(request, response);
+    if (!hasValidHost(request)) {
+      refuse(response, 400, "A valid Host field is needed, once");
+      return false;
+    }
     // RFC 9110 §15.6.6: Node's parser lets 0.9 and 2.0 pass.
     if (request.httpVersion !== "1.1" && request.httpVersion !== "1.0") {
       refuse(response, otherVersion.status, otherVersion.message);
@@ -111,8 +116,8 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
     server.on("checkContinue", (request, response) => {
       const [asked, answer] = [request as unknown as RecordedRequest, response as unknown as RecordedResponse];
       if (!begin(asked, answer)) return;
-      if (options.onExpectContinue?.(asked, answer) === false) return;
-      answer.writeContinue();
+      // Once answered without the 100, nobody knows whether the body comes: nothing more is read.
+      if (hasBody(request)) answer.shouldKeepAlive = false;
       options.handle(asked, answer);
     });
     server.on("checkExpectation", (request, response) => {

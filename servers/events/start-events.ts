@@ -11,7 +11,7 @@ import { createTryRequest } from "../core/try-request.ts";
 import { createDataActions, type DataHandlers } from "./events-actions.ts";
 import type { EventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./events-limits.ts";
-import { createEventsApp } from "./http/events-app.ts";
+import { createEventsApp, everyAnswer } from "./http/events-app.ts";
 import { errorBody } from "./http/refusal.ts";
 import { createSampleTraffic } from "./sample-traffic.ts";
 import { createStore } from "./store/open-store.ts";
@@ -66,20 +66,14 @@ export async function startEvents(
     bodyBytes: config.bodyBytes,
     onFault: access.fault,
   });
-  const handle = app as unknown as (request: object, response: object) => void;
   const createServer = createHttpServerFactory({
     app,
     recorder,
     log,
     limits: { ...config, headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs) },
     errorBody,
-    headers: { "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*" },
-    handle,
-    onExpectContinue(request, response) {
-      // The body is asked for where it is read, after the limits and checks before it.
-      handle(request, response);
-      return false;
-    },
+    headers: everyAnswer,
+    handle: app as unknown as (request: object, response: object) => void,
   });
   const port = await listenTcp({ port: config.port, openToLan: config.openToLan, createServer, onStop });
   onStop(() => recorder.connections.destroyAll());

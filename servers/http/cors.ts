@@ -5,9 +5,9 @@ const preflightSeconds = "600";
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 
 export interface Cors {
-  /** For an answer to nobody in particular. */
+  /** For every answer, also one to nobody in particular. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sets the fields that let a page read the answer. */
+  /** Sets the fields that let a page of a named origin read the answer. */
   apply(request: IncomingMessage, response: ServerResponse): void;
   isPreflight(request: IncomingMessage): boolean;
   answerPreflight(request: IncomingMessage, response: ServerResponse): void;
@@ -23,14 +23,8 @@ export function createCors(origins: readonly string[]): Cors {
   return {
     headers,
     apply(request, response) {
-      if (any) {
-        response.setHeader("Access-Control-Allow-Origin", "*");
-        response.setHeader("Access-Control-Expose-Headers", "*");
-        return;
-      }
-      response.setHeader("Vary", "Origin");
       const { origin } = request.headers;
-      if (origin === undefined || !named.has(origin.toLowerCase())) return;
+      if (any || origin === undefined || !named.has(origin.toLowerCase())) return;
       response.setHeader("Access-Control-Allow-Origin", origin);
       response.setHeader("Access-Control-Allow-Credentials", "true");
     },

@@ -1,9 +1,9 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import { ClientLeft } from "../core/client-left.ts";
 import type { Log } from "../core/log.ts";
 import type { RecordedRequest, RecordedResponse } from "../core/recorded-messages.ts";
 import { createCors } from "./cors.ts";
-import { hasValidHost } from "./host-field.ts";
-import { ClientLeft, HttpProblem } from "./http-problem.ts";
+import { HttpProblem } from "./http-problem.ts";
 import { sendEmpty, sendError } from "./reply.ts";
 import { allowedMethods, type Route, takesMethod } from "./route.ts";
 
@@ -11,8 +11,8 @@ export interface HttpApp {
   readonly express: Express;
   /** What every answer carries, whoever asked. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sets what every answer carries; false once it has refused the request for its Host. */
-  admit(request: RecordedRequest, response: RecordedResponse): boolean;
+  /** Sets what the answer to this origin carries beyond them. */
+  prepare(request: RecordedRequest, response: RecordedResponse): void;
   handle(request: RecordedRequest, response: RecordedResponse): void;
 }
 
@@ -30,14 +30,7 @@ export function createHttpApp(options: { routes: readonly Route[]; corsOrigins: 
   return {
     express: app,
     headers: { "X-Content-Type-Options": "nosniff", ...cors.headers },
-    admit(request, response) {
-      response.setHeader("X-Content-Type-Options", "nosniff");
-      cors.apply(request, response);
-      if (hasValidHost(request)) return true;
-      response.shouldKeepAlive = false;
-      sendError(response, 400, "A valid Host field is needed, once");
-      return false;
-    },
+    prepare: cors.apply,
     handle(request, response) {
       if (request.method === "CONNECT")
         sendError(response, 405, "This is not a proxy", { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });

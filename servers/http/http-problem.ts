@@ -11,9 +11,4 @@ export class HttpProblem extends Error {
   }
 }
 
-/** The client went away in the middle: there is nobody left to answer. */
-export class ClientLeft extends Error {
-  override readonly name = "ClientLeft";
-}
-
 export const errorBody = (_status: number, message: string): string => JSON.stringify({ status: "error", message });

@@ -8,7 +8,6 @@ import { createTryRequest } from "../core/try-request.ts";
 import { createHttpApp } from "./http-app.ts";
 import type { HttpConfig } from "./http-config.ts";
 import { errorBody } from "./http-problem.ts";
-import { hasBody } from "./request-body.ts";
 import { routeTable } from "./route-table.ts";
 import { createSampleTraffic } from "./sample-traffic.ts";
 import { maskSecretPath } from "./secret-paths.ts";
@@ -33,14 +32,8 @@ export async function startHttp(
     limits: config,
     errorBody,
     headers: app.headers,
-    admit: app.admit,
+    prepare: app.prepare,
     handle: app.handle,
-    onExpectContinue(request, response) {
-      // The body is asked for where it is read. Once answered without, nobody knows whether it comes: nothing more is read.
-      if (hasBody(request)) response.shouldKeepAlive = false;
-      app.handle(request, response);
-      return false;
-    },
     upgrade: { accepts: webSockets.accepts, handle: webSockets.upgrade },
   });
   const port = await listenTcp({ port: config.port, openToLan: config.openToLan, createServer, onStop });

@@ -1,11 +1,12 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from "express";
+import { ClientLeft } from "../../core/client-left.ts";
 import { createClientNames } from "../../core/client-name.ts";
 import type { RecordedResponse } from "../../core/recorded-messages.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Authenticator } from "../access/authenticator.ts";
 import { TooBusy } from "../access/passwords.ts";
 import type { ApiMethod, ApiRoute, Call } from "./api-route.ts";
-import { ClientLeft, Refusal } from "./refusal.ts";
+import { Refusal } from "./refusal.ts";
 import { readFields } from "./request-fields.ts";
 
 export interface AccountAppOptions {
@@ -26,7 +27,7 @@ export function createAccountApp(options: AccountAppOptions): express.Express {
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", false);
-  app.use(beforeAll);
+  app.use(preflight);
   const router = Router();
   for (const route of options.routes) router.all(route.path, (request, response) => dispatch(route, request, response));
   for (const base of bases) app.use(base, router);
@@ -67,7 +68,7 @@ export function createAccountApp(options: AccountAppOptions): express.Express {
         const text = request.params[name];
         return typeof text === "string" && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
       },
-      fields: () => readFields(request, options.bodyBytes),
+      fields: () => readFields(request, response, options.bodyBytes),
       async caller() {
         const caller = await options.authenticator.authenticate(headers.authorization, client.address);
         concerns(caller.user.email);
@@ -86,14 +87,14 @@ function sendJson(response: Response, status: number, value: unknown): void {
 }
 
 /** RFC 6749 §5.1: tokens are not to be cached. Any origin may read, without credentials of the browser's own (Fetch standard). */
-const beforeAll: RequestHandler = (request, response, next) => {
-  response.setHeader("Cache-Control", "no-store");
-  response.setHeader("X-Content-Type-Options", "nosniff");
-  response.setHeader("Access-Control-Allow-Origin", "*");
-  response.setHeader(
-    "Access-Control-Expose-Headers",
-    "WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After",
-  );
+export const everyAnswer = {
+  "Cache-Control": "no-store",
+  "X-Content-Type-Options": "nosniff",
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": "WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After",
+};
+
+const preflight: RequestHandler = (request, response, next) => {
   if (request.method !== "OPTIONS") {
     next();
     return;

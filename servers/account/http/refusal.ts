@@ -34,8 +34,3 @@ export function unauthorized(error: string, options: { readonly user?: string | 
 export const notFound = (): Refusal => new Refusal(404, "notfound");
 
 export const errorBody = (_status: number, message: string): string => JSON.stringify({ error: [message] });
-
-/** The client went away in the middle: there is nobody left to answer. */
-export class ClientLeft extends Error {
-  override readonly name = "ClientLeft";
-}

@@ -1,16 +1,18 @@
 import { createHash } from "node:crypto";
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
+import { ClientLeft } from "../../core/client-left.ts";
 import type { RateLimiter } from "../../core/rate-limit.ts";
 import { rateLimitKey } from "../../core/rate-limit-client.ts";
 import { rateLimitHeaderNames, rateLimitHeaders } from "../../core/rate-limit-headers.ts";
+import { BodyTooLarge, readBody } from "../../core/request-body.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { eventTime, newEvent } from "../completion-event.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { publicStoreError } from "../store/store-error.ts";
-import { parseEvent, readBody } from "./event-body.ts";
+import { parseEvent } from "./event-body.ts";
 import { nextPageLink, parseEventsQuery } from "./events-query.ts";
-import { ClientLeft, errorBody, Refusal } from "./refusal.ts";
+import { errorBody, Refusal } from "./refusal.ts";
 
 export interface EventsAppOptions {
   readonly store: EventStore;
@@ -120,11 +122,12 @@ function sendJson(response: Response, status: number, body: string | Buffer): vo
   response.end(body);
 }
 
+/** Fetch standard, "CORS protocol": any origin may read every answer, without credentials. */
+export const everyAnswer = { "X-Content-Type-Options": "nosniff", "Access-Control-Allow-Origin": "*" };
+
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 
-/** Fetch standard, "CORS protocol": any origin, without credentials. */
 const cors: RequestHandler = (request, response, next) => {
-  response.setHeader("Access-Control-Allow-Origin", "*");
   if (request.method !== "OPTIONS") {
     response.setHeader("Access-Control-Expose-Headers", `Link, ${rateLimitHeaderNames}`);
     next();
@@ -146,6 +149,10 @@ function answerError({ store, onFault }: EventsAppOptions): ErrorRequestHandler 
     if (error instanceof ClientLeft || response.destroyed) return;
     if (response.headersSent) {
       response.destroy();
+      return;
+    }
+    if (error instanceof BodyTooLarge) {
+      sendJson(response, 413, errorBody(413, "Request body too large"));
       return;
     }
     if (error instanceof Refusal) {

@@ -22,8 +22,3 @@ export class Refusal extends Error {
 export const validationFailed = (issues: readonly Issue[]): Refusal => new Refusal(400, "Validation failed", { issues });
 
 export const errorBody = (_status: number, message: string): string => JSON.stringify({ error: message });
-
-/** The client went away in the middle: there is nobody left to answer. */
-export class ClientLeft extends Error {
-  override readonly name = "ClientLeft";
-}

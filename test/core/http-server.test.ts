@@ -1,0 +1,96 @@
+/** What every service that speaks HTTP does before its own routes, through one server in core. */
+import { describe, expect, it } from "vitest";
+import { startAccount } from "../account/harness.ts";
+import { startEvents } from "../events/harness.ts";
+import { raw, rawConnection, startHttp } from "../http/harness.ts";
+
+interface HttpService {
+  readonly id: string;
+  readonly start: () => Promise<{ readonly port: number }>;
+  /** A route that reads a body. */
+  readonly post: string;
+  readonly body: string;
+  readonly answered: RegExp;
+  readonly error: RegExp;
+}
+
+const services: readonly HttpService[] = [
+  {
+    id: "http",
+    start: startHttp,
+    post: "POST /api/echo",
+    body: "[]",
+    answered: /HTTP\/1.1 200 /,
+    error: /\r\n\r\n\{"status":"error","message":"[^"]+"\}$/,
+  },
+  {
+    id: "account",
+    start: startAccount,
+    post: "POST /login",
+    body: '{"username":"api@example.com","password":"backlot-demo"}',
+    answered: /HTTP\/1.1 200 [\s\S]*"token"/,
+    error: /\r\n\r\n\{"error":\["[^"]+"\]\}$/,
+  },
+  {
+    id: "events",
+    start: startEvents,
+    post: "POST /events",
+    body: "{}",
+    answered: /HTTP\/1.1 400 [\s\S]*"Validation failed"/,
+    error: /\r\n\r\n\{"error":"[^"]+"\}$/,
+  },
+];
+
+describe.each(services)("$id", ({ start, post, body, answered, error }) => {
+  it("[BL-68] refuses a request without exactly one valid Host, or with an expectation that nobody can meet", async () => {
+    const { port } = await start();
+    for (const [fields, status] of [
+      ["", 400],
+      ["Host: a\r\nHost: a\r\n", 400],
+      ["Host: a/b\r\n", 400],
+      ["Host: a@b\r\n", 400],
+      ["Host: a b\r\nExpect: 100-continue\r\n", 400],
+      ["Host: a\r\nExpect: more\r\n", 417],
+    ] as const) {
+      const answer = await raw(port, `${post} HTTP/1.1\r\n${fields}Content-Length: 0\r\n\r\n`);
+      expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+      expect(answer).toMatch(error);
+      for (const field of ["Connection: close", "X-Content-Type-Options: nosniff", "Access-Control-Allow-Origin: *"])
+        expect(answer).toContain(`${field}\r\n`);
+    }
+  });
+
+  const asking = (line: string, length: number) =>
+    `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`;
+
+  it("[BL-69] asks for a body where it is read, and not where the request is refused before", async () => {
+    const { port } = await start();
+    const connection = await rawConnection(port, asking(post, body.length));
+    await connection.received(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
+    connection.send(body);
+    await connection.received(answered);
+    // The connection is good for another one.
+    connection.send(asking("POST /no-such-path", 5));
+    const all = await connection.closed();
+    expect(all.match(/100 Continue/g)).toHaveLength(1);
+    expect(all).toMatch(/HTTP\/1.1 404 [\s\S]*Connection: close/);
+    const tooLarge = await raw(port, asking(post, 50_000_000));
+    expect(tooLarge).toMatch(/^HTTP\/1.1 413 /);
+    expect(tooLarge).toMatch(error);
+  });
+
+  it("[BL-69] refuses a body that is too large, and whoever sends it all the same gets to read that", async () => {
+    const { port } = await start();
+    const size = 4 << 20;
+    const head = `${post} HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n`;
+    const connection = await rawConnection(port, `${head}\r\n`);
+    await connection.received(/^HTTP\/1.1 413 /);
+    connection.send(Buffer.alloc(size, "x"));
+    connection.send("GET /no-such-path HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    expect(await connection.closed()).toMatch(/^HTTP\/1.1 413 [\s\S]*HTTP\/1.1 404 /);
+    // Where the answer ends the connection it comes when all is read: closing earlier would take it away from who still sends.
+    const closing = await rawConnection(port, `${head}Connection: close\r\n\r\n`);
+    closing.send(Buffer.alloc(size, "x"));
+    expect(await closing.closed()).toMatch(/^HTTP\/1.1 413 /);
+  });
+});
