@@ -30,6 +30,9 @@ export interface MqttDelivery {
   readonly dropped?: string;
 }
 
+/** What of the broker's own published a message, where no client did. */
+export type MqttOwnPublisher = "dashboard" | "demo" | "device" | "reply rule" | "replay";
+
 /** A recorded message in a list. */
 export interface MqttMessageSummary {
   /** `TrafficRow.id` of the same message. */
@@ -40,6 +43,7 @@ export interface MqttMessageSummary {
   readonly retain: boolean;
   /** Client identifier; empty for the broker itself. */
   readonly publisher: string;
+  readonly own?: MqttOwnPublisher;
   readonly bytes: number;
   /** Start of the payload, base64. */
   readonly start: string;
@@ -145,6 +149,7 @@ export interface MqttFigures {
   readonly topics: number;
   readonly retained: number;
   readonly retainedBytes: number;
+  /** From clients and from the broker itself, without `$SYS`. */
   readonly messagesIn: number;
   readonly messagesOut: number;
   readonly bytesIn: number;

@@ -12,6 +12,7 @@ import type { RetainedTree } from "./engine/retained-tree.ts";
 import { describeClient, listClients } from "./inspector/client-list.ts";
 import type { Hindrances } from "./inspector/hindrances.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
+import type { PageViews } from "./inspector/page-views.ts";
 
 export interface MqttParts {
   readonly engine: Engine;
@@ -21,8 +22,9 @@ export interface MqttParts {
   readonly demo: SensorDemo;
   readonly replies: ReplyRules;
   readonly replay: Replay;
-  /** Shows the small views again. */
-  readonly showViews: () => void;
+  /** As the dashboard. */
+  readonly publish: (message: Message) => Promise<void> | undefined;
+  readonly views: Pick<PageViews, "showSmall" | "showClients">;
 }
 
 export function mqttHandlers({
@@ -33,7 +35,8 @@ export function mqttHandlers({
   demo,
   replies,
   replay,
-  showViews,
+  publish,
+  views,
 }: MqttParts): Handlers<MqttActions> {
   const isRetained = (topic: string) => retained.get(topic) !== undefined;
   const connectionOf = (clientId: string) => engine.sessions.get(clientId)?.connection;
@@ -51,7 +54,7 @@ export function mqttHandlers({
           ...(correlationData !== undefined && { correlationData: Buffer.from(correlationData, "base64") }),
         }),
       });
-      await engine.publishOwn(message);
+      await publish(message);
       return { matched: message.matched };
     },
 
@@ -72,14 +75,20 @@ export function mqttHandlers({
     "client.freeze"({ clientId, forMs }) {
       const connection = connectionOf(clientId);
       if (connection) hindrances.freeze(connection, forMs);
+      views.showClients();
       return { frozen: connection !== undefined };
     },
     "client.delay"({ clientId, delayMs, forMs }) {
       const connection = connectionOf(clientId);
       if (connection) hindrances.delay(connection, delayMs, forMs);
+      views.showClients();
       return { delayed: connection !== undefined };
     },
-    "client.release": ({ clientId }) => ({ released: hindrances.release(clientId) }),
+    "client.release"({ clientId }) {
+      const released = hindrances.release(clientId);
+      views.showClients();
+      return { released };
+    },
     "client.forget"({ clientId }) {
       const session = engine.sessions.get(clientId);
       if (!session) return { forgotten: false };
@@ -124,22 +133,22 @@ export function mqttHandlers({
     },
     "sample.start"({ messagesPerSecond }) {
       demo.start(messagesPerSecond);
-      showViews();
+      views.showSmall();
       return null;
     },
     "sample.stop"() {
       demo.stop();
-      showViews();
+      views.showSmall();
       return null;
     },
     "reply.save"(rule) {
       const saved = replies.save(rule);
-      showViews();
+      views.showSmall();
       return saved;
     },
     "reply.remove"({ id }) {
       const removed = replies.remove(id);
-      showViews();
+      views.showSmall();
       return { removed };
     },
     async "user.hash"({ name, password }) {

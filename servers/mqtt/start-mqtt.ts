@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { TlsOptions } from "node:tls";
-import type { MqttActions, MqttFigures, MqttViews } from "../../contract/mqtt.ts";
+import type { MqttActions, MqttOwnPublisher } from "../../contract/mqtt.ts";
 import type { Endpoint } from "../../contract/service.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { ServiceError } from "../core/service-error.ts";
@@ -19,19 +19,15 @@ import type { EngineLimits } from "./engine/engine-limits.ts";
 import type { Message } from "./engine/message.ts";
 import { RetainedTree } from "./engine/retained-tree.ts";
 import type { SessionStore } from "./engine/session-store.ts";
-import { listClients } from "./inspector/client-list.ts";
 import { watchEngine } from "./inspector/engine-watch.ts";
 import { createHindrances } from "./inspector/hindrances.ts";
 import { MessageRecorder } from "./inspector/message-recorder.ts";
+import { startPageViews } from "./inspector/page-views.ts";
 import { startListeners } from "./listeners/mqtt-listeners.ts";
 import { mqttHandlers } from "./mqtt-actions.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
 import { listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { startSysTopics } from "./sys-topics.ts";
-
-const viewIntervalMs = 500;
-const viewedClients = 200;
-const viewedTopics = 500;
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
@@ -55,26 +51,42 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 
   const limits = limitsOf(config);
   const engine = new Engine({ limits, access, bus, store, restored: state?.sessions ?? [], log, observer: watch.observer });
-  const publish = (message: Message) => void engine.publishOwn(message);
-  const replies = createReplyRules(publish);
+  const publishAs = (own: MqttOwnPublisher) => (message: Message) => {
+    message.own = own;
+    return engine.publishOwn(message);
+  };
+  const sendAs = (own: MqttOwnPublisher) => (message: Message) => {
+    publishAs(own)(message)?.catch((error: unknown) =>
+      log.error(`A message on ${message.topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`),
+    );
+  };
+  const replies = createReplyRules(sendAs("reply rule"));
   onStop(replies.close);
-  const replay = createReplay(publish);
+  const replay = createReplay(sendAs("replay"));
   onStop(replay.stop);
-  const demo = createSensorDemo(publish);
+  const demo = createSensorDemo(sendAs("demo"));
   onStop(demo.stop);
   const hindrances = createHindrances();
   bus.onMessage((message) => {
     replies.onMessage(message);
-    const answer = config.demoDevice && message.publisherId !== "" ? answerCommand(message) : undefined;
-    if (answer) publish(answer);
+    const answer = config.demoDevice ? answerCommand(message) : undefined;
+    if (answer) sendAs("device")(answer);
   });
 
-  const view = <Name extends keyof MqttViews>(name: Name, value: MqttViews[Name]) => context.view(name, value);
-  const showViews = () => {
-    view("demo", { running: demo.running, messagesPerSecond: demo.messagesPerSecond });
-    view("replies", { rules: replies.list() });
-  };
-  context.handle(mqttHandlers({ engine, retained, recorder, hindrances, demo, replies, replay, showViews }));
+  const views = startPageViews({
+    engine,
+    retained,
+    recorder,
+    hindrances,
+    small: {
+      demo: () => ({ running: demo.running, messagesPerSecond: demo.messagesPerSecond }),
+      replies: () => ({ rules: replies.list() }),
+      replay: () => replay.state,
+    },
+    view: context.view,
+  });
+  onStop(views.close);
+  context.handle(mqttHandlers({ engine, retained, recorder, hindrances, demo, replies, replay, views, publish: publishAs("dashboard") }));
 
   const ports = await startListeners({
     engine,
@@ -91,23 +103,6 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   if (config.demo) demo.start(config.demoMessagesPerSecond);
-  showViews();
-  let shownAt = "";
-  const timer = setInterval(() => {
-    const figures = figuresOf(engine, recorder);
-    // Nothing moved since: nothing to show.
-    const now = JSON.stringify(figures);
-    if (now === shownAt) return;
-    shownAt = now;
-    view("figures", figures);
-    view("clients", listClients(engine, hindrances, { text: "", offset: 0, limit: viewedClients }));
-    view(
-      "tree",
-      recorder.tree.children(undefined, { offset: 0, limit: viewedTopics }, (topic) => retained.get(topic) !== undefined),
-    );
-    view("replay", replay.state);
-  }, viewIntervalMs);
-  onStop(() => clearInterval(timer));
   context.counters(() => {
     const { figures, connectedClients, scheduler } = engine;
     const dropped = figures.droppedInAll;
@@ -117,7 +112,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       ...(dropped > 0 ? [`${dropped.toLocaleString("en")} dropped`] : []),
     ];
     return {
-      items: figures.messagesIn,
+      items: figures.messagesIn + figures.messagesOwn,
       unit: "msg/s",
       bytesIn: figures.bytesIn,
       bytesOut: scheduler.bytesOut,
@@ -137,31 +132,6 @@ async function openStore(folder: string): Promise<SessionStore> {
 function limitsOf(config: MqttConfig): EngineLimits {
   const { packetBytes, ...limits } = config;
   return { ...limits, maximumPacketSize: packetBytes };
-}
-
-function figuresOf(engine: Engine, recorder: MessageRecorder): MqttFigures {
-  const { figures, bus, scheduler } = engine;
-  let subscriptions = 0;
-  let queued = 0;
-  for (const session of engine.sessions.values()) {
-    subscriptions += session.subscriptions.size;
-    queued += session.queue.length;
-  }
-  return {
-    clients: engine.connectedClients,
-    sessions: engine.sessions.size,
-    subscriptions,
-    topics: recorder.tree.size,
-    retained: bus.retained.count,
-    retainedBytes: bus.retained.bytes,
-    messagesIn: figures.messagesIn,
-    messagesOut: figures.messagesOut,
-    bytesIn: figures.bytesIn,
-    bytesOut: scheduler.bytesOut,
-    queued,
-    dropped: { ...figures.dropped },
-    unrecorded: recorder.unrecorded,
-  };
 }
 
 async function tlsOptions({ config, dataDir }: ServiceContext<MqttConfig, MqttActions>): Promise<TlsOptions> {

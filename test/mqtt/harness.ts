@@ -6,6 +6,7 @@ import type { MqttActions } from "../../contract/mqtt.ts";
 import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
 import type { TrafficRow } from "../../contract/traffic.ts";
 import { type RunningService, runService } from "../../servers/core/run-service.ts";
+import type { Counters } from "../../servers/core/service.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { ConnackPacket, ConnectPacket, Packet, PublishPacket, SubscriptionRequest } from "../../servers/mqtt/codec/packet.ts";
 import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
@@ -21,6 +22,7 @@ export interface Broker {
   readonly rows: TrafficRow[];
   readonly logs: string[];
   readonly views: Map<string, unknown>;
+  readonly counters: Counters[];
   act<Name extends keyof MqttActions>(name: Name, params: ParamsOf<MqttActions[Name]>): Promise<ResultOf<MqttActions[Name]>>;
   stop(): Promise<void>;
 }
@@ -32,10 +34,12 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
   const rows: TrafficRow[] = [];
   const logs: string[] = [];
   const views = new Map<string, unknown>();
+  const counters: Counters[] = [];
   const service = await runService(mqttService, {
     config: { ...quiet, ...config },
     dataDir,
     onView: (name, value) => views.set(name, value),
+    onCounters: (figures) => counters.push(figures),
     onBatch(batch) {
       rows.push(...(JSON.parse(batch.rows) as TrafficRow[]));
       logs.push(...batch.logs.map(({ text }) => text));
@@ -50,6 +54,7 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
     rows,
     logs,
     views,
+    counters,
     port: Number(new URL(urls.MQTT ?? "").port),
     act: (name, params) => service.act(name, params) as never,
     stop: () => service.stop(),

@@ -164,6 +164,17 @@ describe("what the page asks for", () => {
     expect(got.sort()).toEqual(["other", "own"]);
   });
 
+  it("[MQTT-126] the page shows who is frozen, also where nothing moves", async () => {
+    const broker = await startBroker();
+    await connectWire(broker, 5, { clientId: "c" });
+    const shown = () => (broker.views.get("clients") as MqttViews["clients"] | undefined)?.clients;
+    await expect.poll(shown).toMatchObject([{ clientId: "c" }]);
+    await broker.act("client.freeze", { clientId: "c", forMs: 60_000 });
+    await expect.poll(shown).toMatchObject([{ hindered: { how: "frozen" } }]);
+    await broker.act("client.release", { clientId: "c" });
+    await expect.poll(() => shown()?.[0]?.hindered).toBeUndefined();
+  });
+
   it("[MQTT-126] a delayed client gets everything later and in order", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });
@@ -197,6 +208,15 @@ describe("what the page asks for", () => {
     });
     await broker.act("sample.stop", {});
     await expect.poll(() => broker.views.get("demo")).toMatchObject({ running: false });
+  });
+
+  it("[MQTT-134] what the broker itself publishes counts in its rate and figures, without $SYS, and says what published it", async () => {
+    const broker = await startBroker({ sysIntervalSeconds: 3_600 });
+    for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "commands/a", payload: "x" });
+    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.messagesIn).toBe(6);
+    const { messages } = await broker.act("topic.history", { filter: "commands/#" });
+    expect(messages.map(({ own }) => own)).toEqual(["device", "dashboard", "device", "dashboard", "device", "dashboard"]);
+    await expect.poll(() => broker.counters.at(-1)?.items).toBe(6);
   });
 
   it("[MQTT-129] the device answers commands, on the response topic with the correlation data", async () => {

@@ -6,6 +6,7 @@ import { formatTook } from "../format/duration.ts";
 import { formatCount, formatCountOf } from "../format/quantity.ts";
 import { isoTime } from "../format/time.ts";
 import styles from "./delivery-panel.module.css";
+import { publisherText } from "./publisher-text.ts";
 
 /** Who received the chosen message, and who acknowledged it, and when. */
 export function DeliveryPanel({ message }: { readonly message: MqttMessage | undefined }) {
@@ -28,7 +29,7 @@ function Deliveries({ message }: { readonly message: MqttMessage }) {
     <div className={styles.content}>
       <div className={styles.by}>
         <span>Published by</span>
-        <b title={publisher || "Published from the dashboard or by the broker"}>{publisher || "broker"}</b>
+        <b title={publisher}>{publisherText(message)}</b>
       </div>
       <p className={styles.sum}>{sumText(message)}</p>
       {told > 0 && (

@@ -6,6 +6,7 @@ import type { Column } from "../table/column.ts";
 import styles from "./history-panel.module.css";
 import type { PayloadView } from "./payload-lines.ts";
 import { previewLine } from "./payload-preview.ts";
+import { publisherText } from "./publisher-text.ts";
 
 export function historyColumns(view: PayloadView, isMixed: boolean): readonly Column<MqttMessageSummary>[] {
   return [
@@ -44,9 +45,9 @@ export function historyColumns(view: PayloadView, isMixed: boolean): readonly Co
       title: "Published by",
       widest: "sensor-gw-0001",
       rank: 3,
-      cell: ({ publisher }) => (
-        <span className={styles.soft} title={publisher || "Published from the dashboard or by the broker"}>
-          {publisher || "broker"}
+      cell: (message) => (
+        <span className={styles.soft} title={publisherText(message)}>
+          {publisherText(message)}
         </span>
       ),
     },

@@ -5,6 +5,7 @@ import { formatBytes, formatCountOf } from "../format/quantity.ts";
 import { clockTime, isoTime } from "../format/time.ts";
 import styles from "./mqtt-try.module.css";
 import { previewLine } from "./payload-preview.ts";
+import { publisherText } from "./publisher-text.ts";
 import { isTopicFilter } from "./topic-scope.ts";
 import { useMessageHistory } from "./use-message-history.ts";
 import { useMqttViews } from "./use-mqtt-views.ts";
@@ -65,13 +66,13 @@ export function TryWatch({ filter, onFilter, running }: TryWatchProps) {
 }
 
 function Received({ message }: { readonly message: MqttMessageSummary }) {
-  const { at, topic, qos, retain, publisher, bytes } = message;
+  const { at, topic, qos, retain, bytes } = message;
   return (
     <li>
       <div className={styles.facts}>
         <time title={isoTime(at)}>{clockTime(at)}</time>
         <code className={styles.topic}>{topic}</code>
-        <span>{[`QoS ${qos}`, retain && "retain", formatBytes(bytes), `from ${publisher || "broker"}`].filter(Boolean).join(" · ")}</span>
+        <span>{[`QoS ${qos}`, retain && "retain", formatBytes(bytes), `from ${publisherText(message)}`].filter(Boolean).join(" · ")}</span>
       </div>
       <div className={styles.payload}>{previewLine(message, "text") || "empty"}</div>
     </li>

@@ -8,7 +8,9 @@ import { decodeForwarded } from "../inspector/message-record.ts";
  */
 export function answerCommand(message: Message): Message | undefined {
   const { topic } = message;
-  if (!topic.startsWith("commands/") || topic.endsWith("/result") || message.retain) return undefined;
+  if (!topic.startsWith("commands/") || topic.endsWith("/result") || message.retain || message.fromElsewhere) return undefined;
+  // A response topic may lie below commands/ as well.
+  if (message.own === "device" || message.own === "reply rule") return undefined;
   const properties = decodeForwarded(message.forwarded);
   const command = topic.slice("commands/".length);
   const answer = { command, status: "done", received: message.payload.toString("utf8").slice(0, 1_000), at: new Date().toISOString() };

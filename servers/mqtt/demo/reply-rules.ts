@@ -14,9 +14,6 @@ export interface ReplyRules {
   close(): void;
 }
 
-/** Answers to answers would go round for ever. */
-const ownReplies = new WeakSet<Message>();
-
 export function createReplyRules(publish: (message: Message) => void): ReplyRules {
   const rules = new Map<string, MqttReplyRule & { answered: number }>();
   const timers = new Set<NodeJS.Timeout>();
@@ -35,7 +32,6 @@ export function createReplyRules(publish: (message: Message) => void): ReplyRule
       retain: rule.retain,
       forwarded: properties?.correlationData && encodeForwarded({ correlationData: properties.correlationData }),
     });
-    ownReplies.add(answer);
     if (rule.delayMs === 0) {
       publish(answer);
       return;
@@ -56,7 +52,8 @@ export function createReplyRules(publish: (message: Message) => void): ReplyRule
     },
     remove: (id) => rules.delete(id),
     onMessage(message) {
-      if (rules.size === 0 || ownReplies.has(message)) return;
+      // Answers to answers would go round for ever.
+      if (rules.size === 0 || message.own === "reply rule") return;
       for (const rule of rules.values()) {
         if (rule.enabled && topicMatches(rule.filter, message.topic)) reply(rule, message);
       }

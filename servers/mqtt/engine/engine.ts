@@ -91,6 +91,7 @@ export class Engine {
 
   /** From the broker itself: the page, the demo, `$SYS`. */
   publishOwn(message: Message): Promise<void> | undefined {
+    if (!message.topic.startsWith("$SYS/")) this.figures.messagesOwn++;
     this.observer.published?.(message, undefined, undefined);
     return this.publish(message);
   }

@@ -2,7 +2,10 @@ import type { DropReason } from "./delivery-trace.ts";
 
 /** Counts since the start. */
 export class Figures {
+  /** From clients. */
   messagesIn = 0;
+  /** From the broker itself: the page, the demo, replies, wills; without `$SYS`. */
+  messagesOwn = 0;
   messagesOut = 0;
   bytesIn = 0;
   connections = 0;

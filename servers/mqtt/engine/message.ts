@@ -1,3 +1,4 @@
+import type { MqttOwnPublisher } from "../../../contract/mqtt.ts";
 import { putVariable, variableLength } from "../codec/byte-writer.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { DeliveryTrace } from "./delivery-trace.ts";
@@ -51,6 +52,8 @@ export class Message {
   fannedOut = false;
   /** Present while the inspector follows it. */
   trace: DeliveryTrace | undefined = undefined;
+  /** Where no client published it. */
+  own: MqttOwnPublisher | undefined = undefined;
   /** The same at every broker of a cluster; empty without one. */
   clusterId = "";
   /** It was published at another broker. */

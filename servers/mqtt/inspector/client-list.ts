@@ -20,7 +20,7 @@ export function listClients(engine: Engine, hindrances: Hindrances, query: Clien
       (query.connected === undefined || query.connected === (session.connection !== undefined)) &&
       (text === "" ||
         session.clientId.toLowerCase().includes(text) ||
-        [...session.subscriptions.keys()].some((filter) => filter.includes(text))),
+        [...session.subscriptions.keys()].some((filter) => filter.toLowerCase().includes(text))),
   );
   matching.sort(
     (one, other) =>

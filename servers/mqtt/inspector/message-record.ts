@@ -88,7 +88,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       ...(!waiting && { tookMs: this.settledAfterMs }),
       bytesIn: message.payload.length,
       bytesOut: message.payload.length * this.deliveredCount,
-      client: message.publisherId || "broker",
+      client: message.publisherId || (message.own ?? "broker"),
       peer: facts.from?.peer ?? "",
       preview: previewText(message.payload.subarray(0, previewBytes)),
     };
@@ -114,6 +114,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       qos: message.qos,
       retain: message.retain,
       publisher: message.publisherId,
+      ...(message.own && { own: message.own }),
       bytes: message.payload.length,
       start: message.payload.toString("base64", 0, previewBytes),
       matched: message.matched,

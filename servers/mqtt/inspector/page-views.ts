@@ -1,0 +1,89 @@
+import type { MqttFigures, MqttViews } from "../../../contract/mqtt.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { RetainedTree } from "../engine/retained-tree.ts";
+import { listClients } from "./client-list.ts";
+import type { Hindrances } from "./hindrances.ts";
+import type { MessageRecorder } from "./message-recorder.ts";
+
+const intervalMs = 500;
+const viewedClients = 200;
+const viewedTopics = 500;
+
+type SmallView = Exclude<keyof MqttViews, "figures" | "clients" | "tree">;
+
+export interface PageViewsOptions {
+  readonly engine: Engine;
+  readonly retained: RetainedTree;
+  readonly recorder: MessageRecorder;
+  readonly hindrances: Hindrances;
+  /** What is quickly told, by name. */
+  readonly small: { readonly [Name in SmallView]: () => MqttViews[Name] };
+  readonly view: (name: keyof MqttViews, value: unknown) => void;
+}
+
+export interface PageViews {
+  /** At once, where one of them changed. */
+  showSmall(): void;
+  showClients(): void;
+  close(): void;
+}
+
+/** Shows the page what changed, twice a second and when asked. */
+export function startPageViews({ engine, retained, recorder, hindrances, small, view }: PageViewsOptions): PageViews {
+  const shown = new Map<keyof MqttViews, string>();
+
+  /** False where it is what was shown last. */
+  function show(name: keyof MqttViews, value: unknown): boolean {
+    const text = JSON.stringify(value);
+    if (shown.get(name) === text) return false;
+    shown.set(name, text);
+    view(name, value);
+    return true;
+  }
+
+  function showSmall(): void {
+    for (const [name, tell] of Object.entries(small)) show(name as SmallView, tell());
+  }
+
+  function showClients(): void {
+    view("clients", listClients(engine, hindrances, { text: "", offset: 0, limit: viewedClients }));
+  }
+
+  showSmall();
+  const timer = setInterval(() => {
+    showSmall();
+    // Nothing moved since: nothing to show.
+    if (!show("figures", figuresOf(engine, recorder))) return;
+    showClients();
+    view(
+      "tree",
+      recorder.tree.children(undefined, { offset: 0, limit: viewedTopics }, (topic) => retained.get(topic) !== undefined),
+    );
+  }, intervalMs);
+  return { showSmall, showClients, close: () => clearInterval(timer) };
+}
+
+function figuresOf(engine: Engine, recorder: MessageRecorder): MqttFigures {
+  const { figures, bus, scheduler } = engine;
+  let subscriptions = 0;
+  let queued = 0;
+  for (const session of engine.sessions.values()) {
+    subscriptions += session.subscriptions.size;
+    queued += session.queue.length;
+  }
+  return {
+    clients: engine.connectedClients,
+    sessions: engine.sessions.size,
+    subscriptions,
+    topics: recorder.tree.size,
+    retained: bus.retained.count,
+    retainedBytes: bus.retained.bytes,
+    messagesIn: figures.messagesIn + figures.messagesOwn,
+    messagesOut: figures.messagesOut,
+    bytesIn: figures.bytesIn,
+    bytesOut: scheduler.bytesOut,
+    queued,
+    dropped: { ...figures.dropped },
+    unrecorded: recorder.unrecorded,
+  };
+}
