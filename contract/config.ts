@@ -7,8 +7,13 @@ export type ConfigKind =
   | { readonly kind: "integer" | "number"; readonly minimum?: number; readonly maximum?: number }
   | { readonly kind: "text" }
   | { readonly kind: "secret" }
+  /** Lines `name:secret`, each name once and the secrets covered; a line that comes back covered keeps its secret. */
+  | { readonly kind: "credentials" }
   | { readonly kind: "choice"; readonly choices: readonly string[] }
   | { readonly kind: "list" };
+
+/** Stands in the form for a secret that is set. */
+export const secretMask = "••••••••";
 
 export interface ConfigField {
   readonly name: string;

@@ -15,6 +15,8 @@ export interface FieldMeta {
   readonly live?: boolean;
   /** Never shown or logged. */
   readonly secret?: boolean;
+  /** Lines `name:secret`: the names are shown, what is behind them is not. */
+  readonly credentials?: boolean;
 }
 
 export const field = <Type extends z.ZodType>(type: Type, meta: FieldMeta): Type => type.meta({ ...meta }) as Type;

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import type { ConfigField, ConfigKind, ConfigSource } from "../../contract/config.ts";
+import { type ConfigField, type ConfigKind, type ConfigSource, secretMask } from "../../contract/config.ts";
 import { serviceIds } from "../../contract/service.ts";
 import type { FieldMeta } from "./common-fields.ts";
+import { maskedCredentials, restoredCredentials } from "./credentials.ts";
 import type { Service } from "./service.ts";
 import { ServiceError } from "./service-error.ts";
 
@@ -66,13 +67,42 @@ export function configFields(service: Service, sources: ConfigSources): ConfigFi
       flag: flagName(service, name),
       type: kindOf(property),
       default: property.default,
-      value: property.secret && value ? secretMask : value,
+      value: covered(service, name, property, value),
       source: strongest?.source ?? "default",
       ...(problem !== undefined && { problem }),
-      ...(Object.hasOwn(sources.file, name) && { stored: property.secret ? secretMask : sources.file[name] }),
+      ...(Object.hasOwn(sources.file, name) && { stored: covered(service, name, property, sources.file[name]) }),
       needsRestart: property.live !== true,
     };
   });
+}
+
+/** What a form may see of a value. */
+function covered(service: Service, name: string, property: JsonProperty, value: unknown): unknown {
+  if (property.secret) return value ? secretMask : value;
+  if (property.credentials) return maskedCredentials(credentialLines(service, name, value) ?? []);
+  return value;
+}
+
+/** Undefined where the value is no list of them. */
+function credentialLines(service: Service, name: string, value: unknown): readonly string[] | undefined {
+  const parsed = z.safeParse(service.config.shape[name] as z.ZodType, value);
+  return parsed.success && Array.isArray(parsed.data) ? parsed.data : undefined;
+}
+
+/** What a form sends back, with the secrets that it never saw. Throws CONFIG_INVALID where there is none to put back. */
+export function uncovered(service: Service, values: Values, stored: Values): Values {
+  const properties = new Map(configProperties(service));
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+      const property = properties.get(name);
+      if (!property?.credentials) return value === secretMask ? [] : [[name, value]];
+      const lines = credentialLines(service, name, value);
+      if (!lines) return [[name, value]];
+      const restored = restoredCredentials(lines, credentialLines(service, name, stored[name]) ?? []);
+      if ("unknown" in restored) throw invalid(service, name, `${restored.unknown} has no password`, "its configuration");
+      return [[name, restored.lines]];
+    }),
+  );
 }
 
 /** A value with its origin; from the environment and the command line it is text. */
@@ -130,9 +160,6 @@ function problemOf(issue: z.core.$ZodIssue | undefined): string {
   }
 }
 
-/** Stands in the form for a secret that is set. */
-export const secretMask = "••••••••";
-
 /** Checks values for the settings file against their fields alone; throws CONFIG_INVALID at the first that is wrong. */
 export function checkConfigValues(service: Service, values: Values): void {
   for (const [name, value] of Object.entries(values)) {
@@ -164,6 +191,7 @@ export const flagName = (service: Pick<Service, "id">, name: string) =>
 
 function kindOf(property: JsonProperty): ConfigKind {
   if (property.secret) return { kind: "secret" };
+  if (property.credentials) return { kind: "credentials" };
   if (property.enum) return { kind: "choice", choices: property.enum };
   switch (property.type) {
     case "boolean":
@@ -216,6 +244,7 @@ function fromText(service: Service, name: string, property: JsonProperty, text: 
         .filter((item) => item !== "");
     case "text":
     case "secret":
+    case "credentials":
       return text;
     default:
       return kind satisfies never;

@@ -15,6 +15,8 @@ export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions exten
   readonly actions: Actions;
   /** The configuration fields that hold a port, in the order in which they are shown. */
   readonly ports: readonly (keyof z.output<Schema> & string)[];
+  /** What is saved of values that a person gave: passwords as hashes. Absent where all is saved as it is given. */
+  sealed?(values: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
   /** Where it would listen with this configuration. */
   endpoints(config: z.output<Schema>): readonly Endpoint[];
   snippets(endpoints: readonly Endpoint[], config: z.output<Schema>): readonly Snippet[];

@@ -1,7 +1,6 @@
 import { type MqttActions, mqttDisconnectReasons } from "../../contract/mqtt.ts";
 import type { Handlers } from "../../contract/operation.ts";
-import { hashPassword } from "./access/password-hash.ts";
-import { createScramVerifier, scramText } from "./access/scram.ts";
+import { hashedLines } from "./access/users.ts";
 import { encodeForwarded } from "./codec/encode-properties.ts";
 import { exportLine, parseLines, type Replay } from "./demo/replay.ts";
 import type { ReplyRules } from "./demo/reply-rules.ts";
@@ -152,8 +151,7 @@ export function mqttHandlers({
       return { removed };
     },
     async "user.hash"({ name, password }) {
-      const [hash, verifier] = await Promise.all([hashPassword(password), createScramVerifier(password)]);
-      return { lines: [`${name}:${hash}`, `${name}:${scramText(verifier)}`] };
+      return { lines: await hashedLines([`${name}:${password}`]) };
     },
   };
 }

@@ -6,13 +6,14 @@ import { neverExpires } from "./engine/engine-limits.ts";
 const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
 const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>
   field(type, { title, help, unit, env, group: "Limits" });
-/** A list, or its text with commas between: what is secret is edited as text. */
+/** A list, or its text with commas between, as a variable has it. */
 const userLines = z
   .union([z.array(z.string()), z.string().max(1_000_000)])
   .default([])
   .transform((lines) =>
     (typeof lines === "string" ? lines.split(/[,\r\n]+/).map((line) => line.trim()) : lines).filter((line) => line !== ""),
-  );
+  )
+  .refine((lines) => lines.every((line) => /^[^:]+:./.test(line)), "A user is a name, a colon and a password or its hash.");
 
 export const mqttConfig = z.strictObject({
   port: portField(1883, { title: "MQTT port", env: "MQTT_PORT" }),
@@ -36,11 +37,10 @@ export const mqttConfig = z.strictObject({
   }),
   users: field(userLines, {
     title: "Users",
-    help: "With commas between them: name:hash as in a mosquitto password file, or name:password, which is hashed when the service starts.",
+    help: "Saved as hashes. A variable or flag takes name:password, or name:hash as in a mosquitto password file, with commas between them.",
     env: "MQTT_USERS",
     group: "Access",
-    // It may hold passwords.
-    secret: true,
+    credentials: true,
   }),
   passwordFile: field(z.string().default(""), {
     title: "Password file",

@@ -11,6 +11,11 @@ export const mqttService = defineService({
   config: mqttConfig,
   actions: mqttActions,
   ports: ["port", "webSocketPort", "tlsPort", "secureWebSocketPort"],
+  async sealed(values) {
+    if (!Array.isArray(values.users)) return values;
+    const { hashedLines } = await import("./access/users.ts");
+    return { ...values, users: await hashedLines(values.users as readonly string[]) };
+  },
   endpoints: (config) => mqttEndpoints(listenerPorts(config), config.openToLan),
   snippets: mqttSnippets,
   start: async (context) => (await import("./start-mqtt.ts")).startMqtt(context),

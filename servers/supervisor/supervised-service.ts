@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { ConfigView } from "../../contract/config.ts";
 import type { Endpoint, Failure, ServiceId, ServiceStatus, ServiceView, Snippet } from "../../contract/service.ts";
 import type { LogLevel, RateSample } from "../../contract/traffic.ts";
-import { checkConfigValues, configFields, resolveConfig, secretMask } from "../core/config.ts";
+import { checkConfigValues, configFields, resolveConfig, uncovered } from "../core/config.ts";
 import type { ServiceBatch } from "../core/link.ts";
 import { createLog, type LogEntry } from "../core/log.ts";
 import type { Counters, Service } from "../core/service.ts";
@@ -232,9 +232,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     readConfig: () => ({ fields: fields(), restartNeeded: restartNeeded() }),
     async writeConfig(values) {
       // A form sends back the mask of a secret that was not touched.
-      const touched = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== secretMask));
+      const touched = uncovered(service, values, sources().file);
       checkConfigValues(service, touched);
-      await save((current) => ({ ...current, ...touched }));
+      const sealed = (await service.sealed?.(touched)) ?? touched;
+      await save((current) => ({ ...current, ...sealed }));
     },
     async resetConfig(fields) {
       await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { secretMask } from "../../contract/config.ts";
 import { commonFields, field, portField } from "../../servers/core/common-fields.ts";
 import {
   type ConfigSources,
@@ -8,7 +9,7 @@ import {
   environmentNames,
   flagName,
   resolveConfig,
-  secretMask,
+  uncovered,
 } from "../../servers/core/config.ts";
 import { defineService } from "../../servers/core/service.ts";
 import { toFailure } from "../../servers/core/service-error.ts";
@@ -23,6 +24,7 @@ const rtsp = defineService({
     ...commonFields("rtsp"),
     hosts: field(z.array(z.string()).default([]), { title: "Hosts", env: "HOSTS" }),
     password: field(z.string().max(10).default(""), { title: "Password", env: "RTSP_PASSWORD", secret: true }),
+    users: field(z.array(z.string().regex(/^.+:.+$/)).default([]), { title: "Users", env: "USERS", credentials: true }),
     gain: field(z.number().min(0).max(2).default(1), { title: "Gain", env: "GAIN" }),
   }),
   actions: {},
@@ -143,5 +145,23 @@ describe("configuration", () => {
     expect(fieldNamed("password", {})).toMatchObject({ value: "" });
     const wrong = fieldNamed("password", { file: { password: "much-too-long-sesame" } });
     expect(JSON.stringify(wrong)).not.toContain("sesame");
+  });
+
+  it("[BL-27] shows the names of credentials, each once, and masks what is behind them", () => {
+    const users = ["ada:sesame", "bob:open:sesame", "ada:again"];
+    const masked = [`ada:${secretMask}`, `bob:${secretMask}`];
+    expect(fieldNamed("users", { file: { users } })).toMatchObject({ type: { kind: "credentials" }, value: masked, stored: masked });
+    for (const wrong of [["sesame"], "sesame", { sesame: 1 }]) {
+      expect(JSON.stringify(fieldNamed("users", { file: { users: wrong } }))).not.toContain("sesame");
+    }
+    expect(fieldNamed("users", {})).toMatchObject({ value: [] });
+  });
+
+  it("[BL-27] a masked name that comes back keeps all that it has, and one that has nothing is refused", () => {
+    const stored = { users: ["ada:1", "bob:2", "ada:3"] };
+    expect(uncovered(rtsp, { users: [`ada:${secretMask}`, "eve:4"] }, stored)).toEqual({ users: ["ada:1", "ada:3", "eve:4"] });
+    expect(uncovered(rtsp, { users: [], password: secretMask, gain: 1 }, stored)).toEqual({ users: [], gain: 1 });
+    expect(() => uncovered(rtsp, { users: [`eve:${secretMask}`] }, stored)).toThrow("eve has no password");
+    expect(() => checkConfigValues(rtsp, uncovered(rtsp, { users: ["sesame"] }, stored))).toThrow(/RTSP, users/);
   });
 });

@@ -155,11 +155,25 @@ describe("enhanced authentication", () => {
     expect(await client.expect("connack")).toMatchObject({ reason: 0x82 });
   });
 
-  it("[MQTT-107] users are a secret of the configuration, as a list and as text with commas, and in no log line", async () => {
+  it("[MQTT-108] passwords are saved as hashes, which are kept as they are when saved again", async () => {
+    const sealed = await mqttService.sealed?.({ users: ["ada:secret", "bob:pass,word:1"], port: 1 });
+    const users = sealed?.users as string[];
+    expect(sealed?.port).toBe(1);
+    expect(users.map((line) => line.replace(/\$.*/, ""))).toEqual(["ada:", "ada:SCRAM-SHA-256", "bob:", "bob:SCRAM-SHA-256"]);
+    expect(users.join()).not.toMatch(/secret|pass,word/);
+    expect(await mqttService.sealed?.({ users })).toEqual({ users });
+    const broker = await startBroker({ anonymous: false, users });
+    expect(await connack(broker, 5, "bob", "pass,word:1")).toBe(0);
+  });
+
+  it("[MQTT-107] users are a secret of the configuration but for their names, as a list and as text with commas, and in no log line", async () => {
     const sources = { file: { users: "ada:secret, bob:hidden" }, environment: {}, flags: {} };
     const shown = JSON.stringify(configFields(mqttService, sources));
-    expect(shown).not.toMatch(/secret,|hidden|ada/);
-    expect(configFields(mqttService, sources).find(({ name }) => name === "users")).toMatchObject({ type: { kind: "secret" } });
+    expect(shown).not.toMatch(/secret,|hidden/);
+    expect(configFields(mqttService, sources).find(({ name }) => name === "users")).toMatchObject({
+      type: { kind: "credentials" },
+      value: ["ada:••••••••", "bob:••••••••"],
+    });
     expect(resolveConfig(mqttService, sources).users).toEqual(["ada:secret", "bob:hidden"]);
     const broker = await startBroker({ users: "ada:secret, bob:hidden", logLevel: "debug" });
     const client = await connectWire(broker, 5, { username: "bob", password: Buffer.from("hidden") });

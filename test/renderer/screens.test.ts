@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { ConfigField } from "../../contract/config.ts";
+import { type ConfigField, secretMask } from "../../contract/config.ts";
 import type { RateHistory, TrafficPage } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
 import type { TrafficRow } from "../../contract/traffic.ts";
 import { configDrafts } from "../../renderer/src/config/config-drafts.ts";
-import { type Draft, defaultText, draftOf, parseDraft, problemOf } from "../../renderer/src/config/draft.ts";
+import { credentialsOf, type Draft, defaultText, draftOf, parseDraft, problemOf } from "../../renderer/src/config/draft.ts";
 import { hashOf, parseRoute, servicePage } from "../../renderer/src/frame/route.ts";
 import { cardNote } from "../../renderer/src/overview/card-note.ts";
 import { groupSeries, stack } from "../../renderer/src/overview/traffic-series.ts";
@@ -110,6 +110,22 @@ describe("a field of the form", () => {
 
   it("of a secret begins empty, whatever is set", () => {
     expect(draftOf(field({ type: { kind: "secret" }, value: "••••••••" }))).toBe("");
+  });
+
+  it("of credentials is a line a user; a blank row is none, and who has no name or password is marked", () => {
+    const users = field({ type: { kind: "credentials" }, value: [`ada:${secretMask}`], default: [] });
+    expect(draftOf(users)).toBe(`ada:${secretMask}`);
+    expect(credentialsOf(`ada:${secretMask}\nbob:a:b`)).toEqual([
+      { name: "ada", secret: secretMask },
+      { name: "bob", secret: "a:b" },
+    ]);
+    expect(parseDraft(users, `ada:${secretMask}\nbob:a:b\n:`)).toEqual({ value: [`ada:${secretMask}`, "bob:a:b"] });
+    expect(["bob:", ":x", "ada:1\nada:2", ""].map((draft) => parseDraft(users, draft))).toEqual([
+      { problem: "bob needs a password." },
+      { problem: "A user needs a name." },
+      { problem: "ada stands here twice." },
+      { value: [] },
+    ]);
   });
 
   it("says its default in words", () => {

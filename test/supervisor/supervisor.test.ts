@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { secretMask } from "../../contract/config.ts";
 import type { LogLine } from "../../contract/traffic.ts";
-import { secretMask } from "../../servers/core/config.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { holdPort } from "../support/port-holder.ts";

@@ -1,6 +1,7 @@
 import { NativeSelect, PasswordInput, Switch, TextInput } from "@mantine/core";
 import type { ConfigField } from "../../../contract/config.ts";
 import styles from "./config-tab.module.css";
+import { CredentialsControl } from "./credentials-control.tsx";
 import type { Draft } from "./draft.ts";
 
 interface ConfigControlProps {
@@ -36,6 +37,8 @@ export function ConfigControl({ field, id, draft, disabled, problem, onChange }:
       return <NativeSelect {...common} data={[...type.choices]} value={String(draft)} w={160} />;
     case "secret":
       return <PasswordInput {...common} value={String(draft)} placeholder={field.value ? "set; type to change it" : "not set"} size="xs" />;
+    case "credentials":
+      return <CredentialsControl field={field} id={id} draft={draft} disabled={disabled} problem={problem} onChange={onChange} />;
     case "integer":
     case "number":
       return (

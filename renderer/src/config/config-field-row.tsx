@@ -68,7 +68,12 @@ export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: Con
 
 function fixedText(field: ConfigField): string {
   const by = field.source === "flag" ? `The flag ${field.flag}` : `The environment (${field.env[0] ?? "a variable"})`;
-  return `${by} sets this and wins over what is saved${field.stored === undefined ? "." : `, ${String(field.stored)}.`}`;
+  return `${by} sets this and wins over what is saved${field.stored === undefined ? "." : `, ${storedText(field)}.`}`;
+}
+
+function storedText({ type, stored }: ConfigField): string {
+  if (type.kind === "credentials" && Array.isArray(stored)) return stored.map((line) => String(line).split(":")[0]).join(", ") || "none";
+  return String(stored);
 }
 
 function SourceBadge({ field, draft }: { field: ConfigField; draft: Draft | undefined }) {

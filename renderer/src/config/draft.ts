@@ -13,6 +13,8 @@ export function draftOf(field: ConfigField): Draft {
       return value === true;
     case "list":
       return Array.isArray(value) ? value.join(", ") : "";
+    case "credentials":
+      return Array.isArray(value) ? value.join("\n") : "";
     case "secret":
       // What is set is never sent to the window.
       return "";
@@ -49,6 +51,8 @@ export function parseDraft(field: ConfigField, draft: Draft): Parsed {
       if (type.maximum !== undefined && value > type.maximum) return { problem: `At most ${type.maximum}.` };
       return { value };
     }
+    case "credentials":
+      return parseCredentials(credentialsOf(draft));
     case "text":
     case "secret":
     case "choice":
@@ -56,6 +60,34 @@ export function parseDraft(field: ConfigField, draft: Draft): Parsed {
     default:
       return type satisfies never;
   }
+}
+
+/** A line of a field with credentials. */
+export interface Credential {
+  readonly name: string;
+  /** The mask where it is set and was not touched. */
+  readonly secret: string;
+}
+
+export function credentialsOf(draft: Draft): readonly Credential[] {
+  if (draft === "" || typeof draft === "boolean") return [];
+  return draft.split("\n").map((line) => {
+    const colon = line.indexOf(":");
+    return { name: line.slice(0, colon), secret: line.slice(colon + 1) };
+  });
+}
+
+export const credentialsDraft = (credentials: readonly Credential[]): Draft =>
+  credentials.map(({ name, secret }) => `${name}:${secret}`).join("\n");
+
+function parseCredentials(rows: readonly Credential[]): Parsed {
+  const credentials = rows.filter(({ name, secret }) => name !== "" || secret !== "");
+  for (const [place, { name, secret }] of credentials.entries()) {
+    if (name.trim() === "") return { problem: "A user needs a name." };
+    if (secret === "") return { problem: `${name} needs a password.` };
+    if (credentials.findIndex((other) => other.name === name) !== place) return { problem: `${name} stands here twice.` };
+  }
+  return { value: credentials.map(({ name, secret }) => `${name}:${secret}`) };
 }
 
 /** What is wrong with a field: with what is typed, with what was sent, or with what is in force, in this order. */

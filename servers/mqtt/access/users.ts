@@ -1,5 +1,5 @@
 import { hashPassword, isPasswordHash, verifyPassword } from "./password-hash.ts";
-import { createScramVerifier, parseScram, type ScramVerifier, verifyByScram } from "./scram.ts";
+import { createScramVerifier, parseScram, type ScramVerifier, scramText, verifyByScram } from "./scram.ts";
 
 interface User {
   readonly hashes: string[];
@@ -19,21 +19,12 @@ export interface Users {
  */
 export async function loadUsers(lines: readonly string[]): Promise<Users> {
   const users = new Map<string, User>();
-  for (const line of lines) {
-    const text = line.trim();
-    const colon = text.indexOf(":");
-    if (colon < 1 || text.startsWith("#")) continue;
-    const name = text.slice(0, colon);
-    const secret = text.slice(colon + 1);
+  for (const { name, secret } of userLines(await hashedLines(lines))) {
     const user: User = users.get(name) ?? { hashes: [], scram: undefined };
     users.set(name, user);
     const scram = parseScram(secret);
     if (scram) user.scram = scram;
-    else if (isPasswordHash(secret)) user.hashes.push(secret);
-    else {
-      user.hashes.push(await hashPassword(secret));
-      user.scram = await createScramVerifier(secret);
-    }
+    else user.hashes.push(secret);
   }
   return {
     count: users.size,
@@ -44,4 +35,22 @@ export async function loadUsers(lines: readonly string[]): Promise<Users> {
     },
     scram: (username) => users.get(username)?.scram,
   };
+}
+
+/** Passwords as two lines, a hash for passwords and one for SCRAM; what is hashed already stays. */
+export async function hashedLines(lines: readonly string[]): Promise<string[]> {
+  const hashed: string[] = [];
+  for (const { name, secret } of userLines(lines)) {
+    if (isPasswordHash(secret) || parseScram(secret)) hashed.push(`${name}:${secret}`);
+    else hashed.push(`${name}:${await hashPassword(secret)}`, `${name}:${scramText(await createScramVerifier(secret))}`);
+  }
+  return hashed;
+}
+
+function userLines(lines: readonly string[]): { readonly name: string; readonly secret: string }[] {
+  return lines.flatMap((line) => {
+    const text = line.trim();
+    const colon = text.indexOf(":");
+    return colon < 1 || text.startsWith("#") ? [] : [{ name: text.slice(0, colon), secret: text.slice(colon + 1) }];
+  });
 }
