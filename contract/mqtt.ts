@@ -55,19 +55,23 @@ export interface MqttMessageSummary {
   readonly dropped: number;
 }
 
-/** `traffic.detail` of a message, and the answer of `message.read`. */
-export interface MqttMessage extends MqttMessageSummary {
+/** `traffic.detail` of a message: what is known of it when the service has ended. */
+export interface MqttMessageOutline extends MqttMessageSummary {
   readonly kind: "message";
   readonly dup: boolean;
   /** Protocol version of the publisher; absent for the broker itself. */
   readonly version?: number;
   readonly properties: MqttMessageProperties;
-  /** Base64; shorter than `bytes` where the recorder's limit cut it. */
-  readonly payload: string;
-  /** The PUBLISH as it came, base64, cut as the payload is; absent for the broker itself. */
-  readonly packet?: string;
   /** The first ones. */
   readonly deliveries: readonly MqttDelivery[];
+}
+
+/** The answer of `message.read`. */
+export interface MqttMessage extends MqttMessageOutline {
+  /** Base64; shorter than `bytes` where the recorder's limit cut it. */
+  readonly payload: string;
+  /** The PUBLISH as it came, base64, its payload cut as well; absent for the broker itself. */
+  readonly packet?: string;
 }
 
 /** `traffic.detail` of a connection, a refusal, a subscription. */
@@ -147,6 +151,8 @@ export interface MqttFigures {
   readonly sessions: number;
   readonly subscriptions: number;
   readonly topics: number;
+  /** Of those, the topics of the broker's own figures. */
+  readonly systemTopics: number;
   readonly retained: number;
   readonly retainedBytes: number;
   /** From clients and from the broker itself, without `$SYS`. */
@@ -178,8 +184,6 @@ export interface MqttViews {
   readonly figures: MqttFigures;
   /** The busiest ones; the rest by `client.list`. */
   readonly clients: MqttClientPage;
-  /** The top of the tree; what is below by `topic.children`. */
-  readonly tree: MqttTopicPage;
   readonly demo: { readonly running: boolean; readonly messagesPerSecond: number };
   readonly replies: { readonly rules: readonly MqttReplyRule[] };
   readonly replay: { readonly running: boolean; readonly sent: number; readonly total: number };

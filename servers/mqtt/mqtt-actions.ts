@@ -103,7 +103,7 @@ export function mqttHandlers({
       messages: recorder.history(filter, { before: undefined, ...options }).map((record) => record.summary()),
       kept: recorder.kept,
     }),
-    "message.read": ({ id }) => recorder.find(id)?.fullDetail() ?? null,
+    "message.read": ({ id }) => recorder.find(id)?.whole() ?? null,
     "history.clear": () => ({ cleared: recorder.clear() }),
     "history.export"({ filter, after, limit }) {
       const lines: string[] = [];

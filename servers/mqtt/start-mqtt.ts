@@ -75,7 +75,6 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 
   const views = startPageViews({
     engine,
-    retained,
     recorder,
     hindrances,
     small: {

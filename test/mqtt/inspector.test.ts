@@ -71,6 +71,26 @@ describe("what the page asks for", () => {
     expect((await broker.act("topic.search", { filter: "TEMP" })).matching).toBe(1);
   });
 
+  it("[MQTT-121] a level stays in the order of its names while topics come, page by page", async () => {
+    const broker = await startBroker();
+    const names = async (page: { offset?: number; limit?: number } = {}) =>
+      (await broker.act("topic.children", { topic: "plant", ...page })).nodes.map(({ name }) => name);
+    for (const name of ["m", "c", "x"]) await broker.act("publish", { topic: `plant/${name}` });
+    expect(await names()).toEqual(["c", "m", "x"]);
+    for (const name of ["z", "a", "n", "d"]) await broker.act("publish", { topic: `plant/${name}` });
+    expect(await names()).toEqual(["a", "c", "d", "m", "n", "x", "z"]);
+    expect(await names({ offset: 2, limit: 3 })).toEqual(["d", "m", "n"]);
+    expect((await broker.act("topic.search", { filter: "PLANT", limit: 2 })).nodes.map(({ topic }) => topic)).toEqual([
+      "plant/a",
+      "plant/c",
+    ]);
+    await broker.act("publish", { topic: "plant/b" });
+    expect((await broker.act("topic.search", { filter: "plant/+", limit: 2 })).nodes.map(({ topic }) => topic)).toEqual([
+      "plant/a",
+      "plant/b",
+    ]);
+  });
+
   it("[MQTT-122] the history tells who published, who received and who acknowledged", async () => {
     const broker = await startBroker();
     const one = await connectWire(broker, 5, { clientId: "one" });
@@ -137,6 +157,36 @@ describe("what the page asks for", () => {
     const { messages, kept } = await broker.act("topic.history", { filter: "#" });
     expect(kept).toBe(5);
     expect(messages.map(({ start }) => Buffer.from(start, "base64").toString())).toEqual(["11", "10", "9", "8", "7"]);
+  });
+
+  it("[MQTT-124] a busy topic, or one with large messages, does not push out the others", async () => {
+    const broker = await startBroker({ recordedMessages: 20, recordedTopicMessages: 8, recordedTopicBytes: 10_000 });
+    await broker.act("publish", { topic: "rare", payload: "seldom" });
+    for (let index = 0; index < 30; index++) await broker.act("publish", { topic: "busy", payload: String(index) });
+    for (let index = 0; index < 5; index++) await broker.act("publish", { topic: "large", payload: `${index}${"x".repeat(4_000)}` });
+    const starts = async (filter: string) =>
+      (await broker.act("topic.history", { filter })).messages.map(({ start }) => Buffer.from(start, "base64").toString("utf8", 0, 2));
+    expect(await starts("busy")).toEqual(["29", "28", "27", "26", "25", "24", "23", "22"]);
+    expect(await starts("large")).toEqual(["4x", "3x"]);
+    expect(await starts("rare")).toEqual(["se"]);
+    expect(await starts("#")).toEqual(["4x", "3x", "29", "28", "27", "26", "25", "24", "23", "22", "se"]);
+  });
+
+  it.each([
+    ["topics", { topics: 100 }],
+    ["bytes", { topicTreeBytes: 45_000 }],
+  ])("[MQTT-150] a tree that is full in %s tells so once, and what it has no room for is recorded all the same", async (_, limits) => {
+    const broker = await startBroker(limits);
+    for (let index = 0; index < 150; index++) await broker.act("publish", { topic: `many/${index}`, payload: "x" });
+    const { nodes, matching } = await broker.act("topic.children", { topic: "many" });
+    expect(matching).toBeGreaterThan(80);
+    expect(matching).toBeLessThanOrEqual(100);
+    expect(nodes[0]).toMatchObject({ topic: "many/0", count: 1 });
+    expect((await broker.act("topic.history", { filter: "many/149" })).messages).toMatchObject([{ topic: "many/149" }]);
+    const told = () => broker.logs.filter((line) => line.includes("missing in the topic tree"));
+    await expect.poll(told, { timeout: 3_000 }).toEqual([expect.stringMatching(/^\d+ messages are missing in the topic tree: it is full/)]);
+    await broker.act("publish", { topic: "many/more" });
+    expect(told()).toHaveLength(1);
   });
 
   it("[MQTT-125] disconnects a client with a reason, or without a word", async () => {

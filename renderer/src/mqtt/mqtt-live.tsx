@@ -87,7 +87,7 @@ export function MqttLive() {
   };
 
   // The broker's own figures are no traffic.
-  const isSilent = views.tree?.nodes.every(({ topic }) => topic.startsWith("$")) ?? true;
+  const isSilent = figures === undefined || figures.topics === figures.systemTopics;
   const isBare = !running || (isSilent && (figures?.sessions ?? 0) === 0);
   return (
     <section className={styles.live} aria-label="Live messages">

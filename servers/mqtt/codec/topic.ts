@@ -33,17 +33,27 @@ export function parseSharedFilter(filter: string): SharedFilter | undefined {
 }
 
 /** Whether a filter matches a topic name; for single questions, where the trie is for many. */
-export function topicMatches(filter: string, topic: string): boolean {
-  // [MQTT-4.7.2-1]: a leading wildcard does not match what begins with $.
-  if (topic.startsWith("$") && (filter.startsWith("#") || filter.startsWith("+"))) return false;
-  const wanted = filter.split("/");
-  const levels = topic.split("/");
-  for (const [index, level] of wanted.entries()) {
-    if (level === "#") return true;
-    if (index >= levels.length) return false;
-    if (level !== "+" && level !== levels[index]) return false;
-  }
-  return wanted.length === levels.length;
+export const topicMatches = (filter: string, topic: string): boolean => createTopicMatcher(filter)(topic);
+
+/** As `topicMatches`, for one filter and many topics: a topic is not taken apart. */
+export function createTopicMatcher(filter: string): (topic: string) => boolean {
+  const levels = filter.split("/");
+  const hidesSystem = levels[0] === "#" || levels[0] === "+";
+  return (topic) => {
+    // [MQTT-4.7.2-1]: a leading wildcard does not match what begins with $.
+    if (hidesSystem && topic.startsWith("$")) return false;
+    let at = 0;
+    for (const level of levels) {
+      // `#` also stands for no level at all: sport/# matches sport.
+      if (level === "#") return true;
+      if (at > topic.length) return false;
+      const slash = topic.indexOf("/", at);
+      const end = slash < 0 ? topic.length : slash;
+      if (level !== "+" && !(level.length === end - at && topic.startsWith(level, at))) return false;
+      at = end + 1;
+    }
+    return at > topic.length;
+  };
 }
 
 export function levelCount(topic: string): number {

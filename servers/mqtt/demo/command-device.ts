@@ -1,6 +1,6 @@
+import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { Message } from "../engine/message.ts";
-import { decodeForwarded } from "../inspector/message-record.ts";
 
 /**
  * A device that answers commands: what comes on `commands/{device}/{command}` is answered on its response topic, and without one

@@ -26,9 +26,8 @@ type Line = z.output<typeof line>;
 
 /** A recorded message as one line of JSONL. */
 export function exportLine(record: MessageRecord): string {
-  const { at, message } = record;
-  const { topic, qos, retain, payload } = message;
-  return JSON.stringify({ at, topic, qos, retain, payload: payload.toString("base64"), properties: record.properties() });
+  const { at, topic, qos, retain } = record;
+  return JSON.stringify({ at, topic, qos, retain, payload: record.payload().toString("base64"), properties: record.properties() });
 }
 
 /** Throws CALL_INVALID, naming the line. */

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { MqttReplyRule } from "../../../contract/mqtt.ts";
+import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isTopicName, topicMatches } from "../codec/topic.ts";
 import { Message } from "../engine/message.ts";
-import { decodeForwarded } from "../inspector/message-record.ts";
 
 export interface ReplyRules {
   list(): readonly MqttReplyRule[];

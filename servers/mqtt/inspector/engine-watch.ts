@@ -11,6 +11,8 @@ const eventsPerSecond = 500;
 /** A second's losses are told of so many clients, and counted for so many. */
 const droppedLines = 5;
 const droppedClients = 10_000;
+/** A full topic tree stays full: it is told now and then. */
+const treeFullEveryMs = 60_000;
 
 export interface WatchOptions {
   readonly traffic: TrafficSink;
@@ -27,6 +29,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     untold = 0;
     budget = eventsPerSecond;
     tellDropped();
+    tellTreeFull();
   }, 1_000);
 
   /** Within the last second, by client and reason. */
@@ -40,6 +43,19 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     if (notRetained > 0)
       log.warning(`${notRetained.toLocaleString("en")} messages were routed and not retained: the limit of retained messages is reached.`);
     notRetained = 0;
+  }
+
+  let treeFullToldAt = Number.NEGATIVE_INFINITY;
+  let uncountedTold = 0;
+  function tellTreeFull() {
+    const { uncounted, size } = recorder.tree;
+    // After a clear it begins anew.
+    if (uncounted < uncountedTold) uncountedTold = 0;
+    if (uncounted === uncountedTold || performance.now() - treeFullToldAt < treeFullEveryMs) return;
+    const messages = (uncounted - uncountedTold).toLocaleString("en");
+    log.warning(`${messages} messages are missing in the topic tree: it is full with ${size.toLocaleString("en")} topics.`);
+    treeFullToldAt = performance.now();
+    uncountedTold = uncounted;
   }
 
   function tell(level: "info" | "warning", line: string, event: Omit<MqttEventFacts, "id" | "text">): void {

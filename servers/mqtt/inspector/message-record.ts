@@ -1,72 +1,135 @@
-import type { MqttDelivery, MqttMessage, MqttMessageProperties, MqttMessageSummary } from "../../../contract/mqtt.ts";
+import type {
+  MqttDelivery,
+  MqttMessage,
+  MqttMessageOutline,
+  MqttMessageProperties,
+  MqttMessageSummary,
+  MqttOwnPublisher,
+} from "../../../contract/mqtt.ts";
 import { previewBytes, type TrafficRow } from "../../../contract/traffic.ts";
 import { previewText } from "../../core/preview-text.ts";
 import type { TrafficEntry } from "../../core/service.ts";
-import { ByteReader } from "../codec/byte-reader.ts";
-import { putVariable, variableLength } from "../codec/byte-writer.ts";
-import { type Properties, propertyContext, readProperties } from "../codec/properties.ts";
+import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import type { DeliveryTrace, DropReason } from "../engine/delivery-trace.ts";
 import type { Message } from "../engine/message.ts";
+import type { TopicHistory } from "./topic-history.ts";
 
 /** Of each message; the counts go on. */
 const keptDeliveries = 100;
-const deliveryBytes = 120;
-/** Of those, in the detail that travels with each row; the page asks for the rest. */
+/** What a record and a delivery take beside their bytes, as measured with 50,000 of them. */
+const recordBytes = 400;
+const deliveryBytes = 100;
+/** In the detail that travels with each row; the page asks for the rest. */
 const toldDeliveries = 10;
+const rowTargetLength = 1_000;
 
 interface Delivery {
   readonly clientId: string;
   readonly qos: number;
-  readonly at: number;
-  acknowledgedAt: number;
+  readonly afterMicros: number;
+  /** -1 while it is awaited. */
+  acknowledgedAfterMicros: number;
   reason: number;
   dropped: DropReason | undefined;
 }
 
-export interface RecordFacts {
-  readonly id: number;
-  readonly message: Message;
-  readonly dup: boolean;
-  /** Absent for the broker itself. */
-  readonly from?: { readonly version: number; readonly peer: string } | undefined;
-  readonly topicAlias: number | undefined;
-  /** The PUBLISH as it came, cut to the recorder's limit. */
-  readonly packet: Buffer | undefined;
+/** The same for all records of a recorder. */
+export interface RecordContext {
+  /** Of payload and packet, in what is told at once. */
   readonly payloadLimit: number;
   /** The last acknowledgement that was waited for came. */
   readonly onAcknowledged: (record: MessageRecord) => void;
 }
 
-/** One recorded message, and what becomes of it at each client. */
+export interface RecordOrigin {
+  readonly version: number;
+  readonly peer: string;
+  readonly dup: boolean;
+  /** 0 without. */
+  readonly topicAlias: number;
+  /** The PUBLISH as it came; good until the next packet. */
+  readonly packet: Buffer;
+}
+
+/**
+ * One recorded message, and what becomes of it at each client. There are 50,000: the message itself is let go, and its bytes are
+ * kept as a Latin-1 string, which takes a fifth of the memory of a small buffer.
+ */
 export class MessageRecord implements DeliveryTrace, TrafficEntry {
   readonly id: number;
   readonly at = Date.now();
-  readonly message: Message;
+  readonly topic: string;
+  readonly qos: number;
+  readonly retain: boolean;
+  readonly publisherId: string;
+  private readonly own: MqttOwnPublisher | undefined;
+  matched = 0;
   deliveredCount = 0;
   acknowledgeableCount = 0;
   acknowledgedCount = 0;
   droppedCount = 0;
-  /** What it was counted for in the recorder's bounds. */
+  /** What it was counted for in the recorder's bounds; 0 once it has left. */
   countedBytes = 0;
   /** No more acknowledgements are waited for. */
   settled = false;
+  /** Where it is kept, and its neighbours there. */
+  history: TopicHistory | undefined = undefined;
+  older: MessageRecord | undefined = undefined;
+  newer: MessageRecord | undefined = undefined;
+  private readonly dup: boolean;
+  /** 0 for the broker itself. */
+  private readonly version: number;
+  private readonly peer: string;
+  private readonly topicAlias: number;
+  /** -1 without. */
+  private readonly expirySeconds: number;
+  private readonly forwarded: string;
+  /** The PUBLISH as it came, or for the broker itself the payload. */
+  private readonly bytes: string;
+  private readonly payloadAt: number;
   private readonly startedAt = performance.now();
-  private readonly deliveries: Delivery[] = [];
-  private readonly facts: RecordFacts;
+  private readonly context: RecordContext;
+  private deliveries: Delivery[] | undefined = undefined;
   private settledAfterMs = 0;
 
-  constructor(facts: RecordFacts) {
-    this.id = facts.id;
-    this.facts = facts;
-    this.message = facts.message;
+  constructor(id: number, topic: string, message: Message, origin: RecordOrigin | undefined, context: RecordContext) {
+    this.id = id;
+    this.topic = topic;
+    this.qos = message.qos;
+    this.retain = message.retain;
+    this.publisherId = message.publisherId;
+    this.own = message.own;
+    this.dup = origin?.dup ?? false;
+    this.version = origin?.version ?? 0;
+    this.peer = origin?.peer ?? "";
+    this.topicAlias = origin?.topicAlias ?? 0;
+    this.expirySeconds = message.expiresAt === 0 ? -1 : Math.max(0, Math.round((message.expiresAt - this.at) / 1_000));
+    this.forwarded = message.forwarded.length === 0 ? "" : message.forwarded.toString("latin1");
+    // The payload is the last part of a PUBLISH.
+    this.bytes = (origin?.packet ?? message.payload).toString("latin1");
+    this.payloadAt = this.bytes.length - message.payload.length;
+    this.context = context;
   }
 
   get heldBytes(): number {
-    return 1_000 + this.message.bytes + (this.facts.packet?.length ?? 0) + this.deliveries.length * deliveryBytes;
+    return recordBytes + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
   }
 
   get waiting(): boolean {
     return this.acknowledgedCount < this.acknowledgeableCount;
+  }
+
+  private get payloadBytes(): number {
+    return this.bytes.length - this.payloadAt;
+  }
+
+  payload(limit = this.payloadBytes): Buffer {
+    return Buffer.from(this.bytes.slice(this.payloadAt, this.payloadAt + limit), "latin1");
+  }
+
+  /** `text` as Latin-1 of its UTF-8. */
+  payloadHas(text: string): boolean {
+    return this.bytes.includes(text, this.payloadAt);
   }
 
   settle(): void {
@@ -75,49 +138,47 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   row(): Omit<TrafficRow, "service"> {
-    const { message, facts } = this;
     const waiting = this.waiting && !this.settled;
     return {
       id: this.id,
       at: this.at,
       kind: "message",
-      verb: `QoS ${message.qos}${message.retain ? ", retained" : ""}`,
-      target: message.topic,
+      verb: `QoS ${this.qos}${this.retain ? ", retained" : ""}`,
+      target: this.topic.slice(0, rowTargetLength),
       tone: waiting ? "pending" : this.droppedCount > 0 ? "failed" : "ok",
       outcome: this.outcome(),
       ...(!waiting && { tookMs: this.settledAfterMs }),
-      bytesIn: message.payload.length,
-      bytesOut: message.payload.length * this.deliveredCount,
-      client: message.publisherId || (message.own ?? "broker"),
-      peer: facts.from?.peer ?? "",
-      preview: previewText(message.payload.subarray(0, previewBytes)),
+      bytesIn: this.payloadBytes,
+      bytesOut: this.payloadBytes * this.deliveredCount,
+      client: this.publisherId || (this.own ?? "broker"),
+      peer: this.peer,
+      preview: previewText(this.payload(previewBytes)),
     };
   }
 
   private outcome(): string {
-    const { deliveredCount: delivered, acknowledgeableCount: acknowledgeable, droppedCount: drops, message } = this;
+    const { deliveredCount: delivered, acknowledgeableCount: acknowledgeable, droppedCount: drops } = this;
     const parts: string[] = [];
     if (acknowledgeable > 0) parts.push(`${this.acknowledgedCount} of ${acknowledgeable} acknowledged`);
     else if (delivered > 0) parts.push(`to ${delivered}`);
-    else if (message.matched > 0 && drops === 0) parts.push("queued");
+    else if (this.matched > 0 && drops === 0) parts.push("queued");
     else if (drops === 0) parts.push("no subscriber");
     if (drops > 0) parts.push(`dropped for ${drops}`);
     return parts.join(", ");
   }
 
   summary(): MqttMessageSummary {
-    const { message } = this;
     return {
       id: this.id,
       at: this.at,
-      topic: message.topic,
-      qos: message.qos,
-      retain: message.retain,
-      publisher: message.publisherId,
-      ...(message.own && { own: message.own }),
-      bytes: message.payload.length,
-      start: message.payload.toString("base64", 0, previewBytes),
-      matched: message.matched,
+      topic: this.topic,
+      qos: this.qos,
+      retain: this.retain,
+      publisher: this.publisherId,
+      ...(this.own && { own: this.own }),
+      bytes: this.payloadBytes,
+      start: this.payload(previewBytes).toString("base64"),
+      matched: this.matched,
       delivered: this.deliveredCount,
       acknowledged: this.acknowledgedCount,
       acknowledgeable: this.acknowledgeableCount,
@@ -125,50 +186,40 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     };
   }
 
-  detail(): MqttMessage {
-    return this.describeWith(toldDeliveries);
+  detail(): MqttMessageOutline {
+    return this.outline(toldDeliveries);
   }
 
-  fullDetail(): MqttMessage {
-    return this.describeWith(keptDeliveries);
-  }
-
-  private describeWith(deliveries: number): MqttMessage {
-    const { message, facts } = this;
+  whole(): MqttMessage {
+    const { payloadLimit } = this.context;
+    const packet = this.version > 0 ? Buffer.from(this.bytes.slice(0, this.payloadAt + payloadLimit), "latin1") : undefined;
     return {
-      kind: "message",
-      ...this.summary(),
-      dup: facts.dup,
-      ...(facts.from && { version: facts.from.version }),
-      properties: this.properties(),
-      payload: message.payload.toString("base64", 0, facts.payloadLimit),
-      ...(facts.packet && { packet: facts.packet.toString("base64") }),
-      deliveries: this.deliveries.slice(0, deliveries).map((delivery) => this.describe(delivery)),
+      ...this.outline(keptDeliveries),
+      payload: this.payload(payloadLimit).toString("base64"),
+      ...(packet && { packet: packet.toString("base64") }),
     };
   }
 
-  private describe({ clientId, qos, at, acknowledgedAt, reason, dropped }: Delivery): MqttDelivery {
-    const after = (time: number) => Math.round((time - this.startedAt) * 1_000) / 1_000;
+  private outline(deliveries: number): MqttMessageOutline {
     return {
-      clientId,
-      qos,
-      afterMs: after(at),
-      ...(acknowledgedAt > 0 && { acknowledgedAfterMs: after(acknowledgedAt) }),
-      ...(reason > 0 && { reason }),
-      ...(dropped && { dropped }),
+      kind: "message",
+      ...this.summary(),
+      dup: this.dup,
+      ...(this.version > 0 && { version: this.version }),
+      properties: this.properties(),
+      deliveries: this.deliveries?.slice(0, deliveries).map(describe) ?? [],
     };
   }
 
   properties(): MqttMessageProperties {
-    const { message, facts } = this;
-    const decoded = decodeForwarded(message.forwarded);
+    const decoded = decodeForwarded(Buffer.from(this.forwarded, "latin1"));
     return {
       ...(decoded?.payloadFormatIndicator !== undefined && { payloadFormatIndicator: decoded.payloadFormatIndicator }),
-      ...(message.expiresAt > 0 && { messageExpiryInterval: Math.max(0, Math.round((message.expiresAt - this.at) / 1_000)) }),
+      ...(this.expirySeconds >= 0 && { messageExpiryInterval: this.expirySeconds }),
       ...(decoded?.contentType !== undefined && { contentType: decoded.contentType }),
       ...(decoded?.responseTopic !== undefined && { responseTopic: decoded.responseTopic }),
       ...(decoded?.correlationData && { correlationData: decoded.correlationData.toString("base64") }),
-      ...(facts.topicAlias !== undefined && { topicAlias: facts.topicAlias }),
+      ...(this.topicAlias > 0 && { topicAlias: this.topicAlias }),
       ...(decoded?.userProperties && { userProperties: decoded.userProperties }),
     };
   }
@@ -181,35 +232,47 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
 
   acknowledged(clientId: string, reason: number): void {
     this.acknowledgedCount++;
-    const delivery = this.deliveries.find((candidate) => candidate.clientId === clientId && candidate.acknowledgedAt === 0);
+    const delivery = this.deliveries?.find((candidate) => candidate.clientId === clientId && candidate.acknowledgedAfterMicros < 0);
     if (delivery) {
-      delivery.acknowledgedAt = performance.now();
+      delivery.acknowledgedAfterMicros = this.microsNow();
       delivery.reason = reason;
     }
-    if (!this.waiting) this.facts.onAcknowledged(this);
+    if (!this.waiting) this.context.onAcknowledged(this);
   }
 
   dropped(clientId: string, why: DropReason): void {
     this.droppedCount++;
-    const delivery = this.note(clientId, this.message.qos);
+    const delivery = this.note(clientId, this.qos);
     if (delivery) delivery.dropped = why;
   }
 
   private note(clientId: string, qos: number): Delivery | undefined {
-    if (this.deliveries.length >= keptDeliveries) return undefined;
-    const delivery: Delivery = { clientId, qos, at: performance.now(), acknowledgedAt: 0, reason: 0, dropped: undefined };
-    this.deliveries.push(delivery);
+    const { deliveries } = this;
+    if (deliveries && deliveries.length >= keptDeliveries) return undefined;
+    const delivery: Delivery = {
+      clientId,
+      qos,
+      afterMicros: this.microsNow(),
+      acknowledgedAfterMicros: -1,
+      reason: 0,
+      dropped: undefined,
+    };
+    // A literal has room for one, where a first push makes room for 17: most messages go to one client.
+    if (deliveries) deliveries.push(delivery);
+    else this.deliveries = [delivery];
     return delivery;
+  }
+
+  private microsNow(): number {
+    return Math.round((performance.now() - this.startedAt) * 1_000);
   }
 }
 
-/** The properties that a message carries on, decoded again. */
-export function decodeForwarded(forwarded: Buffer): Properties | undefined {
-  if (forwarded.length === 0) return undefined;
-  const bytes = Buffer.allocUnsafe(variableLength(forwarded.length) + forwarded.length);
-  const at = putVariable(bytes, 0, forwarded.length);
-  forwarded.copy(bytes, at);
-  const reader = new ByteReader();
-  reader.open(bytes, 0, bytes.length);
-  return readProperties(reader, propertyContext.publish);
-}
+const describe = ({ clientId, qos, afterMicros, acknowledgedAfterMicros, reason, dropped }: Delivery): MqttDelivery => ({
+  clientId,
+  qos,
+  afterMs: afterMicros / 1_000,
+  ...(acknowledgedAfterMicros >= 0 && { acknowledgedAfterMs: acknowledgedAfterMicros / 1_000 }),
+  ...(reason > 0 && { reason }),
+  ...(dropped && { dropped }),
+});

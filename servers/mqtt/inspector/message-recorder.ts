@@ -1,17 +1,21 @@
 import type { TrafficSink } from "../../core/service.ts";
 import type { PublishPacket } from "../codec/packet.ts";
-import { hasWildcard, topicMatches } from "../codec/topic.ts";
+import { createTopicMatcher, hasWildcard } from "../codec/topic.ts";
 import type { Connection } from "../engine/connection.ts";
 import type { Message } from "../engine/message.ts";
-import { MessageRecord } from "./message-record.ts";
-import { type TopicNode, TopicTree } from "./topic-tree.ts";
+import { MessageRecord, type RecordContext } from "./message-record.ts";
+import { TopicHistory } from "./topic-history.ts";
+import type { TopicNode } from "./topic-node.ts";
+import { TopicTree, type TopicTreeLimits } from "./topic-tree.ts";
 
-export interface RecorderLimits {
+export interface RecorderLimits extends TopicTreeLimits {
   readonly recordedPerSecond: number;
   readonly recordedMessages: number;
   readonly recordedBytes: number;
+  /** Of one topic, so that a busy one does not push out all others. */
+  readonly recordedTopicMessages: number;
+  readonly recordedTopicBytes: number;
   readonly recordedPayloadBytes: number;
-  readonly topics: number;
 }
 
 const tickMs = 100;
@@ -22,8 +26,6 @@ const sampledPart = 5;
 const deliveriesPerSecond = 20_000;
 /** A row whose acknowledgements do not come is shown as it stands. */
 const settleAfterMs = 5_000;
-/** Of one topic, so that a busy one does not push out all others. */
-const keptPerTopic = 5_000;
 
 /**
  * Counts every message in the topic tree, and follows as many one by one as the limits allow: their history, and who received
@@ -40,20 +42,23 @@ export class MessageRecorder {
   private deliveryBudget = deliveriesPerSecond;
   private now = Date.now();
   private bytes = 0;
-  /** Topics of the recorded messages, the oldest first: each entry stands for the first message in that topic's history. */
-  private order: (TopicNode | undefined)[] = [];
-  private head = 0;
+  /** The oldest first. */
   private readonly byId = new Map<number, MessageRecord>();
+  private byAge: Iterator<MessageRecord> = this.byId.values();
   private open = new Set<MessageRecord>();
+  /** Recorded, but their deliveries are not followed: how many they matched is known after they were routed. */
+  private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
   private readonly traffic: TrafficSink;
   private readonly limits: RecorderLimits;
+  private readonly context: RecordContext;
   private readonly timer: NodeJS.Timeout;
 
   constructor(traffic: TrafficSink, limits: RecorderLimits) {
     this.traffic = traffic;
     this.limits = limits;
-    this.tree = new TopicTree(limits.topics);
+    this.tree = new TopicTree(limits);
     this.budget = limits.recordedPerSecond;
+    this.context = { payloadLimit: limits.recordedPayloadBytes, onAcknowledged: (record) => this.settle(record) };
     this.timer = setInterval(() => this.tick(), tickMs);
   }
 
@@ -64,34 +69,34 @@ export class MessageRecorder {
   published(message: Message, connection: Connection | undefined, packet: PublishPacket | undefined): void {
     const node = this.tree.count(message, this.now);
     // The broker's own figures are no traffic.
-    if (!node || message.topic.startsWith("$SYS/")) return;
+    if (message.topic.startsWith("$SYS/")) return;
     this.counted++;
     if (this.budget < 1) {
       this.unrecorded++;
       return;
     }
     this.budget--;
-    const record = new MessageRecord({
-      id: this.traffic.nextId(),
-      message,
+    const origin = connection && {
+      version: connection.decoder.version ?? 0,
+      peer: connection.origin.peer,
       dup: packet?.dup ?? false,
-      from: connection && { version: connection.decoder.version ?? 0, peer: connection.origin.peer },
-      topicAlias: packet?.properties?.topicAlias,
-      packet: connection && ownCopy(connection.decoder.raw().subarray(0, this.limits.recordedPayloadBytes)),
-      payloadLimit: this.limits.recordedPayloadBytes,
-      onAcknowledged: this.settle,
-    });
+      topicAlias: packet?.properties?.topicAlias ?? 0,
+      packet: connection.decoder.raw(),
+    };
+    // The tree's own string, where it has one.
+    const topic = node?.fullTopic ?? message.topic;
+    const record = new MessageRecord(this.traffic.nextId(), topic, message, origin, this.context);
     if (this.deliveryBudget > 0) message.trace = record;
-    else this.traffic.touch(record);
+    else this.unfollowed.push({ record, message });
     this.keep(record, node);
   }
 
   routed(message: Message): void {
     const record = message.trace;
     if (!(record instanceof MessageRecord)) return;
+    record.matched = message.matched;
     this.deliveryBudget -= record.deliveredCount;
-    this.bytes += record.heldBytes - record.countedBytes;
-    record.countedBytes = record.heldBytes;
+    this.countAgain(record);
     if (record.waiting) {
       this.open.add(record);
       this.traffic.touch(record);
@@ -101,40 +106,58 @@ export class MessageRecorder {
     }
   }
 
-  private readonly settle = (record: MessageRecord): void => {
+  private settle(record: MessageRecord): void {
     // Before it is routed to all there is nothing to settle.
     if (!this.open.delete(record)) return;
     record.settle();
     this.traffic.touch(record);
-  };
+  }
 
-  private keep(record: MessageRecord, node: TopicNode): void {
-    record.message.compact();
-    node.history ??= [];
-    node.history.push(record);
-    this.order.push(node);
+  private keep(record: MessageRecord, node: TopicNode | undefined): void {
     this.byId.set(record.id, record);
     record.countedBytes = record.heldBytes;
     this.bytes += record.countedBytes;
-    if (node.history.length > keptPerTopic) this.forget(node);
-    while (this.byId.size > this.limits.recordedMessages || this.bytes > this.limits.recordedBytes) {
-      const oldest = this.order[this.head];
-      if (!oldest) break;
-      this.order[this.head++] = undefined;
-      // A topic that lost messages for its own bound has fewer than it has entries here.
-      if ((oldest.history?.length ?? 0) > 0) this.forget(oldest);
+    const { recordedMessages, recordedBytes, recordedTopicMessages, recordedTopicBytes } = this.limits;
+    if (node) {
+      node.history ??= new TopicHistory();
+      const { history } = node;
+      record.history = history;
+      history.add(record);
+      while (history.count > recordedTopicMessages || (history.bytes > recordedTopicBytes && history.count > 1)) {
+        this.forget(history.oldest as MessageRecord);
+      }
     }
-    if (this.head > 10_000 && this.head * 2 > this.order.length) {
-      this.order = this.order.slice(this.head);
-      this.head = 0;
+    while (this.byId.size > recordedMessages || this.bytes > recordedBytes) {
+      const oldest = this.oldest();
+      if (!oldest) break;
+      this.forget(oldest);
     }
   }
 
-  private forget(node: TopicNode): void {
-    const record = node.history?.shift();
-    if (!record) return;
+  private oldest(): MessageRecord | undefined {
+    const next = this.byAge.next();
+    if (!next.done) return next.value;
+    this.byAge = this.byId.values();
+    return this.byAge.next().value;
+  }
+
+  /** Always the oldest of its topic. */
+  private forget(record: MessageRecord): void {
     this.byId.delete(record.id);
+    record.history?.removeOldest();
+    record.history = undefined;
     this.bytes -= record.countedBytes;
+    record.countedBytes = 0;
+  }
+
+  /** Its deliveries take memory too. */
+  private countAgain(record: MessageRecord): void {
+    // It has left already.
+    if (record.countedBytes === 0) return;
+    const more = record.heldBytes - record.countedBytes;
+    record.countedBytes += more;
+    this.bytes += more;
+    if (record.history) record.history.bytes += more;
   }
 
   private tick(): void {
@@ -145,10 +168,24 @@ export class MessageRecorder {
     this.counted = 0;
     this.budget = flooded ? perTick / sampledPart : Math.min(recordedPerSecond, this.budget + perTick);
     this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * tickMs) / 1_000);
-    this.tree.compactSome();
+    this.tree.settle();
+    this.tellUnfollowed();
+    // An iterator that rests holds every earlier state of the map.
+    this.byAge = this.byId.values();
     for (const record of this.open) {
       if (this.now - record.at < settleAfterMs) break;
       this.settle(record);
+    }
+  }
+
+  private tellUnfollowed(): void {
+    const { unfollowed } = this;
+    if (unfollowed.length === 0) return;
+    this.unfollowed = [];
+    for (const { record, message } of unfollowed) {
+      record.matched = message.matched;
+      record.settle();
+      this.traffic.touch(record);
     }
   }
 
@@ -158,38 +195,45 @@ export class MessageRecorder {
 
   /** Newest first. */
   history(filter: string, options: { text: string; before: number | undefined; limit: number }): MessageRecord[] {
-    const nodes = hasWildcard(filter)
-      ? [...this.tree.topics()].filter(({ topic }) => topicMatches(filter, topic))
-      : [this.tree.node(filter)].filter((node) => node !== undefined);
     const before = options.before ?? Number.POSITIVE_INFINITY;
-    const text = Buffer.from(options.text, "utf8");
-    const fits = ({ id, message }: MessageRecord) => id < before && (text.length === 0 || message.payload.includes(text));
-    const newest: MessageRecord[] = [];
-    for (const { history } of nodes) {
-      if (!history) continue;
-      let taken = 0;
-      for (let index = history.length - 1; index >= 0 && taken < options.limit; index--) {
-        const record = history[index] as MessageRecord;
-        if (!fits(record)) continue;
-        newest.push(record);
-        taken++;
-      }
+    const text = Buffer.from(options.text, "utf8").toString("latin1");
+    const found: MessageRecord[] = [];
+    for (const record of this.newestFirst(filter)) {
+      if (record.id >= before || (text !== "" && !record.payloadHas(text))) continue;
+      found.push(record);
+      if (found.length === options.limit) break;
     }
-    return newest.sort((one, other) => other.id - one.id).slice(0, options.limit);
+    return found;
+  }
+
+  private *newestFirst(filter: string): Generator<MessageRecord> {
+    const node = hasWildcard(filter) ? undefined : this.tree.node(filter);
+    if (node) {
+      if (node.history) yield* node.history.newestFirst();
+      return;
+    }
+    const matches = rememberedMatcher(filter);
+    const records = [...this.byId.values()];
+    for (let index = records.length - 1; index >= 0; index--) {
+      const record = records[index] as MessageRecord;
+      if (matches(record.topic)) yield record;
+    }
   }
 
   /** Oldest first, with a larger id than `after`. */
   *since(filter: string, after: number): Iterable<MessageRecord> {
-    for (const record of this.byId.values()) {
-      if (record.id > after && topicMatches(filter, record.message.topic)) yield record;
-    }
+    const matches = rememberedMatcher(filter);
+    for (const record of this.byId.values()) if (record.id > after && matches(record.topic)) yield record;
   }
 
   clear(): number {
     const cleared = this.byId.size;
+    for (const record of this.byId.values()) {
+      record.history = undefined;
+      record.countedBytes = 0;
+    }
     this.byId.clear();
-    this.order = [];
-    this.head = 0;
+    this.byAge = this.byId.values();
     this.bytes = 0;
     this.unrecorded = 0;
     this.tree.clear();
@@ -202,9 +246,16 @@ export class MessageRecorder {
   }
 }
 
-/** Not a slice of a shared page, which it would hold. */
-function ownCopy(bytes: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  own.set(bytes);
-  return own;
+/** A topic has many messages: each is compared once. */
+function rememberedMatcher(filter: string): (topic: string) => boolean {
+  const matches = createTopicMatcher(filter);
+  const known = new Map<string, boolean>();
+  return (topic) => {
+    let answer = known.get(topic);
+    if (answer === undefined) {
+      answer = matches(topic);
+      known.set(topic, answer);
+    }
+    return answer;
+  };
 }

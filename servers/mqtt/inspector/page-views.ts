@@ -1,19 +1,16 @@
 import type { MqttFigures, MqttViews } from "../../../contract/mqtt.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { RetainedTree } from "../engine/retained-tree.ts";
 import { listClients } from "./client-list.ts";
 import type { Hindrances } from "./hindrances.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 
 const intervalMs = 500;
 const viewedClients = 200;
-const viewedTopics = 500;
 
-type SmallView = Exclude<keyof MqttViews, "figures" | "clients" | "tree">;
+type SmallView = Exclude<keyof MqttViews, "figures" | "clients">;
 
 export interface PageViewsOptions {
   readonly engine: Engine;
-  readonly retained: RetainedTree;
   readonly recorder: MessageRecorder;
   readonly hindrances: Hindrances;
   /** What is quickly told, by name. */
@@ -29,7 +26,7 @@ export interface PageViews {
 }
 
 /** Shows the page what changed, twice a second and when asked. */
-export function startPageViews({ engine, retained, recorder, hindrances, small, view }: PageViewsOptions): PageViews {
+export function startPageViews({ engine, recorder, hindrances, small, view }: PageViewsOptions): PageViews {
   const shown = new Map<keyof MqttViews, string>();
 
   /** False where it is what was shown last. */
@@ -55,10 +52,6 @@ export function startPageViews({ engine, retained, recorder, hindrances, small, 
     // Nothing moved since: nothing to show.
     if (!show("figures", figuresOf(engine, recorder))) return;
     showClients();
-    view(
-      "tree",
-      recorder.tree.children(undefined, { offset: 0, limit: viewedTopics }, (topic) => retained.get(topic) !== undefined),
-    );
   }, intervalMs);
   return { showSmall, showClients, close: () => clearInterval(timer) };
 }
@@ -76,6 +69,7 @@ function figuresOf(engine: Engine, recorder: MessageRecorder): MqttFigures {
     sessions: engine.sessions.size,
     subscriptions,
     topics: recorder.tree.size,
+    systemTopics: recorder.tree.systemTopics,
     retained: bus.retained.count,
     retainedBytes: bus.retained.bytes,
     messagesIn: figures.messagesIn + figures.messagesOwn,

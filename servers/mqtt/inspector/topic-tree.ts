@@ -1,29 +1,16 @@
-import type { MqttTopicNode, MqttTopicPage } from "../../../contract/mqtt.ts";
-import { previewText } from "../../core/preview-text.ts";
-import { hasWildcard, topicMatches } from "../codec/topic.ts";
+import type { MqttTopicPage } from "../../../contract/mqtt.ts";
+import { createTopicMatcher, hasWildcard } from "../codec/topic.ts";
 import type { Message } from "../engine/message.ts";
-import type { MessageRecord } from "./message-record.ts";
+import { SortedList } from "./sorted-list.ts";
+import { TopicNode } from "./topic-node.ts";
 
-const previewBytes = 64;
-const compactedAtOnce = 1_000;
+/** What a level of a topic and what a topic takes beside its name, as measured with 100,000 of them. */
+const levelBytes = 250;
+const topicBytes = 200;
 
-export class TopicNode {
-  readonly name: string;
-  readonly topic: string;
-  readonly parent: TopicNode | undefined;
-  children: Map<string, TopicNode> | undefined = undefined;
-  /** Messages here and below. */
-  count = 0;
-  last: Message | undefined = undefined;
-  lastAt = 0;
-  /** Recorded messages of exactly this topic, oldest first. */
-  history: MessageRecord[] | undefined = undefined;
-
-  constructor(name: string, topic: string, parent: TopicNode | undefined) {
-    this.name = name;
-    this.topic = topic;
-    this.parent = parent;
-  }
+export interface TopicTreeLimits {
+  readonly topics: number;
+  readonly topicTreeBytes: number;
 }
 
 interface Page {
@@ -31,68 +18,73 @@ interface Page {
   readonly limit: number;
 }
 
-/** Every topic that was published on, with exact counts; bounded in topics, not in messages. */
+/** Every topic that was published on, with exact counts; bounded in topics and bytes, not in messages. */
 export class TopicTree {
-  private root = new TopicNode("", "", undefined);
-  private readonly byTopic = new Map<string, TopicNode>();
-  private compacting: Iterator<TopicNode> = this.byTopic.values();
-  private readonly maximum: number;
   /** Messages on topics that did not fit. */
   uncounted = 0;
+  /** Topics of the broker's own figures. */
+  systemTopics = 0;
+  bytes = 0;
+  private root = new TopicNode("", undefined);
+  private readonly byTopic = new Map<string, TopicNode>();
+  /** Made when someone searches. */
+  private inOrder: SortedList<TopicNode> | undefined = undefined;
+  /** Topics whose last message is still held. */
+  private unsettled: TopicNode[] = [];
+  private readonly limits: TopicTreeLimits;
 
-  constructor(maximum: number) {
-    this.maximum = maximum;
+  constructor(limits: TopicTreeLimits) {
+    this.limits = limits;
   }
 
   get size(): number {
     return this.byTopic.size;
   }
 
+  /** Undefined where the tree is full. */
   count(message: Message, now: number): TopicNode | undefined {
     const node = this.byTopic.get(message.topic) ?? this.add(message.topic);
     if (!node) {
       this.uncounted++;
       return undefined;
     }
+    if (node.last === undefined) this.unsettled.push(node);
     node.last = message;
     node.lastAt = now;
     for (let at: TopicNode | undefined = node; at; at = at.parent) at.count++;
     return node;
   }
 
-  /** The last messages of a few topics, in turn, let go of the pages that they came in. */
-  compactSome(): void {
-    for (let count = 0; count < compactedAtOnce; count++) {
-      const { value, done } = this.compacting.next();
-      if (done) {
-        this.compacting = this.byTopic.values();
-        return;
-      }
-      value.last?.compact();
-    }
+  /** Lets go of the messages counted since the last time; what is shown of them stays. */
+  settle(): void {
+    const { unsettled } = this;
+    if (unsettled.length === 0) return;
+    this.unsettled = [];
+    for (const node of unsettled) node.settle();
   }
 
   node(topic: string): TopicNode | undefined {
     return this.byTopic.get(topic);
   }
 
-  topics(): IterableIterator<TopicNode> {
-    return this.byTopic.values();
-  }
-
   private add(topic: string): TopicNode | undefined {
-    if (this.byTopic.size >= this.maximum) return undefined;
+    if (this.byTopic.size >= this.limits.topics) return undefined;
+    const names = topic.split("/");
     let node = this.root;
-    for (const name of topic.split("/")) {
-      node.children ??= new Map();
-      let child = node.children.get(name);
-      if (!child) {
-        child = new TopicNode(name, node === this.root ? name : `${node.topic}/${name}`, node);
-        node.children.set(name, child);
-      }
-      node = child;
+    let known = 0;
+    for (let next = node.children?.get(names[0] as string); next; next = node.children?.get(names[known] as string)) {
+      node = next;
+      known++;
     }
+    let bytes = topicBytes + topic.length;
+    for (let level = known; level < names.length; level++) bytes += levelBytes + (names[level] as string).length;
+    if (this.bytes + bytes > this.limits.topicTreeBytes) return undefined;
+    this.bytes += bytes;
+    for (let level = known; level < names.length; level++) node = node.child(names[level] as string);
+    node.fullTopic = topic;
     this.byTopic.set(topic, node);
+    this.inOrder?.add(node);
+    if (topic.startsWith("$SYS/")) this.systemTopics++;
     return node;
   }
 
@@ -100,42 +92,35 @@ export class TopicTree {
   children(topic: string | undefined, page: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
     let node: TopicNode | undefined = this.root;
     if (topic !== undefined) for (const name of topic.split("/")) node = node?.children?.get(name);
-    const children = [...(node?.children?.values() ?? [])].sort(byName);
-    return pageOf(children, page, isRetained);
+    return pageOf(node?.sortedChildren() ?? [], page, isRetained);
   }
 
   /** With wildcards as a topic filter, otherwise as text somewhere in the topic. */
   search(filter: string, page: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
     const text = filter.toLowerCase();
-    const matches = hasWildcard(filter)
-      ? (topic: string) => topicMatches(filter, topic)
-      : (topic: string) => topic.toLowerCase().includes(text);
-    const found = [...this.byTopic.values()].filter(({ topic }) => matches(topic)).sort(byName);
-    return pageOf(found, page, isRetained);
+    const matches = hasWildcard(filter) ? createTopicMatcher(filter) : (topic: string) => topic.toLowerCase().includes(text);
+    this.inOrder ??= new SortedList(this.byTopic.values(), compareTopics);
+    return pageOf(
+      this.inOrder.items().filter(({ topic }) => matches(topic)),
+      page,
+      isRetained,
+    );
   }
 
   clear(): void {
-    this.root = new TopicNode("", "", undefined);
+    this.root = new TopicNode("", undefined);
     this.byTopic.clear();
+    this.inOrder = undefined;
+    this.unsettled = [];
     this.uncounted = 0;
+    this.systemTopics = 0;
+    this.bytes = 0;
   }
 }
 
-const byName = (one: TopicNode, other: TopicNode) => (one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : 0);
+const compareTopics = (one: TopicNode, other: TopicNode) => (one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : 0);
 
-function pageOf(nodes: readonly TopicNode[], { offset, limit }: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
-  return { nodes: nodes.slice(offset, offset + limit).map((node) => describe(node, isRetained)), matching: nodes.length };
-}
-
-function describe({ name, topic, count, children, last, lastAt }: TopicNode, isRetained: (topic: string) => boolean): MqttTopicNode {
-  return {
-    name,
-    topic,
-    count,
-    hasChildren: (children?.size ?? 0) > 0,
-    retained: isRetained(topic),
-    ...(last && {
-      last: { at: lastAt, bytes: last.payload.length, qos: last.qos, preview: previewText(last.payload.subarray(0, previewBytes)) },
-    }),
-  };
-}
+const pageOf = (nodes: readonly TopicNode[], { offset, limit }: Page, isRetained: (topic: string) => boolean): MqttTopicPage => ({
+  nodes: nodes.slice(offset, offset + limit).map((node) => node.describe(isRetained)),
+  matching: nodes.length,
+});

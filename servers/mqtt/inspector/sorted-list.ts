@@ -1,0 +1,47 @@
+/** A list that is always in order: what came since the last look is sorted apart and merged, so that a look costs no sort of the whole. */
+export class SortedList<Item> {
+  private sorted: Item[];
+  private fresh: Item[] = [];
+  private readonly compare: (one: Item, other: Item) => number;
+
+  constructor(items: Iterable<Item>, compare: (one: Item, other: Item) => number) {
+    this.compare = compare;
+    this.sorted = [...items].sort(compare);
+  }
+
+  add(item: Item): void {
+    this.fresh.push(item);
+  }
+
+  items(): readonly Item[] {
+    if (this.fresh.length > 0) this.merge();
+    return this.sorted;
+  }
+
+  private merge(): void {
+    const { sorted, compare } = this;
+    const fresh = this.fresh.sort(compare);
+    this.fresh = [];
+    const merged: Item[] = [];
+    let at = 0;
+    for (const item of fresh) {
+      const place = placeOf(item, sorted, at, compare);
+      while (at < place) merged.push(sorted[at++] as Item);
+      merged.push(item);
+    }
+    while (at < sorted.length) merged.push(sorted[at++] as Item);
+    this.sorted = merged;
+  }
+}
+
+/** Of the first item from `from` on that comes behind the given one. */
+function placeOf<Item>(item: Item, sorted: readonly Item[], from: number, compare: (one: Item, other: Item) => number): number {
+  let low = from;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compare(sorted[middle] as Item, item) > 0) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,81 @@
+import type { MqttTopicNode } from "../../../contract/mqtt.ts";
+import { previewText } from "../../core/preview-text.ts";
+import type { Message } from "../engine/message.ts";
+import { SortedList } from "./sorted-list.ts";
+import type { TopicHistory } from "./topic-history.ts";
+
+const previewBytes = 64;
+
+/** One level of a topic. There may be a million: whatever is not needed for each is made when asked for. */
+export class TopicNode {
+  readonly name: string;
+  /** Undefined where nothing was published on exactly this topic. */
+  fullTopic: string | undefined = undefined;
+  readonly parent: TopicNode | undefined;
+  children: Map<string, TopicNode> | undefined = undefined;
+  /** Messages here and below. */
+  count = 0;
+  /** The last message, until `settle` keeps what is shown of it: it holds the chunk that it came in. */
+  last: Message | undefined = undefined;
+  lastAt = 0;
+  /** Recorded messages of exactly this topic. */
+  history: TopicHistory | undefined = undefined;
+  private byName: SortedList<TopicNode> | undefined = undefined;
+  /** Latin-1: a string takes a fifth of what a small buffer does. */
+  private lastStart = "";
+  private lastBytes = 0;
+  private lastQos = 0;
+
+  constructor(name: string, parent: TopicNode | undefined) {
+    this.name = name;
+    this.parent = parent;
+  }
+
+  get topic(): string {
+    if (this.fullTopic !== undefined) return this.fullTopic;
+    const names: string[] = [];
+    for (let node: TopicNode = this; node.parent; node = node.parent) names.push(node.name);
+    return names.reverse().join("/");
+  }
+
+  child(name: string): TopicNode {
+    const child = new TopicNode(name, this);
+    this.children ??= new Map();
+    this.children.set(name, child);
+    this.byName?.add(child);
+    return child;
+  }
+
+  /** In the order of their names. */
+  sortedChildren(): readonly TopicNode[] {
+    if (!this.children) return [];
+    this.byName ??= new SortedList(this.children.values(), compareNames);
+    return this.byName.items();
+  }
+
+  settle(): void {
+    const { last } = this;
+    if (!last) return;
+    this.lastStart = last.payload.toString("latin1", 0, previewBytes);
+    this.lastBytes = last.payload.length;
+    this.lastQos = last.qos;
+    this.last = undefined;
+  }
+
+  describe(isRetained: (topic: string) => boolean): MqttTopicNode {
+    const { name, topic, count, children, fullTopic, lastAt } = this;
+    this.settle();
+    return {
+      name,
+      topic,
+      count,
+      hasChildren: children !== undefined,
+      retained: fullTopic !== undefined && isRetained(topic),
+      ...(fullTopic !== undefined && {
+        last: { at: lastAt, bytes: this.lastBytes, qos: this.lastQos, preview: previewText(Buffer.from(this.lastStart, "latin1")) },
+      }),
+    };
+  }
+}
+
+const compareNames = (one: TopicNode, other: TopicNode) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
