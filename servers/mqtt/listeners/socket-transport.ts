@@ -4,6 +4,7 @@ import type { Connection, ConnectionOrigin } from "../engine/connection.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Transport } from "../engine/output.ts";
 import { receiveSafely } from "./receive-safely.ts";
+import { readIntoSharedBuffer } from "./shared-read-buffer.ts";
 
 /** How long a client may take to read the last bytes and close. */
 const lingerMs = 1_000;
@@ -54,7 +55,8 @@ class SocketTransport implements Transport {
 /** Makes a TCP or TLS socket a client of the engine. */
 export function serveSocket(engine: Engine, socket: Socket, encrypted: boolean): Connection {
   const connection = engine.open(new SocketTransport(socket, encrypted), originOf(socket, encrypted));
-  socket.on("data", (chunk: Buffer) => receiveSafely(engine, connection, chunk));
+  const onChunk = (chunk: Buffer) => receiveSafely(engine, connection, chunk);
+  if (encrypted || !readIntoSharedBuffer(socket, onChunk)) socket.on("data", onChunk);
   socket.on("drain", () => connection.drained());
   // What went wrong shows in the close that follows.
   socket.on("error", () => {});

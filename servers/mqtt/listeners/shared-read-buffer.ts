@@ -1,0 +1,33 @@
+import type { Socket } from "node:net";
+
+/** What libuv asks for at a time. */
+const readBytes = 65_536;
+/** Filled and taken apart before anything else is read, so that one serves all sockets. */
+const shared = Buffer.allocUnsafeSlow(readBytes);
+
+interface Handle {
+  useUserBuffer?(buffer: Buffer): void;
+}
+
+/**
+ * Node makes a buffer of 64 KiB for each read, copies what came into a second one and passes that through the stream: with many
+ * clients that send little at a time half of the broker's CPU. A socket that connects may have its reads go to a buffer of the
+ * caller's (the option `onread` of `net.connect`); an accepted one is given the same here. False where this Node has it otherwise:
+ * the caller listens to "data" then.
+ */
+export function readIntoSharedBuffer(socket: Socket, onChunk: (chunk: Buffer) => void): boolean {
+  const symbols = Object.getOwnPropertySymbols(socket);
+  const [buffer, callback] = ["kBuffer", "kBufferCb"].map((name) => symbols.find(({ description }) => description === name));
+  const { _handle: handle } = socket as unknown as { _handle: Handle | null };
+  if (buffer === undefined || callback === undefined || typeof handle?.useUserBuffer !== "function") return false;
+  handle.useUserBuffer(shared);
+  Object.assign(socket, {
+    [buffer]: shared,
+    [callback]: (count: number) => {
+      // Parts of it may be kept.
+      onChunk(Buffer.from(shared.subarray(0, count)));
+    },
+  });
+  socket.resume();
+  return true;
+}
