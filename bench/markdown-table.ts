@@ -16,3 +16,5 @@ export function figure(value: number | undefined): string {
 }
 
 export const count = (value: number): string => Math.round(value).toLocaleString("en");
+
+export const verdict = (reached: boolean): string => (reached ? "reached" : "**missed**");

@@ -6,6 +6,7 @@ import os from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { loadCore, startProcess } from "../harness.ts";
+import { cpuSeconds } from "../process-tree.ts";
 
 export interface MqttLoad {
   /** `onBegin` is called when the measured period begins, `onEnd` right at its end. */
@@ -37,4 +38,26 @@ export function compileMqttLoad(): MqttLoad {
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** CPU seconds of each part of a broker while the load runs; `whileItStays` is awaited before the load's connections end. */
+export async function cpuWhile<Figures>(
+  parts: readonly { pids(): readonly number[] }[],
+  load: MqttLoad,
+  args: readonly (string | number)[],
+  whileItStays: () => void | Promise<void> = () => {},
+): Promise<{ figures: Figures; cpu: readonly number[] }> {
+  const read = () => parts.map(({ pids }) => cpuSeconds(pids()));
+  let before: readonly number[] = [];
+  let after: readonly number[] = [];
+  const figures = await load.run<Figures>(args, {
+    onBegin() {
+      before = read();
+    },
+    async onEnd() {
+      after = read();
+      await whileItStays();
+    },
+  });
+  return { figures, cpu: after.map((seconds, index) => seconds - before[index]!) };
 }

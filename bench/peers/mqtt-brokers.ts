@@ -30,6 +30,8 @@ export const [mosquitto, aedes, backlot]: readonly [MqttBroker, MqttBroker, Mqtt
   { name: "Backlot, MQTT service", versions: [4, 5], start: startBacklotMqtt },
 ];
 
+export const mqttBrokers = [mosquitto, aedes, backlot];
+
 /** As Debian has it, without its log: what it allows and keeps are its defaults. */
 async function startMosquitto(): Promise<StartedMqttBroker> {
   const port = await freePort();
