@@ -34,6 +34,7 @@ export async function startBacklot({ service, port, flags = [], core }: BacklotO
     args: [
       // As `npm start` runs it.
       "--max-semi-space-size=4",
+      "--heap-growing-percent=50",
       entry,
       ...["--headless", "--json", "--only", service],
       ...[`--${service}-port`, String(port), "--dashboard-port", "0", "--data-dir", path.join(folder, "data")],
