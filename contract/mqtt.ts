@@ -179,6 +179,30 @@ export interface MqttReplyRule {
   readonly answered: number;
 }
 
+/** A message that the service publishes again and again, until it is stopped. */
+export interface MqttRepeat {
+  readonly id: number;
+  readonly topic: string;
+  readonly everyMs: number;
+  readonly startedAt: number;
+  readonly sent: number;
+}
+
+/** The file that can be replayed, or is on its way. */
+export interface MqttReplayFile {
+  readonly id: number;
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** So far. */
+  readonly receivedBytes: number;
+  readonly messages: number;
+  /** Of its first and last message. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** False while it is on its way. */
+  readonly complete: boolean;
+}
+
 /** `view/mqtt`, by name. */
 export interface MqttViews {
   readonly figures: MqttFigures;
@@ -186,7 +210,15 @@ export interface MqttViews {
   readonly clients: MqttClientPage;
   readonly demo: { readonly running: boolean; readonly messagesPerSecond: number };
   readonly replies: { readonly rules: readonly MqttReplyRule[] };
-  readonly replay: { readonly running: boolean; readonly sent: number; readonly total: number };
+  readonly repeats: { readonly list: readonly MqttRepeat[] };
+  readonly replay: {
+    readonly file?: MqttReplayFile;
+    readonly running: boolean;
+    readonly sent: number;
+    readonly speed: number;
+    /** Why the last one ended early. */
+    readonly failure?: string;
+  };
 }
 
 const none = z.strictObject({});
@@ -222,6 +254,7 @@ const publishParams = z.strictObject({
     .optional(),
 });
 export type MqttPublishParams = z.input<typeof publishParams>;
+export type MqttParsedPublish = z.output<typeof publishParams>;
 
 const replyRule = z.strictObject({
   /** Absent for a new one. */
@@ -299,23 +332,33 @@ export const mqttActions = {
   "message.read": operation<MqttMessage | null>()(z.strictObject({ id: z.int() })),
   /** Forgets counts and history; retained messages stay. */
   "history.clear": operation<{ readonly cleared: number }>()(none),
-  /** Recorded messages, oldest first, a JSON object a line: `{at, topic, qos, retain, payload (base64), properties}`. */
-  "history.export": operation<{ readonly lines: readonly string[]; readonly after?: number }>()(
-    z.strictObject({ filter: topicFilter.default("#"), after: z.int().default(0), limit: z.int().min(1).max(5_000).default(1_000) }),
+  /**
+   * Recorded messages, oldest first, a JSON object a line: `{at, topic, qos, retain, publisher, payload (base64), properties}`;
+   * more of them with `after`. `share` of the history is behind it, 0 to 1.
+   */
+  "history.export": operation<{ readonly lines: readonly string[]; readonly after?: number; readonly share: number }>()(
+    z.strictObject({
+      filter: topicFilter.default("#"),
+      /** Only with this text in the payload. */
+      text: z.string().max(500).default(""),
+      after: z.int().default(0),
+      limit: z.int().min(1).max(5_000).default(1_000),
+    }),
   ),
   "retained.clear": operation<{ readonly cleared: number }>()(z.strictObject({ filter: topicFilter })),
 
-  /** Publishes exported lines again, at their own pace times `speed`; 0 is as fast as it goes. */
-  "replay.start": operation<{ readonly messages: number }>()(
-    z.strictObject({
-      lines: z
-        .array(z.string().max(1 << 20))
-        .min(1)
-        .max(50_000),
-      speed: z.number().min(0).max(1_000).default(1),
-    }),
-  ),
+  /** A file of exported lines comes in pieces, cut anywhere, in place of the one before; the service keeps it until it stops. */
+  "replay.begin": operation<MqttReplayFile>()(z.strictObject({ name: z.string().max(500), sizeBytes: z.int().min(0) })),
+  "replay.text": operation<MqttReplayFile>()(z.strictObject({ file: z.int(), text: z.string().max(512 << 10) })),
+  "replay.end": operation<MqttReplayFile>()(z.strictObject({ file: z.int() })),
+  "replay.discard": operation<null>()(none),
+  /** Publishes the file's messages again, at their own pace times `speed`; 0 is as fast as it goes. */
+  "replay.start": operation<{ readonly messages: number }>()(z.strictObject({ speed: z.number().min(0).max(1_000).default(1) })),
   "replay.stop": operation<null>()(none),
+
+  /** Goes on without the page, until it or the service is stopped. */
+  "repeat.start": operation<MqttRepeat>()(z.strictObject({ message: publishParams, everyMs: z.int().min(10).max(86_400_000) })),
+  "repeat.stop": operation<{ readonly stopped: boolean }>()(z.strictObject({ id: z.int() })),
 
   "sample.start": operation<null>()(z.strictObject({ messagesPerSecond: z.number().min(0.1).max(5_000).default(5) })),
   "sample.stop": operation<null>()(none),

@@ -1,8 +1,10 @@
 import { type MqttActions, mqttDisconnectReasons } from "../../contract/mqtt.ts";
 import type { Handlers } from "../../contract/operation.ts";
 import { hashedLines } from "./access/users.ts";
-import { encodeForwarded } from "./codec/encode-properties.ts";
-import { exportLine, parseLines, type Replay } from "./demo/replay.ts";
+import { messageOfParams } from "./demo/message-of-params.ts";
+import type { Repeats } from "./demo/repeats.ts";
+import type { Replay } from "./demo/replay.ts";
+import type { ReplayFile } from "./demo/replay-file.ts";
 import type { ReplyRules } from "./demo/reply-rules.ts";
 import type { SensorDemo } from "./demo/sensor-demo.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -10,6 +12,7 @@ import { Message } from "./engine/message.ts";
 import type { RetainedTree } from "./engine/retained-tree.ts";
 import { describeClient, listClients } from "./inspector/client-list.ts";
 import type { Hindrances } from "./inspector/hindrances.ts";
+import { exportHistory } from "./inspector/history-export.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
 
@@ -20,6 +23,8 @@ export interface MqttParts {
   readonly hindrances: Hindrances;
   readonly demo: SensorDemo;
   readonly replies: ReplyRules;
+  readonly repeats: Repeats;
+  readonly replayFile: ReplayFile;
   readonly replay: Replay;
   /** As the dashboard. */
   readonly publish: (message: Message) => Promise<void> | undefined;
@@ -33,6 +38,8 @@ export function mqttHandlers({
   hindrances,
   demo,
   replies,
+  repeats,
+  replayFile,
   replay,
   publish,
   views,
@@ -41,18 +48,8 @@ export function mqttHandlers({
   const connectionOf = (clientId: string) => engine.sessions.get(clientId)?.connection;
 
   return {
-    async publish({ topic, payload, encoding, qos, retain, messageExpiryInterval, correlationData, ...properties }) {
-      const message = new Message({
-        topic,
-        payload: Buffer.from(payload, encoding === "base64" ? "base64" : "utf8"),
-        qos,
-        retain,
-        expiresAt: messageExpiryInterval === undefined ? 0 : Date.now() + messageExpiryInterval * 1_000,
-        forwarded: encodeForwarded({
-          ...properties,
-          ...(correlationData !== undefined && { correlationData: Buffer.from(correlationData, "base64") }),
-        }),
-      });
+    async publish(params) {
+      const message = messageOfParams(params);
       await publish(message);
       return { matched: message.matched };
     },
@@ -105,14 +102,7 @@ export function mqttHandlers({
     }),
     "message.read": ({ id }) => recorder.find(id)?.whole() ?? null,
     "history.clear": () => ({ cleared: recorder.clear() }),
-    "history.export"({ filter, after, limit }) {
-      const lines: string[] = [];
-      for (const record of recorder.since(filter, after)) {
-        lines.push(exportLine(record));
-        if (lines.length === limit) return { lines, after: record.id };
-      }
-      return { lines };
-    },
+    "history.export": (query) => exportHistory(recorder, query),
     async "retained.clear"({ filter }) {
       const found = await engine.bus.retained.matching(filter);
       for (const { topic } of found) {
@@ -121,14 +111,37 @@ export function mqttHandlers({
       return { cleared: found.length };
     },
 
-    "replay.start"({ lines, speed }) {
-      const messages = parseLines(lines);
-      replay.start(messages, speed);
-      return { messages: messages.length };
+    async "replay.begin"({ name, sizeBytes }) {
+      await replay.stop();
+      return replayFile.begin(name, sizeBytes);
     },
-    "replay.stop"() {
-      replay.stop();
+    "replay.text": ({ file, text }) => replayFile.add(file, text).finally(views.showSmall),
+    "replay.end": ({ file }) => replayFile.end(file).finally(views.showSmall),
+    async "replay.discard"() {
+      await replay.stop();
+      await replayFile.discard();
+      views.showSmall();
       return null;
+    },
+    "replay.start"({ speed }) {
+      replay.start(speed);
+      views.showSmall();
+      return { messages: replayFile.state?.messages ?? 0 };
+    },
+    async "replay.stop"() {
+      await replay.stop();
+      views.showSmall();
+      return null;
+    },
+    "repeat.start"({ message, everyMs }) {
+      const started = repeats.start(message, everyMs);
+      views.showSmall();
+      return started;
+    },
+    "repeat.stop"({ id }) {
+      const stopped = repeats.stop(id);
+      views.showSmall();
+      return { stopped };
     },
     "sample.start"({ messagesPerSecond }) {
       demo.start(messagesPerSecond);

@@ -10,7 +10,10 @@ import { createAccessControl } from "./access/access-control.ts";
 import { parseTopicRule } from "./access/topic-rules.ts";
 import { loadUsers } from "./access/users.ts";
 import { answerCommand } from "./demo/command-device.ts";
+import { messageOfParams } from "./demo/message-of-params.ts";
+import { createRepeats } from "./demo/repeats.ts";
 import { createReplay } from "./demo/replay.ts";
+import { createReplayFile } from "./demo/replay-file.ts";
 import { createReplyRules } from "./demo/reply-rules.ts";
 import { createSensorDemo } from "./demo/sensor-demo.ts";
 import { createAedesBus } from "./engine/aedes-bus.ts";
@@ -62,8 +65,12 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   };
   const replies = createReplyRules(sendAs("reply rule"));
   onStop(replies.close);
-  const replay = createReplay(sendAs("replay"));
+  const replayFile = createReplayFile({ folder: context.dataDir, longestLine: Math.max(8 << 20, 2 * config.packetBytes) });
+  onStop(replayFile.discard);
+  const replay = createReplay(replayFile, sendAs("replay"));
   onStop(replay.stop);
+  const repeats = createRepeats(messageOfParams, sendAs("dashboard"));
+  onStop(repeats.close);
   const demo = createSensorDemo(sendAs("demo"));
   onStop(demo.stop);
   const hindrances = createHindrances();
@@ -80,12 +87,27 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     small: {
       demo: () => ({ running: demo.running, messagesPerSecond: demo.messagesPerSecond }),
       replies: () => ({ rules: replies.list() }),
+      repeats: () => ({ list: repeats.list() }),
       replay: () => replay.state,
     },
     view: context.view,
   });
   onStop(views.close);
-  context.handle(mqttHandlers({ engine, retained, recorder, hindrances, demo, replies, replay, views, publish: publishAs("dashboard") }));
+  context.handle(
+    mqttHandlers({
+      engine,
+      retained,
+      recorder,
+      hindrances,
+      demo,
+      replies,
+      repeats,
+      replayFile,
+      replay,
+      views,
+      publish: publishAs("dashboard"),
+    }),
+  );
 
   const ports = await startListeners({
     engine,

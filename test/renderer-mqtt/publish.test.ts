@@ -9,7 +9,6 @@ import {
   type PublishDraft,
   parsePublishDraft,
 } from "../../renderer/src/mqtt/publish-draft.ts";
-import { readReplayFile } from "../../renderer/src/mqtt/replay-file.ts";
 import { hasWildcard, isTopicFilter, scopeFilter } from "../../renderer/src/mqtt/topic-scope.ts";
 
 const address = { host: "127.0.0.1", port: "1883" };
@@ -137,22 +136,6 @@ describe("topic filters", () => {
       scopeFilter({ topic: "", below: true }),
     ]).toEqual(["a/#", "a", ""]);
     expect([hasWildcard("a/+"), hasWildcard("a+")]).toEqual([true, false]);
-  });
-});
-
-describe("a file to replay", () => {
-  const line = (at: number) => JSON.stringify({ at, topic: "t", qos: 0, retain: false, payload: "" });
-  it("tells how many messages over how long", () => {
-    expect(readReplayFile(`${line(1_000)}\r\n${line(3_500)}\n`)).toMatchObject({ kind: "ready", seconds: 2.5, leftOut: 0 });
-  });
-  it("that is none is refused, and what does not fit into a frame is left out", () => {
-    expect([readReplayFile("\n").kind, readReplayFile("hello").kind, readReplayFile('{"at":1}').kind]).toEqual(["wrong", "wrong", "wrong"]);
-    const file = readReplayFile(Array.from({ length: 20_000 }, (_, index) => line(index)).join("\n"));
-    expect(file).toMatchObject({ kind: "ready" });
-    if (file.kind === "ready") {
-      expect(file.lines.length + file.leftOut).toBe(20_000);
-      expect(JSON.stringify(file.lines).length).toBeLessThan(1_000_000);
-    }
   });
 });
 

@@ -1,5 +1,6 @@
 import { type EventFormat, type EventJob, type EventsActions, eventsActions } from "../../../contract/events.ts";
 import type { ParamsOf, ResultOf } from "../../../contract/operation.ts";
+import { filePieces } from "../components/file-pieces.ts";
 import type { ControlClient } from "../control/control-client.ts";
 
 export type EventsAsk = <Name extends keyof EventsActions & string>(
@@ -15,9 +16,6 @@ export const eventsAsk =
 
 export const formatOfFile = (name: string): EventFormat => (/\.csv$/i.test(name) ? "csv" : "jsonl");
 
-/** Each character may take six once it is escaped, and a frame of the control connection holds one mebibyte. */
-const pieceBytes = 160 << 10;
-
 /** Begins the import at once; `sent` settles when the whole file was taken, or the import was cancelled or failed. */
 export async function importFile(
   ask: EventsAsk,
@@ -28,14 +26,8 @@ export async function importFile(
 }
 
 async function send(ask: EventsAsk, file: Pick<File, "size" | "slice">, job: number): Promise<EventJob | undefined> {
-  // A character that lies on the border of two pieces is put together again.
-  const decoder = new TextDecoder();
   try {
-    for (let at = 0; at < file.size; at += pieceBytes) {
-      const bytes = await file.slice(at, at + pieceBytes).arrayBuffer();
-      const text = decoder.decode(bytes, { stream: at + pieceBytes < file.size });
-      if (text !== "") await ask("import.text", { job, text });
-    }
+    for await (const { text } of filePieces(file)) await ask("import.text", { job, text });
     return await ask("import.end", { job });
   } catch {
     // The job tells why it ended; one that nobody feeds any more must not stay.

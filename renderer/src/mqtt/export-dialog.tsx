@@ -1,12 +1,12 @@
 import { Button, Group, Progress, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { mqttActions } from "../../../contract/mqtt.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { attempt, notifyDone } from "../components/notify.tsx";
 import { saveFile } from "../components/save-file.ts";
 import { useControl } from "../control/client-context.tsx";
-import type { ControlClient } from "../control/control-client.ts";
-import { formatCount, formatCountOf } from "../format/quantity.ts";
+import { formatCountOf } from "../format/quantity.ts";
+import { type ExportProgress, readExport } from "./read-export.ts";
 import { isTopicFilter } from "./topic-scope.ts";
 
 interface ExportDialogProps {
@@ -14,83 +14,89 @@ interface ExportDialogProps {
   readonly onClose: () => void;
   /** Of the shown messages. */
   readonly filter: string;
+  readonly text: string;
 }
 
-export function ExportDialog({ opened, onClose, filter }: ExportDialogProps) {
+const everything = "#";
+
+export function ExportDialog({ opened, onClose, filter, text }: ExportDialogProps) {
   const client = useControl();
   const [typed, setTyped] = useState<string>();
-  const [read, setRead] = useState<number>();
-  const wanted = typed ?? (filter || "#");
+  const [typedText, setTypedText] = useState<string>();
+  const [progress, setProgress] = useState<ExportProgress>();
+  const abort = useRef<AbortController>(undefined);
+  const wanted = typed ?? (filter || everything);
+  const wantedText = typedText ?? text;
+  const isValid = isTopicFilter(wanted);
   const close = () => {
+    abort.current?.abort();
     setTyped(undefined);
+    setTypedText(undefined);
     onClose();
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!isTopicFilter(wanted) || read !== undefined) return;
-    setRead(0);
+    if (!isValid || progress) return;
+    const mine = new AbortController();
+    abort.current = mine;
+    setProgress({ messages: 0, share: 0 });
+    const read = (params: Parameters<Parameters<typeof readExport>[0]>[0]) => client.action(mqttActions, "mqtt", "history.export", params);
     await attempt(
-      exportLines(client, wanted, setRead).then((lines) => {
-        saveFile(
-          `mqtt-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.jsonl`,
-          lines.map((line) => `${line}\n`).join(""),
-          "application/jsonl",
-        );
-        notifyDone(`Exported ${formatCountOf(lines.length, "message")}`);
+      readExport(read, { filter: wanted, text: wantedText }, setProgress, mine.signal).then((file) => {
+        if (!file) return;
+        const name = `mqtt-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.jsonl`;
+        saveFile(name, new Blob([...file.parts]), "application/jsonl");
+        notifyDone(`Exported ${formatCountOf(file.messages, "message")}`);
         close();
       }),
     );
-    setRead(undefined);
+    setProgress(undefined);
   };
   return (
     <Dialog opened={opened} onClose={close} title="Export as JSONL">
       <form onSubmit={(event) => void submit(event)}>
         <Text c="var(--bl-text-2)" fz="md" mb="md">
-          One recorded message a line, oldest first: time, topic, QoS, retain, payload in base64, properties. “Replay a file” publishes it
-          again at its own pace.
+          All kept messages that match, one a line, oldest first: time, topic, QoS, retain, publisher, payload in base64, properties.
+          “Replay a file” publishes them again.
         </Text>
         <TextInput
           label="Topic filter"
           data-autofocus
           value={wanted}
           spellCheck={false}
-          error={isTopicFilter(wanted) ? undefined : "This is no topic filter."}
+          error={isValid ? undefined : "This is no topic filter."}
+          rightSectionWidth={84}
+          rightSection={
+            wanted !== everything && (
+              <Button size="compact-xs" variant="subtle" onClick={() => setTyped(everything)}>
+                All topics
+              </Button>
+            )
+          }
           onChange={(event) => setTyped(event.currentTarget.value)}
         />
-        {read !== undefined && (
+        <TextInput
+          mt="sm"
+          label="Only with this text in the payload"
+          placeholder="any"
+          value={wantedText}
+          maxLength={500}
+          spellCheck={false}
+          onChange={(event) => setTypedText(event.currentTarget.value)}
+        />
+        {progress && (
           <>
-            <Progress mt="md" value={100} animated aria-label="Export" />
-            <Text mt="xs" fz="sm" c="var(--bl-text-2)">{`${formatCount(read)} read`}</Text>
+            <Progress mt="md" value={100 * progress.share} aria-label="Export" />
+            <Text mt="xs" fz="sm" c="var(--bl-text-2)">{`${formatCountOf(progress.messages, "message")} read`}</Text>
           </>
         )}
         <Group justify="flex-end" mt="lg" gap="sm">
           <Button onClick={close}>Cancel</Button>
-          <Button type="submit" variant="filled" loading={read !== undefined} disabled={!isTopicFilter(wanted)}>
+          <Button type="submit" variant="filled" loading={progress !== undefined} disabled={!isValid}>
             Export
           </Button>
         </Group>
       </form>
     </Dialog>
   );
-}
-
-/** All recorded messages that match, page by page. */
-async function exportLines(client: ControlClient, filter: string, onRead: (count: number) => void): Promise<readonly string[]> {
-  const lines: string[] = [];
-  let after: number | undefined = 0;
-  while (after !== undefined) {
-    const page: { readonly lines: readonly string[]; readonly after?: number } = await client.action(
-      mqttActions,
-      "mqtt",
-      "history.export",
-      {
-        filter,
-        after,
-      },
-    );
-    for (const line of page.lines) lines.push(line);
-    after = page.after;
-    onRead(lines.length);
-  }
-  return lines;
 }

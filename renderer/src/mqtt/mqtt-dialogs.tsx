@@ -8,7 +8,6 @@ import { ReplayDialog } from "./replay-dialog.tsx";
 import { RepliesDialog } from "./replies-dialog.tsx";
 import { RetainedDialog } from "./retained-dialog.tsx";
 import { scopeFilter, type TopicScope } from "./topic-scope.ts";
-import type { RepeatedPublish } from "./use-repeated-publish.ts";
 
 export type MqttDialogName = "publish" | "demo" | "replies" | "export" | "replay" | "retained";
 
@@ -17,22 +16,23 @@ interface MqttDialogsProps {
   readonly onOpen: (name: MqttDialogName | undefined) => void;
   readonly draft: PublishDraft;
   readonly onDraft: (draft: PublishDraft) => void;
-  readonly repeated: RepeatedPublish;
   readonly views: Partial<MqttViews>;
   readonly scope: TopicScope;
+  /** Of the shown payloads. */
+  readonly text: string;
   readonly service: ServiceView | undefined;
 }
 
-export function MqttDialogs({ open, onOpen, draft, onDraft, repeated, views, scope, service }: MqttDialogsProps) {
+export function MqttDialogs({ open, onOpen, draft, onDraft, views, scope, text, service }: MqttDialogsProps) {
   const close = () => onOpen(undefined);
   const filter = scopeFilter(scope);
   return (
     <>
-      <PublishDialog opened={open === "publish"} onClose={close} draft={draft} onDraft={onDraft} repeated={repeated} service={service} />
+      <PublishDialog opened={open === "publish"} onClose={close} draft={draft} onDraft={onDraft} service={service} />
       <DemoDialog opened={open === "demo"} onClose={close} demo={views.demo} />
       <RepliesDialog opened={open === "replies"} onClose={close} rules={views.replies?.rules ?? []} />
-      <ExportDialog opened={open === "export"} onClose={close} filter={filter} />
-      <ReplayDialog opened={open === "replay"} onClose={close} />
+      <ExportDialog opened={open === "export"} onClose={close} filter={filter} text={text} />
+      <ReplayDialog opened={open === "replay"} onClose={close} replay={views.replay} />
       <RetainedDialog opened={open === "retained"} onClose={close} filter={filter} retained={views.figures?.retained ?? 0} />
     </>
   );

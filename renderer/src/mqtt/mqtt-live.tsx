@@ -20,7 +20,6 @@ import { hasWildcard, isMixed, noScope, scopeFilter, type TopicScope } from "./t
 import { useChosenMessage } from "./use-chosen-message.ts";
 import { useMessageHistory } from "./use-message-history.ts";
 import { useMqttViews } from "./use-mqtt-views.ts";
-import { useRepeatedPublish } from "./use-repeated-publish.ts";
 import { useTopicBranches } from "./use-topic-branches.ts";
 
 /** Topics as a tree, the history of the chosen one, who received its messages, and who is connected. */
@@ -39,7 +38,6 @@ export function MqttLive() {
   const [picked, setPicked] = useState(false);
   const [dialog, setDialog] = useState<MqttDialogName>();
   const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
-  const repeated = useRepeatedPublish();
   const [pausedAt, setPausedAt] = useState<{ readonly messages: number; readonly unrecorded: number }>();
   const running = service?.status.state === "running";
 
@@ -98,7 +96,6 @@ export function MqttLive() {
         shownCount={shown.messages.length}
         kept={shown.kept}
         pausedAt={pausedAt}
-        repeated={repeated}
         onPause={togglePause}
         onClear={() => void clearHistory()}
         onDialog={setDialog}
@@ -142,9 +139,9 @@ export function MqttLive() {
         onOpen={setDialog}
         draft={draft}
         onDraft={setDraft}
-        repeated={repeated}
         views={views}
         scope={scope}
+        text={text}
         service={service}
       />
     </section>

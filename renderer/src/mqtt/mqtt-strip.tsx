@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Divider, Menu, Tooltip, UnstyledButton } from "@mantine/core";
+import { ActionIcon, Button, Divider, Menu, Tooltip } from "@mantine/core";
 import {
   IconDots,
   IconDownload,
@@ -12,15 +12,13 @@ import {
   IconSend,
   IconTrash,
 } from "@tabler/icons-react";
-import { type MqttViews, mqttActions } from "../../../contract/mqtt.ts";
+import type { MqttViews } from "../../../contract/mqtt.ts";
 import type { RateSample } from "../../../contract/traffic.ts";
-import { attempt } from "../components/notify.tsx";
-import { useControl } from "../control/client-context.tsx";
 import { formatCount, formatRate } from "../format/quantity.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
 import styles from "./mqtt-strip.module.css";
+import { RunningPublishers } from "./running-publishers.tsx";
 import { useFlowRates } from "./use-flow-rates.ts";
-import type { RepeatedPublish } from "./use-repeated-publish.ts";
 
 interface MqttStripProps {
   readonly rate: RateSample | undefined;
@@ -30,7 +28,6 @@ interface MqttStripProps {
   readonly kept: number;
   /** The counts when the page was paused. */
   readonly pausedAt: { readonly messages: number; readonly unrecorded: number } | undefined;
-  readonly repeated: RepeatedPublish;
   readonly onPause: () => void;
   readonly onClear: () => void;
   readonly onDialog: (name: MqttDialogName) => void;
@@ -56,7 +53,7 @@ export function MqttStrip(props: MqttStripProps) {
             <span className={styles.arrived}>{arrivedText(pausedAt, figures)}</span>
           </span>
         )}
-        <Running views={views} repeated={props.repeated} />
+        <RunningPublishers views={views} />
         <Losses figures={figures} />
       </span>
       <span className={styles.flow}>
@@ -94,42 +91,6 @@ function arrivedText(pausedAt: NonNullable<MqttStripProps["pausedAt"]>, figures:
   const arrived = Math.max(0, (figures?.messagesIn ?? 0) - pausedAt.messages);
   const unrecorded = Math.max(0, (figures?.unrecorded ?? 0) - pausedAt.unrecorded);
   return `${formatCount(arrived)} arrived since, ${unrecorded === 0 ? "all kept" : `${formatCount(unrecorded)} only counted`}`;
-}
-
-/** What publishes by itself, each with the way to stop it. */
-function Running({ views, repeated }: { readonly views: Partial<MqttViews>; readonly repeated: RepeatedPublish }) {
-  const client = useControl();
-  const { demo, replay } = views;
-  return (
-    <>
-      {demo?.running && (
-        <StopButton
-          what={`demo ${formatRate(demo.messagesPerSecond)}/s`}
-          onStop={() => void attempt(client.action(mqttActions, "mqtt", "sample.stop"))}
-        />
-      )}
-      {replay?.running && (
-        <StopButton
-          what={`replay ${formatCount(replay.sent)} of ${formatCount(replay.total)}`}
-          onStop={() => void attempt(client.action(mqttActions, "mqtt", "replay.stop"))}
-        />
-      )}
-      {repeated.running && (
-        <StopButton what={`repeating ${repeated.running.topic}, ${formatCount(repeated.running.sent)} sent`} onStop={repeated.stop} />
-      )}
-    </>
-  );
-}
-
-function StopButton({ what, onStop }: { readonly what: string; readonly onStop: () => void }) {
-  return (
-    <span className={styles.running}>
-      {what}
-      <UnstyledButton className={styles.stop} onClick={onStop}>
-        Stop<span className="visually-hidden">{` ${what}`}</span>
-      </UnstyledButton>
-    </span>
-  );
 }
 
 function Losses({ figures }: { readonly figures: MqttViews["figures"] | undefined }) {

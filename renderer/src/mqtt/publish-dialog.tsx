@@ -14,19 +14,17 @@ import { mosquittoPub } from "./mqtt-commands.ts";
 import { type PublishDraft, parsePublishDraft, type SavedMessage } from "./publish-draft.ts";
 import styles from "./publish-form.module.css";
 import { PublishForm } from "./publish-form.tsx";
-import type { RepeatedPublish } from "./use-repeated-publish.ts";
 
 interface PublishDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
   readonly draft: PublishDraft;
   readonly onDraft: (draft: PublishDraft) => void;
-  readonly repeated: RepeatedPublish;
   readonly service: ServiceView | undefined;
 }
 
 /** Publishes as the broker itself, once or at an interval; stays open for the next one. */
-export function PublishDialog({ opened, onClose, draft, onDraft, repeated, service }: PublishDialogProps) {
+export function PublishDialog({ opened, onClose, draft, onDraft, service }: PublishDialogProps) {
   const client = useControl();
   const [sent, setSent] = useState<string>();
   const [repeats, setRepeats] = useRemembered("mqtt.repeats", false);
@@ -40,8 +38,8 @@ export function PublishDialog({ opened, onClose, draft, onDraft, repeated, servi
     event.preventDefault();
     if (!("params" in parsed)) return;
     if (repeats && typeof everySeconds === "number") {
-      repeated.start(parsed.params, Math.max(10, everySeconds * 1_000));
-      onClose();
+      const everyMs = Math.max(10, Math.round(everySeconds * 1_000));
+      void attempt(client.action(mqttActions, "mqtt", "repeat.start", { message: parsed.params, everyMs }).then(onClose));
       return;
     }
     void attempt(

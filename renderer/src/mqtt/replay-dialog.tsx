@@ -1,62 +1,108 @@
-import { Button, FileButton, Group, SegmentedControl, Text } from "@mantine/core";
+import { Button, FileButton, Group, Progress, SegmentedControl, Text } from "@mantine/core";
 import { useState } from "react";
-import { mqttActions } from "../../../contract/mqtt.ts";
+import { type MqttReplayFile, type MqttViews, mqttActions } from "../../../contract/mqtt.ts";
 import { Dialog } from "../components/dialog.tsx";
 import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatDurationExact } from "../format/duration.ts";
-import { formatCount, formatCountOf } from "../format/quantity.ts";
-import { type ReplayFile, readReplayFile } from "./replay-file.ts";
+import { formatBytes, formatCount, formatCountOf } from "../format/quantity.ts";
+import { sendReplayFile } from "./send-replay-file.ts";
 
 const speeds = [
   { value: "1", label: "Own pace" },
+  { value: "2", label: "2 ×" },
   { value: "10", label: "10 ×" },
   { value: "100", label: "100 ×" },
   { value: "0", label: "At once" },
 ];
 
-export function ReplayDialog({ opened, onClose }: { readonly opened: boolean; readonly onClose: () => void }) {
+interface ReplayDialogProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly replay: MqttViews["replay"] | undefined;
+}
+
+/** The file goes to the service, which keeps it and replays it: closing the dialog or the page stops neither. */
+export function ReplayDialog({ opened, onClose, replay }: ReplayDialogProps) {
   const client = useControl();
-  const [file, setFile] = useState<ReplayFile & { readonly name: string }>();
   const [speed, setSpeed] = useState("1");
+  const file = replay?.file;
+  const act = (name: "replay.stop" | "replay.discard") => void attempt(client.action(mqttActions, "mqtt", name));
   const choose = (chosen: File | null) => {
-    if (chosen) void attempt(chosen.text().then((text) => setFile({ ...readReplayFile(text), name: chosen.name })));
+    if (!chosen) return;
+    void attempt(
+      sendReplayFile(
+        {
+          begin: (name, sizeBytes) => client.action(mqttActions, "mqtt", "replay.begin", { name, sizeBytes }),
+          text: (id, text) => client.action(mqttActions, "mqtt", "replay.text", { file: id, text }),
+          end: (id) => client.action(mqttActions, "mqtt", "replay.end", { file: id }),
+        },
+        chosen,
+      ),
+    );
   };
-  const start = async () => {
-    if (file?.kind !== "ready") return;
-    if (await attempt(client.action(mqttActions, "mqtt", "replay.start", { lines: [...file.lines], speed: Number(speed) }))) onClose();
-  };
+  const start = () => void attempt(client.action(mqttActions, "mqtt", "replay.start", { speed: Number(speed) }));
   return (
     <Dialog opened={opened} onClose={onClose} title="Replay a file">
       <Text c="var(--bl-text-2)" fz="md" mb="md">
         Publishes what “Export as JSONL” wrote once more, with the pauses that were between the messages.
       </Text>
-      <Group gap="sm" wrap="nowrap">
-        <FileButton onChange={choose} accept=".jsonl,.ndjson,.json,.txt">
-          {(props) => <Button {...props}>Choose a file…</Button>}
-        </FileButton>
-        <Text fz="sm" c={file?.kind === "wrong" ? "var(--bl-bad)" : "var(--bl-text-2)"} aria-live="polite">
-          {fileText(file)}
-        </Text>
-      </Group>
-      {file?.kind === "ready" && file.leftOut > 0 && (
-        <Text mt="xs" fz="sm" c="var(--bl-warn)">
-          {`The last ${formatCountOf(file.leftOut, "message")} of it do not fit and are left out.`}
+      {file && <FileState file={file} />}
+      {replay?.running && file && <Sent sent={replay.sent} of={file.messages} />}
+      {replay?.failure !== undefined && (
+        <Text mt="xs" fz="sm" c="var(--bl-bad)">
+          {`It ended after ${formatCountOf(replay.sent, "message")}: ${replay.failure}`}
         </Text>
       )}
-      <SegmentedControl mt="md" aria-label="Pace" data={speeds} value={speed} onChange={setSpeed} />
+      {file?.complete && !replay?.running && (
+        <SegmentedControl mt="md" fullWidth aria-label="Pace" data={speeds} value={speed} onChange={setSpeed} />
+      )}
       <Group justify="flex-end" mt="lg" gap="sm">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button variant="filled" disabled={file?.kind !== "ready"} onClick={() => void start()}>
-          {file?.kind === "ready" ? `Replay ${formatCount(file.lines.length)}` : "Replay"}
-        </Button>
+        {file && !file.complete && <Button onClick={() => act("replay.discard")}>Cancel the file</Button>}
+        {replay?.running && <Button onClick={() => act("replay.stop")}>Stop</Button>}
+        {file?.complete !== false && !replay?.running && (
+          <FileButton onChange={choose} accept=".jsonl,.ndjson,.json,.txt">
+            {(props) => (
+              <Button {...props} variant={file ? "default" : "filled"} data-autofocus={!file || undefined}>
+                {file ? "Another file…" : "Choose a file…"}
+              </Button>
+            )}
+          </FileButton>
+        )}
+        <Button onClick={onClose}>Close</Button>
+        {file?.complete && !replay?.running && (
+          <Button variant="filled" onClick={start}>
+            {`Replay ${formatCount(file.messages)}`}
+          </Button>
+        )}
       </Group>
     </Dialog>
   );
 }
 
-function fileText(file: (ReplayFile & { readonly name: string }) | undefined): string {
-  if (!file) return "No file chosen.";
-  if (file.kind === "wrong") return `${file.name}: ${file.problem}`;
-  return `${file.name}: ${formatCountOf(file.lines.length, "message")} over ${formatDurationExact(file.seconds * 1_000)}`;
+function FileState({ file }: { readonly file: MqttReplayFile }) {
+  const { name, sizeBytes, receivedBytes, messages, firstAt, lastAt, complete } = file;
+  const lasts = formatDurationExact(Math.max(0, lastAt - firstAt));
+  return (
+    <>
+      <Text fz="sm" fw={500} style={{ overflowWrap: "anywhere" }}>
+        {name}
+      </Text>
+      {!complete && <Progress mt="xs" value={(100 * receivedBytes) / Math.max(1, sizeBytes)} aria-label="The file on its way" />}
+      <Text mt={4} fz="sm" c="var(--bl-text-2)" aria-live="polite">
+        {complete
+          ? `${formatCountOf(messages, "message")} over ${lasts}, ${formatBytes(sizeBytes)}`
+          : `${formatBytes(receivedBytes)} of ${formatBytes(sizeBytes)} checked, ${formatCountOf(messages, "message")}`}
+      </Text>
+    </>
+  );
+}
+
+function Sent({ sent, of }: { readonly sent: number; readonly of: number }) {
+  return (
+    <>
+      <Progress mt="md" value={(100 * sent) / Math.max(1, of)} aria-label="Replayed" />
+      <Text mt={4} fz="sm" c="var(--bl-text-2)">{`${formatCount(sent)} of ${formatCount(of)} published`}</Text>
+    </>
+  );
 }

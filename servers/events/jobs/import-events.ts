@@ -1,9 +1,9 @@
 import type { EventFormat, RefusedLine } from "../../../contract/events.ts";
+import { createLineReader } from "../../core/line-reader.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { createCsvReader } from "./csv.ts";
 import { importedEvent, RefusedEvent } from "./imported-event.ts";
-import { createLineReader } from "./jsonl.ts";
 
 const eventsAtOnce = 1_000;
 const reportedLines = 200;

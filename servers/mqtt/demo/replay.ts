@@ -1,105 +1,85 @@
-import { z } from "zod";
-import { ServiceError } from "../../core/service-error.ts";
-import { encodeForwarded } from "../codec/encode-properties.ts";
-import { isTopicName } from "../codec/topic.ts";
-import { Message } from "../engine/message.ts";
-import type { MessageRecord } from "../inspector/message-record.ts";
+import { createReadStream } from "node:fs";
+import { createInterface } from "node:readline";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { MqttViews } from "../../../contract/mqtt.ts";
+import type { Message } from "../engine/message.ts";
+import { messageOfLine, parseRecordedLine } from "./recorded-line.ts";
+import type { ReplayFile } from "./replay-file.ts";
 
-const line = z.object({
-  at: z.number(),
-  topic: z.string().refine(isTopicName, "This is no topic name."),
-  qos: z.union([z.literal(0), z.literal(1), z.literal(2)]).default(0),
-  retain: z.boolean().default(false),
-  /** Base64. */
-  payload: z.string(),
-  properties: z
-    .object({
-      payloadFormatIndicator: z.int().min(0).max(1).optional(),
-      contentType: z.string().optional(),
-      responseTopic: z.string().optional(),
-      correlationData: z.string().optional(),
-      userProperties: z.array(z.tuple([z.string(), z.string()])).optional(),
-    })
-    .default({}),
-});
-type Line = z.output<typeof line>;
-
-/** A recorded message as one line of JSONL. */
-export function exportLine(record: MessageRecord): string {
-  const { at, topic, qos, retain } = record;
-  return JSON.stringify({ at, topic, qos, retain, payload: record.payload().toString("base64"), properties: record.properties() });
-}
-
-/** Throws CALL_INVALID, naming the line. */
-export function parseLines(lines: readonly string[]): Line[] {
-  return lines.map((text, index) => {
-    try {
-      return line.parse(JSON.parse(text));
-    } catch (cause) {
-      throw new ServiceError("CALL_INVALID", `Line ${index + 1} is no exported message`, "Choose a file that Backlot exported.", { cause });
-    }
-  });
-}
-
-const batch = 500;
+/** Published between two turns of the event loop, however late they are: clients are served meanwhile. */
+const batch = 200;
 
 export interface Replay {
-  readonly state: { readonly running: boolean; readonly sent: number; readonly total: number };
-  start(lines: readonly Line[], speed: number): void;
-  stop(): void;
+  readonly state: MqttViews["replay"];
+  /** Once more from its first line, at its own pace times `speed`; 0 is as fast as it goes. Throws JOB_UNKNOWN. */
+  start(speed: number): void;
+  /** Resolves when nothing of it is published any more. */
+  stop(): Promise<void>;
 }
 
-/** Publishes exported messages again with the pauses they had. */
-export function createReplay(publish: (message: Message) => void): Replay {
-  let timer: NodeJS.Timeout | undefined;
+/** Publishes the messages of a file again with the pauses they had, reading it as it goes. */
+export function createReplay(file: ReplayFile, publish: (message: Message) => void): Replay {
+  let running: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   let sent = 0;
-  let total = 0;
+  let speed = 1;
+  let failure: string | undefined;
 
-  function stop() {
-    clearTimeout(timer);
-    timer = undefined;
+  async function run(path: string, factor: number, signal: AbortSignal): Promise<void> {
+    const source = createReadStream(path);
+    const lines = createInterface({ input: source, crlfDelay: Number.POSITIVE_INFINITY });
+    try {
+      let firstAt: number | undefined;
+      const startedAt = performance.now();
+      for await (const text of lines) {
+        const line = parseRecordedLine(text);
+        if (!line) continue;
+        firstAt ??= line.at;
+        const waitMs = factor === 0 ? 0 : (line.at - firstAt) / factor - (performance.now() - startedAt);
+        if (waitMs >= 1) await sleep(waitMs, undefined, { signal });
+        else if (sent % batch === 0) await nextTurn(undefined, { signal });
+        if (signal.aborted) return;
+        publish(messageOfLine(line));
+        sent++;
+      }
+    } catch (error) {
+      if (!signal.aborted) failure = error instanceof Error ? error.message : String(error);
+    } finally {
+      lines.close();
+      source.destroy();
+    }
+  }
+
+  async function stop(): Promise<void> {
+    running?.abort.abort();
+    await running?.ended;
   }
 
   return {
     get state() {
-      return { running: timer !== undefined, sent, total };
-    },
-    start(lines, speed) {
-      stop();
-      sent = 0;
-      total = lines.length;
-      const firstAt = lines[0]?.at ?? 0;
-      const startedAt = performance.now();
-      const step = () => {
-        const elapsed = (performance.now() - startedAt) * speed;
-        for (let count = 0; count < batch; count++) {
-          const next = lines[sent];
-          if (!next) {
-            stop();
-            return;
-          }
-          if (speed > 0 && next.at - firstAt > elapsed) break;
-          publish(toMessage(next));
-          sent++;
-        }
-        timer = setTimeout(step, speed === 0 ? 0 : 10);
+      return {
+        ...(file.state && { file: file.state }),
+        running: running !== undefined,
+        sent,
+        speed,
+        ...(failure !== undefined && { failure }),
       };
-      timer = setTimeout(step, 0);
+    },
+    start(factor) {
+      const path = file.path();
+      const before = stop();
+      const abort = new AbortController();
+      const mine = {
+        abort,
+        ended: before.then(async () => {
+          sent = 0;
+          speed = factor;
+          failure = undefined;
+          await run(path, factor, abort.signal);
+          if (running === mine) running = undefined;
+        }),
+      };
+      running = mine;
     },
     stop,
   };
-}
-
-function toMessage({ topic, qos, retain, payload, properties }: Line): Message {
-  const { correlationData, ...rest } = properties;
-  return new Message({
-    topic,
-    payload: Buffer.from(payload, "base64"),
-    qos,
-    retain,
-    forwarded: encodeForwarded({
-      ...rest,
-      ...(correlationData !== undefined && { correlationData: Buffer.from(correlationData, "base64") }),
-    }),
-  });
 }

@@ -62,7 +62,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   readonly qos: number;
   readonly retain: boolean;
   readonly publisherId: string;
-  private readonly own: MqttOwnPublisher | undefined;
+  readonly own: MqttOwnPublisher | undefined;
   matched = 0;
   deliveredCount = 0;
   acknowledgeableCount = 0;

@@ -45,6 +45,7 @@ export class MessageRecorder {
   /** The oldest first. */
   private readonly byId = new Map<number, MessageRecord>();
   private byAge: Iterator<MessageRecord> = this.byId.values();
+  private lastId = 0;
   private open = new Set<MessageRecord>();
   /** Recorded, but their deliveries are not followed: how many they matched is known after they were routed. */
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
@@ -115,6 +116,7 @@ export class MessageRecorder {
 
   private keep(record: MessageRecord, node: TopicNode | undefined): void {
     this.byId.set(record.id, record);
+    this.lastId = record.id;
     record.countedBytes = record.heldBytes;
     this.bytes += record.countedBytes;
     const { recordedMessages, recordedBytes, recordedTopicMessages, recordedTopicBytes } = this.limits;
@@ -224,6 +226,12 @@ export class MessageRecorder {
   *since(filter: string, after: number): Iterable<MessageRecord> {
     const matches = rememberedMatcher(filter);
     for (const record of this.byId.values()) if (record.id > after && matches(record.topic)) yield record;
+  }
+
+  /** How much of what is kept came up to this one, 0 to 1; ids count up evenly enough. */
+  shareBehind(id: number): number {
+    const oldest = this.byId.keys().next().value ?? id;
+    return this.lastId > oldest ? Math.min(1, (id - oldest) / (this.lastId - oldest)) : 1;
   }
 
   clear(): number {

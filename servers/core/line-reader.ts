@@ -1,4 +1,4 @@
-export interface JsonLine {
+export interface TextLine {
   /** The first is 1. */
   readonly line: number;
   readonly text: string;
@@ -8,13 +8,13 @@ export interface JsonLine {
 export function createLineReader(longest = 1 << 20) {
   let rest = "";
   let line = 0;
-  const given = (text: string): JsonLine[] => {
+  const given = (text: string): TextLine[] => {
     line += 1;
     const trimmed = text.trim();
     return trimmed === "" ? [] : [{ line, text: trimmed }];
   };
   return {
-    read(text: string): JsonLine[] {
+    read(text: string): TextLine[] {
       const lines = (rest + text).split("\n");
       rest = lines.pop() ?? "";
       const found = lines.flatMap(given);
@@ -24,7 +24,7 @@ export function createLineReader(longest = 1 << 20) {
       }
       return found;
     },
-    end(): JsonLine[] {
+    end(): TextLine[] {
       const found = given(rest);
       rest = "";
       return found;

@@ -1,0 +1,48 @@
+import type { MqttParsedPublish, MqttRepeat } from "../../../contract/mqtt.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import type { Message } from "../engine/message.ts";
+
+/** One page does not start more by hand. */
+const mostAtOnce = 50;
+
+export interface Repeats {
+  list(): readonly MqttRepeat[];
+  /** Publishes at once, and then at the interval. Throws CALL_INVALID where too many run. */
+  start(params: MqttParsedPublish, everyMs: number): MqttRepeat;
+  /** False where it ran no more. */
+  stop(id: number): boolean;
+  close(): void;
+}
+
+/** Messages published again and again until they are stopped, whether a page is open or not. */
+export function createRepeats(messageOf: (params: MqttParsedPublish) => Message, publish: (message: Message) => void): Repeats {
+  const running = new Map<number, { readonly repeat: () => MqttRepeat; readonly timer: NodeJS.Timeout }>();
+  let lastId = 0;
+
+  return {
+    list: () => [...running.values()].map(({ repeat }) => repeat()),
+    start(params, everyMs) {
+      if (running.size >= mostAtOnce)
+        throw new ServiceError("CALL_INVALID", `${mostAtOnce} messages are repeated already`, "Stop one first.");
+      const id = ++lastId;
+      const startedAt = Date.now();
+      let sent = 0;
+      const send = () => {
+        sent++;
+        publish(messageOf(params));
+      };
+      const repeat = (): MqttRepeat => ({ id, topic: params.topic, everyMs, startedAt, sent });
+      running.set(id, { repeat, timer: setInterval(send, everyMs) });
+      send();
+      return repeat();
+    },
+    stop(id) {
+      clearInterval(running.get(id)?.timer);
+      return running.delete(id);
+    },
+    close() {
+      for (const { timer } of running.values()) clearInterval(timer);
+      running.clear();
+    },
+  };
+}

@@ -1,0 +1,147 @@
+import { readdirSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { MqttViews } from "../../contract/mqtt.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { connectWire, seen, startBroker } from "./harness.ts";
+
+checkLeaks();
+
+describe("what the broker itself publishes", () => {
+  it("[MQTT-128] the demo publishes sensor readings at its rate, and stops", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("sensors/#");
+    await broker.act("sample.start", { messagesPerSecond: 200 });
+    const message = await client.expect("publish");
+    expect(message.topic).toMatch(/^sensors\/(hall-a|hall-b|roof)\/(temperature|humidity|pressure|vibration)$/);
+    expect(JSON.parse(message.payload.toString())).toMatchObject({
+      v: expect.any(Number),
+      unit: expect.any(String),
+      seq: expect.any(Number),
+    });
+    await broker.act("sample.stop", {});
+    await expect.poll(() => broker.views.get("demo")).toMatchObject({ running: false });
+  });
+
+  it("[MQTT-134] what the broker itself publishes counts in its rate and figures, without $SYS, and says what published it", async () => {
+    const broker = await startBroker({ sysIntervalSeconds: 3_600 });
+    for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "commands/a", payload: "x" });
+    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.messagesIn).toBe(6);
+    const { messages } = await broker.act("topic.history", { filter: "commands/#" });
+    expect(messages.map(({ own }) => own)).toEqual(["device", "dashboard", "device", "dashboard", "device", "dashboard"]);
+    await expect.poll(() => broker.counters.at(-1)?.items).toBe(6);
+  });
+
+  it("[MQTT-129] the device answers commands, on the response topic with the correlation data", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("answers/#");
+    await client.subscribe("commands/+/+/result");
+    client.publish("commands/valve-3/open", "now", { properties: { responseTopic: "answers/1", correlationData: Buffer.from("id") } });
+    const answer = await client.expect("publish");
+    expect(answer).toMatchObject({ topic: "answers/1", properties: { correlationData: Buffer.from("id") } });
+    expect(JSON.parse(answer.payload.toString())).toMatchObject({ command: "valve-3/open", status: "done", received: "now" });
+    client.publish("commands/valve-3/close", "");
+    expect(seen(await client.expect("publish")).topic).toBe("commands/valve-3/close/result");
+  });
+
+  it("[MQTT-130] auto-reply rules answer what they match, and not each other", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("echo/#");
+    const rule = await broker.act("reply.save", { filter: "#", topic: "echo/{topic}", payload: "got {payload}", qos: 0 });
+    client.publish("ask", "this");
+    expect(seen(await client.expect("publish"))).toMatchObject({ topic: "echo/ask", payload: "got this" });
+    await client.expectNothing();
+    expect(await broker.act("reply.remove", { id: rule.id })).toEqual({ removed: true });
+    client.publish("ask", "again");
+    await client.expectNothing();
+  });
+
+  it("[MQTT-131] exports the history in pages, of a filter and a text, telling how far it is", async () => {
+    const broker = await startBroker();
+    await broker.act("publish", { topic: "a", payload: "one", qos: 1, userProperties: [["k", "v"]], messageExpiryInterval: 60 });
+    for (let count = 0; count < 4; count++) await broker.act("publish", { topic: "b", payload: `two ${count}` });
+    const { lines, share, after } = await broker.act("history.export", {});
+    expect([lines.length, share, after]).toEqual([5, 1, undefined]);
+    expect(JSON.parse(lines[0] ?? "")).toEqual({
+      at: expect.any(Number),
+      topic: "a",
+      qos: 1,
+      retain: false,
+      publisher: "dashboard",
+      payload: "b25l",
+      properties: { userProperties: [["k", "v"]], messageExpiryInterval: 60 },
+    });
+    const first = await broker.act("history.export", { filter: "b", limit: 2 });
+    expect([first.lines.length, first.share]).toEqual([2, 0.5]);
+    const second = await broker.act("history.export", { filter: "b", limit: 9, after: first.after ?? 0 });
+    expect([...first.lines, ...second.lines]).toEqual(lines.slice(1));
+    expect((await broker.act("history.export", { text: "two 3" })).lines).toEqual(lines.slice(4));
+  });
+
+  it("[MQTT-131] a file comes in pieces cut anywhere, and is replayed with its properties and pauses", async () => {
+    const broker = await startBroker();
+    const line = (at: number, topic: string, more = {}) => `${JSON.stringify({ at, topic, payload: btoa("x"), ...more })}\n`;
+    const text = line(1_000, "a", { qos: 1, properties: { userProperties: [["k", "v"]], messageExpiryInterval: 60 } }) + line(31_000, "b");
+    const client = await connectWire(broker, 5);
+    await client.subscribe("#", { qos: 1 });
+    const { id: file } = await broker.act("replay.begin", { name: "recorded.jsonl", sizeBytes: 1 });
+    for (const piece of text.match(/[\s\S]{1,7}/g) ?? []) await broker.act("replay.text", { file, text: piece });
+    expect(await broker.act("replay.end", { file })).toMatchObject({ messages: 2, firstAt: 1_000, lastAt: 31_000, complete: true });
+    expect(await broker.act("replay.start", { speed: 100 })).toEqual({ messages: 2 });
+    const one = await client.expect("publish");
+    expect(one).toMatchObject({ topic: "a", qos: 1, properties: { userProperties: [["k", "v"]], messageExpiryInterval: 60 } });
+    client.send({ type: "puback", packetId: one.packetId, reason: 0 });
+    expect(seen(await client.expect("publish")).topic).toBe("b");
+    await expect.poll(() => broker.views.get("replay")).toMatchObject({ running: false, sent: 2, file: { name: "recorded.jsonl" } });
+    // The same file again, stopped in its long pause.
+    await broker.act("replay.start", { speed: 0.01 });
+    expect((await client.expect("publish")).topic).toBe("a");
+    await broker.act("replay.stop", {});
+    await expect.poll(() => broker.views.get("replay")).toMatchObject({ running: false, sent: 1 });
+  });
+
+  it("[MQTT-131] a line that is no message is named, another file takes the place of the one before, and none outlives the service", async () => {
+    const dataDir = temporaryDir();
+    const broker = await startBroker({}, dataDir);
+    const text = `${JSON.stringify({ at: 1, topic: "a", payload: "" })}\n`;
+    const first = await broker.act("replay.begin", { name: "first.jsonl", sizeBytes: 1 });
+    await broker.act("replay.text", { file: first.id, text });
+    await expect(broker.act("replay.text", { file: first.id, text: "\n{}\n" })).rejects.toMatchObject({
+      code: "CALL_INVALID",
+      message: "Line 3 of first.jsonl is no exported message",
+    });
+    await expect(broker.act("replay.end", { file: first.id })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+    await expect(broker.act("replay.start", {})).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+    const second = await broker.act("replay.begin", { name: "second.jsonl", sizeBytes: 1 });
+    const third = await broker.act("replay.begin", { name: "third.jsonl", sizeBytes: 1 });
+    await expect(broker.act("replay.text", { file: second.id, text })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+    await expect(broker.act("replay.end", { file: third.id })).rejects.toMatchObject({ message: "third.jsonl holds no message" });
+    const fourth = await broker.act("replay.begin", { name: "fourth.jsonl", sizeBytes: 1 });
+    await broker.act("replay.text", { file: fourth.id, text });
+    await broker.act("replay.end", { file: fourth.id });
+    expect(readdirSync(dataDir).filter((name) => name.startsWith("replay"))).toHaveLength(1);
+    await broker.stop();
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  it("[MQTT-135] a message is repeated at its interval until it is stopped", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("t/#");
+    const { id } = await broker.act("repeat.start", { message: { topic: "t/a", payload: "again", contentType: "x" }, everyMs: 20 });
+    for (let count = 0; count < 3; count++) {
+      expect(await client.expect("publish")).toMatchObject({ topic: "t/a", properties: { contentType: "x" } });
+    }
+    await expect.poll(() => broker.views.get("repeats")).toMatchObject({ list: [{ id, topic: "t/a", everyMs: 20 }] });
+    expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: true });
+    await expect.poll(() => broker.views.get("repeats")).toEqual({ list: [] });
+    expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: false });
+    for (let count = 0; count < 50; count++) await broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 });
+    await expect(broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 })).rejects.toMatchObject({
+      code: "CALL_INVALID",
+    });
+  });
+});
