@@ -146,6 +146,20 @@ describe("enhanced authentication", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x82 });
   });
 
+  it("[MQTT-106] a connection keeps its method: AUTH with another, or with none, is 0x82, and so is AUTH out of turn", async () => {
+    const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
+    for (const [reason, properties] of [
+      [0x19, { authenticationMethod: "K" }],
+      [0x19, undefined],
+      [0x18, { authenticationMethod: method }],
+      [0x00, { authenticationMethod: method }],
+    ] as const) {
+      const { client } = await scram(broker, "secret");
+      client.send({ type: "auth", reason, properties });
+      expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x82 });
+    }
+  });
+
   it("[MQTT-106] before the CONNACK only AUTH may come", async () => {
     const broker = await startBroker({ users: ["ada:secret"] });
     const client = await openWire(broker, 5);

@@ -227,6 +227,42 @@ describe("publishing", () => {
     expect((await client.expect("pubrec")).reason).toBe(version === 5 ? 0x10 : 0);
   });
 
+  it("[MQTT-56] refuses a payload that is not UTF-8 though it says so, with 0x99", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("t");
+    const wrong = { payload: Buffer.from([0xc3, 0x28]), properties: { payloadFormatIndicator: 1 } };
+    client.publish("t", "", { ...wrong, qos: 1, packetId: 1 });
+    expect(await client.expect("puback")).toMatchObject({ reason: 0x99 });
+    client.publish("t", "", { ...wrong, qos: 2, packetId: 2 });
+    expect(await client.expect("pubrec")).toMatchObject({ reason: 0x99 });
+    client.publish("t", "", { ...wrong, properties: { payloadFormatIndicator: 0 } });
+    expect((await client.expect("publish")).payload).toEqual(wrong.payload);
+    client.publish("t", "", wrong);
+    expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x99 });
+    const will = { topic: "w", qos: 0 as const, retain: false, ...wrong };
+    expect((await connectWire(broker, 5, { will })).connack.reason).toBe(0x99);
+  });
+
+  it("[MQTT-57] a topic alias whose setting would make the packet too large is left out", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { properties: { topicAliasMaximum: 5, maximumPacketSize: 30 } });
+    await client.subscribe("t");
+    for (const length of [24, 21, 25, 24, 22]) client.publish("t", "x".repeat(length));
+    const got = [];
+    for (let count = 0; count < 4; count++) {
+      const { topic, payload, properties } = await client.expect("publish");
+      got.push([payload.length, topic, properties?.topicAlias]);
+    }
+    // An alias of three bytes is no gain for a topic of one.
+    expect(got).toEqual([
+      [24, "t", undefined],
+      [21, "t", 1],
+      [24, "t", undefined],
+      [22, "", 1],
+    ]);
+  });
+
   it("[MQTT-54] refuses a topic of more than 100 levels with 0x90, and takes one of 65,535 bytes", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);

@@ -117,6 +117,19 @@ describe("subscriptions", () => {
     expect(seen(await client.expect("publish")).payload).toBe("other");
   });
 
+  it("[MQTT-75] nor does it bring the client's own retained messages", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client.publish("a/own", "own", { retain: true });
+    await broker.act("publish", { topic: "a/other", payload: "other", retain: true });
+    await client.subscribe("a/#", { noLocal: true });
+    expect(seen(await client.expect("publish"))).toMatchObject({ payload: "other", retain: true });
+    await client.expectNothing();
+    await client.subscribe("a/#");
+    await client.expect("publish");
+    await client.expect("publish");
+  });
+
   it("[MQTT-76] UNSUBSCRIBE ends a subscription and says 0x11 where there was none", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);

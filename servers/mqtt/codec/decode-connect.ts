@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ConnectPacket, ProtocolVersion, Qos, Will } from "./packet.ts";
 import { PacketError } from "./packet-error.ts";
@@ -17,11 +18,13 @@ export class UnsupportedVersionError extends PacketError {
   }
 }
 
-export function decodeConnect(reader: ByteReader): ConnectPacket {
-  const version = readVersion(reader);
+export function decodeConnect(reader: ByteReader, firstByte: number): ConnectPacket {
+  const { version, bridge } = readVersion(reader);
   const flags = reader.byte();
+  // MQTT 3.1 leaves both without a meaning.
+  if (version > 3 && (firstByte & 0x0f) !== 0) throw malformed("Reserved bits of the fixed header are wrong.");
   // [MQTT-3.1.2-3]
-  if (flags & 0x01) throw malformed("The reserved connect flag is set.");
+  if (version > 3 && flags & 0x01) throw malformed("The reserved connect flag is set.");
   const hasWill = (flags & 0x04) !== 0;
   const willQos = (flags >> 3) & 0x03;
   const willRetain = (flags & 0x20) !== 0;
@@ -45,6 +48,7 @@ export function decodeConnect(reader: ByteReader): ConnectPacket {
   return {
     type: "connect",
     version,
+    ...(bridge && { bridge }),
     cleanStart: (flags & 0x02) !== 0,
     keepAliveSeconds,
     properties,
@@ -55,11 +59,16 @@ export function decodeConnect(reader: ByteReader): ConnectPacket {
   };
 }
 
-function readVersion(reader: ByteReader): ProtocolVersion {
+/** Mosquitto's bridges set the highest bit of the levels before 5.0. */
+const bridgeBit = 0x80;
+
+function readVersion(reader: ByteReader): { version: ProtocolVersion; bridge: boolean } {
   const name = reader.binary().toString("latin1");
   if (name !== "MQTT" && name !== "MQIsdp") throw malformed("This is not MQTT.");
   const level = reader.byte();
-  if (name === "MQIsdp" ? level === 3 : level === 4 || level === 5) return level as ProtocolVersion;
+  const bridge = level === (bridgeBit | 3) || level === (bridgeBit | 4);
+  const version = bridge ? level & ~bridgeBit : level;
+  if (name === "MQIsdp" ? version === 3 : version === 4 || version === 5) return { version: version as ProtocolVersion, bridge };
   throw new UnsupportedVersionError(level);
 }
 
@@ -69,6 +78,9 @@ function readWill(reader: ByteReader, version: ProtocolVersion, qos: Qos, retain
   const payload = Buffer.from(reader.binary());
   if (!isTopicName(topic)) throw new PacketError(reasonCode.topicNameInvalid, "The will's topic is not a topic name.");
   checkResponseTopic(properties?.responseTopic);
+  if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {
+    throw new PacketError(reasonCode.payloadFormatInvalid, "The will's payload is not UTF-8.");
+  }
   return { topic, payload, qos, retain, properties };
 }
 

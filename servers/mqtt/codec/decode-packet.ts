@@ -20,12 +20,13 @@ export function decodePacket(firstByte: number, bytes: Buffer, start: number, en
   reader.open(bytes, start, end);
   const type = packetTypes[firstByte >> 4] as (typeof packetTypes)[number];
   if (type === "publish") return decodePublish(reader, firstByte, version);
+  if (type === "connect") return decodeConnect(reader, firstByte);
   // [MQTT-2.2.2-2], [MQTT-3.6.1-1], [MQTT-3.8.1-1], [MQTT-3.10.1-1]
   const flags = type === "pubrel" || type === "subscribe" || type === "unsubscribe" ? 0x02 : 0x00;
-  if ((firstByte & 0x0f) !== flags) throw malformed("Reserved bits of the fixed header are wrong.");
+  // MQTT 3.1 has DUP on these three.
+  const unused = version === 3 && flags !== 0 ? 0x08 : 0x00;
+  if ((firstByte & 0x0f & ~unused) !== flags) throw malformed("Reserved bits of the fixed header are wrong.");
   switch (type) {
-    case "connect":
-      return decodeConnect(reader);
     case "connack":
       return decodeConnack(version);
     case "puback":

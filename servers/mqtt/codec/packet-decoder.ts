@@ -4,7 +4,7 @@ import { PacketError } from "./packet-error.ts";
 import { reasonCode } from "./reason-code.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
-const connectByte = 0x10;
+const connectType = 1;
 
 /**
  * Cuts a byte stream into packets. `append` what arrives, then take `next` until it is undefined.
@@ -56,7 +56,9 @@ export class PacketDecoder {
     const available = bytes.length - start;
     if (available < 2) return this.wait(2);
     const firstByte = bytes[start] as number;
-    if (this.version === undefined && firstByte !== connectByte) throw unexpectedFirst(firstByte);
+    if (this.version === undefined && firstByte >> 4 !== connectType) {
+      throw new PacketError(reasonCode.protocolError, "The first packet is not a CONNECT.");
+    }
     let bodyLength = 0;
     let multiplier = 1;
     let at = start + 1;
@@ -104,12 +106,4 @@ export class PacketDecoder {
     this.needed = needed;
     return undefined;
   }
-}
-
-function unexpectedFirst(firstByte: number): PacketError {
-  const isConnect = firstByte >> 4 === 1;
-  return new PacketError(
-    isConnect ? reasonCode.malformedPacket : reasonCode.protocolError,
-    isConnect ? "Reserved bits of the fixed header are wrong." : "The first packet is not a CONNECT.",
-  );
 }

@@ -16,6 +16,8 @@ export interface Will {
 export interface ConnectPacket {
   readonly type: "connect";
   readonly version: ProtocolVersion;
+  /** Of a mosquitto bridge. */
+  readonly bridge?: boolean;
   /** Clean session in 3.1.1. */
   readonly cleanStart: boolean;
   readonly keepAliveSeconds: number;

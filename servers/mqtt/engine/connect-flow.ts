@@ -15,6 +15,7 @@ import type { PendingWill } from "./session.ts";
 export function handleConnect(connection: Connection, packet: ConnectPacket): void {
   const { engine } = connection;
   connection.v5 = packet.version === 5;
+  connection.bridge = packet.bridge === true;
   connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
   connection.problemInformation = packet.properties?.requestProblemInformation !== 0;
   if (engine.connectedClients >= engine.limits.clients && !engine.sessions.get(packet.clientId)?.connection) {
@@ -111,7 +112,9 @@ export function refuseConnect(connection: Connection, error: PacketError): void 
   }
   if (connection.state === "authenticating" || isVersion5Connect(connection.decoder.raw())) {
     connection.v5 = true;
-    answerRefused(connection, error.reason, error.message);
+    // [MQTT5-3.2.2-8]: a CONNACK has no 0x94, which a PUBLISH too early may deserve.
+    const reason = error.reason === reasonCode.topicAliasInvalid ? reasonCode.protocolError : error.reason;
+    answerRefused(connection, reason, error.message);
     return;
   }
   connection.close(error.message);
@@ -141,7 +144,8 @@ export function handleAuth(connection: Connection, packet: DisconnectPacket): vo
   const method = packet.properties?.authenticationMethod;
   if (authenticationMethod === undefined)
     throw new PacketError(reasonCode.protocolError, "AUTH without an authentication method in CONNECT.");
-  if (method !== authenticationMethod) throw new PacketError(reasonCode.badAuthenticationMethod, "AUTH with another method than CONNECT.");
+  // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
+  if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "AUTH with another method than CONNECT.");
   if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
     const exchange = connection.engine.access.exchange(method);
     if (exchange) connection.exchange = { method, exchange, connect: undefined };
@@ -223,6 +227,7 @@ function accept(connection: Connection, packet: ConnectPacket, authentication: P
     }
   }
   const opened = engine.openSession(connection, packet.cleanStart, expirySeconds, willOf(packet, connection.identity));
+  if (opened.session.receivedCount > 0) connection.leftOpen = new Set(opened.session.received());
   connection.state = "connected";
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
   engine.observer.connected?.(connection, packet);

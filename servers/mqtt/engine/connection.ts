@@ -44,6 +44,8 @@ export class Connection {
   readonly decoder: PacketDecoder;
   state: ConnectionState = "opening";
   v5 = false;
+  /** Another broker's bridge: messages keep their retain flag for it, and its own do not come back. */
+  bridge = false;
   session: Session | undefined = undefined;
   identity: Identity = { clientId: "", username: undefined };
   /** As the client asked for it or the server decided; 0 is none. */
@@ -64,6 +66,8 @@ export class Connection {
   authenticationMethod: string | undefined = undefined;
   /** QoS 1 and 2 messages taken on whose acknowledgement waits for the bus. */
   unacknowledged = 0;
+  /** QoS 2 identifiers that an earlier connection of the session left unreleased. */
+  leftOpen: Set<number> | undefined = undefined;
   /** Packets wait: for an answer from elsewhere, or because the client is frozen or too fast. */
   private holds = 0;
   messagesIn = 0;

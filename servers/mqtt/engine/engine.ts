@@ -1,4 +1,3 @@
-import type { Qos } from "../codec/packet.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import { parseSharedFilter } from "../codec/topic.ts";
 import type { Access } from "./access.ts";
@@ -12,7 +11,7 @@ import { Message } from "./message.ts";
 import type { MessageBus } from "./message-bus.ts";
 import { FlushScheduler, type Transport } from "./output.ts";
 import { RetainedFeed } from "./retained-feed.ts";
-import { routeMessage } from "./route-message.ts";
+import { deliverTo, routeMessage } from "./route-message.ts";
 import { type PendingWill, Session } from "./session.ts";
 import type { SessionStore, StoredSession } from "./session-store.ts";
 import { storedForm } from "./stored-form.ts";
@@ -268,7 +267,7 @@ export class Engine {
     const ended = !this.sessions.has(session.clientId);
     this.handOn(
       session,
-      session.takeShared((subscription) => ended || subscription.group?.pick(session)?.session.connection !== undefined),
+      session.takeShared((subscription) => ended || subscription.group?.pick(undefined, session)?.session.connection !== undefined),
     );
   }
 
@@ -285,25 +284,29 @@ export class Engine {
   }
 
   private handOn(from: Session, deliveries: readonly Delivery[]): void {
-    for (const { message, qos, retain, shared } of deliveries) {
-      const next = this.groups.get(shared?.filter ?? "")?.pick(from);
-      if (next) next.session.deliver(message, qos, retain, next.identifiers, next);
+    for (const { message, shared } of deliveries) {
+      const next = this.groups.get(shared?.filter ?? "")?.pick(message, from);
+      if (next) deliverTo(next, message);
       else from.drop(message, "session ended");
     }
   }
 
   /** The retained messages for a new subscription. */
-  sendRetained(connection: Connection, filter: string, qos: Qos, identifier: number): void {
+  sendRetained(connection: Connection, filter: string, { qos, noLocal, identifier }: SubscriptionOptions): void {
+    const feed = (found: readonly Message[]) => {
+      // [MQTT5-3.8.3-3]
+      const wanted = noLocal ? found.filter(({ publisherId }) => publisherId !== connection.clientId) : found;
+      if (wanted.length > 0) connection.session?.feed(new RetainedFeed(wanted, qos, identifier > 0 ? [identifier] : undefined));
+    };
     const found = this.bus.retained.matching(filter);
-    const identifiers = identifier > 0 ? [identifier] : undefined;
     if (!(found instanceof Promise)) {
-      if (found.length > 0) connection.session?.feed(new RetainedFeed(found, qos, identifiers));
+      feed(found);
       return;
     }
     connection.hold();
     found.then(
       (messages) => {
-        if (connection.state === "connected") connection.session?.feed(new RetainedFeed(messages, qos, identifiers));
+        if (connection.state === "connected") feed(messages);
         connection.release();
       },
       (error: unknown) => {

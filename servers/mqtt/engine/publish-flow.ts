@@ -1,6 +1,7 @@
+import { isUtf8 } from "node:buffer";
 import type { PublishPacket } from "../codec/packet.ts";
 import { PacketError } from "../codec/packet-error.ts";
-import { reasonCode } from "../codec/reason-code.ts";
+import { type ReasonCode, reasonCode } from "../codec/reason-code.ts";
 import { levelCount } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
 import { topicLevels } from "./engine-limits.ts";
@@ -20,13 +21,20 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
     throw new PacketError(reasonCode.protocolError, "A client does not send subscription identifiers.");
   }
   const topic = resolveTopic(connection, packet);
-  // [MQTT-4.3.3-2]: the same QoS 2 message again; it was routed the first time.
-  if (qos === 2 && session.hasReceived(packetId)) {
-    connection.sendAck("pubrec", packetId, 0);
-    return;
+  if (qos > 0 && session.hasReceived(packetId)) {
+    if (qos === 2) {
+      // [MQTT5-4.3.3-10]: the same message again; it was routed the first time.
+      connection.leftOpen?.delete(packetId);
+      connection.sendAck("pubrec", packetId, 0);
+      return;
+    }
+    if (connection.v5) {
+      connection.sendAck("puback", packetId, reasonCode.packetIdentifierInUse, "A message with QoS 2 has that packet identifier.");
+      return;
+    }
   }
   // [MQTT5-3.3.4-7]
-  if (qos > 0 && connection.v5 && connection.unacknowledged + session.receivedCount >= engine.limits.receiveMaximum) {
+  if (qos > 0 && connection.v5 && openExchanges(connection, session) >= engine.limits.receiveMaximum) {
     throw new PacketError(reasonCode.receiveMaximumExceeded, "More messages are unacknowledged than the receive maximum allows.");
   }
   const message = new Message({
@@ -39,9 +47,13 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
     expiresAt: properties?.messageExpiryInterval === undefined ? 0 : Date.now() + properties.messageExpiryInterval * 1_000,
     publisherId: connection.clientId,
   });
-  const refusal = refusalOf(connection, message);
+  const refusal = refusalOf(connection, packet, message);
   if (refusal) {
-    if (qos === 0) return;
+    if (qos === 0) {
+      // §3.3.2.3.2
+      if (refusal.reason === reasonCode.payloadFormatInvalid) throw new PacketError(refusal.reason, refusal.text);
+      return;
+    }
     // [MQTT-3.3.5-2]: 3.1.1 has no way to say it, so the answer is positive; so is a QoS 2 exchange then kept.
     if (!connection.v5 && qos === 2) session.addReceived(packetId);
     connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
@@ -73,6 +85,10 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
   );
 }
 
+/** §4.9: what an earlier connection left open is not this one's. */
+const openExchanges = (connection: Connection, session: Session): number =>
+  connection.unacknowledged + session.receivedCount - (connection.leftOpen?.size ?? 0);
+
 function acknowledge(connection: Connection, packet: PublishPacket, message: Message): void {
   // §3.4.2.1, §3.5.2.1
   const reason = message.matched === 0 ? reasonCode.noMatchingSubscribers : reasonCode.success;
@@ -97,11 +113,11 @@ function resolveTopic(connection: Connection, packet: PublishPacket): string {
 }
 
 interface Refusal {
-  readonly reason: number;
+  readonly reason: ReasonCode;
   readonly text: string;
 }
 
-function refusalOf(connection: Connection, message: Message): Refusal | undefined {
+function refusalOf(connection: Connection, { properties, payload }: PublishPacket, message: Message): Refusal | undefined {
   const { engine, identity } = connection;
   const { topic } = message;
   if (topic.startsWith("$SYS/") || topic === "$SYS" || topic.startsWith("$share/")) {
@@ -110,6 +126,9 @@ function refusalOf(connection: Connection, message: Message): Refusal | undefine
   if (!engine.access.mayPublish(identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
   if (levelCount(topic) > topicLevels) {
     return { reason: reasonCode.topicNameInvalid, text: `A topic has at most ${topicLevels} levels here.` };
+  }
+  if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {
+    return { reason: reasonCode.payloadFormatInvalid, text: "The payload is not UTF-8." };
   }
   // Who cannot be told so gets the message routed, and not kept.
   if (message.retain && connection.v5 && message.qos > 0 && !engine.retainedRoom(message)) {

@@ -32,12 +32,17 @@ export function routeMessage(engine: Engine, message: Message): void {
 }
 
 function deliverToOne(group: SharedGroup, message: Message): void {
-  const member = group.pick();
+  const member = group.pick(message);
   if (!member) return;
   message.matched++;
-  const { options } = member;
+  deliverTo(member, message);
+}
+
+/** [MQTT5-4.8.2-3]: as this member of a shared subscription asked for it. */
+export function deliverTo(member: Subscription, message: Message): void {
+  const { options, session, identifiers } = member;
   const qos = message.qos < options.qos ? message.qos : options.qos;
-  member.session.deliver(message, qos, message.retain && options.retainAsPublished, member.identifiers, member);
+  session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, member);
 }
 
 /** Members who are there go before those who are away, also where they are at another broker. */

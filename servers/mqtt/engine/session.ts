@@ -11,6 +11,7 @@ import type { Message } from "./message.ts";
 import type { RetainedFeed } from "./retained-feed.ts";
 import type { SessionStore, StoredDelivery } from "./session-store.ts";
 import type { Subscription } from "./subscription.ts";
+import { fits } from "./write-publish.ts";
 
 const compactAbove = 256;
 
@@ -90,11 +91,19 @@ export class Session {
     return this.expirySeconds > 0 ? this.context.store : undefined;
   }
 
-  /** 3: can take a message at once; 2: connected; 1: away, or its queue is full; 0: cannot. */
-  readiness(): number {
-    if (!this.connection) return this.expirySeconds > 0 ? 1 : 0;
-    if (this.mayStart(this.connection)) return 3;
-    return this.queue.length < this.context.limits.queueMessages ? 2 : 1;
+  /**
+   * As a member of a shared subscription. 4: can take the message at once; 3: connected; 2: away, or its queue is full; 1: the
+   * message is too large for it; 0: cannot.
+   */
+  readiness(message: Message | undefined, { options, identifiers }: Subscription): number {
+    const { connection } = this;
+    if (!connection) return this.expirySeconds > 0 ? 2 : 0;
+    if (message && connection.maximumPacketSize > 0) {
+      const qos = message.qos < options.qos ? message.qos : options.qos;
+      if (!fits(connection, message, qos, identifiers)) return 1;
+    }
+    if (this.mayStart(connection)) return 4;
+    return this.queue.length < this.context.limits.queueMessages ? 3 : 2;
   }
 
   deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void {
@@ -221,9 +230,14 @@ export class Session {
     this.connection = connection;
     this.unsent = this.inflight.inOrder();
     this.pump();
+    // [MQTT5-3.3.4-10]: the receive maximum holds back no PUBREL.
+    for (const delivery of this.unsent) if (delivery.state === "awaiting pubcomp") this.sendAgain(delivery, connection);
+    this.unsent = this.unsent.filter(({ state }) => state !== "awaiting pubcomp");
   }
 
   private sendAgain(delivery: Delivery, connection: Connection): void {
+    // Acknowledged in the meantime.
+    if (this.inflight.get(delivery.packetId) !== delivery) return;
     if (delivery.state === "awaiting pubcomp") {
       connection.sendAck("pubrel", delivery.packetId, 0);
       return;
@@ -248,6 +262,8 @@ export class Session {
         if (reason < 0x80) {
           if (delivery.state === "awaiting pubrec") {
             delivery.state = "awaiting pubcomp";
+            // [MQTT-4.6.0-4]: PUBRELs keep the order of the PUBRECs.
+            delivery.order = ++this.lastOrder;
             this.store?.updated(this.clientId, delivery);
             delivery.message.trace?.acknowledged(this.clientId, reason);
           }

@@ -1,9 +1,10 @@
-import type { SubscribePacket, SubscriptionRequest, UnsubscribePacket } from "../codec/packet.ts";
+import type { SubscribePacket, UnsubscribePacket } from "../codec/packet.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import { isSharedFilter, levelCount, parseSharedFilter } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
 import { topicLevels } from "./engine-limits.ts";
 import type { Session } from "./session.ts";
+import type { SubscriptionOptions } from "./subscription.ts";
 
 /** MQTT 3.1.1 §3.9.3: the only failure that it knows. */
 const failure = 0x80;
@@ -11,8 +12,16 @@ const failure = 0x80;
 export function handleSubscribe(connection: Connection, packet: SubscribePacket): void {
   const { engine, v5 } = connection;
   const session = connection.session as Session;
+  if (v5 && session.hasReceived(packet.packetId)) {
+    connection.send({
+      type: "suback",
+      packetId: packet.packetId,
+      reasons: packet.subscriptions.map(() => reasonCode.packetIdentifierInUse),
+    });
+    return;
+  }
   const identifier = packet.properties?.subscriptionIdentifiers?.[0] ?? 0;
-  const wanted: { filter: string; request: SubscriptionRequest }[] = [];
+  const wanted: { filter: string; options: SubscriptionOptions }[] = [];
   let text: string | undefined;
   const reasons = packet.subscriptions.map((request) => {
     const refusal = refusalOf(connection, request.filter);
@@ -20,16 +29,17 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
       text = refusal.text;
       return v5 ? refusal.reason : failure;
     }
-    const isNew = engine.subscribe(session, request.filter, {
+    const options: SubscriptionOptions = {
       qos: request.qos,
-      noLocal: request.noLocal,
-      retainAsPublished: request.retainAsPublished,
+      noLocal: request.noLocal || connection.bridge,
+      retainAsPublished: request.retainAsPublished || connection.bridge,
       retainHandling: request.retainHandling,
       identifier,
-    });
+    };
+    const isNew = engine.subscribe(session, request.filter, options);
     // §3.3.1.3: never for a shared subscription; with handling 1 only for a new one.
     const retained = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
-    if (retained) wanted.push({ filter: request.filter, request });
+    if (retained) wanted.push({ filter: request.filter, options });
     return request.qos;
   });
   const properties =
@@ -37,7 +47,7 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons });
   engine.observer.subscribed?.(session, packet.subscriptions, reasons);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) engine.gatherShared(session);
-  for (const { filter, request } of wanted) engine.sendRetained(connection, filter, request.qos, identifier);
+  for (const { filter, options } of wanted) engine.sendRetained(connection, filter, options);
 }
 
 function refusalOf(connection: Connection, filter: string): { reason: number; text: string } | undefined {
@@ -55,8 +65,12 @@ function refusalOf(connection: Connection, filter: string): { reason: number; te
 }
 
 export function handleUnsubscribe(connection: Connection, packet: UnsubscribePacket): void {
-  const { engine } = connection;
+  const { engine, v5 } = connection;
   const session = connection.session as Session;
+  if (v5 && session.hasReceived(packet.packetId)) {
+    connection.send({ type: "unsuback", packetId: packet.packetId, reasons: packet.filters.map(() => reasonCode.packetIdentifierInUse) });
+    return;
+  }
   const reasons = packet.filters.map((filter) =>
     engine.unsubscribe(session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
   );

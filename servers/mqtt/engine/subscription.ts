@@ -1,4 +1,5 @@
 import type { Qos } from "../codec/packet.ts";
+import type { Message } from "./message.ts";
 import type { Session } from "./session.ts";
 
 export interface SubscriptionOptions {
@@ -60,8 +61,11 @@ export class SharedGroup {
     return this.members.flatMap(({ session }) => (session.connection ? [] : [session]));
   }
 
-  /** In turn; who can take a message now goes before who reads slowly, and that before who is away. */
-  pick(except?: Session): Subscription | undefined {
+  /**
+   * In turn; who can take a message now goes before who reads slowly, that before who is away, and that before whom the message is
+   * too large for.
+   */
+  pick(message: Message | undefined, except?: Session): Subscription | undefined {
     let best: Subscription | undefined;
     let bestRank = 0;
     const count = this.members.length;
@@ -69,11 +73,11 @@ export class SharedGroup {
       const index = (this.next + step) % count;
       const member = this.members[index] as Subscription;
       if (member.session === except) continue;
-      const rank = member.session.readiness();
+      const rank = member.session.readiness(message, member);
       if (rank <= bestRank) continue;
       best = member;
       bestRank = rank;
-      if (rank === 3) break;
+      if (rank === 4) break;
     }
     if (best) this.next = (this.members.indexOf(best) + 1) % count;
     return best;

@@ -38,30 +38,53 @@ export function writePublish(
 ): SendResult {
   const { v5, output, maximumPacketSize } = target;
   const expirySeconds = message.expiresAt === 0 ? -1 : message.secondsLeft(Date.now());
-  // [MQTT5-3.3.2-5]
-  if (expirySeconds === 0) return "expired";
+  // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: only while it was not sent.
+  if (expirySeconds === 0 && !dup) return "expired";
   if (message.fannedOut && (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))) {
     return writeShared(output, message, message.encodedFor(v5, qos, retain), maximumPacketSize, qos, packetId, dup);
   }
-  options.v5 = v5;
-  options.qos = qos;
-  options.retain = retain;
-  options.subscriptionIds = v5 ? identifiers : undefined;
-  options.expirySeconds = v5 ? expirySeconds : -1;
-  const aliases = target.sentAliases;
-  const known = aliases?.get(message.topic);
-  const fresh = known === undefined && (aliases?.size ?? 0) < target.aliasMaximum;
-  options.topicAlias = known ?? (fresh ? (aliases?.size ?? 0) + 1 : 0);
-  options.withTopic = known === undefined;
-  const length = message.encodedLength(options);
+  const length = measure(target, message, qos, retain, identifiers, expirySeconds);
   if (maximumPacketSize > 0 && length > maximumPacketSize) return "too large";
-  if (fresh) {
+  if (options.withTopic && options.topicAlias > 0) {
     target.sentAliases ??= new Map();
     target.sentAliases.set(message.topic, options.topicAlias);
   }
   const slab = output.reserve(length);
   output.end = message.encodeInto(slab, output.end, options, packetId, dup);
   return "sent";
+}
+
+/** Whether the client takes a packet of this size; shared subscriptions have someone else who may. */
+export function fits(target: PublishTarget, message: Message, qos: Qos, identifiers: readonly number[] | undefined): boolean {
+  if (target.maximumPacketSize === 0) return true;
+  const expirySeconds = message.expiresAt === 0 ? -1 : 0;
+  return measure(target, message, qos, false, identifiers, expirySeconds) <= target.maximumPacketSize;
+}
+
+/** Fills `options`; returns the length of the packet. */
+function measure(
+  { v5, sentAliases, aliasMaximum, maximumPacketSize }: PublishTarget,
+  message: Message,
+  qos: Qos,
+  retain: boolean,
+  identifiers: readonly number[] | undefined,
+  expirySeconds: number,
+): number {
+  options.v5 = v5;
+  options.qos = qos;
+  options.retain = retain;
+  options.subscriptionIds = v5 ? identifiers : undefined;
+  options.expirySeconds = v5 ? expirySeconds : -1;
+  const known = sentAliases?.get(message.topic);
+  const given = sentAliases?.size ?? 0;
+  options.topicAlias = known ?? (given < aliasMaximum ? given + 1 : 0);
+  options.withTopic = known === undefined;
+  const length = message.encodedLength(options);
+  if (maximumPacketSize === 0 || length <= maximumPacketSize || options.topicAlias === 0) return length;
+  // An alias costs bytes that may be too many; a short topic has fewer.
+  options.topicAlias = 0;
+  options.withTopic = true;
+  return message.encodedLength(options);
 }
 
 /** Copies bytes that many receivers share, and sets what is this one's own. */

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { connectWire, seen, startBroker, versions } from "./harness.ts";
+
+checkLeaks();
+
+describe("packet identifiers", () => {
+  it("[MQTT-55] one that a message with QoS 2 has is refused to other packets with 0x91", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    client.publish("t", "two", { qos: 2, packetId: 7 });
+    await client.expect("pubrec");
+    client.publish("t", "one", { qos: 1, packetId: 7 });
+    expect(await client.expect("puback")).toMatchObject({ packetId: 7, reason: 0x91 });
+    expect((await client.subscribe("t", {}, undefined, 7)).reasons).toEqual([0x91]);
+    client.send({ type: "unsubscribe", packetId: 7, filters: ["t", "u"] });
+    expect(await client.expect("unsuback")).toMatchObject({ packetId: 7, reasons: [0x91, 0x91] });
+    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ subscriptionCount: 0 });
+    client.send({ type: "pubrel", packetId: 7, reason: 0 });
+    expect(await client.expect("pubcomp")).toMatchObject({ packetId: 7, reason: 0 });
+    expect((await client.subscribe("t", {}, undefined, 7)).reasons).toEqual([0]);
+  });
+
+  it.each(versions)("[MQTT-58] is free again after PUBACK and PUBCOMP, whatever DUP says, version %s", async (version) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, version);
+    await client.subscribe("t");
+    for (const dup of [false, true]) {
+      client.publish("t", "one", { qos: 1, packetId: 7, dup });
+      expect(seen(await client.expect("publish"))).toMatchObject({ payload: "one", dup: false });
+      await client.expect("puback");
+      client.publish("t", "two", { qos: 2, packetId: 7, dup });
+      expect(seen(await client.expect("publish"))).toMatchObject({ payload: "two", dup: false });
+      await client.expect("pubrec");
+      client.send({ type: "pubrel", packetId: 7, reason: 0 });
+      await client.expect("pubcomp");
+    }
+  });
+
+  it("[MQTT-58] and after a PUBREC that refuses", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client.publish("$SYS/x", "refused", { qos: 2, packetId: 7 });
+    expect(await client.expect("pubrec")).toMatchObject({ reason: 0x87 });
+    await client.subscribe("t", {}, undefined, 7);
+    client.publish("t", "new", { qos: 2, packetId: 7 });
+    expect(seen(await client.expect("publish")).payload).toBe("new");
+  });
+});

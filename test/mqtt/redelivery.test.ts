@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { type Broker, connectWire, seen, startBroker, type WireClient } from "./harness.ts";
+
+checkLeaks();
+
+const clientId = "s";
+const kept = (receiveMaximum: number) => ({
+  clientId,
+  cleanStart: false,
+  properties: { sessionExpiryInterval: 600, receiveMaximum },
+});
+
+async function lose(client: WireClient, broker: Broker) {
+  client.destroy();
+  await expect.poll(async () => (await broker.act("client.read", { clientId }))?.connected).toBe(false);
+}
+
+/** A client that holds three messages with QoS 2, of which it acknowledged the third and then the first with PUBREC. */
+async function withReleased(broker: Broker) {
+  const client = await connectWire(broker, 5, kept(10));
+  await client.subscribe("t", { qos: 2 });
+  const ids: number[] = [];
+  for (const payload of ["1", "2", "3"]) {
+    await broker.act("publish", { topic: "t", qos: 2, payload });
+    ids.push((await client.expect("publish")).packetId);
+  }
+  const [one, two, three] = ids as [number, number, number];
+  for (const packetId of [three, one]) {
+    client.send({ type: "pubrec", packetId, reason: 0 });
+    await client.expect("pubrel");
+  }
+  await lose(client, broker);
+  return { one, two, three };
+}
+
+describe("sending again", () => {
+  it("[MQTT-27] PUBRELs come in the order of the PUBRECs, and no receive maximum holds them back", async () => {
+    const broker = await startBroker();
+    const { one, two, three } = await withReleased(broker);
+    const back = await connectWire(broker, 5, kept(1));
+    expect(await back.expect("pubrel")).toMatchObject({ packetId: three });
+    expect(await back.expect("pubrel")).toMatchObject({ packetId: one });
+    await back.expectNothing();
+    for (const packetId of [three, one]) back.send({ type: "pubcomp", packetId, reason: 0 });
+    expect(await back.expect("publish")).toMatchObject({ packetId: two, dup: true });
+  });
+
+  it.each([1, 2] as const)("[MQTT-28] what was sent with QoS %s is sent again though it expired meanwhile", async (qos) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, kept(1));
+    await client.subscribe("t", { qos: 2 });
+    for (const payload of ["sent", "waits"]) await broker.act("publish", { topic: "t", qos, payload, messageExpiryInterval: 1 });
+    const first = await client.expect("publish");
+    await lose(client, broker);
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    const back = await connectWire(broker, 5, kept(1));
+    const again = await back.expect("publish");
+    expect(seen(again)).toMatchObject({ payload: "sent", dup: true });
+    expect(again).toMatchObject({ packetId: first.packetId, properties: { messageExpiryInterval: 0 } });
+    const { packetId } = again;
+    if (qos === 1) back.send({ type: "puback", packetId, reason: 0 });
+    else {
+      back.send({ type: "pubrec", packetId, reason: 0 });
+      await back.expect("pubrel");
+      back.send({ type: "pubcomp", packetId, reason: 0 });
+    }
+    // The one that had not been sent is gone.
+    await back.expectNothing();
+    expect(await broker.act("client.read", { clientId })).toMatchObject({ dropped: 1, inflight: 0 });
+  });
+
+  it("[MQTT-28] an acknowledgement that comes before the message is sent again ends it", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, kept(2));
+    await client.subscribe("t", { qos: 1 });
+    for (const payload of ["1", "2"]) await broker.act("publish", { topic: "t", qos: 1, payload });
+    const one = await client.expect("publish");
+    const two = await client.expect("publish");
+    await lose(client, broker);
+    const back = await connectWire(broker, 5, kept(1));
+    await back.expect("publish");
+    back.send({ type: "puback", packetId: two.packetId, reason: 0 }).send({ type: "puback", packetId: one.packetId, reason: 0 });
+    await back.expectNothing();
+    expect(await broker.act("client.read", { clientId })).toMatchObject({ inflight: 0 });
+  });
+
+  it("[MQTT-29] exchanges that an earlier connection left open do not count against the receive maximum", async () => {
+    const broker = await startBroker({ receiveMaximum: 2 });
+    const first = await connectWire(broker, 5, kept(10));
+    for (const packetId of [1, 2]) {
+      first.publish("t", "", { qos: 2, packetId });
+      await first.expect("pubrec");
+    }
+    await lose(first, broker);
+    const back = await connectWire(broker, 5, kept(10));
+    for (const packetId of [3, 4]) {
+      back.publish("t", "", { qos: 2, packetId });
+      await back.expect("pubrec");
+    }
+    for (const packetId of [1, 2]) {
+      back.send({ type: "pubrel", packetId, reason: 0 });
+      expect(await back.expect("pubcomp")).toMatchObject({ packetId, reason: 0 });
+    }
+    back.publish("t", "", { qos: 1, packetId: 5 });
+    expect(await back.expectClose()).toMatchObject({ type: "disconnect", reason: 0x93 });
+  });
+});
