@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { hasPostgres, startPostgres } from "../test/events/real-servers.ts";
+import { hasPostgres, startPostgres } from "../test/support/real-servers.ts";
 import type { BenchOptions } from "./bench-options.ts";
 import { installMissing, wrkPackage } from "./debian-packages.ts";
 import {

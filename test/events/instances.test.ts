@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { EventJob } from "../../contract/events.ts";
+import { hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "../support/real-servers.ts";
 import { device, eventBody, getPage, getStats, post, startEvents, startProcess } from "./harness.ts";
-import { hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "./real-servers.ts";
 
 describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("two instances on PostgreSQL", () => {
   let server: RealServer;

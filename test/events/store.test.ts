@@ -4,9 +4,9 @@ import { createLog } from "../../servers/core/log.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { createPostgresStore } from "../../servers/events/store/postgres-store.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
+import { hasPostgres, missing, type RealServer, startPostgres } from "../support/real-servers.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { onEnd } from "./harness.ts";
-import { hasPostgres, missing, type RealServer, startPostgres } from "./real-servers.ts";
 import { start, storeContract } from "./store-contract.ts";
 
 const log = createLog({ level: () => "error", write: () => {} });

@@ -90,6 +90,28 @@ describe("persistence", () => {
     expect(await second.act("client.read", { clientId: "lost" })).toMatchObject({ queued: 0, inflight: 0 });
   });
 
+  it("[MQTT-145] a will that was published is not published again after a restart", async () => {
+    const dataDir = temporaryDir();
+    const first = await startBroker(persistent, dataDir);
+    const watcher = await connectWire(first, 5, kept("watcher"));
+    await watcher.subscribe("w", { qos: 1 });
+    const withWill = (clientId: string, willDelayInterval: number) =>
+      connectWire(first, 5, {
+        ...kept(clientId),
+        will: { topic: "w", payload: Buffer.from(clientId), qos: 1, retain: false, properties: { willDelayInterval } },
+      });
+    (await withWill("before", 1)).destroy();
+    const message = await watcher.expect("publish");
+    expect(seen(message).payload).toBe("before");
+    watcher.send({ type: "puback", packetId: message.packetId, reason: 0 });
+    await watcher.expectNothing();
+    (await withWill("after", 1)).destroy();
+    await first.stop();
+    const second = await startBroker(persistent, dataDir);
+    const back = await connectWire(second, 5, kept("watcher"));
+    expect(seen(await back.expect("publish")).payload).toBe("after");
+  });
+
   it("[MQTT-143] killed under load: nothing acknowledged is lost, and QoS 2 is never doubled", async () => {
     const dataDir = temporaryDir();
     const publishing = { nextId: 0, acknowledged: new Set<string>() };

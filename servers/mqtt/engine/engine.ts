@@ -214,6 +214,8 @@ export class Engine {
     session.will = undefined;
     session.willDueAt = 0;
     if (!will) return;
+    // Or it would come again after a restart.
+    session.store?.saveSession(session);
     const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
     if (topic.startsWith("$SYS") || !this.access.mayPublish({ clientId: session.clientId, username: will.username }, topic)) return;
     const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
