@@ -39,11 +39,10 @@ describe("sending again", () => {
     const broker = await startBroker();
     const { one, two, three } = await withReleased(broker);
     const back = await connectWire(broker, 5, kept(1));
+    expect(await back.expect("publish")).toMatchObject({ packetId: two, dup: true });
     expect(await back.expect("pubrel")).toMatchObject({ packetId: three });
     expect(await back.expect("pubrel")).toMatchObject({ packetId: one });
     await back.expectNothing();
-    for (const packetId of [three, one]) back.send({ type: "pubcomp", packetId, reason: 0 });
-    expect(await back.expect("publish")).toMatchObject({ packetId: two, dup: true });
   });
 
   it.each([1, 2] as const)("[MQTT-28] what was sent with QoS %s is sent again though it expired meanwhile", async (qos) => {
