@@ -1,6 +1,7 @@
 /** What a dashboard may ask of the supervisor (calls) and listen to (topics). */
 import { z } from "zod";
 import type { ConfigView } from "./config.ts";
+import { type ExportStarted, type ExportView, exportRequest } from "./export.ts";
 import { operation } from "./operation.ts";
 import { type ServiceId, type ServiceView, type Snippet, serviceIds } from "./service.ts";
 import { type LogLine, logLevels, type ProcessSample, type RateSample, type TrafficRow } from "./traffic.ts";
@@ -160,6 +161,10 @@ export const controlCalls = {
     }),
   ),
 
+  /** Settles when it is under way: the topic `export` tells how it goes on. */
+  "export.start": operation<ExportStarted>()(exportRequest),
+  "export.cancel": operation<null>()(z.strictObject({ id: z.int() })),
+
   "rate.history": operation<RateHistory>()(
     z.strictObject({ seconds: z.int().min(10).max(86_400), points: z.int().min(2).max(1_000).default(300) }),
   ),
@@ -175,6 +180,8 @@ interface CommonTopics {
   process: ProcessSample;
   profile: Profiles;
   log: LogLine;
+  /** The newest exports, the newest first. */
+  export: readonly ExportView[];
 }
 /** Every topic and what one of its items is. */
 export type Topics = CommonTopics & { [T in `traffic/${ServiceId}`]: TrafficRow } & {
@@ -206,6 +213,7 @@ export const topicPolicies: ReadonlyMap<string, TopicPolicy> = new Map<Topic, To
   ["rate", latest<RateSample>((sample) => sample.service)],
   ["process", latest<ProcessSample>(() => "")],
   ["profile", latest<Profiles>(() => "")],
+  ["export", latest<readonly ExportView[]>(() => "")],
   ["log", { batchesPerSecond: 15, batchItems: 500 }],
   ...serviceIds.flatMap((id): [Topic, TopicPolicy][] => [
     [`traffic/${id}`, { batchesPerSecond: 20, batchItems: 300, row: trafficRow }],

@@ -1,5 +1,6 @@
 /** What the events service's page asks for and is told. */
 import { z } from "zod";
+import { exportAction } from "./export.ts";
 import { httpActions } from "./http.ts";
 import { operation } from "./operation.ts";
 import type { Failure } from "./service.ts";
@@ -150,7 +151,7 @@ export interface RefusedLine {
 
 export interface EventJob {
   readonly id: number;
-  readonly kind: "export" | "import" | "delete" | "generate";
+  readonly kind: "import" | "delete" | "generate";
   readonly state: "running" | "done" | "cancelled" | "failed";
   readonly startedAt: number;
   readonly endedAt?: number;
@@ -158,12 +159,10 @@ export interface EventJob {
   readonly done: number;
   /** Expected in all; absent where nobody can know. */
   readonly total?: number;
-  /** Written or read. */
+  /** Read. */
   readonly bytes: number;
+  /** Of an import, like the rest. */
   readonly format?: EventFormat;
-  /** Of an export: the file, on the computer that runs Backlot. */
-  readonly file?: string;
-  /** Of an import. */
   readonly refused?: number;
   /** The first of them. */
   readonly refusedLines?: readonly RefusedLine[];
@@ -227,18 +226,15 @@ export const eventsActions = {
     z.strictObject({ prefix: z.string().max(100).default(""), limit: z.int().min(1).max(100).default(20) }),
   ),
 
-  "export.start": operation<EventJob>()(z.strictObject({ format: z.enum(eventFormats), filter })),
-  /** A part of a finished export, for saving it from the dashboard; `next` is absent after the last. */
-  "export.read": operation<{ readonly base64: string; readonly next?: number }>()(
-    z.strictObject({ job: z.int(), offset: z.int().min(0).default(0) }),
-  ),
+  /** What the filter matches at the first part, the oldest first. */
+  export: exportAction({ format: z.enum(eventFormats), filter }),
   /** An import is begun, then given its text in pieces of any length in order, then ended. */
   "import.begin": operation<EventJob>()(z.strictObject({ format: z.enum(eventFormats) })),
   /** Settles when the piece is stored: send the next one then. */
   "import.text": operation<EventJob>()(z.strictObject({ job: z.int(), text: z.string().max(512 << 10) })),
   "import.end": operation<EventJob>()(oneJob),
   "job.cancel": operation<EventJob>()(oneJob),
-  /** Takes an ended job from the list, and an export's file with it. */
+  /** Takes an ended job from the list. */
   "job.remove": operation<null>()(oneJob),
 
   /** How many a deletion would delete, for its question. */

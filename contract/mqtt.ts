@@ -1,5 +1,6 @@
 /** What the MQTT service's page asks for and is told. */
 import { z } from "zod";
+import { exportAction } from "./export.ts";
 import { operation } from "./operation.ts";
 
 /** Properties of a message as a person sets and reads them (MQTT 5.0 §3.3.2.3). */
@@ -332,19 +333,12 @@ export const mqttActions = {
   "message.read": operation<MqttMessage | null>()(z.strictObject({ id: z.int() })),
   /** Forgets counts and history; retained messages stay. */
   "history.clear": operation<{ readonly cleared: number }>()(none),
-  /**
-   * Recorded messages, oldest first, a JSON object a line: `{at, topic, qos, retain, publisher, payload (base64), properties}`;
-   * more of them with `after`. `share` of the history is behind it, 0 to 1.
-   */
-  "history.export": operation<{ readonly lines: readonly string[]; readonly after?: number; readonly share: number }>()(
-    z.strictObject({
-      filter: topicFilter.default("#"),
-      /** Only with this text in the payload. */
-      text: z.string().max(500).default(""),
-      after: z.int().default(0),
-      limit: z.int().min(1).max(5_000).default(1_000),
-    }),
-  ),
+  /** Recorded messages, oldest first, a JSON object a line: `{at, topic, qos, retain, publisher, payload (base64), properties}`. */
+  "history.export": exportAction({
+    filter: topicFilter.default("#"),
+    /** Only with this text in the payload. */
+    text: z.string().max(500).default(""),
+  }),
   "retained.clear": operation<{ readonly cleared: number }>()(z.strictObject({ filter: topicFilter })),
 
   /** A file of exported lines comes in pieces, cut anywhere, in place of the one before; the service keeps it until it stops. */

@@ -56,6 +56,7 @@ async function start(): Promise<void> {
     shell: "electron",
     version: app.getVersion(),
     environment: process.env,
+    chooseFile: (name) => window.chooseFile(name),
   });
   const window = createMainWindow({
     preload: inDist("electron", "preload.cjs"),

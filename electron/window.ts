@@ -1,4 +1,4 @@
-import { BrowserWindow, nativeTheme, screen, type WebContents } from "electron";
+import { BrowserWindow, dialog, nativeTheme, screen, type WebContents } from "electron";
 import { dashboardUrl } from "./dashboard-address.ts";
 import { dashboardWebPreferences } from "./security.ts";
 import { fitToDisplays, minimumSize, readWindowState, type WindowState, writeWindowState } from "./window-state.ts";
@@ -22,6 +22,8 @@ export interface MainWindow {
   show(): Promise<void>;
   hide(): void;
   contents(): WebContents | undefined;
+  /** Asks where to write a file of that name; undefined where the user changed their mind, or there is no window to ask in. */
+  chooseFile(name: string): Promise<string | undefined>;
   /** Writes its size and place down; resolves when that is on the disk. */
   save(): Promise<void>;
 }
@@ -98,6 +100,11 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
     },
     hide: () => window?.hide(),
     contents: () => window?.webContents,
+    async chooseFile(name) {
+      if (!window) return undefined;
+      const { canceled, filePath } = await dialog.showSaveDialog(window, { defaultPath: name });
+      return canceled || filePath === "" ? undefined : filePath;
+    },
     save,
   };
 }

@@ -1,10 +1,13 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import path from "node:path";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import { exportPath } from "../contract/export.ts";
 import { type DownFrame, maxFrameBytes, type Port } from "../contract/wire.ts";
 import { listenTcp } from "./core/tcp-listener.ts";
 import { readDashboardFile } from "./dashboard-files.ts";
+import type { ClaimedExport } from "./supervisor/exports.ts";
 
 export interface ControlServerOptions {
   /** 0 picks a free one. */
@@ -12,6 +15,8 @@ export interface ControlServerOptions {
   /** The built dashboard. */
   readonly dashboardDir: string;
   readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
+  /** The export that a link's token leads to, once. */
+  readonly claimExport: (token: string) => ClaimedExport | undefined;
 }
 
 export interface ControlServer {
@@ -20,11 +25,17 @@ export interface ControlServer {
   close(): Promise<void>;
 }
 
+const exportTypes: Readonly<Record<string, string>> = {
+  ".csv": "text/csv; charset=utf-8",
+  ".jsonl": "application/jsonl; charset=utf-8",
+  ".log": "text/plain; charset=utf-8",
+};
+
 /** A dashboard that does not read: above this its frames are dropped with the connection, and it comes back. */
 const maxBufferedBytes = 32 << 20;
 
 /**
- * The dashboard on loopback: static files, and the control WebSocket at /control. The link's token is swapped for a
+ * The dashboard on loopback: static files, exports, and the control WebSocket at /control. The link's token is swapped for a
  * cookie; Host and Origin are checked, so a page elsewhere can neither read nor ask, also not by DNS rebinding.
  * Throws PORT_IN_USE and the like.
  */
@@ -60,7 +71,24 @@ export async function startControlServer(options: ControlServerOptions): Promise
       if (request.headers["sec-fetch-site"] === "cross-site" && request.headers["sec-fetch-mode"] === "navigate") return openAnew(response);
       return refuse(response, 403, "Open the link that Backlot printed at its start.");
     }
-    await sendFile(response, url.pathname, request.method === "HEAD");
+    if (url.pathname.startsWith(exportPath)) await sendExport(request, response, url.pathname.slice(exportPath.length));
+    else await sendFile(response, url.pathname, request.method === "HEAD");
+  }
+
+  async function sendExport(request: IncomingMessage, response: ServerResponse, linkToken: string) {
+    // A look at the head must not use up the link.
+    if (request.method === "HEAD") return refuse(response, 405, "An export is fetched once, by GET.", { allow: "GET" });
+    const claimed = options.claimExport(linkToken);
+    if (!claimed) return refuse(response, 404, "This export was fetched already, or has run out. Start it again.");
+    response.writeHead(200, {
+      "content-type": exportTypes[path.extname(claimed.name)] ?? "application/octet-stream",
+      "content-disposition": `attachment; filename="${claimed.name}"`,
+      "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+      "cache-control": "no-store",
+    });
+    await claimed.sendTo(response);
   }
 
   async function sendFile(response: ServerResponse, pathname: string, headOnly: boolean) {

@@ -17,6 +17,8 @@ export interface RunParts {
   /** Those of the catalog where none are given. */
   readonly services?: readonly Service[];
   readonly timing?: Partial<ServiceTiming>;
+  /** Desktop: asks the user where to write an export. */
+  readonly chooseFile?: (name: string) => Promise<string | undefined>;
 }
 
 /** The supervisor of one run, as both shells make it. */
@@ -28,6 +30,7 @@ export function createRun({
   environment,
   services = builtServices,
   timing,
+  chooseFile,
 }: RunParts): Promise<Supervisor> {
   return createSupervisor({
     services,
@@ -40,5 +43,6 @@ export function createRun({
     flags: commandLine.flags,
     alone: commandLine.only && commandLine.start.length === 1 ? commandLine.start[0] : undefined,
     ...(timing && { timing }),
+    ...(chooseFile && { chooseFile }),
   });
 }

@@ -34,7 +34,7 @@ export async function runBacklot(options: BacklotOptions): Promise<number> {
   });
   try {
     supervisor.onLog(output.logs);
-    server = await serve(options, supervisor.attach);
+    server = await serve(options, supervisor);
     supervisor.onStatus(output.status);
 
     const named = commandLine.only && commandLine.shell === "headless";
@@ -59,12 +59,12 @@ export async function runBacklot(options: BacklotOptions): Promise<number> {
 const isBuilt = (supervisor: Supervisor, id: ServiceId) => supervisor.views().some((view) => view.id === id && view.built);
 
 /** On the port asked for, which must be free; by default on 7070 or the next free one. */
-async function serve(options: BacklotOptions, attach: Parameters<typeof startControlServer>[0]["attach"]): Promise<ControlServer> {
+async function serve(options: BacklotOptions, { attach, claimExport }: Pick<Supervisor, "attach" | "claimExport">): Promise<ControlServer> {
   const { dashboardDir, commandLine, output } = options;
   const asked = commandLine.dashboardPort;
   for (let port = asked ?? dashboardPort; ; ) {
     try {
-      const server = await startControlServer({ port, dashboardDir, attach });
+      const server = await startControlServer({ port, dashboardDir, attach, claimExport });
       if (asked === undefined && port !== dashboardPort) output.say(`Port ${dashboardPort} is taken: the dashboard is on ${port}.`);
       return server;
     } catch (error) {

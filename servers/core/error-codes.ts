@@ -23,7 +23,9 @@ export const errorCodes = {
   STORE_UNREACHABLE: "The database cannot be opened or reached.",
   STORE_BUSY: "The database is slower than what arrives.",
   RUNTIME_TOO_OLD: "This Node is too old for a part of Backlot.",
-  JOB_UNKNOWN: "There is no such export, import or deletion, or it is in another state.",
+  JOB_UNKNOWN: "There is no such import or deletion, or it is in another state.",
+  EXPORT_UNWRITABLE: "The file chosen for an export cannot be written.",
+  EXPORT_UNFETCHED: "The browser did not fetch an export in time.",
   INTERNAL: "A fault in Backlot itself.",
 } as const;
 export type ErrorCode = keyof typeof errorCodes;

@@ -1,12 +1,10 @@
-import { open, rm } from "node:fs/promises";
-import path from "node:path";
 import type { EventFilter, EventJob, EventsActions } from "../../contract/events.ts";
 import type { Handlers } from "../../contract/operation.ts";
 import type { Log } from "../core/log.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
 import { createEventJobs, nextTurn } from "./jobs/event-jobs.ts";
-import { exportEvents } from "./jobs/export-events.ts";
+import { exportPart } from "./jobs/export-events.ts";
 import { createEventImport, type EventImport } from "./jobs/import-events.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 import { outcomePlot } from "./outcome-plot.ts";
@@ -15,7 +13,6 @@ import { retryWhileLocked } from "./retry-while-locked.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 const eventsAtOnce = 1_000;
-const exportPartBytes = 256 << 10;
 const dayMs = 86_400_000;
 
 /** What the page can do without the service listening: all but requests to it and the limits. */
@@ -23,36 +20,14 @@ export type DataHandlers = Omit<Handlers<EventsActions>, "try" | "sample.start" 
 
 export function createDataActions(parts: {
   readonly access: StoreAccess;
-  readonly exportDir: () => string;
   readonly log: Log;
   readonly showJobs: (jobs: readonly EventJob[]) => void;
 }): { readonly handlers: DataHandlers; close(): Promise<void> } {
-  const { access, exportDir, log } = parts;
+  const { access, log } = parts;
   const { store } = access;
   const add = (events: readonly NewEvent[]) => retryWhileLocked(() => store.add(events));
   const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()) });
   const imports = new Map<number, { readonly source: EventImport; end(error?: unknown): void; queue: Promise<void> }>();
-
-  function startExport(format: "csv" | "jsonl", filter: EventFilter, total: number | undefined): EventJob {
-    const stamp = new Date().toISOString().slice(0, 23).replaceAll(/[:.]/g, "-");
-    const file = path.join(exportDir(), `events-${stamp}.${format}`);
-    return jobs.start({ kind: "export", format, file, ...(total !== undefined && { total }) }, (job) =>
-      exportEvents({ store, format, filter, file, job }),
-    );
-  }
-
-  async function readExport(id: number, offset: number): Promise<{ base64: string; next?: number }> {
-    const job = jobs.get(id);
-    if (job.kind !== "export" || job.state !== "done" || !job.file) throw notInThatState(id, "is no finished export");
-    const handle = await open(job.file, "r");
-    try {
-      const { bytesRead, buffer } = await handle.read({ buffer: Buffer.alloc(exportPartBytes), position: offset });
-      const next = offset + bytesRead;
-      return { base64: buffer.subarray(0, bytesRead).toString("base64"), ...(next < job.bytes && bytesRead > 0 && { next }) };
-    } finally {
-      await handle.close();
-    }
-  }
 
   function beginImport(format: "csv" | "jsonl"): EventJob {
     const source = createEventImport({ add, format });
@@ -143,15 +118,13 @@ export function createDataActions(parts: {
       page: opened((params) => pageOfEvents(store, params)),
       plot: opened(({ range, filter }) => outcomePlot(store, range, filter, Date.now())),
       devices: opened(({ prefix, limit }) => store.devices(prefix, limit)),
-      "export.start": opened(async ({ format, filter }) => startExport(format, filter, await exactTotal(filter))),
-      "export.read": ({ job, offset }) => readExport(job, offset),
+      export: opened((params) => exportPart(store, params)),
       "import.begin": opened(({ format }) => beginImport(format)),
       "import.text": ({ job, text }) => feedImport(job, (source) => source.add(text), Buffer.byteLength(text), false),
       "import.end": ({ job }) => feedImport(job, (source) => source.end(), 0, true),
       "job.cancel": ({ job }) => jobs.cancel(job),
-      "job.remove": async ({ job }) => {
-        const { file } = jobs.remove(job);
-        if (file) await rm(file, { force: true });
+      "job.remove"({ job }) {
+        jobs.remove(job);
         return null;
       },
       "delete.count": opened(({ filter }) => countMatching(store, filter)),

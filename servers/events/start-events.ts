@@ -1,4 +1,3 @@
-import path from "node:path";
 import type { EventsActions, EventsViews } from "../../contract/events.ts";
 import type { Endpoint } from "../../contract/service.ts";
 import { createHttpRecorder } from "../core/http-recorder.ts";
@@ -25,8 +24,7 @@ function openData(context: EventsContext): { access: StoreAccess; handlers: Data
   const show = <Name extends keyof EventsViews>(name: Name, value: EventsViews[Name]) => context.view(name, value);
   const access = createStoreAccess({ store: createStore(config, context.dataDir, log), log, view: show });
   onStop(access.close);
-  const exportDir = () => path.join(context.dataDir(), "exports");
-  const data = createDataActions({ access, exportDir, log, showJobs: (jobs) => show("jobs", jobs) });
+  const data = createDataActions({ access, log, showJobs: (jobs) => show("jobs", jobs) });
   onStop(data.close);
   return { access, handlers: data.handlers };
 }

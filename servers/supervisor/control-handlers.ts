@@ -1,10 +1,13 @@
 import { type AppInfo, type ControlCall, type ControlCalls, controlCalls, type Profiles } from "../../contract/control.ts";
+import type { ExportPart, ExportSource } from "../../contract/export.ts";
 import type { Handlers, ParsedParamsOf } from "../../contract/operation.ts";
 import type { ServiceId, ServiceView } from "../../contract/service.ts";
 import type { Log } from "../core/log.ts";
 import { parseParams } from "../core/parse-params.ts";
 import { ServiceError } from "../core/service-error.ts";
 import type { CallHandler } from "./dashboard-session.ts";
+import type { PartReader } from "./export-pump.ts";
+import type { Exports } from "./exports.ts";
 import type { LogStore } from "./log-store.ts";
 import { isPortFree, nextFreePort, portHolder } from "./port-doctor.ts";
 import { createProfileHandlers } from "./profiles.ts";
@@ -21,6 +24,7 @@ export interface ControlParts {
   readonly hub: TopicHub;
   readonly logs: LogStore;
   readonly rates: RateHistoryStore;
+  readonly exports: Exports;
   readonly log: Log;
 }
 
@@ -45,6 +49,20 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     for (const service of all) service.refresh();
     return profiles;
   };
+
+  function partReader(source: ExportSource): PartReader {
+    switch (source.kind) {
+      case "action": {
+        const service = find(source.id);
+        return async (after) =>
+          (await service.act(source.action, { ...source.params, ...(after !== undefined && { after }) })) as ExportPart;
+      }
+      case "log":
+        return async (after) => parts.logs.exportPart(source, after);
+      default:
+        return source satisfies never;
+    }
+  }
 
   const handlers: Handlers<ControlCalls> = {
     "app.info": () => parts.info,
@@ -112,6 +130,11 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),
     "traffic.restore": ({ id }) => ({ restored: find(id).traffic.restore() }),
     "log.read": (query) => parts.logs.read(query),
+    "export.start": ({ source, ...request }) => parts.exports.start(request, partReader(source)),
+    "export.cancel"({ id }) {
+      parts.exports.cancel(id);
+      return null;
+    },
     "rate.history": ({ seconds, points }) => parts.rates.read(seconds, points),
   };
 

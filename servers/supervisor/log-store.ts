@@ -1,5 +1,8 @@
 import type { LogPage } from "../../contract/control.ts";
+import type { ExportPart } from "../../contract/export.ts";
+import { logText } from "../../contract/log-text.ts";
 import { type LogLevel, type LogLine, type LogSource, logLevels } from "../../contract/traffic.ts";
+import { exportCursorText, parseExportCursor } from "../core/export-cursor.ts";
 import type { LogEntry } from "../core/log.ts";
 import { createBoundedRing } from "./bounded-ring.ts";
 
@@ -14,12 +17,16 @@ export interface LogQuery {
 export interface LogStore {
   add(source: LogSource, entry: LogEntry): LogLine;
   read(query: LogQuery): LogPage;
+  /** Matching lines as text, the oldest first, some thousand at a time. */
+  exportPart(query: Pick<LogQuery, "source" | "level" | "text">, after: string | undefined): ExportPart;
 }
 
 const ringLimits = { items: 50_000, bytes: 32 << 20 };
 /** Kept apart, so that a flood of requests does not push the rare line out. */
 const notableLimits = { items: 500, bytes: 1 << 20 };
 const maxLineLength = 8_192;
+
+const exportedLines = 2_000;
 
 const isNotable = (line: LogLine) => line.notable === true || line.level === "warning" || line.level === "error";
 
@@ -38,17 +45,36 @@ export function createLogStore(): LogStore {
     },
     read(query) {
       const ring = query.notable ? notable : all;
-      const least = logLevels.indexOf(query.level);
-      const needle = query.text.trim().toLowerCase();
+      const matches = createMatcher(query);
       const lines: LogLine[] = [];
       for (const line of ring.newestFirst()) {
-        if (query.source !== undefined && line.source !== query.source) continue;
-        if (logLevels.indexOf(line.level) < least) continue;
-        if (needle !== "" && !line.text.toLowerCase().includes(needle)) continue;
+        if (!matches(line)) continue;
         lines.push(line);
         if (lines.length === query.limit) break;
       }
       return { lines: lines.reverse(), kept: ring.size };
     },
+    exportPart(query, after) {
+      const matches = createMatcher(query);
+      const { from, to } = after === undefined ? { from: 0, to: seq } : parseExportCursor(after);
+      let text = "";
+      let items = 0;
+      for (const line of all.oldestFirst()) {
+        if (line.seq <= from || line.seq > to || !matches(line)) continue;
+        text += logText(line);
+        items += 1;
+        if (items === exportedLines) return { text, items, next: exportCursorText({ from: line.seq, to }) };
+      }
+      return { text, items };
+    },
   };
+}
+
+function createMatcher({ source, level, text }: Pick<LogQuery, "source" | "level" | "text">): (line: LogLine) => boolean {
+  const least = logLevels.indexOf(level);
+  const needle = text.trim().toLowerCase();
+  return (line) =>
+    (source === undefined || line.source === source) &&
+    logLevels.indexOf(line.level) >= least &&
+    (needle === "" || line.text.toLowerCase().includes(needle));
 }

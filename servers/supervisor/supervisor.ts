@@ -8,6 +8,7 @@ import { createLog, type Log } from "../core/log.ts";
 import type { Service } from "../core/service.ts";
 import { createControlHandlers } from "./control-handlers.ts";
 import { serveDashboard } from "./dashboard-session.ts";
+import { type ClaimedExport, createExports, type ExportsOptions } from "./exports.ts";
 import { createLogStore } from "./log-store.ts";
 import type { ServiceTiming } from "./managed-service.ts";
 import { residentBytes } from "./process-sampler.ts";
@@ -38,6 +39,8 @@ export interface SupervisorOptions {
   /** The one service that was asked for, which may use variables that elsewhere are another's. */
   readonly alone?: ServiceId | undefined;
   readonly timing?: Partial<ServiceTiming>;
+  /** Desktop: asks the user where to write an export. */
+  readonly chooseFile?: ExportsOptions["chooseFile"];
 }
 
 export interface Supervisor {
@@ -53,6 +56,8 @@ export interface Supervisor {
   readonly log: Log;
   /** Serves one dashboard; `reject` ends a connection that sent something that is no frame. */
   attach(port: Port<DownFrame, unknown>, reject: () => void): void;
+  /** The export that a link's token leads to, once. */
+  claimExport(token: string): ClaimedExport | undefined;
   /** Stops every service and lets go of everything; later calls wait for the first. */
   close(): Promise<void>;
 }
@@ -64,6 +69,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const hub = createTopicHub();
   const logs = createLogStore();
   const rates = createRateHistory();
+  const exports = createExports({ publish: (list) => hub.publish("export", list), chooseFile: options.chooseFile });
   const startedAt = Date.now();
 
   function addLogs(source: LogSource, entries: readonly LogEntry[]) {
@@ -124,6 +130,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     hub,
     logs,
     rates,
+    exports,
     log,
   });
 
@@ -143,6 +150,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   let closing: Promise<void> | undefined;
   async function close() {
     clearInterval(sampling);
+    await exports.close();
     await Promise.all([...supervised.values()].map((service) => service.close()));
     await settings.settled();
   }
@@ -162,6 +170,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     },
     log,
     attach: (port, reject) => serveDashboard({ port, hub, call: handlers.call, reject }),
+    claimExport: exports.claim,
     close() {
       closing ??= close();
       return closing;

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import os from "node:os";
 import path from "node:path";
+import type { Writable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import type { DownFrame } from "../../contract/wire.ts";
@@ -26,8 +27,16 @@ async function start() {
   writeFileSync(path.join(root, "secret.txt"), "secret");
   writeFileSync(path.join(root, "dashboard-secret.txt"), "secret");
   const hub = createTopicHub();
+  let unclaimed = 1;
+  const claimExport = (token: string) =>
+    token === "the-token" && unclaimed-- > 0 ? { name: "events.csv", sendTo: async (to: Writable) => void to.end("a,b\r\n") } : undefined;
   const call = async (name: string, params: unknown) => ({ name, params });
-  const server = await startControlServer({ port: 0, dashboardDir, attach: (port, reject) => serveDashboard({ port, hub, call, reject }) });
+  const server = await startControlServer({
+    port: 0,
+    dashboardDir,
+    attach: (port, reject) => serveDashboard({ port, hub, call, reject }),
+    claimExport,
+  });
   let closed = false;
   const close = async () => {
     if (!closed) await server.close();
@@ -94,6 +103,27 @@ describe("control server", () => {
     expect(page.headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
     expect((await httpRequest(origin, { headers: { ...headers, "sec-fetch-site": "same-origin" } })).status).toBe(403);
     expect((await httpRequest(origin, { headers: { ...headers, "sec-fetch-mode": "no-cors" } })).status).toBe(403);
+  });
+
+  it("[BL-101] serves an export once, to who has the cookie, as a file and nothing else", async () => {
+    const { get, origin, port } = await start();
+    const link = "/export/the-token";
+    expect((await httpRequest(`${origin}${link}`)).status).toBe(403);
+    expect((await get(link, { headers: { host: `evil.example:${port}` } })).status).toBe(421);
+    expect(await get(link, { method: "HEAD" })).toMatchObject({ status: 405, headers: { allow: "GET" } });
+    expect((await get("/export/another-token")).status).toBe(404);
+    expect(await get(link)).toMatchObject({
+      status: 200,
+      body: "a,b\r\n",
+      headers: {
+        "content-type": "text/csv; charset=utf-8",
+        "content-disposition": 'attachment; filename="events.csv"',
+        "content-security-policy": "default-src 'none'; sandbox; frame-ancestors 'none'",
+        "x-content-type-options": "nosniff",
+        "cache-control": "no-store",
+      },
+    });
+    expect((await get(link)).status).toBe(404);
   });
 
   it("[BL-90] answers for its loopback names only, and on loopback only", async () => {

@@ -12,5 +12,6 @@ export const shell = strict("shell", { openExternal: async (_url: string) => {} 
 export const clipboard = strict("clipboard", { writeText: (_text: string) => {} });
 export const dialog = strict("dialog", {
   showMessageBox: async (_options: object) => ({ response: 0, checkboxChecked: false }),
+  showSaveDialog: async (_window: object, _options: object) => ({ canceled: true, filePath: "" }),
   showErrorBox: (title: string, content: string) => void process.stderr.write(`[dialog] ${title}: ${content}\n`),
 });

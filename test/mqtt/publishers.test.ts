@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import type { ExportPart } from "../../contract/export.ts";
 import type { MqttViews } from "../../contract/mqtt.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -59,12 +60,13 @@ describe("what the broker itself publishes", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-131] exports the history in pages, of a filter and a text, telling how far it is", async () => {
+  it("[MQTT-131] exports the history in parts, of a filter and a text, telling how many there are", async () => {
     const broker = await startBroker();
     await broker.act("publish", { topic: "a", payload: "one", qos: 1, userProperties: [["k", "v"]], messageExpiryInterval: 60 });
     for (let count = 0; count < 4; count++) await broker.act("publish", { topic: "b", payload: `two ${count}` });
-    const { lines, share, after } = await broker.act("history.export", {});
-    expect([lines.length, share, after]).toEqual([5, 1, undefined]);
+    const { text, ...counted } = await broker.act("history.export", {});
+    expect(counted).toEqual({ items: 5, total: 5 });
+    const lines = text.trimEnd().split("\n");
     expect(JSON.parse(lines[0] ?? "")).toEqual({
       at: expect.any(Number),
       topic: "a",
@@ -74,11 +76,20 @@ describe("what the broker itself publishes", () => {
       payload: "b25l",
       properties: { userProperties: [["k", "v"]], messageExpiryInterval: 60 },
     });
-    const first = await broker.act("history.export", { filter: "b", limit: 2 });
-    expect([first.lines.length, first.share]).toEqual([2, 0.5]);
-    const second = await broker.act("history.export", { filter: "b", limit: 9, after: first.after ?? 0 });
-    expect([...first.lines, ...second.lines]).toEqual(lines.slice(1));
-    expect((await broker.act("history.export", { text: "two 3" })).lines).toEqual(lines.slice(4));
+    expect(await broker.act("history.export", { text: "two 3" })).toEqual({ text: `${lines[4]}\n`, items: 1, total: 1 });
+
+    for (let count = 0; count < 60; count++) await broker.act("publish", { topic: "c", payload: "x".repeat(20_000) });
+    const first = await broker.act("history.export", { filter: "c" });
+    expect(first).toMatchObject({ items: expect.any(Number), total: 60, next: expect.any(String) });
+    // Not in it, as it came later.
+    await broker.act("publish", { topic: "c", payload: "late" });
+    let items = first.items;
+    for (let { next } = first; next !== undefined; ) {
+      const part: ExportPart = await broker.act("history.export", { filter: "c", after: next });
+      items += part.items;
+      next = part.next;
+    }
+    expect(items).toBe(60);
   });
 
   it("[MQTT-131] a file comes in pieces cut anywhere, and is replayed with its properties and pauses", async () => {

@@ -148,7 +148,7 @@ describe("the examples to try", () => {
 describe("a job", () => {
   const job = (change: Partial<EventJob>): EventJob => ({
     id: 1,
-    kind: "export",
+    kind: "import",
     state: "running",
     startedAt: now,
     done: 8_214,
@@ -160,7 +160,7 @@ describe("a job", () => {
   it("says what it does and how far it is", () => {
     const running = job({ total: 12_480 });
     expect([jobTitle(running), jobFigures(running), Math.round(jobPercent(running) ?? 0)]).toEqual([
-      "Exporting JSONL",
+      "Importing JSONL",
       "8,214 of 12,480 · 2.1 MB",
       66,
     ]);
@@ -181,10 +181,10 @@ describe("a job", () => {
 
   it("has the bar while it runs or waits for its user; what went well leaves after a while", () => {
     const generated = job({ id: 2, kind: "generate", state: "done", endedAt: now });
-    const exported = job({ id: 3, state: "done", endedAt: now - 60_000 });
-    expect(foremostJob([generated, exported], now + 1_000)?.id).toBe(2);
-    expect(foremostJob([generated, exported], now + 20_000)?.id).toBe(3);
-    expect(foremostJob([exported, job({ id: 4 })], now)?.id).toBe(4);
+    const imported = job({ id: 3, state: "done", refused: 2, endedAt: now - 60_000 });
+    expect(foremostJob([generated, imported], now + 1_000)?.id).toBe(2);
+    expect(foremostJob([generated, imported], now + 20_000)?.id).toBe(3);
+    expect(foremostJob([imported, job({ id: 4 })], now)?.id).toBe(4);
     expect(foremostJob([generated], now + 20_000)).toBeUndefined();
   });
 });

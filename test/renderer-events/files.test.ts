@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EventJob } from "../../contract/events.ts";
 import { type EventsAsk, formatOfFile, importFile } from "../../renderer/src/events/import-file.ts";
-import { fileNameOf, readExport } from "../../renderer/src/events/save-export.ts";
 
 const job: EventJob = { id: 7, kind: "import", state: "running", startedAt: 0, done: 0, bytes: 0 };
 
@@ -47,26 +46,5 @@ describe("an import", () => {
     ["events.json", "jsonl"],
   ])("of %s is read as %s", (name, format) => {
     expect(formatOfFile(name)).toBe(format);
-  });
-});
-
-describe("an export", () => {
-  it("is read in parts, in order, and tells how far it is", async () => {
-    const parts = ["ab", "cd", "e"];
-    const { asked, ask } = recorder({
-      "export.read": ({ offset }: { offset: number }) => ({
-        base64: btoa(parts[offset / 2] as string),
-        ...(offset < 4 && { next: offset + 2 }),
-      }),
-    });
-    const shares: number[] = [];
-    const read = await readExport(ask, { id: 7, bytes: 5 }, (share) => shares.push(share));
-    expect(await new Blob(read).text()).toBe("abcde");
-    expect(shares).toEqual([0.4, 0.8, 1]);
-    expect(asked.map(([, params]) => params)).toEqual([0, 2, 4].map((offset) => ({ job: 7, offset })));
-  });
-
-  it.each(["/data/exports/events-1.csv", "C:\\data\\exports\\events-1.csv"])("%s is offered under its own name", (file) => {
-    expect(fileNameOf(file)).toBe("events-1.csv");
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MqttReplayFile } from "../../contract/mqtt.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
-import { type ExportProgress, type ReadExportPage, readExport } from "../../renderer/src/mqtt/read-export.ts";
 import { type ReplayReceiver, sendReplayFile } from "../../renderer/src/mqtt/send-replay-file.ts";
 
 const failing = (code: string) => () => Promise.reject(new FailureError({ code, message: "", hint: "" }));
@@ -37,40 +36,5 @@ describe("a file to replay", () => {
     const file = new File(["{}"], "recorded.jsonl");
     await expect(sendReplayFile(receiver({ text: failing("JOB_UNKNOWN") }).asks, file)).resolves.toBeUndefined();
     await expect(sendReplayFile(receiver({ text: failing("CALL_INVALID") }).asks, file)).rejects.toBeInstanceOf(FailureError);
-  });
-});
-
-describe("an export", () => {
-  const pages: Awaited<ReturnType<ReadExportPage>>[] = [
-    { lines: ["1", "2"], after: 2, share: 0.5 },
-    { lines: [], after: 9, share: 0.9 },
-    { lines: ["3"], share: 1 },
-  ];
-
-  it("is read page by page, and tells how far it is", async () => {
-    const asked: unknown[] = [];
-    const told: ExportProgress[] = [];
-    const read: ReadExportPage = async (params) => {
-      asked.push(params);
-      return pages[asked.length - 1] as (typeof pages)[0];
-    };
-    const file = await readExport(read, { filter: "#", text: "x" }, (progress) => told.push(progress), new AbortController().signal);
-    expect(file?.parts.join("")).toBe("1\n2\n3\n");
-    expect(file?.messages).toBe(3);
-    expect(asked).toEqual([0, 2, 9].map((after) => ({ filter: "#", text: "x", after })));
-    expect(told).toEqual([
-      { messages: 2, share: 0.5 },
-      { messages: 2, share: 0.9 },
-      { messages: 3, share: 1 },
-    ]);
-  });
-
-  it("gives nothing where it was cancelled", async () => {
-    const abort = new AbortController();
-    const read: ReadExportPage = async () => {
-      abort.abort();
-      return pages[0] as (typeof pages)[0];
-    };
-    expect(await readExport(read, { filter: "#", text: "" }, () => {}, abort.signal)).toBeUndefined();
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { logText } from "../../contract/log-text.ts";
 import type { LogLine } from "../../contract/traffic.ts";
 import { createFrameStore, createKeyedStore } from "../../renderer/src/control/frame-store.ts";
 import { appendLines, emptyLogBuffer, heldLogLines } from "../../renderer/src/control/log-buffer.ts";
 import { appendRate, noRecentRate, sparklineSamples } from "../../renderer/src/control/rate-history.ts";
 import { matchesFilter } from "../../renderer/src/logs/log-filter.ts";
-import { logFile } from "../../renderer/src/logs/log-text.ts";
 
 function createFrames() {
   const runs: (() => void)[] = [];
@@ -85,7 +85,7 @@ describe("log filters and files", () => {
   });
 
   it("are one line each, in order", () => {
-    expect(logFile([line(0), line(1, { level: "warning", source: "backlot" })])).toBe(
+    expect([line(0), line(1, { level: "warning", source: "backlot" })].map(logText).join("")).toBe(
       "1970-01-01T00:00:00.000Z info    http    line 0\n1970-01-01T00:00:00.001Z warning backlot line 1\n",
     );
   });

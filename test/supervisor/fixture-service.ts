@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { z } from "zod";
+import { exportAction } from "../../contract/export.ts";
 import { operation } from "../../contract/operation.ts";
 import type { ServiceId } from "../../contract/service.ts";
 import { logLevels, type Tone } from "../../contract/traffic.ts";
@@ -28,6 +29,8 @@ const actions = {
   log: operation<null>()(z.strictObject({ level: z.enum(logLevels), text: z.string() })),
   print: operation<null>()(z.strictObject({ text: z.string() })),
   view: operation<null>()(z.strictObject({ name: z.string(), value: z.unknown() })),
+  /** So many parts of so many bytes; throws instead of the last where told to. */
+  parts: exportAction({ parts: z.int(), bytes: z.int().default(10), fails: z.boolean().default(false) }),
 };
 
 /** A small service that behaves as badly as its configuration and its actions tell it to. */
@@ -128,6 +131,12 @@ export const fixtureService = (id: ServiceId) =>
         view({ name, value }) {
           view(name, value);
           return null;
+        },
+        parts({ parts, bytes, fails, after = "1" }) {
+          const part = Number(after);
+          if (fails && part === parts) throw new ServiceError("SERVICE_UNKNOWN", "the export broke", "Mend the fixture.");
+          const text = `${after.padEnd(bytes - 1, ".")}\n`;
+          return { text, items: 1, ...(part === 1 && { total: parts }), ...(part < parts && { next: String(part + 1) }) };
         },
       });
       return [{ label: "TCP", url: `tcp://127.0.0.1:${port}` }];

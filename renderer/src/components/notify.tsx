@@ -4,7 +4,13 @@ import { failureOf } from "../control/failure-error.ts";
 import styles from "./notify.module.css";
 import { StatusShape } from "./status-shape.tsx";
 
-const classNames = { root: styles.root ?? "", title: styles.title ?? "", description: styles.description ?? "", icon: styles.icon ?? "" };
+/** The look of every note. */
+export const noteClassNames = {
+  root: styles.root ?? "",
+  title: styles.title ?? "",
+  description: styles.description ?? "",
+  icon: styles.icon ?? "",
+};
 
 /** Shows what went wrong and what to do about it. */
 export function notifyFailure(error: unknown): void {
@@ -14,7 +20,7 @@ export function notifyFailure(error: unknown): void {
     message: failure.hint,
     icon: <StatusShape shape="failed" />,
     autoClose: 10_000,
-    classNames,
+    classNames: noteClassNames,
     closeButtonProps: { "aria-label": "Dismiss" },
   });
 }
@@ -40,7 +46,7 @@ export function notifyDone(text: string, undo?: { readonly title: string; run():
     ),
     withBorder: false,
     autoClose: undo ? 10_000 : 4_000,
-    classNames,
+    classNames: noteClassNames,
     closeButtonProps: { "aria-label": "Dismiss" },
   });
   return () => notifications.hide(id);

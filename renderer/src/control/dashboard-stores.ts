@@ -1,4 +1,5 @@
 import type { Profiles } from "../../../contract/control.ts";
+import type { ExportView } from "../../../contract/export.ts";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
 import type { LogLine, ProcessSample, RateSample } from "../../../contract/traffic.ts";
 import type { ControlClient } from "./control-client.ts";
@@ -18,6 +19,8 @@ export interface DashboardStores {
   readonly rates: ReadableStore<ReadonlyMap<ServiceId, RateSample>>;
   readonly process: ReadableStore<ProcessSample | undefined>;
   readonly profiles: ReadableStore<Profiles | undefined>;
+  /** The newest first; undefined until the first answer. */
+  readonly exports: ReadableStore<readonly ExportView[] | undefined>;
   readonly logs: ReadableStore<LogBuffer>;
   /** Notable lines, warnings and errors: what "Worth knowing" shows. Oldest first. */
   readonly notable: ReadableStore<readonly LogLine[]>;
@@ -37,6 +40,7 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   const notable = createFrameStore<readonly LogLine[]>([], nextFrame);
   const process = createFrameStore<ProcessSample | undefined>(undefined, nextFrame);
   const profiles = createFrameStore<Profiles | undefined>(undefined, nextFrame);
+  const exports = createFrameStore<readonly ExportView[] | undefined>(undefined, nextFrame);
   const logs = createFrameStore<LogBuffer>(emptyLogBuffer, nextFrame);
 
   function showServices(views: readonly ServiceView[]): void {
@@ -70,6 +74,7 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   });
   client.subscribe("process", ({ items }) => process.set(items.at(-1)));
   client.subscribe("profile", ({ items }) => profiles.set(items.at(-1)));
+  client.subscribe("export", ({ items }) => exports.set(items.at(-1)));
   client.subscribe("log", ({ items, dropped }) => {
     logs.set(appendLines(logs.latest(), items, dropped));
     notable.set(appendNotable(notable.latest(), items.filter(isNotable)));
@@ -82,5 +87,5 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
     Promise.all([client.call("service.list").then(showServices), seedRates(), seedLogs()]).catch(() => {});
   });
 
-  return { services, service, rate, recentRate, rates, process, profiles, logs, notable };
+  return { services, service, rate, recentRate, rates, process, profiles, exports, logs, notable };
 }

@@ -160,13 +160,13 @@ function Jobs({ jobs, onReport }: Pick<EventsBarProps, "jobs" | "onReport">) {
       {jobs.length > 0 && (
         <Popover position="bottom-end" shadow="md" withinPortal={false}>
           <Popover.Target>
-            <Tooltip label="Exports, imports and other jobs">
+            <Tooltip label="Imports, deletions and samples">
               <ActionIcon aria-label="Jobs">
                 <IconHistory size={15} stroke={1.5} />
               </ActionIcon>
             </Tooltip>
           </Popover.Target>
-          <Popover.Dropdown className={styles.list} aria-label="Exports, imports, deletions">
+          <Popover.Dropdown className={styles.list} aria-label="Imports, deletions and samples">
             {jobs.map((job) => (
               <JobChip key={job.id} job={job} onReport={onReport} />
             ))}

@@ -9,6 +9,7 @@ import { useSpace } from "../components/use-space.ts";
 import { useControl } from "../control/client-context.tsx";
 import { useRate } from "../control/use-rate.ts";
 import { useService } from "../control/use-services.ts";
+import { stampedName, startExport } from "../exports/start-export.ts";
 import { formatCount } from "../format/quantity.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
 import { ColumnMenu } from "../table/column-menu.tsx";
@@ -85,7 +86,14 @@ export function EventsLive() {
     void pages.setOrder(orderAfter(view.order, column));
   };
 
-  const startExport = (format: EventFormat) => attempt(ask("export.start", { format, filter: filterAt(filter, Date.now()) }));
+  const exportAs = (format: EventFormat) =>
+    attempt(
+      startExport(client, {
+        source: { kind: "action", id: "events", action: "export", params: { format, filter: filterAt(filter, Date.now()) } },
+        name: stampedName("events", format),
+        item: "event",
+      }),
+    );
   const startImport = (file: File) => attempt(importFile(ask, file).then(({ sent }) => void sent.then(showRefused)));
   const showRefused = (job: EventJob | undefined) => {
     if (job && (job.refused ?? 0) > 0) setReport(job);
@@ -126,7 +134,7 @@ export function EventsLive() {
         plotsShown={isBare ? undefined : plotsShown}
         columnMenu={<ColumnMenu all={eventTableColumns} choice={choice} />}
         onPlots={() => setPlotsShown(!plotsShown)}
-        onExport={(format) => void startExport(format)}
+        onExport={(format) => void exportAs(format)}
         onImport={(file) => void startImport(file)}
         onGenerate={() => setGenerating(true)}
         onSample={() => void attempt(client.action(eventsActions, "events", sampling ? "sample.stop" : "sample.start"))}

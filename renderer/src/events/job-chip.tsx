@@ -1,79 +1,45 @@
 import { ActionIcon, Button, Progress, Tooltip } from "@mantine/core";
-import { IconCheck, IconDownload, IconSparkles, IconTrash, IconUpload, IconX } from "@tabler/icons-react";
-import { useState } from "react";
+import { IconCheck, IconSparkles, IconTrash, IconUpload, IconX } from "@tabler/icons-react";
 import type { EventJob } from "../../../contract/events.ts";
-import { CopyButton } from "../components/copy-button.tsx";
 import { attempt } from "../components/notify.tsx";
-import { saveFile } from "../components/save-file.ts";
 import { StatusShape } from "../components/status-shape.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { eventsAsk } from "./import-file.ts";
 import styles from "./job-chip.module.css";
 import { jobFigures, jobPercent, jobTitle } from "./job-words.ts";
-import { fileNameOf, readExport } from "./save-export.ts";
 
-const icons: Readonly<Record<EventJob["kind"], typeof IconDownload>> = {
-  export: IconDownload,
+const icons: Readonly<Record<EventJob["kind"], typeof IconUpload>> = {
   import: IconUpload,
   delete: IconTrash,
   generate: IconSparkles,
 };
-
-/** Text is all that an export holds: an unknown type keeps the browser from opening it. */
-const mediaTypes = { csv: "text/csv", jsonl: "application/jsonl" } as const;
 
 interface JobChipProps {
   readonly job: EventJob;
   readonly onReport: (job: EventJob) => void;
 }
 
-/** One export, import, deletion or generation: its progress with a way to cancel it, then what came of it. */
+/** One import, deletion or generation: its progress with a way to cancel it, then what came of it. */
 export function JobChip({ job, onReport }: JobChipProps) {
   const client = useControl();
   const ask = eventsAsk(client);
-  const [saving, setSaving] = useState<number>();
   const running = job.state === "running";
-  const percent = saving ?? jobPercent(job);
+  const percent = jobPercent(job);
   const title = jobTitle(job);
-
-  const save = async (file: string) => {
-    setSaving(0);
-    try {
-      const parts = await readExport(ask, job, (share) => setSaving(share * 100));
-      saveFile(fileNameOf(file), new Blob(parts), mediaTypes[job.format ?? "jsonl"]);
-    } finally {
-      setSaving(undefined);
-    }
-  };
   return (
     <div className={styles.chip} data-state={job.state}>
       <JobIcon job={job} />
       <span className={styles.title}>{title}</span>
-      {(running || saving !== undefined) && (
-        <Progress
-          className={styles.progress}
-          value={percent ?? 100}
-          animated={percent === undefined}
-          aria-label={saving === undefined ? title : "Saving the file"}
-        />
-      )}
-      <span className={styles.figures} title={job.failure ? `${job.failure.message} ${job.failure.hint}` : job.file}>
-        {saving === undefined ? jobFigures(job) : `saving, ${Math.round(saving)} %`}
+      {running && <Progress className={styles.progress} value={percent ?? 100} animated={percent === undefined} aria-label={title} />}
+      <span className={styles.figures} title={job.failure && `${job.failure.message} ${job.failure.hint}`}>
+        {jobFigures(job)}
       </span>
       {(job.refused ?? 0) > 0 && (
         <Button size="compact-xs" variant="subtle" onClick={() => onReport(job)}>
           Report
         </Button>
       )}
-      {job.kind === "export" && job.state === "done" && job.file && saving === undefined && (
-        <>
-          <Button size="compact-xs" variant="subtle" onClick={() => void attempt(save(job.file ?? ""))}>
-            Save
-          </Button>
-          <CopyButton text={job.file} what={`the path, ${job.file}`} />
-        </>
-      )}
-      <Tooltip label={running ? "Cancel" : job.kind === "export" ? "Remove, with its file" : "Remove"}>
+      <Tooltip label={running ? "Cancel" : "Remove"}>
         <ActionIcon
           size={20}
           aria-label={`${running ? "Cancel" : "Remove"}: ${title}`}

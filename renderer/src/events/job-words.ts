@@ -2,29 +2,26 @@ import type { EventJob } from "../../../contract/events.ts";
 import { formatBytes, formatCount, formatCountOf } from "../format/quantity.ts";
 
 const going: Readonly<Record<EventJob["kind"], string>> = {
-  export: "Exporting",
   import: "Importing",
   delete: "Deleting",
   generate: "Generating",
 };
 const gone: Readonly<Record<EventJob["kind"], string>> = {
-  export: "Exported",
   import: "Imported",
   delete: "Deleted",
   generate: "Generated",
 };
 const nouns: Readonly<Record<EventJob["kind"], string>> = {
-  export: "Export",
   import: "Import",
   delete: "Deletion",
   generate: "Generation",
 };
 
-/** "Exporting JSONL", "Imported", "Deletion cancelled" */
+/** "Importing JSONL", "Imported", "Deletion cancelled" */
 export function jobTitle({ kind, state, format }: EventJob): string {
   switch (state) {
     case "running":
-      return [going[kind], kind === "export" || kind === "import" ? format?.toUpperCase() : "events"].filter(Boolean).join(" ");
+      return [going[kind], kind === "import" ? format?.toUpperCase() : "events"].filter(Boolean).join(" ");
     case "done":
       return gone[kind];
     case "cancelled":
@@ -55,7 +52,7 @@ const toldForMs = 8_000;
 
 /** The one that deserves the place in the bar: what runs, then the newest that waits for its user; what went well leaves after a while. */
 export function foremostJob(jobs: readonly EventJob[], now: number): EventJob | undefined {
-  const waits = ({ kind, state, refused = 0 }: EventJob) => state === "failed" || refused > 0 || (kind === "export" && state === "done");
+  const waits = ({ state, refused = 0 }: EventJob) => state === "failed" || refused > 0;
   return (
     jobs.find(({ state }) => state === "running") ?? jobs.find((job) => waits(job) || now - (job.endedAt ?? job.startedAt) < toldForMs)
   );

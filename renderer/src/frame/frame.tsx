@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useExportToasts } from "../exports/use-export-toasts.tsx";
 import { LogDrawer } from "../logs/log-drawer.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -12,6 +13,7 @@ import { restoreRoute } from "./route.ts";
 
 export function Frame() {
   useState(restoreRoute);
+  useExportToasts();
   return (
     <InspectorProvider>
       <div className={styles.frame}>

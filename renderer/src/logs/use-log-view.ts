@@ -1,16 +1,14 @@
 import { useMemo, useState } from "react";
+import { logText } from "../../../contract/log-text.ts";
 import type { LogLine } from "../../../contract/traffic.ts";
 import { copyText } from "../components/copy-text.ts";
 import { attempt, notifyDone } from "../components/notify.tsx";
-import { saveFile } from "../components/save-file.ts";
 import { useControl } from "../control/client-context.tsx";
 import { heldLogLines } from "../control/log-buffer.ts";
 import { useLogs } from "../control/use-frame-stores.ts";
+import { stampedName, startExport } from "../exports/start-export.ts";
 import { formatCountOf } from "../format/quantity.ts";
 import { type LogFilter, matchesFilter } from "./log-filter.ts";
-import { logFile } from "./log-text.ts";
-
-const savedLines = 50_000;
 
 /** The lines that pass a filter, held still while paused. */
 export function useLogView(filter: LogFilter) {
@@ -38,13 +36,15 @@ export function useLogView(filter: LogFilter) {
     /** The window has let go of older lines than these, so its counts are of the newest only. */
     isFull,
     togglePause: () => setHeld((was) => (was ? undefined : live)),
-    copy: () => attempt(copyText(logFile(lines)).then(() => notifyDone(`Copied ${formatCountOf(lines.length, "line")}`))),
+    copy: () => attempt(copyText(lines.map(logText).join("")).then(() => notifyDone(`Copied ${formatCountOf(lines.length, "line")}`))),
     /** All that the supervisor keeps of it, not only what the window holds. */
     save: () =>
       attempt(
-        client
-          .call("log.read", { level, text, limit: savedLines, ...(source && { source }) })
-          .then((page) => saveFile(`backlot-${source ?? "all"}.log`, logFile(page.lines))),
+        startExport(client, {
+          source: { kind: "log", level, text, ...(source && { source }) },
+          name: stampedName(`backlot-${source ?? "all"}`, "log"),
+          item: "line",
+        }),
       ),
   };
 }

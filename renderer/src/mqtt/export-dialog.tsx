@@ -1,12 +1,10 @@
-import { Button, Group, Progress, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useRef, useState } from "react";
-import { mqttActions } from "../../../contract/mqtt.ts";
+import { Button, Group, Text, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
 import { Dialog } from "../components/dialog.tsx";
-import { attempt, notifyDone } from "../components/notify.tsx";
-import { saveFile } from "../components/save-file.ts";
+import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
-import { formatCountOf } from "../format/quantity.ts";
-import { type ExportProgress, readExport } from "./read-export.ts";
+
+import { stampedName, startExport } from "../exports/start-export.ts";
 import { isTopicFilter } from "./topic-scope.ts";
 
 interface ExportDialogProps {
@@ -23,34 +21,23 @@ export function ExportDialog({ opened, onClose, filter, text }: ExportDialogProp
   const client = useControl();
   const [typed, setTyped] = useState<string>();
   const [typedText, setTypedText] = useState<string>();
-  const [progress, setProgress] = useState<ExportProgress>();
-  const abort = useRef<AbortController>(undefined);
   const wanted = typed ?? (filter || everything);
   const wantedText = typedText ?? text;
   const isValid = isTopicFilter(wanted);
   const close = () => {
-    abort.current?.abort();
     setTyped(undefined);
     setTypedText(undefined);
     onClose();
   };
   const submit = async (event: FormEvent) => {
     event.preventDefault();
-    if (!isValid || progress) return;
-    const mine = new AbortController();
-    abort.current = mine;
-    setProgress({ messages: 0, share: 0 });
-    const read = (params: Parameters<Parameters<typeof readExport>[0]>[0]) => client.action(mqttActions, "mqtt", "history.export", params);
-    await attempt(
-      readExport(read, { filter: wanted, text: wantedText }, setProgress, mine.signal).then((file) => {
-        if (!file) return;
-        const name = `mqtt-${new Date().toISOString().slice(0, 19).replaceAll(":", "-")}.jsonl`;
-        saveFile(name, new Blob([...file.parts]), "application/jsonl");
-        notifyDone(`Exported ${formatCountOf(file.messages, "message")}`);
-        close();
-      }),
-    );
-    setProgress(undefined);
+    if (!isValid) return;
+    const started = startExport(client, {
+      source: { kind: "action", id: "mqtt", action: "history.export", params: { filter: wanted, text: wantedText } },
+      name: stampedName("mqtt", "jsonl"),
+      item: "message",
+    });
+    if (await attempt(started)) close();
   };
   return (
     <Dialog opened={opened} onClose={close} title="Export as JSONL">
@@ -84,15 +71,9 @@ export function ExportDialog({ opened, onClose, filter, text }: ExportDialogProp
           spellCheck={false}
           onChange={(event) => setTypedText(event.currentTarget.value)}
         />
-        {progress && (
-          <>
-            <Progress mt="md" value={100 * progress.share} aria-label="Export" />
-            <Text mt="xs" fz="sm" c="var(--bl-text-2)">{`${formatCountOf(progress.messages, "message")} read`}</Text>
-          </>
-        )}
         <Group justify="flex-end" mt="lg" gap="sm">
           <Button onClick={close}>Cancel</Button>
-          <Button type="submit" variant="filled" loading={progress !== undefined} disabled={!isValid}>
+          <Button type="submit" variant="filled" disabled={!isValid}>
             Export
           </Button>
         </Group>

@@ -1,27 +1,42 @@
+import type { ExportPart } from "../../../contract/export.ts";
+import { exportCursorText, parseExportCursor } from "../../core/export-cursor.ts";
 import { recordedLine } from "../demo/recorded-line.ts";
+import type { MessageRecord } from "./message-record.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 
 /** Of one answer: larger ones hold up the others. */
-const pageBytes = 1 << 20;
+const partLength = 512 << 10;
 
 export interface ExportQuery {
   readonly filter: string;
   readonly text: string;
-  readonly after: number;
-  readonly limit: number;
+  readonly after?: string | undefined;
 }
 
-/** A page of the kept messages, oldest first; `after` of it asks for the next. */
-export function exportHistory(recorder: MessageRecorder, { filter, text, after, limit }: ExportQuery) {
-  const wanted = Buffer.from(text, "utf8").toString("latin1");
-  const lines: string[] = [];
-  let bytes = 0;
-  for (const record of recorder.since(filter, after)) {
-    if (wanted !== "" && !record.payloadHas(wanted)) continue;
-    const line = recordedLine(record);
-    lines.push(line);
-    bytes += line.length;
-    if (lines.length >= limit || bytes >= pageBytes) return { lines, after: record.id, share: recorder.shareBehind(record.id) };
+/** One part of the kept messages that match, oldest first. */
+export function exportHistory(recorder: MessageRecorder, { filter, text: wanted, after }: ExportQuery): ExportPart {
+  const { from, to } = after === undefined ? { from: 0, to: recorder.newestId } : parseExportCursor(after);
+  let text = "";
+  let items = 0;
+  let total = 0;
+  let next: string | undefined;
+  for (const record of matching(recorder, { filter, text: wanted, from, to })) {
+    total++;
+    if (next !== undefined) continue;
+    text += `${recordedLine(record)}\n`;
+    items++;
+    if (text.length < partLength) continue;
+    next = exportCursorText({ from: record.id, to });
+    // Counted to the end for the first part only.
+    if (after !== undefined) break;
   }
-  return { lines, share: 1 };
+  return { text, items, ...(after === undefined && { total }), ...(next !== undefined && { next }) };
+}
+
+function* matching(
+  recorder: MessageRecorder,
+  { filter, text, from, to }: { readonly filter: string; readonly text: string; readonly from: number; readonly to: number },
+): Generator<MessageRecord> {
+  const wanted = Buffer.from(text, "utf8").toString("latin1");
+  for (const record of recorder.between(filter, from, to)) if (wanted === "" || record.payloadHas(wanted)) yield record;
 }

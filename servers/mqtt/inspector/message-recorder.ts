@@ -45,7 +45,7 @@ export class MessageRecorder {
   /** The oldest first. */
   private readonly byId = new Map<number, MessageRecord>();
   private byAge: Iterator<MessageRecord> = this.byId.values();
-  private lastId = 0;
+  newestId = 0;
   private open = new Set<MessageRecord>();
   /** Recorded, but their deliveries are not followed: how many they matched is known after they were routed. */
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
@@ -116,7 +116,7 @@ export class MessageRecorder {
 
   private keep(record: MessageRecord, node: TopicNode | undefined): void {
     this.byId.set(record.id, record);
-    this.lastId = record.id;
+    this.newestId = record.id;
     record.countedBytes = record.heldBytes;
     this.bytes += record.countedBytes;
     const { recordedMessages, recordedBytes, recordedTopicMessages, recordedTopicBytes } = this.limits;
@@ -222,16 +222,13 @@ export class MessageRecorder {
     }
   }
 
-  /** Oldest first, with a larger id than `after`. */
-  *since(filter: string, after: number): Iterable<MessageRecord> {
+  /** Oldest first, with ids beyond `from` and up to `to`. */
+  *between(filter: string, from: number, to: number): Iterable<MessageRecord> {
     const matches = rememberedMatcher(filter);
-    for (const record of this.byId.values()) if (record.id > after && matches(record.topic)) yield record;
-  }
-
-  /** How much of what is kept came up to this one, 0 to 1; ids count up evenly enough. */
-  shareBehind(id: number): number {
-    const oldest = this.byId.keys().next().value ?? id;
-    return this.lastId > oldest ? Math.min(1, (id - oldest) / (this.lastId - oldest)) : 1;
+    for (const record of this.byId.values()) {
+      if (record.id > to) return;
+      if (record.id > from && matches(record.topic)) yield record;
+    }
   }
 
   clear(): number {

@@ -1,0 +1,179 @@
+import { randomBytes } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import type { Writable } from "node:stream";
+import { type ExportStarted, type ExportView, exportPath } from "../../contract/export.ts";
+import { ServiceError, toFailure } from "../core/service-error.ts";
+import { type PartReader, pumpParts, TakerFailed } from "./export-pump.ts";
+
+/** What a link leads to, for the one who opened it. */
+export interface ClaimedExport {
+  readonly name: string;
+  /** Settles when it has ended, however. */
+  sendTo(to: Writable): Promise<void>;
+}
+
+export interface Exports {
+  start(request: Pick<ExportView, "name" | "item">, read: PartReader): ExportStarted;
+  cancel(id: number): void;
+  /** Undefined where the link was used, has run out, or never was. */
+  claim(token: string): ClaimedExport | undefined;
+  /** Cancels all and waits for them. */
+  close(): Promise<void>;
+}
+
+export interface ExportsOptions {
+  readonly publish: (exports: readonly ExportView[]) => void;
+  /** Desktop: asks the user for a file; undefined where they changed their mind. Without it exports are downloads. */
+  readonly chooseFile?: ((name: string) => Promise<string | undefined>) | undefined;
+  readonly linkHoldsMs?: number | undefined;
+}
+
+interface Entry {
+  view: ExportView;
+  readonly read: PartReader;
+  readonly controller: AbortController;
+  /** Until it is used or has run out. */
+  link: { readonly token: string; readonly expiry: NodeJS.Timeout } | undefined;
+  ended: Promise<void>;
+}
+
+const keptExports = 20;
+
+export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: ExportsOptions): Exports {
+  /** The newest last. */
+  const entries = new Map<number, Entry>();
+  let lastId = 0;
+
+  const publishAll = () => publish([...entries.values()].map(({ view }) => view).reverse());
+  function change(entry: Entry, part: Partial<ExportView>): void {
+    entry.view = { ...entry.view, ...part };
+    publishAll();
+  }
+  const end = (entry: Entry, state: "done" | "cancelled") => change(entry, { state, endedAt: Date.now() });
+  const fail = (entry: Entry, error: unknown) => change(entry, { state: "failed", endedAt: Date.now(), failure: toFailure(error) });
+
+  function forgetOldest(): void {
+    for (const [id, { view }] of entries) {
+      if (entries.size <= keptExports) return;
+      if (view.endedAt !== undefined) entries.delete(id);
+    }
+  }
+
+  function pump(entry: Entry, to: Writable): Promise<void> {
+    change(entry, { state: "running" });
+    return pumpParts({
+      read: entry.read,
+      to,
+      signal: entry.controller.signal,
+      onPart(part, bytes) {
+        const { view } = entry;
+        const total = part.total ?? view.total;
+        change(entry, { items: view.items + part.items, bytes: view.bytes + bytes, ...(total !== undefined && { total }) });
+      },
+    });
+  }
+
+  async function sendTo(entry: Entry, to: Writable): Promise<void> {
+    try {
+      await pump(entry, to);
+      end(entry, "done");
+    } catch (error) {
+      // A browser cancels a download by hanging up.
+      if (entry.controller.signal.aborted || error instanceof TakerFailed) end(entry, "cancelled");
+      else fail(entry, error);
+    }
+  }
+
+  /** The file has its name only when it is whole; what was cancelled or failed leaves nothing. */
+  async function save(entry: Entry, file: string): Promise<void> {
+    const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
+    change(entry, { file });
+    try {
+      await pump(entry, createWriteStream(unfinished, { flags: "wx", mode: 0o600, flush: true }));
+      await rename(unfinished, file).catch((cause: Error) => {
+        throw new TakerFailed(cause.message, { cause });
+      });
+      end(entry, "done");
+    } catch (error) {
+      await rm(unfinished, { force: true }).catch(() => {});
+      if (entry.controller.signal.aborted) end(entry, "cancelled");
+      else fail(entry, error instanceof TakerFailed ? unwritable(file, error) : error);
+    }
+  }
+
+  async function choose(entry: Entry, ask: NonNullable<typeof chooseFile>): Promise<void> {
+    const file = await ask(entry.view.name);
+    if (entry.view.endedAt !== undefined) return;
+    if (file === undefined) {
+      entries.delete(entry.view.id);
+      publishAll();
+    } else {
+      entry.ended = save(entry, file);
+    }
+  }
+
+  function unlink(entry: Entry): void {
+    clearTimeout(entry.link?.expiry);
+    entry.link = undefined;
+  }
+
+  function cancel(id: number): void {
+    const entry = entries.get(id);
+    if (!entry || entry.view.endedAt !== undefined) return;
+    entry.controller.abort();
+    unlink(entry);
+    if (entry.view.state === "waiting") end(entry, "cancelled");
+  }
+
+  return {
+    start(request, read) {
+      const id = ++lastId;
+      const view: ExportView = { id, ...request, state: "waiting", startedAt: Date.now(), items: 0, bytes: 0 };
+      const entry: Entry = { view, read, controller: new AbortController(), link: undefined, ended: Promise.resolve() };
+      entries.set(id, entry);
+      forgetOldest();
+      publishAll();
+      if (chooseFile) {
+        void choose(entry, chooseFile).catch((error: unknown) => fail(entry, error));
+        return { id };
+      }
+      const token = randomBytes(24).toString("base64url");
+      const expiry = setTimeout(() => {
+        entry.link = undefined;
+        fail(entry, unfetched(view.name));
+      }, linkHoldsMs);
+      entry.link = { token, expiry };
+      return { id, link: `${exportPath}${token}` };
+    },
+    cancel,
+    claim(token) {
+      const entry = [...entries.values()].find(({ link }) => link?.token === token);
+      if (!entry) return undefined;
+      unlink(entry);
+      return {
+        name: entry.view.name,
+        sendTo(to) {
+          entry.ended = sendTo(entry, to);
+          return entry.ended;
+        },
+      };
+    },
+    async close() {
+      for (const id of entries.keys()) cancel(id);
+      await Promise.all([...entries.values()].map(({ ended }) => ended));
+    },
+  };
+}
+
+const unwritable = (file: string, cause: Error) =>
+  new ServiceError("EXPORT_UNWRITABLE", `${file} cannot be written: ${cause.message}`, "Choose another folder, or free some space.", {
+    cause,
+  });
+
+const unfetched = (name: string) =>
+  new ServiceError(
+    "EXPORT_UNFETCHED",
+    `The browser did not fetch ${name}`,
+    "Allow downloads for this page, or open it in another browser.",
+  );

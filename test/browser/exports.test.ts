@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { eventBody } from "../events/harness.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+
+it("[BL-101] [BL-103] an export of the page is a download of the browser, and the page tells its end", async () => {
+  const { page, origin } = await openBrowserShell("events");
+  for (const outcome of ["accepted", "rejected"])
+    await fetch(`${origin}/events`, { method: "POST", body: JSON.stringify(eventBody({ outcome })) });
+  await page.getByText("showing 1 to 2 of 2").waitFor();
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "JSONL" }).click();
+  const download = await downloading;
+  expect(download.suggestedFilename()).toMatch(/^events-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.jsonl$/);
+  const lines = readFileSync(await download.path(), "utf8")
+    .trimEnd()
+    .split("\n");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { id: 1, outcome: "accepted" },
+    { id: 2, outcome: "rejected" },
+  ]);
+  await page.getByText("Exported 2 events").waitFor();
+}, 60_000);
+
+it("[BL-103] Cancel in its note ends the download", async () => {
+  const { page } = await openBrowserShell("events");
+  await page.getByRole("button", { name: "More: import, samples, delete" }).click();
+  await page.getByRole("menuitem", { name: "Generate sample events…" }).click();
+  await page.getByRole("textbox", { name: "Events" }).fill("200000");
+  await page.getByRole("button", { name: "Generate 200,000 events" }).click();
+  await page.getByText("showing 1 to 50 of 200,000").waitFor({ timeout: 60_000 });
+  const downloading = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByRole("menuitem", { name: "CSV" }).click();
+  const download = await downloading;
+  await page.getByRole("alert").getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("Export cancelled").waitFor();
+  expect(await download.failure()).not.toBeNull();
+}, 90_000);

@@ -1,0 +1,52 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
+import type { App } from "./launch-app.ts";
+
+let apps: DesktopApps;
+let app: App;
+
+beforeAll(async () => {
+  apps = await createDesktopApps();
+  app = await apps.launch();
+}, 60_000);
+afterAll(() => apps.dispose(), 60_000);
+
+const save = "Save all that is kept, as filtered";
+
+it("[BL-102] the user is asked for a file, in the window, and what is exported is written there", async () => {
+  const file = path.join(apps.dataDir, "saved.log");
+  await app.inMain(({ dialog }, filePath) => {
+    dialog.showSaveDialog = (async (window: object, options: { defaultPath: string }) => {
+      Object.assign(globalThis, { asked: [window.constructor.name, options.defaultPath] });
+      return { canceled: false, filePath };
+    }) as never;
+  }, file);
+  await app.page.keyboard.press("Control+j");
+  await app.page.getByRole("button", { name: "Start all", exact: true }).click();
+  await app.page
+    .getByText(/Listening: http/)
+    .first()
+    .waitFor();
+  await app.page.getByRole("button", { name: save }).click();
+  await app.page.getByText(/^Exported [\d,]+ lines?$/).waitFor();
+  expect(readFileSync(file, "utf8")).toMatch(/^(?:\d{4}-\d\d-\d\dT[\d:.]+Z [a-z]+ +[a-z]+ +.*\n)+$/);
+  expect(await app.inMain(() => Reflect.get(globalThis, "asked"))).toEqual([
+    "BrowserWindow",
+    expect.stringMatching(/^backlot-all-\d{4}-.*\.log$/),
+  ]);
+}, 60_000);
+
+it("[BL-102] nothing is written where the user changes their mind", async () => {
+  const file = path.join(apps.dataDir, "other.log");
+  await app.inMain(({ dialog }, filePath) => {
+    dialog.showSaveDialog = (async () => {
+      Object.assign(globalThis, { asked: "again" });
+      return { canceled: true, filePath };
+    }) as never;
+  }, file);
+  await app.page.getByRole("button", { name: save }).click();
+  await expect.poll(() => app.inMain(() => Reflect.get(globalThis, "asked"))).toBe("again");
+  expect(existsSync(file)).toBe(false);
+}, 60_000);
