@@ -21,7 +21,7 @@ import { Engine } from "./engine/engine.ts";
 import type { EngineLimits } from "./engine/engine-limits.ts";
 import type { Message } from "./engine/message.ts";
 import { RetainedTree } from "./engine/retained-tree.ts";
-import type { SessionStore } from "./engine/session-store.ts";
+import type { LocalSessionStore } from "./engine/session-store.ts";
 import { watchEngine } from "./inspector/engine-watch.ts";
 import { createHindrances } from "./inspector/hindrances.ts";
 import { MessageRecorder } from "./inspector/message-recorder.ts";
@@ -145,7 +145,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 }
 
 /** SQLite is loaded only where it is asked for. */
-async function openStore(folder: string): Promise<SessionStore> {
+async function openStore(folder: string): Promise<LocalSessionStore> {
   const { openSqliteSessionStore } = await import("./persistence/sqlite-session-store.ts");
   return openSqliteSessionStore(path.join(folder, "sessions.sqlite"));
 }

@@ -64,7 +64,7 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
       for (const message of found) {
         if (message.secondsLeft(now) !== 0) continue;
         tree.delete(message.topic);
-        store?.retainedRemoved(message.topic);
+        store?.retainedExpired(message);
       }
       return living;
     },

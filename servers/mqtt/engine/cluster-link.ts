@@ -1,14 +1,26 @@
 import type { Engine } from "./engine.ts";
 import type { Message } from "./message.ts";
+import type { Transport } from "./output.ts";
+import type { Session } from "./session.ts";
+import type { SharedGroup } from "./subscription.ts";
 
-/** The other brokers that serve the same clients. */
+/** The other brokers that serve the same clients. Groups are named as `SharedGroup.name`. */
 export interface ClusterLink {
   /** Before the first client. */
   attach(engine: Engine): void;
-  /** Fetches the session from the broker that has it, and ends the client's connection there. Never rejects. */
-  bring(clientId: string, cleanStart: boolean): Promise<void>;
-  /** Whether a member at this broker gets the message; of all that ask only one is told so. Never rejects. */
-  claim(message: Message, groupName: string): Promise<boolean>;
-  /** The session is over here. */
+  /** What is written leaves once the other brokers can know what it promises; `released` is told when it has. */
+  gate(transport: Transport, released: () => void): Transport;
+  /** Fetches the session from the broker that has it, and ends the client's connection there. False where that fails; never rejects. */
+  bring(clientId: string, cleanStart: boolean): Promise<boolean>;
+  /** The client is connected. */
+  opened(session: Session): void;
+  /** The session is over. */
   ended(clientId: string): void;
+  /** A member of the shared subscription came, went, connected or left. */
+  groupChanged(group: string): void;
+  /** Delivers to those of the topic's groups whose turn is here. */
+  routeShared(message: Message, groups: readonly SharedGroup[]): void;
+  hasConnectedMemberElsewhere(group: string): boolean;
+  /** Gives a message for a shared subscription to another broker; false where none has a member, or a connected one. */
+  handOn(group: string, message: Message, toConnected: boolean): boolean;
 }

@@ -192,7 +192,12 @@ function onStep(connection: Connection, step: AuthStep): void {
 function fetchAndAccept(connection: Connection, packet: ConnectPacket, authentication: Properties): void {
   const { cluster } = connection.engine;
   if (!cluster) accept(connection, packet, authentication);
-  else wait(connection, cluster.bring(connection.clientId, packet.cleanStart), () => accept(connection, packet, authentication));
+  else {
+    wait(connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
+      if (brought) accept(connection, packet, authentication);
+      else answerRefused(connection, reasonCode.serverUnavailable, "Another broker holds the session and does not hand it over.");
+    });
+  }
 }
 
 function accept(connection: Connection, packet: ConnectPacket, authentication: Properties): void {

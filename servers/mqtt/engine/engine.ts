@@ -9,12 +9,12 @@ import type { EngineLog, EngineObserver, EngineOptions } from "./engine-options.
 import { Figures } from "./figures.ts";
 import { Message } from "./message.ts";
 import type { MessageBus } from "./message-bus.ts";
+import { restoreSession } from "./move-session.ts";
 import { FlushScheduler, type Transport } from "./output.ts";
 import { RetainedFeed } from "./retained-feed.ts";
 import { deliverTo, routeMessage } from "./route-message.ts";
 import { type PendingWill, Session } from "./session.ts";
-import type { SessionStore, StoredSession } from "./session-store.ts";
-import { storedForm } from "./stored-form.ts";
+import type { SessionStore } from "./session-store.ts";
 import { SharedGroup, Subscription, type SubscriptionOptions } from "./subscription.ts";
 import { SubscriptionTrie } from "./subscription-trie.ts";
 import { sweep, sweepIntervalMs } from "./sweep.ts";
@@ -33,7 +33,7 @@ export class Engine {
   readonly sessions = new Map<string, Session>();
   readonly connections = new Set<Connection>();
   readonly trie = new SubscriptionTrie();
-  private readonly groups = new Map<string, SharedGroup>();
+  readonly groups = new Map<string, SharedGroup>();
   /** Sessions without a connection. */
   readonly away = new Set<Session>();
   connectedClients = 0;
@@ -52,7 +52,7 @@ export class Engine {
     const { store } = this;
     if (store) {
       this.scheduler.beforeWrite = () => store.commit();
-      for (const kept of options.restored ?? []) this.restore(kept);
+      for (const kept of options.restored ?? []) restoreSession(this, kept);
     }
     this.bus.onMessage((message) => routeMessage(this, message));
     this.cluster?.attach(this);
@@ -70,7 +70,9 @@ export class Engine {
 
   /** Takes over a client's connection; feed what arrives to `receive`, and tell `drained` and `close`. */
   open(transport: Transport, origin: ConnectionOrigin): Connection {
-    const connection = new Connection(this, transport, origin);
+    const { cluster } = this;
+    const gated = cluster ? cluster.gate(transport, () => connection.drained()) : transport;
+    const connection: Connection = new Connection(this, gated, origin);
     this.connections.add(connection);
     if (this.stopping) transport.destroy();
     this.figures.connections++;
@@ -134,7 +136,14 @@ export class Engine {
     session.expirySeconds = expirySeconds;
     if (expirySeconds > 0) this.store?.saveSession(session);
     else if (wasStored) this.forgetStored(session);
+    this.cluster?.opened(session);
+    this.tellGroups(session);
     return { session, present };
+  }
+
+  private tellGroups(session: Session): void {
+    const { cluster } = this;
+    if (cluster) for (const { group } of session.subscriptions.values()) if (group) cluster.groupChanged(group.name);
   }
 
   setExpiry(session: Session, expirySeconds: number): void {
@@ -159,6 +168,7 @@ export class Engine {
     session.disconnectedAt = Date.now();
     this.away.add(session);
     this.redistribute(session);
+    this.tellGroups(session);
     const { will } = session;
     // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: at the end of the delay or of the session, whichever is first.
     if (will) {
@@ -179,34 +189,6 @@ export class Engine {
     this.redistribute(session);
     if (session.store) this.forgetStored(session);
     this.cluster?.ended(session.clientId);
-  }
-
-  /** For another broker, where the client is now: the session goes from here as it is, its will with it. */
-  surrender(clientId: string, cleanStart: boolean): StoredSession | undefined {
-    this.sessions.get(clientId)?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
-    const session = this.sessions.get(clientId);
-    if (!session) return undefined;
-    if (cleanStart) {
-      this.endSession(session);
-      return undefined;
-    }
-    const form = storedForm(session);
-    if (session.store) this.forgetStored(session);
-    session.expirySeconds = 0;
-    for (const filter of [...session.subscriptions.keys()]) this.unsubscribe(session, filter);
-    this.away.delete(session);
-    this.sessions.delete(clientId);
-    return form;
-  }
-
-  /** A session that another broker surrendered. */
-  adopt(kept: StoredSession): Session {
-    const session = this.restore(kept);
-    const { clientId, store } = session;
-    for (const { filter, options } of kept.subscriptions) store?.subscribed(clientId, filter, options);
-    for (const packetId of kept.received) store?.received(clientId, packetId);
-    if (store) for (const delivery of session.deliveries()) store.queued(clientId, delivery);
-    return session;
   }
 
   publishWill(session: Session): void {
@@ -242,6 +224,7 @@ export class Engine {
     if (group) group.add(subscription);
     else this.trie.add(filter, session, subscription);
     session.store?.subscribed(session.clientId, filter, options);
+    if (group) this.cluster?.groupChanged(filter);
     return isNew;
   }
 
@@ -257,6 +240,7 @@ export class Engine {
       return true;
     }
     group.remove(session);
+    this.cluster?.groupChanged(filter);
     if (group.size === 0) {
       this.groups.delete(filter);
       this.trie.remove(group.filter, filter);
@@ -265,12 +249,13 @@ export class Engine {
   }
 
   /** MQTT 5.0 §4.8.2: what a lost member of a shared subscription did not acknowledge goes to another. */
-  private redistribute(session: Session): void {
+  redistribute(session: Session): void {
     const ended = !this.sessions.has(session.clientId);
-    this.handOn(
-      session,
-      session.takeShared((subscription) => ended || subscription.group?.pick(undefined, session)?.session.connection !== undefined),
-    );
+    const moves = ({ group, filter }: Subscription) =>
+      ended ||
+      group?.pick(undefined, session)?.session.connection !== undefined ||
+      this.cluster?.hasConnectedMemberElsewhere(filter) === true;
+    this.handOn(session, session.takeShared(moves));
   }
 
   /** What waits for absent members of the session's shared subscriptions goes to this one, which is there. */
@@ -287,7 +272,9 @@ export class Engine {
 
   private handOn(from: Session, deliveries: readonly Delivery[]): void {
     for (const { message, shared } of deliveries) {
-      const next = this.groups.get(shared?.filter ?? "")?.pick(message, from);
+      const group = shared?.filter ?? "";
+      const next = this.groups.get(group)?.pick(message, from);
+      if (!next?.session.connection && this.cluster?.handOn(group, message, next !== undefined)) continue;
       if (next) deliverTo(next, message);
       else from.drop(message, "session ended");
     }
@@ -316,24 +303,6 @@ export class Engine {
         connection.release();
       },
     );
-  }
-
-  private restore(kept: StoredSession): Session {
-    const session = new Session(kept.clientId, kept.v5, this);
-    // Set last: what comes from the store need not be written to it.
-    session.expirySeconds = 0;
-    session.disconnectedAt = kept.disconnectedAt || Date.now();
-    session.will = kept.will;
-    // MQTT 5.0 §3.1.2.5: a server that was away publishes the will when it is back.
-    if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
-    this.sessions.set(kept.clientId, session);
-    this.away.add(session);
-    for (const { filter, options } of kept.subscriptions) this.subscribe(session, filter, options);
-    for (const packetId of kept.received) session.addReceived(packetId);
-    for (const delivery of kept.deliveries) session.restore(delivery);
-    session.expirySeconds = kept.expirySeconds;
-    this.store?.saveSession(session);
-    return session;
   }
 
   /** Everyone is told that the server shuts down; then nothing moves any more. */

@@ -54,8 +54,8 @@ export class Message {
   trace: DeliveryTrace | undefined = undefined;
   /** Where no client published it. */
   own: MqttOwnPublisher | undefined = undefined;
-  /** The same at every broker of a cluster; empty without one. */
-  clusterId = "";
+  /** In a cluster: for each shared subscription that the publishing broker knew of, the broker that delivers for it. */
+  groups: ReadonlyMap<string, string> | undefined = undefined;
   /** It was published at another broker. */
   fromElsewhere = false;
   /** Row of the session store that holds it, and how many deliveries need it there. */

@@ -90,8 +90,8 @@ const openExchanges = (connection: Connection, session: Session): number =>
   connection.unacknowledged + session.receivedCount - (connection.leftOpen?.size ?? 0);
 
 function acknowledge(connection: Connection, packet: PublishPacket, message: Message): void {
-  // §3.4.2.1, §3.5.2.1
-  const reason = message.matched === 0 ? reasonCode.noMatchingSubscribers : reasonCode.success;
+  // §3.4.2.1, §3.5.2.1; what subscriptions other brokers have is not known here.
+  const reason = message.matched === 0 && !connection.engine.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;
   connection.sendAck(packet.qos === 1 ? "puback" : "pubrec", packet.packetId, reason);
 }
 

@@ -1,5 +1,5 @@
 import type { Qos } from "../codec/packet.ts";
-import type { ClusterLink } from "./cluster-link.ts";
+import { topicMatches } from "../codec/topic.ts";
 import type { Engine } from "./engine.ts";
 import type { Message } from "./message.ts";
 import type { Session } from "./session.ts";
@@ -22,20 +22,19 @@ export function routeMessage(engine: Engine, message: Message): void {
       session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
     }
   }
-  for (let index = 0; index < groups.length; index++) {
-    const group = groups[index] as SharedGroup;
-    if (engine.cluster) deliverIfClaimed(engine.cluster, group, message);
-    else deliverToOne(group, message);
-  }
+  if (engine.cluster) engine.cluster.routeShared(message, groups);
+  else for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
   message.routed();
   engine.observer.routed?.(message);
 }
 
-function deliverToOne(group: SharedGroup, message: Message): void {
+/** False where no member can take it. */
+export function deliverToOne(group: SharedGroup, message: Message): boolean {
   const member = group.pick(message);
-  if (!member) return;
+  if (!member) return false;
   message.matched++;
   deliverTo(member, message);
+  return true;
 }
 
 /** [MQTT5-4.8.2-3]: as this member of a shared subscription asked for it. */
@@ -45,13 +44,10 @@ export function deliverTo(member: Subscription, message: Message): void {
   session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, member);
 }
 
-/** Members who are there go before those who are away, also where they are at another broker. */
-const absentWaitMs = 150;
-
-function deliverIfClaimed(cluster: ClusterLink, group: SharedGroup, message: Message): void {
-  const claim = () => cluster.claim(message, group.name).then((ours) => ours && deliverToOne(group, message));
-  if (group.away().length < group.size) void claim();
-  else setTimeout(claim, absentWaitMs).unref();
+/** To one session that was not here when the message was routed; what came by a shared subscription is not its own. */
+export function routeToSession(session: Session, message: Message): void {
+  const matching = [...session.subscriptions.values()].filter(({ filter, group }) => !group && topicMatches(filter, message.topic));
+  deliverMerged(message, matching);
 }
 
 interface Merged {

@@ -9,8 +9,6 @@ import type { SubscriptionOptions } from "./subscription.ts";
  * Calls are synchronous notes; `commit` makes all since the last one durable, before the tick's bytes leave.
  */
 export interface SessionStore {
-  /** What was kept, once at the start. */
-  load(): StoredState;
   saveSession(session: Session): void;
   removeSession(clientId: string): void;
   subscribed(clientId: string, filter: string, options: SubscriptionOptions): void;
@@ -25,7 +23,15 @@ export interface SessionStore {
   released(clientId: string, packetId: number): void;
   retained(message: Message): void;
   retainedRemoved(topic: string): void;
+  /** Other brokers may have put a newer one in its place. */
+  retainedExpired(message: Message): void;
   commit(): void;
+}
+
+/** Of this process alone. */
+export interface LocalSessionStore extends SessionStore {
+  /** What was kept, once at the start. */
+  load(): StoredState;
   close(): void;
 }
 

@@ -2,7 +2,7 @@ import Database from "better-sqlite3";
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "../engine/delivery.ts";
 import { Message } from "../engine/message.ts";
-import type { SessionStore, StoredDelivery, StoredSession } from "../engine/session-store.ts";
+import type { LocalSessionStore, StoredDelivery, StoredSession } from "../engine/session-store.ts";
 import { parseWill, willText } from "./will-text.ts";
 
 const schema = `
@@ -58,7 +58,7 @@ interface DeliveryRow {
 }
 
 /** Sessions in one SQLite file. What is committed survives the death of the process, though not of the machine's power. */
-export function openSqliteSessionStore(file: string): SessionStore {
+export function openSqliteSessionStore(file: string): LocalSessionStore {
   const database = new Database(file);
   // One write a tick into the log, no wait for the disk: the system keeps it when this process dies.
   database.pragma("journal_mode = WAL");
@@ -180,6 +180,7 @@ export function openSqliteSessionStore(file: string): SessionStore {
       if (!topic.startsWith("$SYS/")) write(putRetained, topic, payload, qos, forwarded, expiresAt, publisherId);
     },
     retainedRemoved: (topic) => write(deleteRetained, topic),
+    retainedExpired: ({ topic }) => write(deleteRetained, topic),
     commit: commitOpen,
     close() {
       commitOpen();

@@ -1,0 +1,64 @@
+import { reasonCode } from "../codec/reason-code.ts";
+import type { Engine } from "./engine.ts";
+import type { Message } from "./message.ts";
+import { routeToSession } from "./route-message.ts";
+import { Session } from "./session.ts";
+import type { StoredSession } from "./session-store.ts";
+
+/** Puts a session back as the store has it, without its client. */
+export function restoreSession(engine: Engine, kept: StoredSession): Session {
+  const session = new Session(kept.clientId, kept.v5, engine);
+  // Set last: what comes from the store need not be written to it.
+  session.expirySeconds = 0;
+  session.disconnectedAt = kept.disconnectedAt || Date.now();
+  session.will = kept.will;
+  // MQTT 5.0 §3.1.2.5: a server that was away publishes the will when it is back.
+  if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
+  engine.sessions.set(kept.clientId, session);
+  engine.away.add(session);
+  for (const { filter, options } of kept.subscriptions) engine.subscribe(session, filter, options);
+  for (const packetId of kept.received) session.addReceived(packetId);
+  for (const delivery of kept.deliveries) session.restore(delivery);
+  session.expirySeconds = kept.expirySeconds;
+  engine.store?.saveSession(session);
+  return session;
+}
+
+/** From another broker; `missed` is what was published since, and not routed to it. */
+export function adoptSession(engine: Engine, kept: StoredSession, missed: readonly Message[]): Session {
+  const session = restoreSession(engine, kept);
+  for (const message of missed) routeToSession(session, message);
+  engine.redistribute(session);
+  // Its delay is not counted again for a client that comes now.
+  if (session.willDueAt > 0 && session.willDueAt <= Date.now()) engine.publishWill(session);
+  return session;
+}
+
+/** For another broker, where the client is now: its connection here ends; the session stays in the store, or with a clean start nowhere. */
+export function surrenderSession(engine: Engine, clientId: string, cleanStart: boolean): void {
+  engine.sessions.get(clientId)?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+  const session = engine.sessions.get(clientId);
+  if (!session) return;
+  if (cleanStart) engine.endSession(session);
+  else letGo(engine, session);
+}
+
+/** Other brokers took all sessions over, because they took this one for dead: its clients shall connect again. */
+export function surrenderAll(engine: Engine): void {
+  for (const session of [...engine.sessions.values()]) {
+    session.will = undefined;
+    // Nothing of it is this broker's to write any more.
+    session.expirySeconds = 0;
+    session.connection?.disconnect(reasonCode.serverShuttingDown, "The other brokers took this one for dead; connect again.");
+    letGo(engine, session);
+  }
+}
+
+/** Out of this broker's memory alone. */
+function letGo(engine: Engine, session: Session): void {
+  session.expirySeconds = 0;
+  session.will = undefined;
+  for (const filter of [...session.subscriptions.keys()]) engine.unsubscribe(session, filter);
+  engine.away.delete(session);
+  engine.sessions.delete(session.clientId);
+}
