@@ -24,6 +24,7 @@ export const errorCodes = {
   STORE_BUSY: "The database is slower than what arrives.",
   RUNTIME_TOO_OLD: "This Node is too old for a part of Backlot.",
   JOB_UNKNOWN: "There is no such import or deletion, or it is in another state.",
+  IMPORT_ABANDONED: "The page that sent a file to import was closed.",
   EXPORT_UNWRITABLE: "The file chosen for an export cannot be written.",
   EXPORT_UNFETCHED: "The browser did not fetch an export in time.",
   INTERNAL: "A fault in Backlot itself.",

@@ -1,11 +1,10 @@
 import type { EventFilter, EventJob, EventsActions } from "../../contract/events.ts";
 import type { Handlers } from "../../contract/operation.ts";
 import type { Log } from "../core/log.ts";
-import { ServiceError } from "../core/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
+import { createEventImports } from "./jobs/event-imports.ts";
 import { createEventJobs, nextTurn } from "./jobs/event-jobs.ts";
 import { exportPart } from "./jobs/export-events.ts";
-import { createEventImport, type EventImport } from "./jobs/import-events.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 import { outcomePlot } from "./outcome-plot.ts";
 import { countMatching, pageOfEvents } from "./page-of-events.ts";
@@ -22,48 +21,13 @@ export function createDataActions(parts: {
   readonly access: StoreAccess;
   readonly log: Log;
   readonly showJobs: (jobs: readonly EventJob[]) => void;
+  readonly importIdleMs?: number;
 }): { readonly handlers: DataHandlers; close(): Promise<void> } {
   const { access, log } = parts;
   const { store } = access;
   const add = (events: readonly NewEvent[]) => retryWhileLocked(() => store.add(events));
   const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()) });
-  const imports = new Map<number, { readonly source: EventImport; end(error?: unknown): void; queue: Promise<void> }>();
-
-  function beginImport(format: "csv" | "jsonl"): EventJob {
-    const source = createEventImport({ add, format });
-    return jobs.start({ kind: "import", format, refused: 0, refusedLines: [] }, async ({ id, signal }) => {
-      const cancelled = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-      const ended = new Promise<void>((resolve, reject) => {
-        imports.set(id, { source, end: (error) => (error === undefined ? resolve() : reject(error)), queue: Promise.resolve() });
-      });
-      await Promise.race([cancelled, ended]).finally(() => imports.delete(id));
-    });
-  }
-
-  /** Pieces are stored one after the other, in the order in which they came. */
-  async function feedImport(id: number, use: (source: EventImport) => Promise<void>, bytes: number, last: boolean): Promise<EventJob> {
-    const running = imports.get(id);
-    if (!running) throw notInThatState(id, "is no import under way");
-    const turn = running.queue.then(async () => {
-      if (imports.get(id) !== running) throw notInThatState(id, "was cancelled");
-      await use(running.source);
-    });
-    running.queue = turn.catch(() => {});
-    try {
-      await turn;
-    } catch (error) {
-      running.end(error);
-      throw error;
-    }
-    const { added, refused, refusedLines } = running.source;
-    jobs.progress(id, { done: added, refused, refusedLines: [...refusedLines], bytes: jobs.get(id).bytes + bytes });
-    access.changed();
-    if (last) {
-      running.end();
-      await nextTurn();
-    }
-    return jobs.get(id);
-  }
+  const imports = createEventImports({ jobs, add, onStored: access.changed, idleMs: parts.importIdleMs });
 
   function startDelete(filter: EventFilter, total: number | undefined): EventJob {
     return jobs.start({ kind: "delete", ...(total !== undefined && { total }) }, async ({ signal, progress }) => {
@@ -119,9 +83,9 @@ export function createDataActions(parts: {
       plot: opened(({ range, filter }) => outcomePlot(store, range, filter, Date.now())),
       devices: opened(({ prefix, limit }) => store.devices(prefix, limit)),
       export: opened((params) => exportPart(store, params)),
-      "import.begin": opened(({ format }) => beginImport(format)),
-      "import.text": ({ job, text }) => feedImport(job, (source) => source.add(text), Buffer.byteLength(text), false),
-      "import.end": ({ job }) => feedImport(job, (source) => source.end(), 0, true),
+      "import.begin": opened(({ format }) => imports.begin(format)),
+      "import.text": ({ job, text }) => imports.text(job, text),
+      "import.end": ({ job }) => imports.end(job),
       "job.cancel": ({ job }) => jobs.cancel(job),
       "job.remove"({ job }) {
         jobs.remove(job);
@@ -134,5 +98,3 @@ export function createDataActions(parts: {
     close: () => jobs.close(),
   };
 }
-
-const notInThatState = (id: number, why: string) => new ServiceError("JOB_UNKNOWN", `Job ${id} ${why}`, "Start it again.");

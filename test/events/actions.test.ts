@@ -1,10 +1,19 @@
+import path from "node:path";
 import { expect, it } from "vitest";
 import { type EventJob, type EventPage, type EventRow, eventColumns } from "../../contract/events.ts";
 import type { ExportPart } from "../../contract/export.ts";
+import { createLog } from "../../servers/core/log.ts";
+import { createDataActions } from "../../servers/events/events-actions.ts";
+import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
+import { createStoreAccess } from "../../servers/events/store-access.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
-import { device, type EventsUnderTest, eventBody, getPage, getStats, post, postAll, startEvents } from "./harness.ts";
+import { createEventLog } from "../support/event-log.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { device, type EventsUnderTest, eventBody, getPage, getStats, onEnd, post, postAll, startEvents } from "./harness.ts";
 
 checkLeaks();
+
+const silent = createLog({ level: () => "error", write: () => {} });
 
 const job = (events: EventsUnderTest, id: number) => events.view("jobs")?.find((one) => one.id === id);
 async function ended(events: EventsUnderTest, { id }: EventJob): Promise<EventJob> {
@@ -126,6 +135,27 @@ it("[EV-75] a cancelled import keeps what it stored; unknown jobs are refused", 
   expect(await ended(events, { id } as EventJob)).toMatchObject({ state: "cancelled", done: 1 });
   await expect(events.act("import.text", { job: id, text: "" })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
   await expect(events.act("job.cancel", { job: 99 })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+});
+
+it("[EV-75] an import whose page was closed ends by itself, and says so with what it stored", async () => {
+  const dataDir = temporaryDir();
+  const access = createStoreAccess({
+    store: createSqliteStore({ file: path.join(dataDir, "events.db"), log: silent }),
+    log: silent,
+    view: () => {},
+  });
+  onEnd(access.close);
+  const told = createEventLog<readonly EventJob[]>();
+  const data = createDataActions({ access, log: silent, showJobs: told.add, importIdleMs: 1_000 });
+  onEnd(data.close);
+  const { handlers } = data;
+  const { id } = await handlers["import.begin"]({ format: "jsonl" });
+  const line = `${JSON.stringify(eventBody())}\n`;
+  for (let piece = 0; piece < 5; piece++) await handlers["import.text"]({ job: id, text: `${line}no event\n` });
+  const [cancelled] = await told.until(([newest]) => newest?.state === "cancelled");
+  expect(cancelled).toMatchObject({ id, done: 5, refused: 5, failure: { code: "IMPORT_ABANDONED" } });
+  await expect(handlers["import.text"]({ job: id, text: line })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+  expect(await access.store.count({})).toBe(5);
 });
 
 it("[EV-76] an export is given in parts of bounded size, and ends though more events arrive", async () => {

@@ -185,6 +185,13 @@ describe("a job", () => {
     expect(foremostJob([generated, imported], now + 1_000)?.id).toBe(2);
     expect(foremostJob([generated, imported], now + 20_000)?.id).toBe(3);
     expect(foremostJob([imported, job({ id: 4 })], now)?.id).toBe(4);
+    const failure = { code: "IMPORT_ABANDONED", message: "The page that sent the file was closed", hint: "" };
+    const abandoned = job({ id: 5, state: "cancelled", failure, endedAt: now - 60_000 });
+    expect(foremostJob([generated, abandoned], now + 20_000)?.id).toBe(5);
+    expect([jobTitle(abandoned), jobFigures(abandoned)]).toEqual([
+      "Import cancelled",
+      "The page that sent the file was closed · 8,214 events · 2.1 MB",
+    ]);
     expect(foremostJob([generated], now + 20_000)).toBeUndefined();
   });
 });

@@ -52,7 +52,7 @@ const toldForMs = 8_000;
 
 /** The one that deserves the place in the bar: what runs, then the newest that waits for its user; what went well leaves after a while. */
 export function foremostJob(jobs: readonly EventJob[], now: number): EventJob | undefined {
-  const waits = ({ state, refused = 0 }: EventJob) => state === "failed" || refused > 0;
+  const waits = ({ failure, refused = 0 }: EventJob) => failure !== undefined || refused > 0;
   return (
     jobs.find(({ state }) => state === "running") ?? jobs.find((job) => waits(job) || now - (job.endedAt ?? job.startedAt) < toldForMs)
   );

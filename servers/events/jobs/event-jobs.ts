@@ -20,7 +20,8 @@ export interface EventJobs {
   /** Begins it and returns at once; `work` ends it by returning or throwing. */
   start(begin: Pick<EventJob, "kind"> & Partial<EventJob>, work: (context: JobContext) => Promise<void>): EventJob;
   progress(id: number, change: JobProgress): void;
-  cancel(id: number): EventJob;
+  /** `reason` is shown where it was not its user's own wish. */
+  cancel(id: number, reason?: ServiceError): EventJob;
   /** Takes an ended one from the list. Throws JOB_UNKNOWN for one that runs. */
   remove(id: number): EventJob;
   /** Cancels all and waits for them. */
@@ -48,6 +49,10 @@ export function createEventJobs({ log, onChange }: { log: Log; onChange: () => v
     onChange();
   }
 
+  function changeToCancelled(id: number, { reason }: AbortSignal): void {
+    change(id, { state: "cancelled", endedAt: Date.now(), ...(reason instanceof ServiceError && { failure: toFailure(reason) }) });
+  }
+
   function forgetOldest(): void {
     for (const [id, { job }] of jobs) {
       if (jobs.size <= keptJobs) return;
@@ -73,9 +78,10 @@ export function createEventJobs({ log, onChange }: { log: Log; onChange: () => v
         };
         try {
           await work(context);
-          change(id, { state: controller.signal.aborted ? "cancelled" : "done", endedAt: Date.now() });
+          if (controller.signal.aborted) changeToCancelled(id, controller.signal);
+          else change(id, { state: "done", endedAt: Date.now() });
         } catch (error) {
-          if (controller.signal.aborted) change(id, { state: "cancelled", endedAt: Date.now() });
+          if (controller.signal.aborted) changeToCancelled(id, controller.signal);
           else {
             const failure = toFailure(error);
             change(id, { state: "failed", endedAt: Date.now(), failure });
@@ -91,9 +97,9 @@ export function createEventJobs({ log, onChange }: { log: Log; onChange: () => v
       return job;
     },
     progress: change,
-    cancel(id) {
+    cancel(id, reason) {
       const found = entry(id);
-      found.controller.abort();
+      found.controller.abort(reason);
       return found.job;
     },
     remove(id) {
