@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { PacketError } from "./packet-error.ts";
 import { reasonCode } from "./reason-code.ts";
+import type { TopicCache } from "./topic-cache.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 
@@ -76,6 +77,15 @@ export class ByteReader {
     const text = bytes.toString("utf8", at, end);
     if (unwanted.test(text)) throw malformed("A string holds a control character or a noncharacter.");
     return text;
+  }
+
+  /** The string that comes next, where the cache knows it; otherwise nothing is read. */
+  cachedString(cache: TopicCache): string | undefined {
+    const { position } = this;
+    const length = this.twoBytes();
+    const known = length <= this.remaining ? cache.find(this.bytes, position + 2, length) : undefined;
+    this.position = known === undefined ? position : position + 2 + length;
+    return known;
   }
 
   rest(): Buffer {

@@ -4,6 +4,11 @@ import type { ProtocolVersion, PublishPacket, Qos } from "./packet.ts";
 import { PacketError } from "./packet-error.ts";
 import { type Properties, propertyContext, readProperties } from "./properties.ts";
 import { reasonCode } from "./reason-code.ts";
+import { hasWildcard } from "./topic.ts";
+import { TopicCache } from "./topic-cache.ts";
+
+/** Valid topic names only. */
+const topics = new TopicCache();
 
 /** The topic may be empty in 5.0, where an alias stands for it; whoever knows the aliases checks that. */
 export function decodePublish(reader: ByteReader, firstByte: number, version: ProtocolVersion): PublishPacket {
@@ -13,7 +18,10 @@ export function decodePublish(reader: ByteReader, firstByte: number, version: Pr
   if (qos === 3) throw new PacketError(reasonCode.malformedPacket, "The QoS is 3.");
   // [MQTT-3.3.1-2]
   if (qos === 0 && dup) throw new PacketError(reasonCode.malformedPacket, "DUP is set with QoS 0.");
-  const topic = reader.string();
+  const topicAt = reader.position;
+  const known = reader.cachedString(topics);
+  const topic = known ?? reader.string();
+  const topicEnd = reader.position;
   let packetId = 0;
   if (qos > 0) {
     packetId = reader.twoBytes();
@@ -28,12 +36,9 @@ export function decodePublish(reader: ByteReader, firstByte: number, version: Pr
       if (properties.topicAlias === 0) throw new PacketError(reasonCode.topicAliasInvalid, "The topic alias is 0.");
     }
   }
-  // [MQTT-3.3.2-2]; 0x90 is for names that are well formed (§3.14.2.1).
-  if (topic.includes("#") || topic.includes("+")) {
-    throw new PacketError(reasonCode.malformedPacket, "The topic name holds a wildcard.");
-  }
-  if (topic === "" && properties?.topicAlias === undefined) {
-    throw new PacketError(reasonCode.protocolError, "The topic name is empty and there is no alias.");
+  if (known === undefined) {
+    checkTopic(topic, properties);
+    topics.add(reader.bytes, topicAt + 2, topicEnd - topicAt - 2, topic);
   }
   return {
     type: "publish",
@@ -45,4 +50,12 @@ export function decodePublish(reader: ByteReader, firstByte: number, version: Pr
     properties,
     payload: reader.rest(),
   };
+}
+
+function checkTopic(topic: string, properties: Properties | undefined): void {
+  // [MQTT-3.3.2-2]; 0x90 is for names that are well formed (§3.14.2.1).
+  if (hasWildcard(topic)) throw new PacketError(reasonCode.malformedPacket, "The topic name holds a wildcard.");
+  if (topic === "" && properties?.topicAlias === undefined) {
+    throw new PacketError(reasonCode.protocolError, "The topic name is empty and there is no alias.");
+  }
 }

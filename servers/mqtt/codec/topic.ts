@@ -56,8 +56,10 @@ export function createTopicMatcher(filter: string): (topic: string) => boolean {
   };
 }
 
-export function levelCount(topic: string): number {
+export function hasMoreLevels(topic: string, maximum: number): boolean {
+  // As many separators do not fit.
+  if (topic.length < maximum) return false;
   let count = 1;
   for (let at = topic.indexOf("/"); at >= 0; at = topic.indexOf("/", at + 1)) count++;
-  return count;
+  return count > maximum;
 }

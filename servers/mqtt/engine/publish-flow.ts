@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { PublishPacket } from "../codec/packet.ts";
 import { PacketError } from "../codec/packet-error.ts";
 import { type ReasonCode, reasonCode } from "../codec/reason-code.ts";
-import { levelCount } from "../codec/topic.ts";
+import { hasMoreLevels } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
 import { topicLevels } from "./engine-limits.ts";
 import { Message } from "./message.ts";
@@ -124,7 +124,7 @@ function refusalOf(connection: Connection, { properties, payload }: PublishPacke
     return { reason: reasonCode.notAuthorized, text: "Clients do not publish there." };
   }
   if (!engine.access.mayPublish(identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
-  if (levelCount(topic) > topicLevels) {
+  if (hasMoreLevels(topic, topicLevels)) {
     return { reason: reasonCode.topicNameInvalid, text: `A topic has at most ${topicLevels} levels here.` };
   }
   if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {

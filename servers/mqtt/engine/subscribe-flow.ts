@@ -1,6 +1,6 @@
 import type { SubscribePacket, UnsubscribePacket } from "../codec/packet.ts";
 import { reasonCode } from "../codec/reason-code.ts";
-import { isSharedFilter, levelCount, parseSharedFilter } from "../codec/topic.ts";
+import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
 import { topicLevels } from "./engine-limits.ts";
 import type { Session } from "./session.ts";
@@ -55,7 +55,7 @@ function refusalOf(connection: Connection, filter: string): { reason: number; te
   const shared = isSharedFilter(filter) ? parseSharedFilter(filter) : undefined;
   if (isSharedFilter(filter) && !shared)
     return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is not well formed." };
-  if (levelCount(filter) > topicLevels) {
+  if (hasMoreLevels(filter, topicLevels)) {
     return { reason: reasonCode.topicFilterInvalid, text: `A topic filter has at most ${topicLevels} levels here.` };
   }
   if (!engine.access.maySubscribe(identity, shared?.filter ?? filter)) {
