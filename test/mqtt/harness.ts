@@ -188,7 +188,7 @@ export const publishPacket = (topic: string, payload: string): PublishPacket => 
 });
 
 /** A socket that has said nothing yet. */
-export async function openWire(broker: Broker, version: Version = 5): Promise<WireClient> {
+export async function openWire(broker: Pick<Broker, "port">, version: Version = 5): Promise<WireClient> {
   const socket = connectTcp(broker.port, "127.0.0.1");
   await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
   return new WireClient(socket, version);

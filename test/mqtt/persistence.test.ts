@@ -1,11 +1,15 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import path from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
+import { loadUsers } from "../../servers/mqtt/access/users.ts";
+import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
+import { createAedesBus } from "../../servers/mqtt/engine/aedes-bus.ts";
+import { Engine } from "../../servers/mqtt/engine/engine.ts";
+import { RetainedTree } from "../../servers/mqtt/engine/retained-tree.ts";
+import type { SessionStore } from "../../servers/mqtt/engine/session-store.ts";
+import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
-import { projectRoot } from "../support/start-backlot.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { type Broker, connectWire, seen, startBroker, versions, type WireClient } from "./harness.ts";
+import { connectPacket, connectWire, publishPacket, seen, startBroker, versions } from "./harness.ts";
 
 checkLeaks();
 
@@ -112,70 +116,51 @@ describe("persistence", () => {
     expect(seen(await back.expect("publish")).payload).toBe("after");
   });
 
-  it("[MQTT-143] killed under load: nothing acknowledged is lost, and QoS 2 is never doubled", async () => {
-    const dataDir = temporaryDir();
-    const publishing = { nextId: 0, acknowledged: new Set<string>() };
-    const received: string[] = [];
-    let broker = await spawnBroker(dataDir);
-    for (let round = 0; round < 3; round++) {
-      const subscriber = await connectWire(broker, 5, kept("subscriber"));
-      if (round === 0) await subscriber.subscribe("load/+", { qos: 2 });
-      const publisher = await connectWire(broker, 5, kept("publisher"));
-      const work = Promise.all([take(subscriber, received), publish(publisher, publishing)]);
-      await expect.poll(() => received.length).toBeGreaterThan((round + 1) * 300);
-      broker.child.kill("SIGKILL");
-      await once(broker.child, "exit");
-      await work;
-      broker = await spawnBroker(dataDir);
-    }
-    const last = await connectWire(broker, 5, kept("subscriber"));
-    const work = take(last, received);
-    await expect.poll(() => [...publishing.acknowledged].filter((payload) => !received.includes(payload))).toEqual([]);
-    last.destroy();
-    await work;
-    const twice = received.filter((payload, index) => payload.startsWith("2:") && received.indexOf(payload) !== index);
-    expect(twice).toEqual([]);
-  }, 40_000);
+  it("[MQTT-151] nothing is committed between a message's first and last note, however many bytes it sends", async () => {
+    const notes: string[] = [];
+    const note = (what: string) => () => void notes.push(what);
+    const ignored = () => {};
+    const store: SessionStore = {
+      queued: note("queued"),
+      received: note("received"),
+      commit: note("commit"),
+      ...{ saveSession: ignored, removeSession: ignored, subscribed: ignored, unsubscribed: ignored, updated: ignored, removed: ignored },
+      ...{ released: ignored, retained: ignored, retainedRemoved: ignored, retainedExpired: ignored },
+    };
+    const retained = new RetainedTree();
+    const bus = await createAedesBus({ retained, store });
+    const config = mqttConfig.parse({});
+    const engine = new Engine({
+      limits: { ...config, maximumPacketSize: config.packetBytes },
+      access: createAccessControl({ anonymous: true, users: await loadUsers([]), rules: [] }),
+      bus,
+      store,
+      log: { debug: ignored, info: ignored, warning: ignored, error: ignored },
+    });
+    const written: number[] = [];
+    const transport = {
+      write: (bytes: Buffer) => written.push(bytes.length) > 0,
+      ...{ pendingBytes: 0, end: ignored, destroy: ignored, pause: ignored, resume: ignored },
+    };
+    const connect = (clientId: string) => {
+      const connection = engine.open(transport, { transport: "tcp", peer: "test" });
+      connection.receive(encodePacket(connectPacket(5, clientId, { properties: { sessionExpiryInterval: 60 } }), 5));
+      return connection;
+    };
+    const options = { qos: 2 as const, noLocal: false, retainAsPublished: false, retainHandling: 0 as const };
+    const subscribe = encodePacket({ type: "subscribe", packetId: 1, subscriptions: [{ filter: "t", ...options }] }, 5);
+    for (const clientId of ["one", "two", "three"]) connect(clientId).receive(subscribe);
+    const publisher = connect("publisher");
+    await new Promise(setImmediate);
+    notes.length = 0;
+    const packets = [1, 2, 3].map((packetId) => encodePacket({ ...publishPacket("t", "x".repeat(40_000)), qos: 2, packetId }, 5));
+    publisher.receive(Buffer.concat(packets));
+    const whole = ["received", "queued", "queued", "queued"];
+    expect(notes).toEqual([...whole, ...whole, ...whole]);
+    await new Promise(setImmediate);
+    expect(notes.slice(whole.length * 3)).toEqual(["commit"]);
+    expect(written.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(9 * 40_000);
+    engine.stop();
+    await bus.close();
+  });
 });
-
-interface SpawnedBroker extends Pick<Broker, "port"> {
-  readonly child: ChildProcess;
-}
-
-async function spawnBroker(dataDir: string): Promise<Broker & SpawnedBroker> {
-  const script = path.join(projectRoot, "test/mqtt/run-broker.ts");
-  const child = spawn(process.execPath, [script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [line] = (await once(child.stdout, "data")) as [Buffer];
-  return { child, port: Number(line.toString()) } as unknown as Broker & SpawnedBroker;
-}
-
-/** Takes and acknowledges messages as the standard wants it, until the connection ends. */
-async function take(client: WireClient, received: string[]): Promise<void> {
-  for (let packet = await client.next(); packet; packet = await client.next()) {
-    if (packet.type === "pubrel") client.send({ type: "pubcomp", packetId: packet.packetId, reason: 0 });
-    if (packet.type !== "publish") continue;
-    const payload = packet.payload.toString();
-    if (packet.qos === 1) client.send({ type: "puback", packetId: packet.packetId, reason: 0 });
-    if (packet.qos === 2) client.send({ type: "pubrec", packetId: packet.packetId, reason: 0 });
-    // The receiver's own store: a QoS 2 message whose identifier it still holds is the same one again.
-    if (packet.qos === 2 && packet.dup && received.includes(payload)) continue;
-    received.push(payload);
-  }
-}
-
-/** One message in flight at a time, QoS 1 and 2 in turn; what is answered counts as the broker's. */
-async function publish(client: WireClient, state: { nextId: number; acknowledged: Set<string> }): Promise<void> {
-  for (;;) {
-    const id = state.nextId++;
-    const qos = id % 2 === 0 ? 1 : 2;
-    const payload = `${qos}:${id}`;
-    client.publish(`load/${id % 7}`, payload, { qos, packetId: 1 + (id % 1_000) });
-    const answer = await client.next();
-    if (!answer) return;
-    state.acknowledged.add(payload);
-    if (answer.type !== "pubrec") continue;
-    client.send({ type: "pubrel", packetId: answer.packetId, reason: 0 });
-    if (!(await client.next())) return;
-  }
-}

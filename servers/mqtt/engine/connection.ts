@@ -301,7 +301,7 @@ export class Connection {
   close(why: string): void {
     if (this.state === "closed") return;
     this.state = "closed";
-    this.engine.scheduler.beforeWrite();
+    this.engine.scheduler.beforeWrite?.();
     this.output.flush();
     this.transport.end();
     this.engine.connectionClosed(this, why);

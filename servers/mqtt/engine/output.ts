@@ -35,11 +35,14 @@ class SlabPool {
   }
 }
 
-/** Writes every output once a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. */
+/**
+ * Writes every output once a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. Never within
+ * the handling of a message: on disk it is whole or not at all.
+ */
 export class FlushScheduler {
   readonly small = new SlabPool(smallSlabBytes);
   readonly large = new SlabPool(largeSlabBytes);
-  beforeWrite: () => void = () => {};
+  beforeWrite: (() => void) | undefined = undefined;
   bytesOut = 0;
   private dirty: Output[] = [];
   private scheduled = false;
@@ -55,7 +58,7 @@ export class FlushScheduler {
     this.scheduled = false;
     const { dirty } = this;
     this.dirty = [];
-    if (dirty.length > 0) this.beforeWrite();
+    if (dirty.length > 0) this.beforeWrite?.();
     for (const output of dirty) output.flush();
   };
 }
@@ -67,6 +70,9 @@ export class Output {
   slab: Buffer | undefined = undefined;
   end = 0;
   private dirty = false;
+  /** Slabs that are full before the end of the tick, where nothing may leave before that. */
+  private full: Buffer[] | undefined = undefined;
+  private fullBytes = 0;
   private heldBytes = 0;
   /** Chunks that leave later: the client is delayed or frozen on purpose. */
   private held: Buffer[] | undefined = undefined;
@@ -83,7 +89,7 @@ export class Output {
   }
 
   get pendingBytes(): number {
-    return this.transport.pendingBytes + this.heldBytes + this.end;
+    return this.transport.pendingBytes + this.heldBytes + this.fullBytes + this.end;
   }
 
   /** Makes room for `count` bytes at `end` of `slab`; the caller writes them and moves `end`. */
@@ -97,9 +103,9 @@ export class Output {
       this.slab = large;
       return large;
     }
-    if (this.end > 0) {
-      this.scheduler.beforeWrite();
-      this.flushSlab();
+    if (slab && this.end > 0) {
+      if (this.scheduler.beforeWrite) this.fill(slab);
+      else this.flushSlab();
     }
     slab =
       count <= smallSlabBytes
@@ -124,6 +130,12 @@ export class Output {
 
   flush(): void {
     this.dirty = false;
+    const { full } = this;
+    if (full) {
+      this.full = undefined;
+      this.fullBytes = 0;
+      for (const bytes of full) this.write(bytes);
+    }
     this.flushSlab();
   }
 
@@ -152,16 +164,30 @@ export class Output {
     this.drained();
   }
 
+  private fill(slab: Buffer): void {
+    this.full ??= [];
+    this.full.push(slab.subarray(0, this.end));
+    this.fullBytes += this.end;
+    this.slab = undefined;
+    this.end = 0;
+    this.congested = this.pendingBytes > this.limitBytes;
+  }
+
   private flushSlab(): void {
     const { slab, end } = this;
     if (!slab || end === 0) return;
     this.slab = undefined;
     this.end = 0;
-    const bytes = slab.subarray(0, end);
-    this.scheduler.bytesOut += end;
-    if (this.frozen || this.delayMs > 0) this.hold(Buffer.from(bytes));
-    else if (this.transport.write(bytes)) this.release(slab);
+    if (this.write(slab.subarray(0, end))) this.release(slab);
     this.congested = this.pendingBytes > this.limitBytes;
+  }
+
+  /** True when the bytes are out already. */
+  private write(bytes: Buffer): boolean {
+    this.scheduler.bytesOut += bytes.length;
+    if (!this.frozen && this.delayMs === 0) return this.transport.write(bytes);
+    this.hold(Buffer.from(bytes));
+    return true;
   }
 
   private release(slab: Buffer): void {
