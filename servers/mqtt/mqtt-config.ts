@@ -84,6 +84,12 @@ export const mqttConfig = z.strictObject({
     env: "MQTT_PERSISTENCE",
     group: "Persistence",
   }),
+  powerSafe: field(z.boolean().default(false), {
+    title: "Wait for the disk",
+    help: "What is acknowledged survives a loss of power too, not only the end of the process; each answer waits for the disk.",
+    env: "MQTT_POWER_SAFE",
+    group: "Persistence",
+  }),
 
   packetBytes: limit(
     "Largest packet",

@@ -45,7 +45,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   const watch = watchEngine({ traffic: context.traffic, log, recorder });
   onStop(watch.close);
   const retained = new RetainedTree();
-  const store = config.persistence ? await openStore(context.dataDir()) : undefined;
+  const store = config.persistence ? await openStore(context.dataDir(), config) : undefined;
   onStop(() => store?.close());
   const state = store?.load();
   for (const message of state?.retained ?? []) retained.set(message);
@@ -145,9 +145,9 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 }
 
 /** SQLite is loaded only where it is asked for. */
-async function openStore(folder: string): Promise<LocalSessionStore> {
+async function openStore(folder: string, { powerSafe }: MqttConfig): Promise<LocalSessionStore> {
   const { openSqliteSessionStore } = await import("./persistence/sqlite-session-store.ts");
-  return openSqliteSessionStore(path.join(folder, "sessions.sqlite"));
+  return openSqliteSessionStore({ file: path.join(folder, "sessions.sqlite"), synchronous: powerSafe ? "FULL" : "NORMAL" });
 }
 
 function limitsOf(config: MqttConfig): EngineLimits {

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
 import { loadUsers } from "../../servers/mqtt/access/users.ts";
@@ -9,7 +11,7 @@ import type { SessionStore } from "../../servers/mqtt/engine/session-store.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { connectPacket, connectWire, publishPacket, seen, startBroker, versions } from "./harness.ts";
+import { connectPacket, connectWire, publishPacket, seen, startBroker } from "./harness.ts";
 
 checkLeaks();
 
@@ -17,29 +19,44 @@ const persistent = { persistence: true };
 const kept = (clientId: string) => ({ clientId, cleanStart: false, properties: { sessionExpiryInterval: 600 } });
 
 describe("persistence", () => {
-  it.each(versions)("[MQTT-140] sessions, queues and retained messages survive a restart, version %s", async (version) => {
-    const dataDir = temporaryDir();
-    const first = await startBroker(persistent, dataDir);
-    const options = version === 5 ? kept("s") : { clientId: "s", cleanStart: false };
-    const away = await connectWire(first, version, options);
-    await away.subscribe("q/#", { qos: 2 }, version === 5 ? { subscriptionIdentifiers: [5] } : undefined);
-    away.send({ type: "disconnect", reason: 0 });
-    await away.expectClose();
-    await first.act("publish", { topic: "q/1", qos: 1, payload: "one", userProperties: [["k", "v"]] });
-    await first.act("publish", { topic: "q/2", qos: 2, payload: "two", retain: true, messageExpiryInterval: 500 });
-    await first.stop();
+  it.each([
+    [4, false],
+    [5, false],
+    [5, true],
+  ] as const)(
+    "[MQTT-140] sessions, queues and retained messages survive a restart, version %s, power safe %s",
+    async (version, powerSafe) => {
+      const dataDir = temporaryDir();
+      const first = await startBroker({ ...persistent, powerSafe }, dataDir);
+      const options = version === 5 ? kept("s") : { clientId: "s", cleanStart: false };
+      const away = await connectWire(first, version, options);
+      await away.subscribe("q/#", { qos: 2 }, version === 5 ? { subscriptionIdentifiers: [5] } : undefined);
+      away.send({ type: "disconnect", reason: 0 });
+      await away.expectClose();
+      await first.act("publish", { topic: "q/1", qos: 1, payload: "one", userProperties: [["k", "v"]] });
+      await first.act("publish", { topic: "q/2", qos: 2, payload: "two", retain: true, messageExpiryInterval: 500 });
+      await first.stop();
 
-    const second = await startBroker(persistent, dataDir);
-    const back = await connectWire(second, version, options);
-    expect(back.connack.sessionPresent).toBe(true);
-    const one = await back.expect("publish");
-    expect(seen(one)).toMatchObject({ topic: "q/1", payload: "one", qos: 1 });
-    if (version === 5) expect(one.properties).toMatchObject({ userProperties: [["k", "v"]], subscriptionIdentifiers: [5] });
-    expect(seen(await back.expect("publish"))).toMatchObject({ topic: "q/2", payload: "two", qos: 2 });
-    await back.subscribe("q/+");
-    expect(seen(await back.expect("publish"))).toMatchObject({ topic: "q/2", retain: true });
-    await second.act("publish", { topic: "q/3", payload: "live" });
-    expect(seen(await back.expect("publish")).payload).toBe("live");
+      const second = await startBroker(persistent, dataDir);
+      const back = await connectWire(second, version, options);
+      expect(back.connack.sessionPresent).toBe(true);
+      const one = await back.expect("publish");
+      expect(seen(one)).toMatchObject({ topic: "q/1", payload: "one", qos: 1 });
+      if (version === 5) expect(one.properties).toMatchObject({ userProperties: [["k", "v"]], subscriptionIdentifiers: [5] });
+      expect(seen(await back.expect("publish"))).toMatchObject({ topic: "q/2", payload: "two", qos: 2 });
+      await back.subscribe("q/+");
+      expect(seen(await back.expect("publish"))).toMatchObject({ topic: "q/2", retain: true });
+      await second.act("publish", { topic: "q/3", payload: "live" });
+      expect(seen(await back.expect("publish")).payload).toBe("live");
+    },
+  );
+
+  it("[MQTT-152] a file of sessions that is no database fails the start, and is left as it is", async () => {
+    const dataDir = temporaryDir();
+    const file = path.join(dataDir, "sessions.sqlite");
+    writeFileSync(file, "no database at all ".repeat(100));
+    await expect(startBroker(persistent, dataDir)).rejects.toMatchObject({ code: "STORE_DAMAGED", message: expect.stringContaining(file) });
+    expect(readFileSync(file, "utf8")).toMatch(/^no database at all/);
   });
 
   it("[MQTT-141] what was in flight is sent again after a restart, PUBREL too; what was acknowledged is not", async () => {

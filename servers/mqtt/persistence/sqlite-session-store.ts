@@ -1,4 +1,5 @@
-import Database from "better-sqlite3";
+import type Database from "better-sqlite3";
+import { openSqliteFile } from "../../core/sqlite-file.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "../engine/delivery.ts";
 import { Message } from "../engine/message.ts";
@@ -57,14 +58,21 @@ interface DeliveryRow {
   readonly shared_filter: string;
 }
 
-/** Sessions in one SQLite file. What is committed survives the death of the process, though not of the machine's power. */
-export function openSqliteSessionStore(file: string): LocalSessionStore {
-  const database = new Database(file);
-  // One write a tick into the log, no wait for the disk: the system keeps it when this process dies.
-  database.pragma("journal_mode = WAL");
-  database.pragma("synchronous = NORMAL");
-  database.exec(schema);
-  database.exec("DELETE FROM message WHERE id NOT IN (SELECT message_id FROM delivery)");
+export interface SessionStoreOptions {
+  readonly file: string;
+  /** FULL: a tick's bytes leave when the disk has what they promise, and not only the system. */
+  readonly synchronous: "FULL" | "NORMAL";
+}
+
+/** Sessions in one SQLite file: one transaction a tick, whatever the number of messages in it. Throws a STORE_… error. */
+export async function openSqliteSessionStore({ file, synchronous }: SessionStoreOptions): Promise<LocalSessionStore> {
+  const database = await openSqliteFile(file, {
+    synchronous,
+    prepare(opened) {
+      opened.exec(schema);
+      opened.exec("DELETE FROM message WHERE id NOT IN (SELECT message_id FROM delivery)");
+    },
+  });
 
   const prepare = (sql: string) => database.prepare(sql);
   const begin = prepare("BEGIN");
