@@ -163,13 +163,16 @@ export class MessageRecorder {
   }
 
   private tick(): void {
-    this.now = Date.now();
+    const now = Date.now();
+    const elapsedMs = Math.min(1_000, Math.max(1, now - this.now));
+    this.now = now;
     const { recordedPerSecond } = this.limits;
-    const perTick = (recordedPerSecond * tickMs) / 1_000;
+    // A busy process has its timers late: by their number the budget would fall behind the rate.
+    const perTick = (recordedPerSecond * elapsedMs) / 1_000;
     const flooded = this.counted > floodFactor * perTick;
     this.counted = 0;
     this.budget = flooded ? perTick / sampledPart : Math.min(recordedPerSecond, this.budget + perTick);
-    this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * tickMs) / 1_000);
+    this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * elapsedMs) / 1_000);
     this.tree.settle();
     this.tellUnfollowed();
     // An iterator that rests holds every earlier state of the map.
