@@ -15,6 +15,8 @@ import type { Hindrances } from "./inspector/hindrances.ts";
 import { exportHistory } from "./inspector/history-export.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
+import type { TrialClient } from "./trial/trial-client.ts";
+import { trialHandlers } from "./trial/trial-handlers.ts";
 
 export interface MqttParts {
   readonly engine: Engine;
@@ -25,6 +27,7 @@ export interface MqttParts {
   readonly replies: ReplyRules;
   readonly repeats: Repeats;
   readonly replayFile: ReplayFile;
+  readonly trial: TrialClient;
   readonly replay: Replay;
   /** As the dashboard. */
   readonly publish: (message: Message) => Promise<void> | undefined;
@@ -40,6 +43,7 @@ export function mqttHandlers({
   replies,
   repeats,
   replayFile,
+  trial,
   replay,
   publish,
   views,
@@ -48,6 +52,7 @@ export function mqttHandlers({
   const connectionOf = (clientId: string) => engine.sessions.get(clientId)?.connection;
 
   return {
+    ...trialHandlers(trial, views.showSmall),
     async publish(params) {
       const message = messageOfParams(params);
       await publish(message);

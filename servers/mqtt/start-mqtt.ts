@@ -29,8 +29,9 @@ import { startPageViews } from "./inspector/page-views.ts";
 import { startListeners } from "./listeners/mqtt-listeners.ts";
 import { mqttHandlers } from "./mqtt-actions.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
-import { listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
+import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { startSysTopics } from "./sys-topics.ts";
+import { createTrialClient } from "./trial/trial-client.ts";
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
@@ -80,6 +81,8 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     if (answer) sendAs("device")(answer);
   });
 
+  let listening: ListenerPorts | undefined;
+  const trial = createTrialClient({ port: () => listening?.mqtt ?? 0, onChange: () => views.showSmall() });
   const views = startPageViews({
     engine,
     recorder,
@@ -89,6 +92,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       replies: () => ({ rules: replies.list() }),
       repeats: () => ({ list: repeats.list() }),
       replay: () => replay.state,
+      try: () => trial.state,
     },
     view: context.view,
   });
@@ -103,6 +107,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       replies,
       repeats,
       replayFile,
+      trial,
       replay,
       views,
       publish: publishAs("dashboard"),
@@ -116,11 +121,13 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     tls: () => tlsOptions(context),
     ports: listenerPorts(config),
   });
+  listening = ports;
   // Runs before the listeners close: they wait for the connections to end.
   onStop(() => {
     hindrances.close();
     engine.stop();
   });
+  onStop(trial.close);
 
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   if (config.demo) demo.start(config.demoMessagesPerSecond);
