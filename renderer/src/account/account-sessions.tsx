@@ -4,6 +4,7 @@ import { type AccountSession, accountActions } from "../../../contract/account.t
 import { CommandLine } from "../components/command-line.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { FilterInput } from "../components/filter-input.tsx";
+import { Nothing } from "../components/nothing.tsx";
 import { useRemembered } from "../components/use-remembered.ts";
 import { useControl } from "../control/client-context.tsx";
 import { useService } from "../control/use-services.ts";
@@ -17,7 +18,6 @@ import styles from "./account.module.css";
 import { AccountStopped } from "./account-empty.tsx";
 import { accountOrigin, exampleCommand } from "./account-origin.ts";
 import { AccountStatusLine } from "./account-status-line.tsx";
-import { Nothing } from "./nothing.tsx";
 import { sessionColumns } from "./session-columns.tsx";
 import { SessionInspector } from "./session-inspector.tsx";
 import { takeAskedUser } from "./shown-user.ts";

@@ -1,23 +1,18 @@
 import { useState } from "react";
 import { accountActions, type AccountTry as Tried } from "../../../contract/account.ts";
-import type { Failure } from "../../../contract/service.ts";
 import { attempt } from "../components/notify.tsx";
 import { useRemembered } from "../components/use-remembered.ts";
 import { useControl } from "../control/client-context.tsx";
 import { failureOf } from "../control/failure-error.ts";
 import { useService } from "../control/use-services.ts";
-import styles from "../http/http-try.module.css";
+import { AnswerPane } from "../try/answer-pane.tsx";
+import styles from "../try/try-page.module.css";
+import type { TryState } from "../try/try-state.ts";
 import { accountOrigin, sampleLogin } from "./account-origin.ts";
 import { TryAnswer } from "./try-answer.tsx";
 import { TryCommandsView } from "./try-commands-view.tsx";
 import { firstDraft, type TryDraft, triedParams } from "./try-draft.ts";
 import { TryForm } from "./try-form.tsx";
-
-export type TryState =
-  | { readonly state: "untried" }
-  | { readonly state: "sending" }
-  | { readonly state: "answered"; readonly tried: Tried }
-  | { readonly state: "failed"; readonly failure: Failure };
 
 /** Login and a call with what came of it: real requests, their answers, and the same as a program. */
 export function AccountTry() {
@@ -26,14 +21,14 @@ export function AccountTry() {
   const [draft, setDraft] = useRemembered<TryDraft>("try.account", firstDraft);
   const [password, setPassword] = useState<string>(sampleLogin.password);
   const [code, setCode] = useState("");
-  const [state, setState] = useState<TryState>({ state: "untried" });
+  const [state, setState] = useState<TryState<Tried>>({ state: "untried" });
   const running = service?.status.state === "running";
 
   const send = async () => {
     if (!running || state.state === "sending") return;
     setState({ state: "sending" });
     try {
-      setState({ state: "answered", tried: await client.action(accountActions, "account", "try", triedParams(draft, password, code)) });
+      setState({ state: "answered", answer: await client.action(accountActions, "account", "try", triedParams(draft, password, code)) });
     } catch (error) {
       setState({ state: "failed", failure: failureOf(error) });
     }
@@ -49,7 +44,7 @@ export function AccountTry() {
         if (found) setCode(found.code);
       })(),
     );
-  const codeNeeded = code !== "" || (state.state === "answered" && state.tried.codeNeeded);
+  const codeNeeded = code !== "" || (state.state === "answered" && state.answer.codeNeeded);
   return (
     <section className={styles.try} aria-label="Try a login and a call">
       <div className={styles.question}>
@@ -68,7 +63,15 @@ export function AccountTry() {
         />
         <TryCommandsView origin={accountOrigin(service)} draft={draft} password={password} code={codeNeeded ? code : ""} />
       </div>
-      <TryAnswer state={state} running={running} />
+      <AnswerPane
+        label="Answers"
+        state={state}
+        running={running}
+        untried="Each request and its answer appear here: the login, the token it gave, decoded, and the call. They are seen in Live as well."
+        stopped="Start the service to log in to it."
+      >
+        {(tried) => <TryAnswer tried={tried} />}
+      </AnswerPane>
     </section>
   );
 }

@@ -1,69 +1,36 @@
-import { Button, Loader } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { IconArrowUpRight, IconEye, IconEyeOff } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
-import type { AccountTryStep } from "../../../contract/account.ts";
+import type { AccountTry, AccountTryStep } from "../../../contract/account.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { formatTook } from "../format/duration.ts";
 import { formatBytes } from "../format/quantity.ts";
 import { goTo, servicePage } from "../frame/route.ts";
-import styles from "../http/http-try.module.css";
 import { askForRow } from "../http/shown-row.ts";
 import { bodyBytes } from "../inspector/body-content.ts";
 import { HeaderListView } from "../inspector/header-list.tsx";
 import { JsonView, PlainView } from "../inspector/text-view.tsx";
 import { toneOfStatus } from "../inspector/tone-of.ts";
 import { ToneMark } from "../table/tone-mark.tsx";
+import styles from "../try/try-page.module.css";
 import own from "./account-try.module.css";
-import type { TryState } from "./account-try.tsx";
 import { claimLines, decodeToken } from "./claim-lines.ts";
 import { coveredJson } from "./covered-json.ts";
 
-export function TryAnswer({ state, running }: { readonly state: TryState; readonly running: boolean }) {
+/** Each request and its answer, in order. */
+export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
   return (
-    <section className={styles.answer} aria-label="Answers" aria-busy={state.state === "sending"}>
-      {content(state, running)}
-    </section>
+    <>
+      {tried.steps.map((step, index) => (
+        <Step key={step.title} step={step} number={index + 1} last={index === tried.steps.length - 1} />
+      ))}
+      {tried.codeNeeded && (
+        <p className={own.needed} role="status">
+          This user has a second factor. Give its code on the left and send again.
+        </p>
+      )}
+    </>
   );
-}
-
-function content(state: TryState, running: boolean) {
-  switch (state.state) {
-    case "untried":
-      return (
-        <p className={styles.note}>
-          {running
-            ? "Each request and its answer appear here: the login, the token it gave, decoded, and the call. They are seen in Live as well."
-            : "Start the service to log in to it."}
-        </p>
-      );
-    case "sending":
-      return (
-        <p className={styles.note}>
-          <Loader size={12} mr={8} /> Waiting for the answers…
-        </p>
-      );
-    case "failed":
-      return (
-        <div className={styles.failure} role="alert">
-          <b>{state.failure.message}</b> {state.failure.hint}
-        </div>
-      );
-    case "answered":
-      return (
-        <>
-          {state.tried.steps.map((step, index) => (
-            <Step key={step.title} step={step} number={index + 1} last={index === state.tried.steps.length - 1} />
-          ))}
-          {state.tried.codeNeeded && (
-            <p className={own.needed} role="status">
-              This user has a second factor. Give its code on the left and send again.
-            </p>
-          )}
-        </>
-      );
-    default:
-      return state satisfies never;
-  }
 }
 
 const titles: Readonly<Record<AccountTryStep["title"], string>> = { login: "Log in", "second factor": "Second factor", call: "Call" };

@@ -1,9 +1,8 @@
-import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
+import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconEye, IconEyeOff } from "@tabler/icons-react";
 import { useState } from "react";
-import { CopyButton } from "../components/copy-button.tsx";
 import { useRemembered } from "../components/use-remembered.ts";
-import styles from "../http/http-try.module.css";
+import { SameAs } from "../try/same-as.tsx";
 import { type Language, languages, languageTitles, tryCommands } from "./try-commands.ts";
 import type { TryDraft } from "./try-draft.ts";
 
@@ -14,6 +13,8 @@ interface TryCommandsViewProps {
   readonly code: string;
 }
 
+const shownLanguages = languages.map((value) => ({ value, label: languageTitles[value] }));
+
 /** Shown without the password; copied with it. */
 export function TryCommandsView(props: TryCommandsViewProps) {
   const [language, setLanguage] = useRemembered<Language>("try.account.language", "curl");
@@ -21,27 +22,19 @@ export function TryCommandsView(props: TryCommandsViewProps) {
   const verb = revealed ? "Cover" : "Reveal";
   const text = tryCommands(language, revealed ? props : { ...props, password: "••••••" });
   return (
-    <section className={styles.section} aria-label="The same as a program">
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>The same as</h2>
-        <span className={styles.check} />
-        <SegmentedControl
-          aria-label="Language"
-          data={languages.map((value) => ({ value, label: languageTitles[value] }))}
-          value={language}
-          onChange={(value) => setLanguage(value as Language)}
-        />
-        <Tooltip label={`${verb} the password`}>
-          <ActionIcon aria-label={`${verb} the password in the program`} onClick={() => setRevealed(!revealed)}>
-            {revealed ? <IconEyeOff size={14} stroke={1.5} /> : <IconEye size={14} stroke={1.5} />}
-          </ActionIcon>
-        </Tooltip>
-        <CopyButton text={() => tryCommands(language, props)} what="the program, with the password" size={24} />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
-      <pre className={styles.command} tabIndex={0}>
-        {text}
-      </pre>
-    </section>
+    <SameAs
+      languages={shownLanguages}
+      language={language}
+      onLanguage={setLanguage}
+      text={text}
+      copied={() => tryCommands(language, props)}
+      copies="the program, with the password"
+    >
+      <Tooltip label={`${verb} the password`}>
+        <ActionIcon aria-label={`${verb} the password in the program`} onClick={() => setRevealed(!revealed)}>
+          {revealed ? <IconEyeOff size={14} stroke={1.5} /> : <IconEye size={14} stroke={1.5} />}
+        </ActionIcon>
+      </Tooltip>
+    </SameAs>
   );
 }

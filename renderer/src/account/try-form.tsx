@@ -1,19 +1,9 @@
-import {
-  Autocomplete,
-  Button,
-  type OptionsFilter,
-  PasswordInput,
-  SegmentedControl,
-  Select,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from "@mantine/core";
-import { IconSend } from "@tabler/icons-react";
-import type { KeyboardEvent } from "react";
-import { StatusShape } from "../components/status-shape.tsx";
-import styles from "../http/http-try.module.css";
+import { Autocomplete, Button, type OptionsFilter, PasswordInput, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { checkJson } from "../http/try-request.ts";
+import { JsonBodyField } from "../try/json-body-field.tsx";
+import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
+import { SendButton } from "../try/send-button.tsx";
+import styles from "../try/try-page.module.css";
 import own from "./account-try.module.css";
 import {
   type CallMethod,
@@ -46,22 +36,18 @@ interface TryFormProps {
 const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
 const all: OptionsFilter = ({ options }) => options;
 const callNames = calls.map(callName);
+const jsonHeaders = [["content-type", "application/json"]] as const;
 
 export function TryForm(props: TryFormProps) {
   const { draft, onDraft, running, sending, onSend } = props;
   const set = (part: Partial<TryDraft>) => onDraft((known) => ({ ...known, ...part }));
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    onSend();
-  };
   const takeCall = (name: string) => {
     const call = calls.find((other) => callName(other) === name);
     if (call) set({ method: call.method, target: call.target, body: call.body ?? draft.body });
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields.
-    <div onKeyDown={onKeyDown}>
+    <div onKeyDown={onCtrlEnter(onSend)}>
       <div className={own.kinds}>
         <SegmentedControl
           aria-label="Credentials"
@@ -70,19 +56,7 @@ export function TryForm(props: TryFormProps) {
           onChange={(scheme) => set({ scheme: scheme as Scheme })}
         />
         <span className={own.spring} />
-        <Tooltip withinPortal={false} label={running ? "Send (Ctrl Enter)" : "Start the service first"}>
-          <Button
-            variant="filled"
-            w={86}
-            loading={sending}
-            data-disabled={!running}
-            aria-disabled={!running}
-            onClick={onSend}
-            leftSection={<IconSend size={14} stroke={1.5} />}
-          >
-            Send
-          </Button>
-        </Tooltip>
+        <SendButton running={running} sending={sending} onSend={onSend} />
       </div>
       <section className={styles.section} aria-label="Who">
         <div className={own.who}>
@@ -150,42 +124,17 @@ export function TryForm(props: TryFormProps) {
             renderOption={({ option }) => <span className={styles.option}>{option.value}</span>}
           />
         </div>
-        {takesBody(draft.method) && <BodyEditor draft={draft} onBody={(body) => set({ body })} />}
+        {takesBody(draft.method) && (
+          <JsonBodyField
+            title="Body"
+            label="Body to send"
+            value={draft.body}
+            check={checkJson({ method: "POST", target: draft.target, headers: jsonHeaders, body: draft.body })}
+            rows={{ least: 4, most: 12 }}
+            onChange={(body) => set({ body })}
+          />
+        )}
       </section>
     </div>
-  );
-}
-
-function BodyEditor({ draft, onBody }: { readonly draft: TryDraft; readonly onBody: (body: string) => void }) {
-  const check = checkJson({ method: "POST", target: draft.target, headers: [["content-type", "application/json"]], body: draft.body });
-  return (
-    <>
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>Body</h2>
-        <span className={styles.check} aria-live="polite">
-          {check.state === "valid" && (
-            <>
-              <StatusShape shape="running" /> JSON
-            </>
-          )}
-          {check.state === "invalid" && (
-            <span className={styles.problem}>
-              <StatusShape shape="failed" /> {check.problem}
-            </span>
-          )}
-        </span>
-      </div>
-      <Textarea
-        aria-label="Body to send"
-        className={styles.bodyInput}
-        value={draft.body}
-        autosize
-        minRows={4}
-        maxRows={12}
-        spellCheck={false}
-        error={check.state === "invalid"}
-        onChange={(event) => onBody(event.currentTarget.value)}
-      />
-    </>
   );
 }

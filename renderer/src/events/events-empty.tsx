@@ -1,14 +1,14 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop, IconSparkles } from "@tabler/icons-react";
-import type { ReactNode } from "react";
 import { eventsActions } from "../../../contract/events.ts";
 import type { ServiceView } from "../../../contract/service.ts";
-import { CommandLine } from "../components/command-line.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
+import { EmptyPage, FirstSteps } from "../components/first-steps.tsx";
+import { Nothing } from "../components/nothing.tsx";
 import { attempt } from "../components/notify.tsx";
+import { StartServiceButton } from "../components/start-service-button.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCount, formatCountOf } from "../format/quantity.ts";
-import styles from "./events-empty.module.css";
 import { eventsOrigin } from "./events-origin.ts";
 import { exampleCommand } from "./example-events.ts";
 import { usualSample } from "./generate-dialog.tsx";
@@ -24,25 +24,27 @@ export function EventsEmpty({ service, sampling }: { readonly service: ServiceVi
   const client = useControl();
   const origin = eventsOrigin(service);
   const running = service?.status.state === "running";
+  const listening = (
+    <>
+      on <code>{origin.replace(/^https?:\/\//, "")}</code>. No event is stored yet.
+    </>
+  );
+  const point = (
+    <>
+      the plugin at <code>{`${origin}/events`}</code>, or begin with made-up events.
+    </>
+  );
   return (
-    <div className={styles.empty}>
-      <ol className={styles.steps}>
-        <Step title={running ? "Listening" : "Start"}>
-          {running ? (
-            <>
-              on <code>{origin.replace(/^https?:\/\//, "")}</code>. No event is stored yet.
-            </>
-          ) : (
-            "the service. It answers on this computer only, unless you open it."
-          )}
-        </Step>
-        <Step title="Point">
-          the plugin at <code>{`${origin}/events`}</code>, or begin with made-up events.
-        </Step>
-        <Step title="Watch">each event appear here within a second, counted in the plots.</Step>
-      </ol>
-      <div className={styles.ways}>
-        {running ? (
+    <FirstSteps
+      steps={[
+        running
+          ? { title: "Listening", text: listening }
+          : { title: "Start", text: "the service. It answers on this computer only, unless you open it." },
+        { title: "Point", text: point },
+        { title: "Watch", text: "each event appear here within a second, counted in the plots." },
+      ]}
+      ways={
+        running ? (
           <>
             <Button
               size="md"
@@ -61,28 +63,19 @@ export function EventsEmpty({ service, sampling }: { readonly service: ServiceVi
             </Button>
           </>
         ) : (
-          <StartButton service={service} title="Start Events" />
-        )}
-      </div>
-      <dl className={styles.appears}>
-        {whatAppears.map(([name, what]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
-      <div className={styles.command}>
-        <CommandLine command={exampleCommand(origin)} />
-      </div>
-    </div>
+          <StartServiceButton id="events" service={service} title="Start Events" />
+        )
+      }
+      appears={whatAppears}
+      command={exampleCommand(origin)}
+    />
   );
 }
 
 /** The service is stopped, and nothing was read before it was. */
 export function EventsStopped({ service, kept }: { readonly service: ServiceView | undefined; readonly kept: number | undefined }) {
   return (
-    <div className={styles.empty}>
+    <EmptyPage>
       <EmptyState
         title="Events is stopped"
         text={
@@ -91,24 +84,9 @@ export function EventsStopped({ service, kept }: { readonly service: ServiceView
             : `${formatCountOf(kept, "event")} ${kept === 1 ? "is" : "are"} kept. They are read by the service itself, so start it to look through them.`
         }
       >
-        <StartButton service={service} title="Start to browse" />
+        <StartServiceButton id="events" service={service} title="Start to browse" />
       </EmptyState>
-    </div>
-  );
-}
-
-function StartButton({ service, title }: { readonly service: ServiceView | undefined; readonly title: string }) {
-  const client = useControl();
-  return (
-    <Button
-      size="md"
-      variant="filled"
-      loading={service?.status.state === "starting"}
-      leftSection={<IconPlayerPlay size={15} stroke={1.5} />}
-      onClick={() => void attempt(client.call("service.start", { id: "events" }))}
-    >
-      {title}
-    </Button>
+    </EmptyPage>
   );
 }
 
@@ -122,22 +100,14 @@ interface NothingMatchesProps {
 
 export function NothingMatches({ events, more, onAll, onFurther }: NothingMatchesProps) {
   return (
-    <div className={styles.none}>
-      {more ? "None of the events looked at so far matches the filter." : `None of ${formatCountOf(events, "event")} matches the filter.`}
-      <span className={styles.ways}>
-        {more && <Button onClick={onFurther}>Look further back</Button>}
-        <Button onClick={onAll}>Show all</Button>
-      </span>
-    </div>
-  );
-}
-
-function Step({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <li>
-      <span>
-        <b>{title}</b> {children}
-      </span>
-    </li>
+    <Nothing
+      text={
+        more ? "None of the events looked at so far matches the filter." : `None of ${formatCountOf(events, "event")} matches the filter.`
+      }
+      action="Show all"
+      onAction={onAll}
+    >
+      {more && <Button onClick={onFurther}>Look further back</Button>}
+    </Nothing>
   );
 }

@@ -1,25 +1,27 @@
 import { useState } from "react";
 import { httpActions, type TryAnswer } from "../../../contract/http.ts";
-import type { Failure } from "../../../contract/service.ts";
 import { useRemembered } from "../components/use-remembered.ts";
 import { useControl } from "../control/client-context.tsx";
 import { failureOf } from "../control/failure-error.ts";
 import { useService } from "../control/use-services.ts";
 import { isPickedAtStart } from "../format/address.ts";
+import { goTo, servicePage } from "../frame/route.ts";
+import { AnswerPane } from "../try/answer-pane.tsx";
+import { HttpAnswer } from "../try/http-answer.tsx";
+import styles from "../try/try-page.module.css";
+import type { TryState } from "../try/try-state.ts";
 import { httpOrigin } from "./endpoint.ts";
-import styles from "./http-try.module.css";
-import { TryAnswerView } from "./try-answer.tsx";
+import { askForRow } from "./shown-row.ts";
 import { TryCommands } from "./try-commands.tsx";
 import { TryForm } from "./try-form.tsx";
 import { type Tried, withTry } from "./try-history.ts";
 import { TryHistory } from "./try-history-list.tsx";
 import { firstRequest, sentRequest, type TryRequest } from "./try-request.ts";
 
-export type TryState =
-  | { readonly state: "untried" }
-  | { readonly state: "sending" }
-  | { readonly state: "answered"; readonly request: TryRequest; readonly answer: TryAnswer }
-  | { readonly state: "failed"; readonly failure: Failure };
+interface Answered {
+  readonly request: TryRequest;
+  readonly answer: TryAnswer;
+}
 
 /** With fewer tries than these, routes are suggested. */
 const shortHistory = 4;
@@ -31,7 +33,7 @@ export function HttpTry() {
   const service = useService("http");
   const [request, setRequest] = useRemembered<TryRequest>("try.http", firstRequest);
   const [history, setHistory] = useRemembered<readonly Tried[]>("try.http.history", noHistory);
-  const [state, setState] = useState<TryState>({ state: "untried" });
+  const [state, setState] = useState<TryState<Answered>>({ state: "untried" });
   const origin = httpOrigin(service);
   const running = service?.status.state === "running";
 
@@ -41,7 +43,7 @@ export function HttpTry() {
     setState({ state: "sending" });
     try {
       const answer = await client.action(httpActions, "http", "try", sentRequest(request));
-      setState({ state: "answered", request, answer });
+      setState({ state: "answered", answer: { request, answer } });
       setHistory((known) => withTry(known, { at, request, status: answer.status, tookMs: answer.tookMs }));
     } catch (error) {
       setState({ state: "failed", failure: failureOf(error) });
@@ -63,7 +65,26 @@ export function HttpTry() {
         {!isPickedAtStart(origin) && <TryCommands request={request} origin={origin} />}
         <TryHistory history={history} onPick={setRequest} onClear={() => setHistory(noHistory)} />
       </div>
-      <TryAnswerView state={state} running={running} />
+      <AnswerPane
+        label="Answer"
+        state={state}
+        running={running}
+        untried="The answer appears here: status, headers, body and time. The request is seen in Live as well."
+        stopped="Start the service to send it a request."
+      >
+        {({ request: { method }, answer }) => (
+          <HttpAnswer
+            answer={answer}
+            emptyText={method === "HEAD" ? "HEAD is answered without a body." : "The answer has no body."}
+            onShowInLive={answer.row === undefined ? undefined : () => showInLive(answer.row)}
+          />
+        )}
+      </AnswerPane>
     </section>
   );
+}
+
+function showInLive(row: number | undefined): void {
+  if (row !== undefined) askForRow(row);
+  goTo(servicePage("http", "live"));
 }

@@ -3,12 +3,13 @@ import { IconArrowUp } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ServiceId } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic.ts";
+import { Nothing } from "../components/nothing.tsx";
 import { useClearTraffic } from "../components/use-clear-traffic.ts";
 import { useRemembered } from "../components/use-remembered.ts";
 import { useSpace } from "../components/use-space.ts";
 import { useRate } from "../control/use-rate.ts";
 import { useService } from "../control/use-services.ts";
-import { formatCount } from "../format/quantity.ts";
+import { formatCount, formatCountOf } from "../format/quantity.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
 import { ExchangeInspector } from "../inspector/exchange-inspector.tsx";
 import type { Column } from "../table/column.ts";
@@ -18,7 +19,6 @@ import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
 import { isFiltering, noFilter, type TrafficFilter } from "../table/traffic-filter.ts";
 import { useTrafficRows } from "../table/use-traffic-rows.ts";
 import styles from "./http-live.module.css";
-import { NothingMatches } from "./live-empty.tsx";
 import { LiveStatusLine } from "./live-status-line.tsx";
 import { LiveToolbar } from "./live-toolbar.tsx";
 import { takeAskedRow } from "./shown-row.ts";
@@ -125,7 +125,15 @@ export function LiveList({ id, columns, placeholder, origin, sampling, empty, ch
             onClose={onClose}
             onScrolledAway={rows.scrolled}
             onEndNear={onEndNear}
-            empty={isEmpty && <NothingMatches kept={view.kept} onAll={() => setFilter(noFilter)} />}
+            empty={
+              isEmpty && (
+                <Nothing
+                  text={`None of ${formatCountOf(view.kept, "request")} matches the filter.`}
+                  action="Show all"
+                  onAction={() => setFilter(noFilter)}
+                />
+              )
+            }
           />
         )}
       </div>

@@ -1,10 +1,10 @@
-import { Autocomplete, Button, type OptionsFilter, Select, Textarea, Tooltip, UnstyledButton } from "@mantine/core";
-import { IconSend } from "@tabler/icons-react";
-import type { KeyboardEvent } from "react";
+import { Autocomplete, type OptionsFilter, Select, UnstyledButton } from "@mantine/core";
 import { tryMethods } from "../../../contract/http.ts";
-import { StatusShape } from "../components/status-shape.tsx";
+import { JsonBodyField } from "../try/json-body-field.tsx";
+import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
+import { SendButton } from "../try/send-button.tsx";
+import styles from "../try/try-page.module.css";
 import { HeaderEditor } from "./header-editor.tsx";
-import styles from "./http-try.module.css";
 import { checkJson, methodOf, type TryRequest, takesBody } from "./try-request.ts";
 import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";
 
@@ -29,11 +29,6 @@ const suggestions = tryRoutes.map(({ group, routes }) => ({ group, items: routes
 
 export function TryForm({ request, onChange, onSend, running, sending, suggesting }: TryFormProps) {
   const set = (part: Partial<TryRequest>) => onChange((known) => ({ ...known, ...part }));
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    onSend();
-  };
   const takeRoute = (target: string) => {
     const route = routeOf(target);
     if (!route) return set({ target });
@@ -45,7 +40,7 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields.
-    <div className={styles.form} onKeyDown={onKeyDown}>
+    <div className={styles.form} onKeyDown={onCtrlEnter(onSend)}>
       <div className={styles.line}>
         <Select
           aria-label="Method"
@@ -78,22 +73,21 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
             </span>
           )}
         />
-        <Tooltip label={running ? "Send (Ctrl Enter)" : "Start the service first"}>
-          <Button
-            variant="filled"
-            w={86}
-            loading={sending}
-            data-disabled={!running}
-            aria-disabled={!running}
-            onClick={onSend}
-            leftSection={<IconSend size={14} stroke={1.5} />}
-          >
-            Send
-          </Button>
-        </Tooltip>
+        <SendButton running={running} sending={sending} onSend={onSend} />
       </div>
       <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
-      {takesBody(request.method) && <BodyEditor request={request} onBody={(body) => set({ body })} />}
+      {takesBody(request.method) && (
+        <section className={styles.section} aria-label="Body to send">
+          <JsonBodyField
+            title="Body"
+            label="Body to send"
+            value={request.body}
+            check={checkJson(request)}
+            rows={{ least: 4, most: 14 }}
+            onChange={(body) => set({ body })}
+          />
+        </section>
+      )}
       {suggesting && (
         <div className={styles.suggested}>
           {suggestedTargets.map((target) => (
@@ -104,44 +98,5 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
         </div>
       )}
     </div>
-  );
-}
-
-function BodyEditor({ request, onBody }: { readonly request: TryRequest; readonly onBody: (body: string) => void }) {
-  const check = checkJson(request);
-  return (
-    <section className={styles.section} aria-label="Body to send">
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>Body</h2>
-        <span className={styles.check} aria-live="polite">
-          {check.state === "valid" && (
-            <>
-              <StatusShape shape="running" /> JSON
-            </>
-          )}
-          {check.state === "invalid" && (
-            <span className={styles.problem}>
-              <StatusShape shape="failed" /> {check.problem}
-            </span>
-          )}
-        </span>
-        {check.state === "valid" && (
-          <Button size="compact-xs" variant="subtle" onClick={() => onBody(JSON.stringify(JSON.parse(request.body), null, 2))}>
-            Format
-          </Button>
-        )}
-      </div>
-      <Textarea
-        aria-label="Body to send"
-        className={styles.bodyInput}
-        value={request.body}
-        autosize
-        minRows={4}
-        maxRows={14}
-        spellCheck={false}
-        error={check.state === "invalid"}
-        onChange={(event) => onBody(event.currentTarget.value)}
-      />
-    </section>
   );
 }

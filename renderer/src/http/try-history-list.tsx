@@ -4,7 +4,7 @@ import { formatAgo, formatTook } from "../format/duration.ts";
 import { isoTime } from "../format/time.ts";
 import { toneOfStatus } from "../inspector/tone-of.ts";
 import { ToneMark } from "../table/tone-mark.tsx";
-import styles from "./http-try.module.css";
+import styles from "../try/try-page.module.css";
 import type { Tried } from "./try-history.ts";
 import type { TryRequest } from "./try-request.ts";
 

@@ -1,15 +1,14 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconPlayerStop, IconSend } from "@tabler/icons-react";
-import type { ReactNode } from "react";
 import { type MqttViews, mqttActions } from "../../../contract/mqtt.ts";
 import type { ServiceView } from "../../../contract/service.ts";
-import { CommandLine } from "../components/command-line.tsx";
+import { FirstSteps } from "../components/first-steps.tsx";
 import { attempt } from "../components/notify.tsx";
+import { StartServiceButton } from "../components/start-service-button.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { brokerAddress } from "./broker-address.ts";
 import { usualDemo } from "./demo-dialog.tsx";
 import { mosquittoPub } from "./mqtt-commands.ts";
-import styles from "./mqtt-empty.module.css";
 import { firstDraft } from "./publish-draft.ts";
 
 const whatAppears = [
@@ -31,37 +30,35 @@ export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
   const address = brokerAddress(service);
   const running = service?.status.state === "running";
   const isDemo = demo?.running ?? false;
+  const toggleDemo = () =>
+    attempt(isDemo ? client.action(mqttActions, "mqtt", "sample.stop") : client.action(mqttActions, "mqtt", "sample.start", usualDemo));
+  const listening = (
+    <>
+      on <code>{`${address.host}:${address.port}`}</code>. No message has come yet.
+    </>
+  );
+  const connect = (
+    <>
+      your client to <code>{`mqtt://${address.host}:${address.port}`}</code>, 3.1.1 or 5.0, or let the demo publish.
+    </>
+  );
   return (
-    <div className={styles.empty}>
-      <ol className={styles.steps}>
-        <Step title={running ? "Listening" : "Start"}>
-          {running ? (
-            <>
-              on <code>{`${address.host}:${address.port}`}</code>. No message has come yet.
-            </>
-          ) : (
-            "the broker. It answers on this computer only, unless you open it."
-          )}
-        </Step>
-        <Step title="Connect">
-          your client to <code>{`mqtt://${address.host}:${address.port}`}</code>, 3.1.1 or 5.0, or let the demo publish.
-        </Step>
-        <Step title="Watch">topics grow here, each message with its publisher and its receivers.</Step>
-      </ol>
-      <div className={styles.ways}>
-        {running ? (
+    <FirstSteps
+      steps={[
+        running
+          ? { title: "Listening", text: listening }
+          : { title: "Start", text: "the broker. It answers on this computer only, unless you open it." },
+        { title: "Connect", text: connect },
+        { title: "Watch", text: "topics grow here, each message with its publisher and its receivers." },
+      ]}
+      ways={
+        running ? (
           <>
             <Button
               size="md"
               variant={isDemo ? "default" : "filled"}
               leftSection={isDemo ? <IconPlayerStop size={15} stroke={1.5} /> : <IconPlayerPlay size={15} stroke={1.5} />}
-              onClick={() =>
-                void attempt(
-                  isDemo
-                    ? client.action(mqttActions, "mqtt", "sample.stop")
-                    : client.action(mqttActions, "mqtt", "sample.start", usualDemo),
-                )
-              }
+              onClick={() => void toggleDemo()}
             >
               {isDemo ? "Stop the demo publisher" : "Start the demo publisher"}
             </Button>
@@ -70,38 +67,11 @@ export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
             </Button>
           </>
         ) : (
-          <Button
-            size="md"
-            variant="filled"
-            loading={service?.status.state === "starting"}
-            leftSection={<IconPlayerPlay size={15} stroke={1.5} />}
-            onClick={() => void attempt(client.call("service.start", { id: "mqtt" }))}
-          >
-            Start MQTT
-          </Button>
-        )}
-      </div>
-      <dl className={styles.appears}>
-        {whatAppears.map(([name, what]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{what}</dd>
-          </div>
-        ))}
-      </dl>
-      <div className={styles.command}>
-        <CommandLine command={mosquittoPub(firstDraft, address)} />
-      </div>
-    </div>
-  );
-}
-
-function Step({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <li>
-      <span>
-        <b>{title}</b> {children}
-      </span>
-    </li>
+          <StartServiceButton id="mqtt" service={service} title="Start MQTT" />
+        )
+      }
+      appears={whatAppears}
+      command={mosquittoPub(firstDraft, address)}
+    />
   );
 }

@@ -1,0 +1,47 @@
+import { Loader } from "@mantine/core";
+import type { ReactNode } from "react";
+import styles from "./try-page.module.css";
+import type { TryState } from "./try-state.ts";
+
+interface AnswerPaneProps<Answer> {
+  readonly label: string;
+  readonly state: TryState<Answer>;
+  readonly running: boolean;
+  /** What will stand here, and what to do first while the service does not run. */
+  readonly untried: string;
+  readonly stopped: string;
+  readonly children: (answer: Answer) => ReactNode;
+}
+
+/** The right half of a Try tab: what came of the last try. */
+export function AnswerPane<Answer>(props: AnswerPaneProps<Answer>) {
+  const { label, state } = props;
+  return (
+    <section className={styles.answer} aria-label={label} aria-busy={state.state === "sending"}>
+      <Content {...props} />
+    </section>
+  );
+}
+
+function Content<Answer>({ state, running, untried, stopped, children }: AnswerPaneProps<Answer>) {
+  switch (state.state) {
+    case "untried":
+      return <p className={styles.note}>{running ? untried : stopped}</p>;
+    case "sending":
+      return (
+        <p className={styles.note}>
+          <Loader size={12} mr={8} /> Waiting for the answer…
+        </p>
+      );
+    case "failed":
+      return (
+        <div className={styles.failure} role="alert">
+          <b>{state.failure.message}</b> {state.failure.hint}
+        </div>
+      );
+    case "answered":
+      return children(state.answer);
+    default:
+      return state satisfies never;
+  }
+}

@@ -1,0 +1,31 @@
+import { Button, Tooltip } from "@mantine/core";
+import { IconSend } from "@tabler/icons-react";
+
+interface SendButtonProps {
+  readonly title?: string;
+  readonly running: boolean;
+  readonly sending: boolean;
+  /** What is typed can be sent. */
+  readonly isValid?: boolean;
+  readonly onSend: () => void;
+}
+
+/** The one filled button of a Try tab; stays where the focus can find it while it cannot be pressed. */
+export function SendButton({ title = "Send", running, sending, isValid = true, onSend }: SendButtonProps) {
+  const canSend = running && isValid;
+  return (
+    <Tooltip withinPortal={false} label={running ? `${title} (Ctrl Enter)` : "Start the service first"}>
+      <Button
+        variant="filled"
+        miw={86}
+        loading={sending}
+        data-disabled={!canSend}
+        aria-disabled={!canSend}
+        onClick={() => canSend && onSend()}
+        leftSection={<IconSend size={14} stroke={1.5} />}
+      >
+        {title}
+      </Button>
+    </Tooltip>
+  );
+}
