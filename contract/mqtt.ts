@@ -1,79 +1,10 @@
 /** What the MQTT service's page asks for and is told. */
 import { z } from "zod";
 import { exportAction } from "./export.ts";
+import type { MqttClient, MqttClientPage } from "./mqtt-client.ts";
+import { type MqttMessage, type MqttMessageSummary, publishParams, qos, topicFilter } from "./mqtt-message.ts";
+import { type MqttTryState, mqttTryActions } from "./mqtt-try.ts";
 import { operation } from "./operation.ts";
-
-/** Properties of a message as a person sets and reads them (MQTT 5.0 §3.3.2.3). */
-export interface MqttMessageProperties {
-  /** 1: the payload is UTF-8. */
-  readonly payloadFormatIndicator?: number;
-  /** Seconds. */
-  readonly messageExpiryInterval?: number;
-  readonly contentType?: string;
-  readonly responseTopic?: string;
-  /** Base64. */
-  readonly correlationData?: string;
-  readonly topicAlias?: number;
-  /** In order; a key may repeat. */
-  readonly userProperties?: readonly (readonly [key: string, value: string])[];
-}
-
-/** What became of a message at one client. */
-export interface MqttDelivery {
-  readonly clientId: string;
-  readonly qos: number;
-  /** Milliseconds after the message came. */
-  readonly afterMs: number;
-  readonly acknowledgedAfterMs?: number;
-  /** Of the acknowledgement, where it was no success. */
-  readonly reason?: number;
-  /** Why the client did not get it. */
-  readonly dropped?: string;
-}
-
-/** What of the broker's own published a message, where no client did. */
-export type MqttOwnPublisher = "dashboard" | "demo" | "device" | "reply rule" | "replay";
-
-/** A recorded message in a list. */
-export interface MqttMessageSummary {
-  /** `TrafficRow.id` of the same message. */
-  readonly id: number;
-  readonly at: number;
-  readonly topic: string;
-  readonly qos: number;
-  readonly retain: boolean;
-  /** Client identifier; empty for the broker itself. */
-  readonly publisher: string;
-  readonly own?: MqttOwnPublisher;
-  readonly bytes: number;
-  /** Start of the payload, base64. */
-  readonly start: string;
-  readonly matched: number;
-  readonly delivered: number;
-  /** Of `delivered`, those with QoS 1 or 2: acknowledged, and in all. */
-  readonly acknowledged: number;
-  readonly acknowledgeable: number;
-  readonly dropped: number;
-}
-
-/** `traffic.detail` of a message: what is known of it when the service has ended. */
-export interface MqttMessageOutline extends MqttMessageSummary {
-  readonly kind: "message";
-  readonly dup: boolean;
-  /** Protocol version of the publisher; absent for the broker itself. */
-  readonly version?: number;
-  readonly properties: MqttMessageProperties;
-  /** The first ones. */
-  readonly deliveries: readonly MqttDelivery[];
-}
-
-/** The answer of `message.read`. */
-export interface MqttMessage extends MqttMessageOutline {
-  /** Base64; shorter than `bytes` where the recorder's limit cut it. */
-  readonly payload: string;
-  /** The PUBLISH as it came, base64, its payload cut as well; absent for the broker itself. */
-  readonly packet?: string;
-}
 
 /** `traffic.detail` of a connection, a refusal, a subscription. */
 export interface MqttEvent {
@@ -82,52 +13,6 @@ export interface MqttEvent {
   readonly at: number;
   readonly clientId: string;
   readonly text: string;
-}
-
-export interface MqttSubscription {
-  readonly filter: string;
-  readonly qos: number;
-  readonly noLocal: boolean;
-  readonly retainAsPublished: boolean;
-  readonly retainHandling: number;
-  /** 0 without. */
-  readonly identifier: number;
-}
-
-export interface MqttClient {
-  readonly clientId: string;
-  readonly connected: boolean;
-  /** 3, 4 (3.1.1) or 5; of the last connection. */
-  readonly version: number;
-  readonly username?: string;
-  readonly transport?: "tcp" | "tls" | "ws" | "wss";
-  readonly peer?: string;
-  /** When it connected, or when it left. */
-  readonly since: number;
-  readonly keepAliveSeconds: number;
-  /** 4294967295 is never. */
-  readonly sessionExpirySeconds: number;
-  readonly subscriptions: readonly MqttSubscription[];
-  readonly subscriptionCount: number;
-  readonly will?: { readonly topic: string; readonly qos: number; readonly retain: boolean; readonly delaySeconds: number };
-  readonly queued: number;
-  readonly queuedBytes: number;
-  readonly queueLimit: number;
-  readonly inflight: number;
-  readonly inflightLimit: number;
-  readonly dropped: number;
-  readonly messagesIn: number;
-  readonly messagesOut: number;
-  readonly bytesIn: number;
-  /** Bytes that the client has not read yet. */
-  readonly unreadBytes: number;
-  /** Set while it is frozen or delayed from the page. */
-  readonly hindered?: { readonly how: "frozen" | "delayed"; readonly until: number };
-}
-
-export interface MqttClientPage {
-  readonly clients: readonly MqttClient[];
-  readonly matching: number;
 }
 
 export interface MqttTopicNode {
@@ -204,50 +89,6 @@ export interface MqttReplayFile {
   readonly complete: boolean;
 }
 
-/** What the broker answered to the client of the Try tab. */
-export interface MqttTryAnswer {
-  readonly ok: boolean;
-  /** "PUBACK", "DISCONNECT"; absent where nothing was answered: QoS 0 is not, and a lost connection cannot be. */
-  readonly packet?: string;
-  /** A reason code; in 3.1.1 a return code. */
-  readonly reason?: number;
-  /** What it means: "no matching subscribers". */
-  readonly meaning: string;
-  /** The broker's reason string. */
-  readonly text?: string;
-  readonly tookMs: number;
-}
-
-/** A message as the client of the Try tab received it. */
-export interface MqttReceived {
-  /** Counts up from 1. */
-  readonly place: number;
-  readonly at: number;
-  readonly topic: string;
-  readonly qos: number;
-  readonly retain: boolean;
-  readonly dup: boolean;
-  readonly bytes: number;
-  /** Base64; shorter than `bytes` where it was cut. */
-  readonly payload: string;
-  readonly properties: MqttMessageProperties;
-  readonly subscriptionIdentifiers?: readonly number[];
-}
-
-/** The client of the Try tab: an ordinary one, in the service, over TCP. */
-export interface MqttTryState {
-  readonly state: "away" | "connecting" | "connected";
-  readonly clientId: string;
-  readonly version: 4 | 5;
-  readonly username?: string;
-  /** How the last connection, or the attempt, ended. */
-  readonly ended?: MqttTryAnswer;
-  /** With the QoS that was granted. */
-  readonly subscriptions: readonly MqttSubscription[];
-  /** Since the last clearing. */
-  readonly received: number;
-}
-
 /** `view/mqtt`, by name. */
 export interface MqttViews {
   readonly figures: MqttFigures;
@@ -268,39 +109,8 @@ export interface MqttViews {
 }
 
 const none = z.strictObject({});
-const qos = z.union([z.literal(0), z.literal(1), z.literal(2)]);
-const topicName = z
-  .string()
-  .min(1)
-  .max(65_535)
-  .regex(/^[^+#\0]+$/, "A topic name holds no + and no #.");
-const topicFilter = z.string().min(1).max(65_535);
 const clientId = z.string().max(65_535);
 const page = { offset: z.int().min(0).default(0), limit: z.int().min(1).max(1_000).default(200) };
-const text = z.string().max(65_535);
-
-const publishParams = z.strictObject({
-  topic: topicName,
-  payload: z
-    .string()
-    .max(4 << 20)
-    .default(""),
-  encoding: z.enum(["text", "base64"]).default("text"),
-  qos: qos.default(0),
-  retain: z.boolean().default(false),
-  payloadFormatIndicator: z.int().min(0).max(1).optional(),
-  messageExpiryInterval: z.int().min(0).max(0xffff_ffff).optional(),
-  contentType: text.optional(),
-  responseTopic: topicName.optional(),
-  /** Base64. */
-  correlationData: z.string().max(90_000).optional(),
-  userProperties: z
-    .array(z.tuple([text, text]))
-    .max(100)
-    .optional(),
-});
-export type MqttPublishParams = z.input<typeof publishParams>;
-export type MqttParsedPublish = z.output<typeof publishParams>;
 
 const replyRule = z.strictObject({
   /** Absent for a new one. */
@@ -330,39 +140,6 @@ export const mqttDisconnectReasons = {
   "not authorized": 0x87,
   "unspecified error": 0x80,
 } as const;
-
-const tryConnect = z.strictObject({
-  version: z.union([z.literal(4), z.literal(5)]).default(5),
-  clientId: clientId.default("dashboard"),
-  username: text.optional(),
-  password: text.optional(),
-  cleanStart: z.boolean().default(true),
-  /** Of 5.0; in 3.1.1 a session that is not clean is kept for ever. */
-  sessionExpirySeconds: z.int().min(0).max(0xffff_ffff).default(0),
-  will: z
-    .strictObject({
-      topic: topicName,
-      payload: text.default(""),
-      qos: qos.default(0),
-      retain: z.boolean().default(false),
-      /** Of 5.0. */
-      delaySeconds: z.int().min(0).max(0xffff_ffff).default(0),
-    })
-    .optional(),
-});
-export type MqttTryConnect = z.output<typeof tryConnect>;
-
-const trySubscribe = z.strictObject({
-  filter: topicFilter,
-  qos: qos.default(0),
-  /** The rest is of 5.0. */
-  noLocal: z.boolean().default(false),
-  retainAsPublished: z.boolean().default(false),
-  retainHandling: z.union([z.literal(0), z.literal(1), z.literal(2)]).default(0),
-  /** 0 without. */
-  identifier: z.int().min(0).max(268_435_455).default(0),
-});
-export type MqttTrySubscribe = z.output<typeof trySubscribe>;
 
 export const mqttActions = {
   /** As the broker itself; tells how many subscriptions it matched. */
@@ -432,23 +209,7 @@ export const mqttActions = {
   "repeat.start": operation<MqttRepeat>()(z.strictObject({ message: publishParams, everyMs: z.int().min(10).max(86_400_000) })),
   "repeat.stop": operation<{ readonly stopped: boolean }>()(z.strictObject({ id: z.int() })),
 
-  /** The client of the Try tab: one, which stays connected without the page. */
-  "try.connect": operation<MqttTryAnswer>()(tryConnect),
-  /** With its will the broker publishes it; `cut` ends the connection without a word. */
-  "try.disconnect": operation<null>()(z.strictObject({ how: z.enum(["normal", "with will", "cut"]).default("normal") })),
-  /** Resolves when the broker has acknowledged it. */
-  "try.publish": operation<MqttTryAnswer>()(publishParams),
-  "try.subscribe": operation<MqttTryAnswer>()(trySubscribe),
-  "try.unsubscribe": operation<MqttTryAnswer>()(z.strictObject({ filter: topicFilter })),
-  /** The newest ones, newest first; `received` of them came in all. */
-  "try.received": operation<{ readonly messages: readonly MqttReceived[]; readonly received: number }>()(
-    z.strictObject({
-      /** Only with a larger place. */
-      after: z.int().min(0).default(0),
-      limit: z.int().min(1).max(500).default(200),
-    }),
-  ),
-  "try.clear": operation<null>()(none),
+  ...mqttTryActions,
 
   "sample.start": operation<null>()(z.strictObject({ messagesPerSecond: z.number().min(0.1).max(5_000).default(5) })),
   "sample.stop": operation<null>()(none),

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { TlsOptions } from "node:tls";
-import type { MqttActions, MqttOwnPublisher } from "../../contract/mqtt.ts";
+import type { MqttActions } from "../../contract/mqtt.ts";
+import type { MqttOwnPublisher } from "../../contract/mqtt-message.ts";
 import type { Endpoint } from "../../contract/service.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { ServiceError } from "../core/service-error.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MqttTryState } from "../../contract/mqtt.ts";
+import type { MqttTryState } from "../../contract/mqtt-try.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { type Broker, connectWire, seen, startBroker } from "./harness.ts";
 

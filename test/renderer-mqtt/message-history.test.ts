@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MqttMessageSummary } from "../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../contract/mqtt-message.ts";
 import { createMessageHistory } from "../../renderer/src/mqtt/message-history.ts";
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MqttMessageSummary } from "../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../contract/mqtt-message.ts";
 import { fromHex, toBase64, toHex } from "../../renderer/src/mqtt/base64.ts";
 import { diffLines } from "../../renderer/src/mqtt/line-diff.ts";
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/mqtt/numeric-fields.ts";

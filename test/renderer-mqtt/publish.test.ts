@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { MqttClient } from "../../contract/mqtt.ts";
+import type { MqttClient } from "../../contract/mqtt-client.ts";
 import { clientRates, noClientRates } from "../../renderer/src/mqtt/client-rates.ts";
-import { mosquittoPub, mosquittoSub, mqttJsLines, pahoLines } from "../../renderer/src/mqtt/mqtt-commands.ts";
 import {
   correlationText,
   draftOfMessage,
@@ -11,7 +10,6 @@ import {
 } from "../../renderer/src/mqtt/publish-draft.ts";
 import { hasWildcard, isTopicFilter, scopeFilter } from "../../renderer/src/mqtt/topic-scope.ts";
 
-const address = { host: "127.0.0.1", port: "1883" };
 const draft = (change: Partial<PublishDraft>): PublishDraft => ({ ...firstDraft, payload: "hi", ...change });
 const whole = draft({
   qos: 1,
@@ -94,26 +92,6 @@ describe("a message to publish", () => {
       userProperties: [["k", "v"]],
     });
     expect(correlationText(new TextEncoder().encode("id-7"))).toBe("id-7");
-  });
-});
-
-describe("the same as a command", () => {
-  it("of mosquitto_pub carries the properties and quotes for the shell", () => {
-    expect(mosquittoPub(draft({ payload: "it's" }), address)).toBe(`mosquitto_pub -h 127.0.0.1 -p 1883 -t test/topic -m 'it'\\''s'`);
-    expect(mosquittoPub(whole, address)).toBe(
-      "mosquitto_pub -h 127.0.0.1 -p 1883 -V 5 -q 1 -r -t test/topic -D publish payload-format-indicator 1 -D publish message-expiry-interval 60 -D publish content-type text/plain -D publish response-topic replies/1 -D publish correlation-data c01f -D publish user-property site 'lot 7' -D publish user-property site b -m hi",
-    );
-    expect(mosquittoPub(draft({ payload: "" }), address)).toMatch(/ -n$/);
-    expect(mosquittoPub(draft({ payload: "c0 1f", encoding: "hex" }), address)).toMatch(
-      /^printf %s c01f \| xxd -r -p \| mosquitto_pub .* -s$/,
-    );
-  });
-  it("of mosquitto_sub quotes the wildcards", () => {
-    expect(mosquittoSub("sensors/#", 1, address)).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -q 1 -t 'sensors/#' -v");
-  });
-  it("of MQTT.js and Paho names topic, filter and payload", () => {
-    expect(mqttJsLines(whole, "test/#", address)).toContain('publishAsync("test/topic", "hi", {"qos":1,"retain":true,"properties":');
-    expect(pahoLines(draft({ payload: "c01f", encoding: "hex" }), "#", address)).toContain('bytes.fromhex("c01f"), qos=0, retain=False');
   });
 });
 

@@ -1,5 +1,5 @@
 import type { Endpoint, ServiceView } from "../../../contract/service.ts";
-import type { BrokerAddress } from "./mqtt-commands.ts";
+import type { BrokerAddress } from "./command-client.ts";
 
 export const endpointsOf = (service: ServiceView | undefined): readonly Endpoint[] =>
   (service?.status.state === "running" ? service.status.endpoints : service?.plannedEndpoints) ?? [];

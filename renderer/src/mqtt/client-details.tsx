@@ -1,7 +1,8 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { type MqttClient, mqttActions } from "../../../contract/mqtt.ts";
+import { mqttActions } from "../../../contract/mqtt.ts";
+import type { MqttClient } from "../../../contract/mqtt-client.ts";
 import { useConfirm } from "../components/confirm.tsx";
 import { attempt } from "../components/notify.tsx";
 import { useNow } from "../components/use-now.ts";
@@ -10,6 +11,7 @@ import { formatDuration, formatDurationExact } from "../format/duration.ts";
 import { formatBytes, formatCount, formatRate } from "../format/quantity.ts";
 import { isoTime } from "../format/time.ts";
 import styles from "./client-details.module.css";
+import { subscriptionText } from "./subscription-text.ts";
 import { versionText } from "./version-text.ts";
 
 interface ClientDetailsProps {
@@ -151,23 +153,12 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
           : subscriptions.map((subscription) => (
               <span key={subscription.filter} className={styles.subscription}>
                 <code>{subscription.filter}</code>
-                <span>{optionsText(subscription)}</span>
+                <span>{subscriptionText(subscription)}</span>
               </span>
             ))}
       </Pair>
     </dl>
   );
-}
-
-function optionsText({ qos, noLocal, retainAsPublished, retainHandling, identifier }: MqttClient["subscriptions"][number]): string {
-  const parts = [
-    `QoS ${qos}`,
-    noLocal && "no local",
-    retainAsPublished && "retain as published",
-    retainHandling > 0 && `retain handling ${retainHandling}`,
-    identifier > 0 && `id ${identifier}`,
-  ];
-  return parts.filter(Boolean).join(", ");
 }
 
 function Pair({ name, title, children }: { readonly name: string; readonly title?: string; readonly children: ReactNode }) {

@@ -1,4 +1,4 @@
-import type { MqttClient } from "../../../contract/mqtt.ts";
+import type { MqttClient } from "../../../contract/mqtt-client.ts";
 
 interface Counted {
   readonly at: number;

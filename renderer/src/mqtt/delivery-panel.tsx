@@ -1,5 +1,5 @@
 import { IconCheck, IconX } from "@tabler/icons-react";
-import type { MqttDelivery, MqttMessage } from "../../../contract/mqtt.ts";
+import type { MqttDelivery, MqttMessage } from "../../../contract/mqtt-message.ts";
 import { StatusShape } from "../components/status-shape.tsx";
 import { useNow } from "../components/use-now.ts";
 import { formatTook } from "../format/duration.ts";

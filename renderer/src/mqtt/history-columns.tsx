@@ -1,4 +1,4 @@
-import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import { StatusShape } from "../components/status-shape.tsx";
 import { formatCount } from "../format/quantity.ts";
 import { clockTime, isoTime } from "../format/time.ts";

@@ -1,7 +1,7 @@
 import { Button, UnstyledButton } from "@mantine/core";
 import { IconArrowUp } from "@tabler/icons-react";
 import { useCallback, useMemo, useRef } from "react";
-import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useRemembered } from "../components/use-remembered.ts";
 import { formatCount } from "../format/quantity.ts";

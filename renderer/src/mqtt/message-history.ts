@@ -1,4 +1,4 @@
-import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 
 /** Following shows each message as it comes; the other two hold what is on screen. */
 export type HistoryMode = "following" | "scrolled" | "paused";

@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconDownload, IconRepeat } from "@tabler/icons-react";
 import { useMemo } from "react";
-import type { MqttMessage } from "../../../contract/mqtt.ts";
+import type { MqttMessage } from "../../../contract/mqtt-message.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { saveFile } from "../components/save-file.ts";
 import { useRemembered } from "../components/use-remembered.ts";

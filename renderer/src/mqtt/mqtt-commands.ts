@@ -1,88 +1,119 @@
 import { toHex } from "./base64.ts";
+import { type BrokerAddress, type CommandClient, keepsSession, plainClient } from "./command-client.ts";
+import { utf8Text } from "./payload-lines.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "./publish-draft.ts";
-
-export interface BrokerAddress {
-  readonly host: string;
-  readonly port: string;
-}
+import type { SubscribeDraft } from "./subscribe-draft.ts";
 
 /** For a POSIX shell. */
 export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const at = ({ host, port }: BrokerAddress): string[] => ["-h", host, "-p", port];
 
-export function mosquittoPub(draft: PublishDraft, address: BrokerAddress): string {
-  const { topic, payload, encoding, qos, retain, expirySeconds, contentType, responseTopic, correlationData } = draft;
-  const property = (name: string, ...values: string[]) => ["-D", "publish", name, ...values];
+function credentials({ username, password }: CommandClient): string[] {
+  return [...(username ? ["-u", username] : []), ...(username && password ? ["-P", password] : [])];
+}
+
+/** In 3.1.1 where nothing is set that it does not know, or where the client speaks it. */
+export function mosquittoPub(draft: PublishDraft, address: BrokerAddress, client: CommandClient = clientFor(draft)): string {
+  const { topic, payload, encoding, qos, retain } = draft;
+  const isV5 = client.version === 5;
   const words = [
     "mosquitto_pub",
     ...at(address),
-    ...(usesVersion5(draft) ? ["-V", "5"] : []),
+    ...(isV5 ? ["-V", "5"] : []),
+    ...credentials(client),
     ...(qos > 0 ? ["-q", String(qos)] : []),
     ...(retain ? ["-r"] : []),
     "-t",
     topic,
-    ...(draft.isUtf8 ? property("payload-format-indicator", "1") : []),
+    ...(isV5 ? propertyArguments(draft) : []),
+  ];
+  return withPayload(words.map(shellQuoted).join(" "), payload, encoding);
+}
+
+const clientFor = (draft: PublishDraft): CommandClient => ({ ...plainClient, version: usesVersion5(draft) ? 5 : 4 });
+
+function propertyArguments({ isUtf8, expirySeconds, contentType, responseTopic, correlationData, userProperties }: PublishDraft): string[] {
+  const property = (name: string, ...values: string[]) => ["-D", "publish", name, ...values];
+  return [
+    ...(isUtf8 ? property("payload-format-indicator", "1") : []),
     ...(expirySeconds ? property("message-expiry-interval", expirySeconds) : []),
     ...(contentType ? property("content-type", contentType) : []),
     ...(responseTopic ? property("response-topic", responseTopic) : []),
-    ...(correlationData ? property("correlation-data", correlationArgument(correlationData)) : []),
-    ...draft.userProperties.filter(([key]) => key !== "").flatMap(([key, value]) => property("user-property", key, value)),
-  ].map(shellQuoted);
-  // mosquitto_pub takes bytes from its input.
-  if (encoding === "base64") return `printf %s ${shellQuoted(payload)} | base64 -d | ${words.join(" ")} -s`;
-  if (encoding === "hex") return `printf %s ${shellQuoted(payload.replace(/\s+/g, ""))} | xxd -r -p | ${words.join(" ")} -s`;
-  return payload === "" ? `${words.join(" ")} -n` : `${words.join(" ")} -m ${shellQuoted(payload)}`;
+    ...(correlationData ? property("correlation-data", correlationArgument(correlationData).text) : []),
+    ...userProperties.filter(([key]) => key !== "").flatMap(([key, value]) => property("user-property", key, value)),
+  ];
 }
 
-const correlationArgument = (text: string): string => {
-  const bytes = correlationBytes(text);
-  // The tool takes text only: bytes that are none stand as their hex digits.
-  return /^0x/i.test(text) && bytes ? toHex(bytes).replaceAll(" ", "") : text;
-};
+/** mosquitto_pub takes bytes from its input. */
+function withPayload(command: string, payload: string, encoding: PublishDraft["encoding"]): string {
+  switch (encoding) {
+    case "base64":
+      return `printf %s ${shellQuoted(payload.replace(/\s+/g, ""))} | base64 -d | ${command} -s`;
+    case "hex":
+      return `printf %s ${shellQuoted(payload.replace(/\s+/g, ""))} | xxd -r -p | ${command} -s`;
+    case "text":
+      return payload === "" ? `${command} -n` : `${command} -m ${shellQuoted(payload)}`;
+    default:
+      return encoding satisfies never;
+  }
+}
+
+/** The tool takes text only: bytes that are none stand as their hex digits. */
+function correlationArgument(typed: string): { readonly text: string; readonly isHex: boolean } {
+  const bytes = correlationBytes(typed);
+  if (!bytes || !/^0x/i.test(typed)) return { text: typed, isHex: false };
+  const text = utf8Text(bytes, false);
+  return text !== undefined && text !== "" ? { text, isHex: false } : { text: toHex(bytes).replaceAll(" ", ""), isHex: true };
+}
 
 export const mosquittoSub = (filter: string, qos: number, address: BrokerAddress): string =>
   ["mosquitto_sub", ...at(address), "-V", "5", ...(qos > 0 ? ["-q", String(qos)] : []), "-t", filter, "-v"].map(shellQuoted).join(" ");
 
-/** Publishes and subscribes with MQTT.js. */
-export function mqttJsLines(draft: PublishDraft, filter: string, address: BrokerAddress): string {
-  const options = { qos: draft.qos, ...(draft.retain && { retain: true }), ...propertiesOf(draft) };
-  return `import mqtt from "mqtt";
-
-const client = await mqtt.connectAsync("mqtt://${address.host}:${address.port}", { protocolVersion: 5 });
-client.on("message", (topic, payload) => console.log(topic, payload.toString()));
-await client.subscribeAsync(${JSON.stringify(filter)}, { qos: ${draft.qos} });
-await client.publishAsync(${JSON.stringify(draft.topic)}, ${jsPayload(draft)}, ${JSON.stringify(options)});`;
+export function mosquittoSubAs(subscription: SubscribeDraft, address: BrokerAddress, client: CommandClient): string {
+  const { filter, qos, identifier } = subscription;
+  const isV5 = client.version === 5;
+  const words = [
+    "mosquitto_sub",
+    ...at(address),
+    ...(isV5 ? ["-V", "5"] : []),
+    ...credentials(client),
+    ...(keepsSession(client) && client.clientId ? ["-i", client.clientId, "-c"] : []),
+    ...(isV5 && Number(client.expirySeconds) > 0 ? ["-x", client.expirySeconds] : []),
+    ...willArguments(client),
+    ...(qos > 0 ? ["-q", String(qos)] : []),
+    "-t",
+    filter || "#",
+    ...(isV5 && identifier ? ["-D", "subscribe", "subscription-identifier", identifier] : []),
+    "-v",
+  ];
+  return words.map(shellQuoted).join(" ");
 }
 
-function propertiesOf(draft: PublishDraft): { properties?: Record<string, unknown> } {
-  const properties = {
-    ...(draft.isUtf8 && { payloadFormatIndicator: true }),
-    ...(draft.expirySeconds && { messageExpiryInterval: Number(draft.expirySeconds) }),
-    ...(draft.contentType && { contentType: draft.contentType }),
-    ...(draft.responseTopic && { responseTopic: draft.responseTopic }),
-    ...(draft.userProperties.length > 0 && { userProperties: Object.fromEntries(draft.userProperties) }),
-  };
-  return Object.keys(properties).length > 0 ? { properties } : {};
+/** What the tools cannot be told. A comment behind the command would not do: not every shell takes one. */
+export function mosquittoNotes(draft: PublishDraft, subscription?: SubscribeDraft): string[] {
+  const missing = subscription && [
+    subscription.noLocal && "no local",
+    subscription.retainAsPublished && "retain as published",
+    subscription.retainHandling > 0 && `retain handling ${subscription.retainHandling}`,
+  ];
+  const named = missing?.filter(Boolean).join(", ");
+  return [
+    ...(named ? [`mosquitto_sub has no option for ${named}.`] : []),
+    ...(draft.correlationData !== "" && correlationArgument(draft.correlationData).isHex
+      ? ["mosquitto_pub takes correlation data as text only: these bytes go as their hex digits."]
+      : []),
+  ];
 }
 
-const jsPayload = ({ payload, encoding }: PublishDraft): string =>
-  encoding === "text" ? JSON.stringify(payload) : `Buffer.from(${JSON.stringify(payload.replace(/\s+/g, ""))}, "${encoding}")`;
-
-/** Publishes and subscribes with Eclipse Paho. */
-export function pahoLines(draft: PublishDraft, filter: string, { host, port }: BrokerAddress): string {
-  return `import paho.mqtt.client as mqtt
-
-client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)
-client.on_message = lambda client, data, message: print(message.topic, message.payload)
-client.connect(${JSON.stringify(host)}, ${port})
-client.subscribe(${JSON.stringify(filter)}, qos=${draft.qos})
-client.publish(${JSON.stringify(draft.topic)}, ${pythonPayload(draft)}, qos=${draft.qos}, retain=${draft.retain ? "True" : "False"})
-client.loop_forever()`;
+function willArguments({ version, willTopic, willPayload, willQos, willRetain, willDelaySeconds }: CommandClient): string[] {
+  if (!willTopic) return [];
+  return [
+    "--will-topic",
+    willTopic,
+    ...(willPayload ? ["--will-payload", willPayload] : []),
+    ...(willQos > 0 ? ["--will-qos", String(willQos)] : []),
+    ...(willRetain ? ["--will-retain"] : []),
+    ...(version === 5 && Number(willDelaySeconds) > 0 ? ["-D", "will", "will-delay-interval", willDelaySeconds] : []),
+  ];
 }
-
-const pythonPayload = ({ payload, encoding }: PublishDraft): string => {
-  if (encoding === "text") return JSON.stringify(payload);
-  const text = JSON.stringify(payload.replace(/\s+/g, ""));
-  return encoding === "hex" ? `bytes.fromhex(${text})` : `__import__("base64").b64decode(${text})`;
-};

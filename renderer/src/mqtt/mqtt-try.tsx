@@ -1,115 +1,151 @@
-import { Button, SegmentedControl, Tooltip } from "@mantine/core";
-import { IconArrowUpRight, IconSend } from "@tabler/icons-react";
-import { type KeyboardEvent, useState } from "react";
+import { Button } from "@mantine/core";
+import { IconArrowUpRight } from "@tabler/icons-react";
+import { useState } from "react";
 import { mqttActions } from "../../../contract/mqtt.ts";
-import type { Failure } from "../../../contract/service.ts";
-import { CopyButton } from "../components/copy-button.tsx";
+import type { MqttTryAnswer } from "../../../contract/mqtt-try.ts";
+import { attempt } from "../components/notify.tsx";
 import { StatusShape } from "../components/status-shape.tsx";
 import { useRemembered } from "../components/use-remembered.ts";
 import { useControl } from "../control/client-context.tsx";
 import { failureOf } from "../control/failure-error.ts";
 import { useService } from "../control/use-services.ts";
-import { formatTook } from "../format/duration.ts";
-import { formatCountOf } from "../format/quantity.ts";
 import { goTo, servicePage } from "../frame/route.ts";
+import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
+import { SameAs } from "../try/same-as.tsx";
+import { SendButton } from "../try/send-button.tsx";
+import styles from "../try/try-page.module.css";
+import type { TryState } from "../try/try-state.ts";
 import { brokerAddress } from "./broker-address.ts";
-import { type BrokerAddress, mosquittoPub, mosquittoSub, mqttJsLines, pahoLines } from "./mqtt-commands.ts";
-import styles from "./mqtt-try.module.css";
-import { firstDraft, type PublishDraft, parsePublishDraft } from "./publish-draft.ts";
+import type { CommandClient } from "./command-client.ts";
+import { commandLanguages, commandLines, type Language } from "./command-lines.ts";
+import { mosquittoNotes } from "./mqtt-commands.ts";
+import own from "./mqtt-try.module.css";
+import { firstDraft, type PublishDraft, parsePublishDraft, usesVersion5 } from "./publish-draft.ts";
 import { PublishForm } from "./publish-form.tsx";
-import { TryWatch } from "./try-watch.tsx";
+import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
+import { firstTryClient, parseTryClient, type TryClientDraft } from "./try-client-draft.ts";
+import { TryClientSection } from "./try-client-section.tsx";
+import { TryReceived } from "./try-received.tsx";
+import { Answer, TrySubscribe } from "./try-subscribe.tsx";
+import { useMqttViews } from "./use-mqtt-views.ts";
 
-type TryState =
-  | { readonly state: "untried" }
-  | { readonly state: "sending" }
-  | { readonly state: "published"; readonly topic: string; readonly matched: number; readonly tookMs: number }
-  | { readonly state: "failed"; readonly failure: Failure };
-
-/** Publishes and watches from the dashboard, and the same as lines to copy. */
+/** A client of one's own: what it publishes, what the broker answers, what it is sent, and the same as lines to copy. */
 export function MqttTry() {
   const client = useControl();
   const service = useService("mqtt");
+  const views = useMqttViews();
   const running = service?.status.state === "running";
+  const [who, setWho] = useRemembered<TryClientDraft>("mqtt.try-client", firstTryClient);
+  const [password, setPassword] = useState("");
   const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
-  const [filter, setFilter] = useRemembered("mqtt.try-filter", "test/#");
-  const [state, setState] = useState<TryState>({ state: "untried" });
+  const [subscription, setSubscription] = useRemembered<SubscribeDraft>("mqtt.try-subscription", firstSubscription);
+  const [state, setState] = useState<TryState<MqttTryAnswer>>({ state: "untried" });
+  const parsedWho = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
-  const canSend = running && "params" in parsed && state.state !== "sending";
+  const act = views.try;
 
-  const send = async () => {
-    if (!canSend) return;
+  /** Undefined once it is connected, else what the broker said. */
+  const connect = async (): Promise<MqttTryAnswer | undefined> => {
+    if (!("options" in parsedWho)) return { ok: false, meaning: parsedWho.problem, tookMs: 0 };
+    const answer = await client.action(mqttActions, "mqtt", "try.connect", parsedWho.options);
+    return answer.ok ? undefined : answer;
+  };
+  const whenConnected = async (ask: () => Promise<MqttTryAnswer>): Promise<MqttTryAnswer> => {
+    const refusal = act?.state === "connected" ? undefined : await connect();
+    return refusal ?? ask();
+  };
+  const publish = async () => {
+    if (!running || !("params" in parsed) || state.state === "sending") return;
     setState({ state: "sending" });
-    const startedAt = performance.now();
     try {
-      const { matched } = await client.action(mqttActions, "mqtt", "publish", parsed.params);
-      setState({ state: "published", topic: parsed.params.topic, matched, tookMs: performance.now() - startedAt });
+      setState({
+        state: "answered",
+        answer: await whenConnected(() => client.action(mqttActions, "mqtt", "try.publish", parsed.params)),
+      });
     } catch (error) {
       setState({ state: "failed", failure: failureOf(error) });
     }
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    void send();
-  };
   return (
     <section className={styles.try} aria-label="Try the broker">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields. */}
-      <div className={styles.question} onKeyDown={onKeyDown}>
-        <div className={styles.form}>
-          <div className={styles.head}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter publishes from any of its fields. */}
+      <div className={styles.question} onKeyDown={onCtrlEnter(() => void publish())}>
+        <TryClientSection
+          state={act}
+          running={running}
+          draft={who}
+          parsed={parsedWho}
+          onDraft={setWho}
+          password={password}
+          onPassword={setPassword}
+          onConnect={() => void attempt(connect())}
+        />
+        <section className={styles.section} aria-label="Publish">
+          <div className={styles.sectionHead}>
             <h2 className={styles.title}>Publish</h2>
-            <span className={styles.told} aria-live="polite">
-              <Told state={state} />
+            <span className={styles.check} aria-live="polite">
+              <Told state={state} leftOut={who.version === 4 && usesVersion5(draft)} />
             </span>
-            <Tooltip label={running ? "Publish (Ctrl Enter)" : "Start the service first"}>
-              <Button
-                variant="filled"
-                w={100}
-                loading={state.state === "sending"}
-                data-disabled={!canSend}
-                aria-disabled={!canSend}
-                leftSection={<IconSend size={14} stroke={1.5} />}
-                onClick={() => void send()}
-              >
-                Publish
-              </Button>
-            </Tooltip>
+            <SendButton
+              title="Publish"
+              running={running}
+              sending={state.state === "sending"}
+              isValid={"params" in parsed}
+              onSend={() => void publish()}
+            />
           </div>
           <PublishForm draft={draft} parsed={parsed} onDraft={setDraft} />
-        </div>
-        <Commands draft={draft} filter={filter} address={brokerAddress(service)} />
+        </section>
+        <Commands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
       </div>
-      <TryWatch filter={filter} onFilter={setFilter} running={running} />
+      <section className={own.watch} aria-label="Subscribe">
+        <TrySubscribe
+          state={act}
+          running={running}
+          draft={subscription}
+          onDraft={setSubscription}
+          onSubscribe={async (params) => {
+            let answer: MqttTryAnswer | undefined;
+            await attempt(
+              whenConnected(() => client.action(mqttActions, "mqtt", "try.subscribe", params)).then((told) => {
+                answer = told;
+              }),
+            );
+            return answer;
+          }}
+          onUnsubscribe={(filter) => void attempt(client.action(mqttActions, "mqtt", "try.unsubscribe", { filter }))}
+        />
+        <TryReceived state={act} running={running} />
+      </section>
     </section>
   );
 }
 
-function Told({ state }: { readonly state: TryState }) {
+function Told({ state, leftOut }: { readonly state: TryState<MqttTryAnswer>; readonly leftOut: boolean }) {
   switch (state.state) {
     case "untried":
     case "sending":
-      return null;
+      return leftOut ? "3.1.1 leaves the properties out" : null;
     case "failed":
       return (
         <span className={styles.problem}>
           <StatusShape shape="failed" /> {state.failure.message}
         </span>
       );
-    case "published":
+    case "answered":
       return (
         <>
-          <StatusShape shape="running" />
-          {state.matched === 0 ? "nobody subscribes" : `matched ${formatCountOf(state.matched, "subscription")}`}
-          {` · ${formatTook(state.tookMs)}`}
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            rightSection={<IconArrowUpRight size={12} />}
-            onClick={() => goTo(servicePage("mqtt", "live"))}
-          >
-            Live
-          </Button>
+          <Answer answer={state.answer} />
+          {state.answer.ok && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              rightSection={<IconArrowUpRight size={12} />}
+              onClick={() => goTo(servicePage("mqtt", "live"))}
+            >
+              Live
+            </Button>
+          )}
         </>
       );
     default:
@@ -117,52 +153,26 @@ function Told({ state }: { readonly state: TryState }) {
   }
 }
 
-const languages = [
-  { value: "mosquitto", label: "mosquitto" },
-  { value: "mqttjs", label: "MQTT.js" },
-  { value: "paho", label: "Python" },
-] as const;
-type Language = (typeof languages)[number]["value"];
-
 interface CommandsProps {
   readonly draft: PublishDraft;
-  readonly filter: string;
-  readonly address: BrokerAddress;
+  readonly subscription: SubscribeDraft;
+  readonly client: CommandClient;
+  readonly service: ReturnType<typeof useService>;
 }
 
-function Commands({ draft, filter, address }: CommandsProps) {
+function Commands({ draft, subscription, client, service }: CommandsProps) {
   const [language, setLanguage] = useRemembered<Language>("mqtt.try-language", "mosquitto");
-  const text = linesOf(language, draft, filter || "#", address);
+  const address = brokerAddress(service);
+  const linesFor = (password: string) => commandLines(language, draft, subscription, address, { ...client, password });
   return (
-    <section className={styles.section} aria-label="The same as lines to copy">
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>The same as</h2>
-        <span className={styles.spring} />
-        <SegmentedControl
-          aria-label="Language"
-          data={languages.map((entry) => ({ ...entry }))}
-          value={language}
-          onChange={(value) => setLanguage(value as Language)}
-        />
-        <CopyButton text={text} what="the lines" size={24} />
-      </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
-      <pre className={styles.command} tabIndex={0}>
-        {text}
-      </pre>
-    </section>
+    <SameAs
+      languages={commandLanguages}
+      language={language}
+      onLanguage={setLanguage}
+      text={linesFor(client.password === "" ? "" : "••••••")}
+      copied={() => linesFor(client.password)}
+      notes={language === "mosquitto" ? mosquittoNotes(draft, client.version === 5 ? subscription : undefined) : []}
+      copies={client.password === "" ? "the lines" : "the lines, with the password"}
+    />
   );
-}
-
-function linesOf(language: Language, draft: PublishDraft, filter: string, address: BrokerAddress): string {
-  switch (language) {
-    case "mosquitto":
-      return `${mosquittoSub(filter, draft.qos, address)}\n\n${mosquittoPub(draft, address)}`;
-    case "mqttjs":
-      return mqttJsLines(draft, filter, address);
-    case "paho":
-      return pahoLines(draft, filter, address);
-    default:
-      return language satisfies never;
-  }
 }

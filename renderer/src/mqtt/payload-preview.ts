@@ -1,4 +1,4 @@
-import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import { formatBytes } from "../format/quantity.ts";
 import { fromBase64, toHex } from "./base64.ts";
 import { decodeCbor } from "./decode-cbor.ts";
@@ -6,6 +6,9 @@ import { decodeMessagePack } from "./decode-message-pack.ts";
 import { DecodeError } from "./decoded-value.ts";
 import { type PayloadView, utf8Text } from "./payload-lines.ts";
 import { valueText } from "./value-text.ts";
+
+/** How a payload begins, base64, and how long it is. */
+type Start = Pick<MqttMessageSummary, "start" | "bytes">;
 
 const hexBytes = 32;
 
@@ -16,7 +19,7 @@ export function previewOf(preview: string): string {
 }
 
 /** The start of a payload as text; undefined where it is none, or not decoded in this view. */
-export function startText({ start, bytes }: MqttMessageSummary, view: PayloadView): string | undefined {
+export function startText({ start, bytes }: Start, view: PayloadView): string | undefined {
   const head = fromBase64(start);
   const isCut = head.length < bytes;
   if (view === "messagepack" || view === "cbor") {
@@ -32,7 +35,7 @@ export function startText({ start, bytes }: MqttMessageSummary, view: PayloadVie
 }
 
 /** One line for the table. */
-export function previewLine(message: MqttMessageSummary, view: PayloadView): string {
+export function previewLine(message: Start, view: PayloadView): string {
   if (message.bytes === 0) return "";
   if (view === "hex") {
     const head = fromBase64(message.start).subarray(0, hexBytes);

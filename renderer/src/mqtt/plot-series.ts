@@ -1,4 +1,4 @@
-import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import { firstField, numericFields, unitOf } from "./numeric-fields.ts";
 import type { PayloadView } from "./payload-lines.ts";
 import { startText } from "./payload-preview.ts";

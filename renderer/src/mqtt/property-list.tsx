@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode } from "react";
-import type { MqttMessage } from "../../../contract/mqtt.ts";
+import type { MqttMessage } from "../../../contract/mqtt-message.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { formatDuration } from "../format/duration.ts";
 import { fromBase64, toHex } from "./base64.ts";
@@ -25,17 +25,7 @@ export function PropertyList({ message }: { readonly message: MqttMessage }) {
           {message.version === undefined || message.version === 5 ? "No MQTT 5.0 properties." : "MQTT 3.1.1 knows no properties."}
         </p>
       ) : (
-        <dl className={styles.pairs}>
-          {rows.map(({ name, value, title, isText }, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a user property may repeat, and rows never change places.
-            <Fragment key={place}>
-              <dt>{name}</dt>
-              <dd title={title} data-text={isText}>
-                {value}
-              </dd>
-            </Fragment>
-          ))}
-        </dl>
+        <PropertyPairs rows={rows} />
       )}
       {packet !== undefined && (
         <p className={styles.packet}>
@@ -47,7 +37,23 @@ export function PropertyList({ message }: { readonly message: MqttMessage }) {
   );
 }
 
-function propertiesOf(properties: MqttMessage["properties"]): Property[] {
+export function PropertyPairs({ rows }: { readonly rows: readonly Property[] }) {
+  return (
+    <dl className={styles.pairs}>
+      {rows.map(({ name, value, title, isText }, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a user property may repeat, and rows never change places.
+        <Fragment key={place}>
+          <dt>{name}</dt>
+          <dd title={title} data-text={isText}>
+            {value}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}
+
+export function propertiesOf(properties: MqttMessage["properties"]): Property[] {
   const { payloadFormatIndicator, messageExpiryInterval, contentType, responseTopic, correlationData, topicAlias, userProperties } =
     properties;
   const rows: Property[] = [];

@@ -10,7 +10,7 @@ import { useRemembered } from "../components/use-remembered.ts";
 import { useControl } from "../control/client-context.tsx";
 import { formatCountOf } from "../format/quantity.ts";
 import { brokerAddress } from "./broker-address.ts";
-import { mosquittoPub } from "./mqtt-commands.ts";
+import { mosquittoNotes, mosquittoPub } from "./mqtt-commands.ts";
 import { type PublishDraft, parsePublishDraft, type SavedMessage } from "./publish-draft.ts";
 import styles from "./publish-form.module.css";
 import { PublishForm } from "./publish-form.tsx";
@@ -57,6 +57,11 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
         <div className={styles.command}>
           <CommandLine command={mosquittoPub(draft, brokerAddress(service))} />
         </div>
+        {mosquittoNotes(draft).map((note) => (
+          <p key={note} className={styles.note}>
+            {note}
+          </p>
+        ))}
         <Group mt="md" gap="sm" wrap="nowrap">
           <SavedMenu draft={draft} onDraft={change} />
           <Switch label="Repeat every" checked={repeats} onChange={(event) => setRepeats(event.currentTarget.checked)} />

@@ -1,4 +1,4 @@
-import type { MqttMessage, MqttPublishParams } from "../../../contract/mqtt.ts";
+import type { MqttMessage, MqttPublishParams } from "../../../contract/mqtt-message.ts";
 import { fromBase64, fromHex, toBase64, toHex } from "./base64.ts";
 import { utf8Text } from "./payload-lines.ts";
 

@@ -1,4 +1,4 @@
-import type { MqttMessageSummary, MqttOwnPublisher } from "../../../contract/mqtt.ts";
+import type { MqttMessageSummary, MqttOwnPublisher } from "../../../contract/mqtt-message.ts";
 
 const ownTexts: Readonly<Record<MqttOwnPublisher, string>> = {
   dashboard: "dashboard",

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import { type MqttFigures, type MqttMessage, type MqttMessageSummary, mqttActions } from "../../../contract/mqtt.ts";
+import { type MqttFigures, mqttActions } from "../../../contract/mqtt.ts";
+import type { MqttMessage, MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import { useControl } from "../control/client-context.tsx";
 import { tellUnlessGone } from "./use-topic-branches.ts";
 

@@ -2,7 +2,7 @@ import { Menu, UnstyledButton } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import uPlot from "uplot";
-import type { MqttMessageSummary } from "../../../contract/mqtt.ts";
+import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import { useTokens, withAlpha } from "../components/use-tokens.ts";
 import { formatCountOf } from "../format/quantity.ts";
 import { clockSeconds, clockTime } from "../format/time.ts";

@@ -1,4 +1,4 @@
-import type { MqttMessageProperties, MqttParsedPublish } from "../../../contract/mqtt.ts";
+import type { MqttMessageProperties, MqttParsedPublish } from "../../../contract/mqtt-message.ts";
 import { Message } from "../engine/message.ts";
 import { propertyFields } from "./recorded-line.ts";
 

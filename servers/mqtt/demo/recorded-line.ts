@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { MqttMessageProperties } from "../../../contract/mqtt.ts";
+import type { MqttMessageProperties } from "../../../contract/mqtt-message.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/message.ts";

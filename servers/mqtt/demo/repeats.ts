@@ -1,4 +1,5 @@
-import type { MqttParsedPublish, MqttRepeat } from "../../../contract/mqtt.ts";
+import type { MqttRepeat } from "../../../contract/mqtt.ts";
+import type { MqttParsedPublish } from "../../../contract/mqtt-message.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Message } from "../engine/message.ts";
 

@@ -1,4 +1,4 @@
-import type { MqttOwnPublisher } from "../../../contract/mqtt.ts";
+import type { MqttOwnPublisher } from "../../../contract/mqtt-message.ts";
 import { putVariable, variableLength } from "../codec/byte-writer.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { DeliveryTrace } from "./delivery-trace.ts";

@@ -1,4 +1,4 @@
-import type { MqttClient, MqttClientPage } from "../../../contract/mqtt.ts";
+import type { MqttClient, MqttClientPage } from "../../../contract/mqtt-client.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Session } from "../engine/session.ts";
 import type { Hindrances } from "./hindrances.ts";

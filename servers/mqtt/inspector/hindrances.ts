@@ -1,4 +1,4 @@
-import type { MqttClient } from "../../../contract/mqtt.ts";
+import type { MqttClient } from "../../../contract/mqtt-client.ts";
 import type { Connection } from "../engine/connection.ts";
 
 export interface Hindrances {

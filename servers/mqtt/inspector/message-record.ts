@@ -5,7 +5,7 @@ import type {
   MqttMessageProperties,
   MqttMessageSummary,
   MqttOwnPublisher,
-} from "../../../contract/mqtt.ts";
+} from "../../../contract/mqtt-message.ts";
 import { previewBytes, type TrafficRow } from "../../../contract/traffic.ts";
 import { previewText } from "../../core/preview-text.ts";
 import type { TrafficEntry } from "../../core/service.ts";

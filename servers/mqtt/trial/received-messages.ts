@@ -1,4 +1,4 @@
-import type { MqttReceived } from "../../../contract/mqtt.ts";
+import type { MqttReceived } from "../../../contract/mqtt-try.ts";
 import type { PublishPacket } from "../codec/packet.ts";
 
 const keptMessages = 500;

@@ -1,4 +1,4 @@
-import type { MqttTryAnswer } from "../../../contract/mqtt.ts";
+import type { MqttTryAnswer } from "../../../contract/mqtt-try.ts";
 import type { Packet } from "../codec/packet.ts";
 import { reasonName } from "../codec/reason-code.ts";
 

@@ -1,11 +1,6 @@
-import type {
-  MqttParsedPublish,
-  MqttSubscription,
-  MqttTryAnswer,
-  MqttTryConnect,
-  MqttTryState,
-  MqttTrySubscribe,
-} from "../../../contract/mqtt.ts";
+import type { MqttSubscription } from "../../../contract/mqtt-client.ts";
+import type { MqttParsedPublish } from "../../../contract/mqtt-message.ts";
+import type { MqttTryAnswer, MqttTryConnect, MqttTryState, MqttTrySubscribe } from "../../../contract/mqtt-try.ts";
 import type { ConnackPacket, ConnectPacket, Packet, PublishPacket, Qos } from "../codec/packet.ts";
 import { createReceivedMessages, type ReceivedMessages } from "./received-messages.ts";
 import { trialAnswer } from "./trial-answer.ts";

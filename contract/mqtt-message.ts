@@ -1,0 +1,107 @@
+/** A message of the broker's: as it is recorded, and as one is published from the dashboard. */
+import { z } from "zod";
+
+/** Properties of a message as a person sets and reads them (MQTT 5.0 §3.3.2.3). */
+export interface MqttMessageProperties {
+  /** 1: the payload is UTF-8. */
+  readonly payloadFormatIndicator?: number;
+  /** Seconds. */
+  readonly messageExpiryInterval?: number;
+  readonly contentType?: string;
+  readonly responseTopic?: string;
+  /** Base64. */
+  readonly correlationData?: string;
+  readonly topicAlias?: number;
+  /** In order; a key may repeat. */
+  readonly userProperties?: readonly (readonly [key: string, value: string])[];
+}
+
+/** What became of a message at one client. */
+export interface MqttDelivery {
+  readonly clientId: string;
+  readonly qos: number;
+  /** Milliseconds after the message came. */
+  readonly afterMs: number;
+  readonly acknowledgedAfterMs?: number;
+  /** Of the acknowledgement, where it was no success. */
+  readonly reason?: number;
+  /** Why the client did not get it. */
+  readonly dropped?: string;
+}
+
+/** What of the broker's own published a message, where no client did. */
+export type MqttOwnPublisher = "dashboard" | "demo" | "device" | "reply rule" | "replay";
+
+/** A recorded message in a list. */
+export interface MqttMessageSummary {
+  /** `TrafficRow.id` of the same message. */
+  readonly id: number;
+  readonly at: number;
+  readonly topic: string;
+  readonly qos: number;
+  readonly retain: boolean;
+  /** Client identifier; empty for the broker itself. */
+  readonly publisher: string;
+  readonly own?: MqttOwnPublisher;
+  readonly bytes: number;
+  /** Start of the payload, base64. */
+  readonly start: string;
+  readonly matched: number;
+  readonly delivered: number;
+  /** Of `delivered`, those with QoS 1 or 2: acknowledged, and in all. */
+  readonly acknowledged: number;
+  readonly acknowledgeable: number;
+  readonly dropped: number;
+}
+
+/** `traffic.detail` of a message: what is known of it when the service has ended. */
+export interface MqttMessageOutline extends MqttMessageSummary {
+  readonly kind: "message";
+  readonly dup: boolean;
+  /** Protocol version of the publisher; absent for the broker itself. */
+  readonly version?: number;
+  readonly properties: MqttMessageProperties;
+  /** The first ones. */
+  readonly deliveries: readonly MqttDelivery[];
+}
+
+/** The answer of `message.read`. */
+export interface MqttMessage extends MqttMessageOutline {
+  /** Base64; shorter than `bytes` where the recorder's limit cut it. */
+  readonly payload: string;
+  /** The PUBLISH as it came, base64, its payload cut as well; absent for the broker itself. */
+  readonly packet?: string;
+}
+
+/** Schemas of the fields. */
+export const qos = z.union([z.literal(0), z.literal(1), z.literal(2)]);
+export const topicName = z
+  .string()
+  .min(1)
+  .max(65_535)
+  .regex(/^[^+#\0]+$/, "A topic name holds no + and no #.");
+export const topicFilter = z.string().min(1).max(65_535);
+export const text = z.string().max(65_535);
+
+export const publishParams = z.strictObject({
+  topic: topicName,
+  payload: z
+    .string()
+    .max(4 << 20)
+    .default(""),
+  encoding: z.enum(["text", "base64"]).default("text"),
+  qos: qos.default(0),
+  retain: z.boolean().default(false),
+  payloadFormatIndicator: z.int().min(0).max(1).optional(),
+  messageExpiryInterval: z.int().min(0).max(0xffff_ffff).optional(),
+  contentType: text.optional(),
+  responseTopic: topicName.optional(),
+  /** Base64. */
+  correlationData: z.string().max(90_000).optional(),
+  userProperties: z
+    .array(z.tuple([text, text]))
+    .max(100)
+    .optional(),
+});
+export type MqttPublishParams = z.input<typeof publishParams>;
+export type MqttParsedPublish = z.output<typeof publishParams>;

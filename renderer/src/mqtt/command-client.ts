@@ -1,0 +1,17 @@
+import { firstTryClient, type TryClientDraft } from "./try-client-draft.ts";
+
+export interface BrokerAddress {
+  readonly host: string;
+  readonly port: string;
+}
+
+/** As whom the copied lines connect. */
+export interface CommandClient extends TryClientDraft {
+  readonly password: string;
+}
+
+export const plainClient: CommandClient = { ...firstTryClient, clientId: "", password: "" };
+
+/** Whether the session is to be found again: only then the name matters. */
+export const keepsSession = ({ version, cleanStart, expirySeconds }: CommandClient): boolean =>
+  !cleanStart || (version === 5 && Number(expirySeconds) > 0);

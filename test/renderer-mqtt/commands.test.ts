@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { type CommandClient, plainClient } from "../../renderer/src/mqtt/command-client.ts";
+import { commandLines } from "../../renderer/src/mqtt/command-lines.ts";
+import { mosquittoNotes, mosquittoPub, mosquittoSub, mosquittoSubAs } from "../../renderer/src/mqtt/mqtt-commands.ts";
+import { firstDraft, type PublishDraft } from "../../renderer/src/mqtt/publish-draft.ts";
+import { firstSubscription, type SubscribeDraft } from "../../renderer/src/mqtt/subscribe-draft.ts";
+
+const address = { host: "127.0.0.1", port: "1883" };
+const draft = (change: Partial<PublishDraft>): PublishDraft => ({ ...firstDraft, payload: "hi", ...change });
+const whole = draft({
+  qos: 1,
+  retain: true,
+  isUtf8: true,
+  expirySeconds: "60",
+  contentType: "text/plain",
+  responseTopic: "replies/1",
+  correlationData: "0xc01f",
+  userProperties: [
+    ["site", "lot 7"],
+    ["site", "b"],
+    ["", "left out"],
+  ],
+});
+const subscription: SubscribeDraft = { ...firstSubscription, filter: "a/#", qos: 2, noLocal: true, retainHandling: 1, identifier: "7" };
+const client: CommandClient = {
+  ...plainClient,
+  clientId: "tester",
+  username: "ada",
+  password: "it's",
+  cleanStart: false,
+  expirySeconds: "600",
+  willTopic: "will",
+  willPayload: "gone",
+  willQos: 1,
+  willDelaySeconds: "5",
+};
+
+describe("the same as a command", () => {
+  it("of mosquitto_pub carries the properties and quotes for the shell", () => {
+    expect(mosquittoPub(draft({ payload: "it's" }), address)).toBe(`mosquitto_pub -h 127.0.0.1 -p 1883 -t test/topic -m 'it'\\''s'`);
+    expect(mosquittoPub(whole, address)).toBe(
+      "mosquitto_pub -h 127.0.0.1 -p 1883 -V 5 -q 1 -r -t test/topic -D publish payload-format-indicator 1 -D publish message-expiry-interval 60 -D publish content-type text/plain -D publish response-topic replies/1 -D publish correlation-data c01f -D publish user-property site 'lot 7' -D publish user-property site b -m hi",
+    );
+    expect(mosquittoPub(draft({ payload: "" }), address)).toMatch(/ -n$/);
+    expect(mosquittoPub(draft({ payload: "c0 1f", encoding: "hex" }), address)).toMatch(
+      /^printf %s c01f \| xxd -r -p \| mosquitto_pub .* -s$/,
+    );
+    expect(mosquittoPub(draft({ correlationData: "0x6964" }), address)).toContain("correlation-data id ");
+  });
+
+  it("of mosquitto_sub quotes the wildcards, and carries name, session and will", () => {
+    expect(mosquittoSub("sensors/#", 1, address)).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -q 1 -t 'sensors/#' -v");
+    expect(mosquittoSubAs(subscription, address, client)).toBe(
+      "mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -u ada -P 'it'\\''s' -i tester -c -x 600 --will-topic will --will-payload gone --will-qos 1 -D will will-delay-interval 5 -q 2 -t 'a/#' -D subscribe subscription-identifier 7 -v",
+    );
+    expect(mosquittoSubAs(subscription, address, { ...plainClient, version: 4 })).toBe(
+      "mosquitto_sub -h 127.0.0.1 -p 1883 -q 2 -t 'a/#' -v",
+    );
+  });
+
+  it("says what the tools cannot be told", () => {
+    expect(mosquittoNotes(whole, subscription)).toEqual([
+      "mosquitto_sub has no option for no local, retain handling 1.",
+      "mosquitto_pub takes correlation data as text only: these bytes go as their hex digits.",
+    ]);
+    expect(mosquittoNotes(firstDraft, firstSubscription)).toEqual([]);
+  });
+
+  it("of MQTT.js carries the options, repeated keys and bytes", () => {
+    const text = commandLines("mqttjs", whole, subscription, address, client);
+    expect(text).toContain('clientId: "tester", username: "ada", password: "it\'s", clean: false');
+    expect(text).toContain('will: { topic: "will", payload: "gone", qos: 1, retain: false, properties: { willDelayInterval: 5 } }');
+    expect(text).toContain('subscribeAsync("a/#", { qos: 2, nl: true, rh: 1, properties: { subscriptionIdentifier: 7 } })');
+    expect(text).toContain('correlationData: Buffer.from("c01f", "hex"), userProperties: { site: ["lot 7", "b"] }');
+  });
+
+  it("of 3.1.1 carries nothing of 5.0", () => {
+    for (const language of ["mosquitto", "mqttjs", "paho"] as const) {
+      expect(commandLines(language, whole, subscription, address, { ...client, version: 4 })).not.toMatch(
+        /roperties|nl:|noLocal|MQTTv5|-V| -D /,
+      );
+    }
+  });
+
+  it("of Paho carries the same", () => {
+    const text = commandLines("paho", draft({ ...whole, payload: "c01f", encoding: "hex" }), subscription, address, client);
+    expect(text).toContain('client.publish("test/topic", bytes.fromhex("c01f"), qos=1, retain=True, properties=properties)');
+    expect(text).toContain('properties.UserProperty = [("site", "lot 7"), ("site", "b")]');
+    expect(text).toContain('client.subscribe("a/#", options=SubscribeOptions(qos=2, noLocal=True, retainHandling=1), properties=known)');
+    expect(text).toContain('client.connect("127.0.0.1", 1883, clean_start=False, properties=session)');
+  });
+});
