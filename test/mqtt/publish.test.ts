@@ -263,11 +263,26 @@ describe("publishing", () => {
     ]);
   });
 
-  it("[MQTT-54] refuses a topic of more than 100 levels with 0x90, and takes one of 65,535 bytes", async () => {
-    const broker = await startBroker();
-    const client = await connectWire(broker, 5);
-    client.publish("/".repeat(200), "", { qos: 1, packetId: 1 });
-    expect(await client.expect("puback")).toMatchObject({ reason: 0x90 });
+  it("[MQTT-54] refuses a topic or filter of more levels than configured with 0x90, and takes one of 65,535 bytes", async () => {
+    const broker = await startBroker({ topicLevels: 100 });
+    const client = await connectWire(broker, 5, { clientId: "deep" });
+    const levels = (count: number) => "/".repeat(count - 1);
+    for (const [count, reason] of [
+      [100, 0x10],
+      [101, 0x90],
+      [30_000, 0x90],
+    ] as const) {
+      client.publish(levels(count), "", { qos: 1, packetId: 1 });
+      expect(await client.expect("puback")).toMatchObject({ reason });
+      expect((await client.subscribe(levels(count))).reasons).toEqual([reason === 0x90 ? 0x8f : 0]);
+    }
+    const old = await connectWire(broker, 4, { clientId: "old" });
+    // 3.1.1 cannot be told: the log has it.
+    old.publish(levels(101), "", { qos: 1, packetId: 1 });
+    await old.expect("puback");
+    await expect
+      .poll(() => broker.logs.filter((line) => line.includes("were refused: A topic has at most 100 levels here.")), { timeout: 3_000 })
+      .toEqual([expect.stringContaining("2 messages of deep"), expect.stringContaining("1 messages of old")]);
     const topic = "t".repeat(65_535);
     await client.subscribe(topic);
     client.publish(topic, "long");

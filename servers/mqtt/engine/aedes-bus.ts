@@ -48,6 +48,9 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
     get bytes() {
       return tree.bytes;
     },
+    get heldBytes() {
+      return tree.heldBytes;
+    },
     has: (topic) => tree.get(topic) !== undefined,
     store(message) {
       if (message.payload.length > 0) {

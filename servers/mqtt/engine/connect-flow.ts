@@ -22,6 +22,10 @@ export function handleConnect(connection: Connection, packet: ConnectPacket): vo
     answerRefused(connection, reasonCode.quotaExceeded, "No more clients are taken.");
     return;
   }
+  if (engine.sessions.size >= engine.limits.sessions && !engine.sessions.has(packet.clientId)) {
+    answerRefused(connection, reasonCode.quotaExceeded, "No more sessions are kept.");
+    return;
+  }
   // [MQTT-3.1.3-8]; MQTT 3.1 wants 1 to 23 characters, of which only the first is held to.
   if (packet.clientId === "" && (packet.version === 3 || (packet.version === 4 && !packet.cleanStart))) {
     answerRefused(connection, reasonCode.clientIdentifierNotValid, "A client identifier is needed.");

@@ -1,10 +1,24 @@
 import type { Delivery } from "./delivery.ts";
 
+/** What all queues of a broker hold together. */
+export interface QueueLoad {
+  bytes: number;
+}
+
+/** What a waiting delivery takes beside its message. */
+const deliveryBytes = 200;
+
 /** First in, first out; a shift costs nothing however long it is. */
 export class DeliveryQueue {
   private items: (Delivery | undefined)[] = [];
   private head = 0;
+  /** Of the messages. */
   bytes = 0;
+  private readonly load: QueueLoad;
+
+  constructor(load: QueueLoad) {
+    this.load = load;
+  }
 
   get length(): number {
     return this.items.length - this.head;
@@ -13,6 +27,7 @@ export class DeliveryQueue {
   push(delivery: Delivery): void {
     this.items.push(delivery);
     this.bytes += delivery.message.bytes;
+    this.load.bytes += delivery.message.bytes + deliveryBytes;
   }
 
   shift(): Delivery | undefined {
@@ -20,6 +35,7 @@ export class DeliveryQueue {
     if (!delivery) return undefined;
     this.items[this.head++] = undefined;
     this.bytes -= delivery.message.bytes;
+    this.load.bytes -= delivery.message.bytes + deliveryBytes;
     if (this.head > 1_024 && this.head * 2 > this.items.length) {
       this.items = this.items.slice(this.head);
       this.head = 0;
@@ -38,5 +54,10 @@ export class DeliveryQueue {
     for (let delivery = this.shift(); delivery; delivery = this.shift()) (picks(delivery) ? taken : kept).push(delivery);
     for (const delivery of kept) this.push(delivery);
     return taken;
+  }
+
+  /** Its session is over: nothing of it counts any more. */
+  clear(): void {
+    while (this.shift());
   }
 }

@@ -5,6 +5,8 @@ export interface EngineLimits {
   /** Waiting messages of one session, with QoS 1 and 2. */
   readonly queueMessages: number;
   readonly queueBytes: number;
+  /** Of all sessions' waiting messages together. */
+  readonly allQueueBytes: number;
   /** Which message gives way when a queue is full. */
   readonly queuePolicy: "drop newest" | "drop oldest";
   /** Messages with QoS 1 and 2 sent to one client and not acknowledged; its own receive maximum may be lower. */
@@ -15,6 +17,12 @@ export interface EngineLimits {
   /** Bytes that a client may leave unread before QoS 0 is dropped for it and the rest waits. */
   readonly unreadBytes: number;
   readonly clients: number;
+  /** Of connected and absent clients. */
+  readonly sessions: number;
+  /** Of one client. */
+  readonly subscriptions: number;
+  /** Of a topic and of a filter. */
+  readonly topicLevels: number;
   readonly connectTimeoutMs: number;
   /** 0: whatever the client asks for. */
   readonly keepAliveSeconds: number;
@@ -29,7 +37,5 @@ export interface EngineLimits {
   readonly reasonStrings: boolean;
 }
 
-/** Of the bus's topic matcher; deeper names are refused. */
-export const topicLevels = 100;
 /** MQTT 5.0 §3.1.2.11.2: a session that never expires. */
 export const neverExpires = 0xffff_ffff;

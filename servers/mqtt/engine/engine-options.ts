@@ -21,6 +21,7 @@ export interface EngineObserver {
   subscribed?(session: Session, requests: readonly SubscriptionRequest[], reasons: readonly number[]): void;
   unsubscribed?(session: Session, filters: readonly string[]): void;
   dropped?(clientId: string, why: DropReason): void;
+  publishRefused?(connection: Connection, why: string): void;
   /** It was routed, and not kept: there are too many. */
   notRetained?(message: Message): void;
   refused?(connection: Connection, error: PacketError): void;

@@ -4,6 +4,7 @@ import type { Access } from "./access.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import { Connection, type ConnectionOrigin } from "./connection.ts";
 import type { Delivery } from "./delivery.ts";
+import type { QueueLoad } from "./delivery-queue.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import type { EngineLog, EngineObserver, EngineOptions } from "./engine-options.ts";
 import { Figures } from "./figures.ts";
@@ -36,6 +37,7 @@ export class Engine {
   readonly groups = new Map<string, SharedGroup>();
   /** Sessions without a connection. */
   readonly away = new Set<Session>();
+  readonly load: QueueLoad = { bytes: 0 };
   connectedClients = 0;
   private stopping = false;
   private coarseNow = Date.now();
@@ -101,8 +103,8 @@ export class Engine {
     if (message.payload.length === 0) return true;
     const { retained } = this.bus;
     const { retainedMessages, retainedBytes } = this.limits;
-    if (retained.has(message.topic)) return retained.bytes <= retainedBytes;
-    return retained.count < retainedMessages && retained.bytes + message.bytes <= retainedBytes;
+    if (retained.has(message.topic)) return retained.heldBytes <= retainedBytes;
+    return retained.count < retainedMessages && retained.heldBytes + message.bytes <= retainedBytes;
   }
 
   openSession(
@@ -188,6 +190,7 @@ export class Engine {
     this.sessions.delete(session.clientId);
     this.redistribute(session);
     if (session.store) this.forgetStored(session);
+    session.queue.clear();
     this.cluster?.ended(session.clientId);
   }
 
@@ -281,28 +284,13 @@ export class Engine {
   }
 
   /** The retained messages for a new subscription. */
-  sendRetained(connection: Connection, filter: string, { qos, noLocal, identifier }: SubscriptionOptions): void {
-    const feed = (found: readonly Message[]) => {
+  sendRetained({ clientId, session }: Connection, filter: string, { qos, noLocal, identifier }: SubscriptionOptions): void {
+    const find = () => {
+      const found = this.bus.retained.matching(filter);
       // [MQTT5-3.8.3-3]
-      const wanted = noLocal ? found.filter(({ publisherId }) => publisherId !== connection.clientId) : found;
-      if (wanted.length > 0) connection.session?.feed(new RetainedFeed(wanted, qos, identifier > 0 ? [identifier] : undefined));
+      return noLocal ? found.filter(({ publisherId }) => publisherId !== clientId) : found;
     };
-    const found = this.bus.retained.matching(filter);
-    if (!(found instanceof Promise)) {
-      feed(found);
-      return;
-    }
-    connection.hold();
-    found.then(
-      (messages) => {
-        if (connection.state === "connected") feed(messages);
-        connection.release();
-      },
-      (error: unknown) => {
-        this.log.error(`Retained messages cannot be read: ${error instanceof Error ? error.message : String(error)}`);
-        connection.release();
-      },
-    );
+    session?.feed(new RetainedFeed(find, qos, identifier > 0 ? [identifier] : undefined));
   }
 
   /** Everyone is told that the server shuts down; then nothing moves any more. */

@@ -8,6 +8,8 @@ const firstSize = 16;
  */
 export class InflightTable {
   size = 0;
+  /** Of the messages. */
+  bytes = 0;
   private slots: (Delivery | undefined)[] = [];
 
   get(packetId: number): Delivery | undefined {
@@ -25,12 +27,15 @@ export class InflightTable {
     while (this.slots[delivery.packetId & (this.slots.length - 1)]) this.grow();
     this.slots[delivery.packetId & (this.slots.length - 1)] = delivery;
     this.size++;
+    this.bytes += delivery.message.bytes;
   }
 
   delete(packetId: number): void {
-    if (!this.get(packetId)) return;
+    const delivery = this.get(packetId);
+    if (!delivery) return;
     this.slots[packetId & (this.slots.length - 1)] = undefined;
     this.size--;
+    this.bytes -= delivery.message.bytes;
   }
 
   /** In the order of sending. */

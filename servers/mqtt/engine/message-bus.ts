@@ -13,10 +13,13 @@ export interface MessageBus {
 
 export interface RetainedStore {
   readonly count: number;
+  /** Of the messages. */
   readonly bytes: number;
+  /** In memory, with what their topics take. */
+  readonly heldBytes: number;
   has(topic: string): boolean;
   /** An empty payload removes what was kept (MQTT §3.3.1.3). */
   store(message: Message): Promise<void> | undefined;
   /** Expired ones are left out. */
-  matching(filter: string): readonly Message[] | Promise<readonly Message[]>;
+  matching(filter: string): readonly Message[];
 }

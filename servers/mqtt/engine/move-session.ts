@@ -61,4 +61,5 @@ function letGo(engine: Engine, session: Session): void {
   for (const filter of [...session.subscriptions.keys()]) engine.unsubscribe(session, filter);
   engine.away.delete(session);
   engine.sessions.delete(session.clientId);
+  session.queue.clear();
 }

@@ -4,7 +4,6 @@ import { PacketError } from "../codec/packet-error.ts";
 import { type ReasonCode, reasonCode } from "../codec/reason-code.ts";
 import { hasMoreLevels } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
-import { topicLevels } from "./engine-limits.ts";
 import { Message } from "./message.ts";
 import type { Session } from "./session.ts";
 
@@ -49,6 +48,7 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
   });
   const refusal = refusalOf(connection, packet, message);
   if (refusal) {
+    engine.observer.publishRefused?.(connection, refusal.text);
     if (qos === 0) {
       // §3.3.2.3.2
       if (refusal.reason === reasonCode.payloadFormatInvalid) throw new PacketError(refusal.reason, refusal.text);
@@ -124,6 +124,7 @@ function refusalOf(connection: Connection, { properties, payload }: PublishPacke
     return { reason: reasonCode.notAuthorized, text: "Clients do not publish there." };
   }
   if (!engine.access.mayPublish(identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
+  const { topicLevels } = engine.limits;
   if (hasMoreLevels(topic, topicLevels)) {
     return { reason: reasonCode.topicNameInvalid, text: `A topic has at most ${topicLevels} levels here.` };
   }

@@ -10,17 +10,20 @@ export interface RetainedItem {
 /** The retained messages for one subscription, given one by one. */
 export class RetainedFeed {
   private position = 0;
-  private readonly messages: readonly Message[];
+  private messages: readonly Message[] | undefined = undefined;
+  private readonly find: () => readonly Message[];
   private readonly qos: Qos;
   private readonly identifiers: readonly number[] | undefined;
 
-  constructor(messages: readonly Message[], qos: Qos, identifiers: readonly number[] | undefined) {
-    this.messages = messages;
+  /** They are looked for when their turn comes: a slow client that subscribes again and again must not have a list for each. */
+  constructor(find: () => readonly Message[], qos: Qos, identifiers: readonly number[] | undefined) {
+    this.find = find;
     this.qos = qos;
     this.identifiers = identifiers;
   }
 
   peek(): RetainedItem | undefined {
+    this.messages ??= this.find();
     const message = this.messages[this.position];
     return message && { message, qos: Math.min(this.qos, message.qos) as Qos, identifiers: this.identifiers };
   }

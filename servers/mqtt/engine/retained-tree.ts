@@ -1,6 +1,10 @@
 import { hasWildcard } from "../codec/topic.ts";
 import type { Message } from "./message.ts";
 
+/** What a level of a topic takes, and a message beside its bytes; as measured with 100,000 of them. */
+const levelBytes = 250;
+const messageBytes = 400;
+
 class Node {
   children: Map<string, Node> | undefined = undefined;
   message: Message | undefined = undefined;
@@ -11,6 +15,11 @@ export class RetainedTree {
   private readonly root = new Node();
   private readonly byTopic = new Map<string, Message>();
   bytes = 0;
+  private levels = 0;
+
+  get heldBytes(): number {
+    return this.bytes + this.levels * levelBytes + this.byTopic.size * messageBytes;
+  }
 
   get count(): number {
     return this.byTopic.size;
@@ -32,6 +41,7 @@ export class RetainedTree {
       if (!child) {
         child = new Node();
         node.children.set(level, child);
+        this.levels++;
       }
       node = child;
     }
@@ -51,6 +61,7 @@ export class RetainedTree {
       const node = path[depth] as Node;
       if (node.message || (node.children?.size ?? 0) > 0) break;
       path[depth - 1]?.children?.delete(levels[depth - 1] as string);
+      this.levels--;
     }
     return true;
   }

@@ -1,7 +1,7 @@
 import type { Qos } from "../codec/packet.ts";
 import type { Connection } from "./connection.ts";
 import { Delivery } from "./delivery.ts";
-import { DeliveryQueue } from "./delivery-queue.ts";
+import { DeliveryQueue, type QueueLoad } from "./delivery-queue.ts";
 import type { DropReason } from "./delivery-trace.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import type { EngineObserver } from "./engine-options.ts";
@@ -28,6 +28,7 @@ export interface SessionContext {
   readonly limits: EngineLimits;
   readonly figures: Figures;
   readonly observer: EngineObserver;
+  readonly load: QueueLoad;
   readonly store: SessionStore | undefined;
 }
 
@@ -38,7 +39,7 @@ export class Session {
   connection: Connection | undefined = undefined;
   /** By filter as the client wrote it. */
   readonly subscriptions = new Map<string, Subscription>();
-  readonly queue = new DeliveryQueue();
+  readonly queue: DeliveryQueue;
   /** Sent and not acknowledged, in the order of sending. */
   readonly inflight = new InflightTable();
   /** QoS 2 packet identifiers of the client's that are not released; made when the first one comes. */
@@ -62,6 +63,7 @@ export class Session {
     this.clientId = clientId;
     this.v5 = v5;
     this.context = context;
+    this.queue = new DeliveryQueue(context.load);
   }
 
   get receivedCount(): number {
@@ -128,7 +130,12 @@ export class Session {
   }
 
   private mayStart(connection: Connection): boolean {
-    return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(connection);
+    return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(connection) && this.hasRoomInFlight();
+  }
+
+  /** What is in flight is in memory as what waits is. */
+  private hasRoomInFlight(): boolean {
+    return this.inflight.bytes < this.context.limits.queueBytes;
   }
 
   private windowOpen(connection: Connection): boolean {
@@ -159,10 +166,10 @@ export class Session {
   }
 
   private enqueue(delivery: Delivery): void {
-    const { limits } = this.context;
+    const { limits, load } = this.context;
     const { queue } = this;
-    while (queue.length > 0 && (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes)) {
-      if (limits.queuePolicy === "drop newest") {
+    while (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes || load.bytes >= limits.allQueueBytes) {
+      if (limits.queuePolicy === "drop newest" || queue.length === 0) {
         this.drop(delivery.message, "queue full");
         return;
       }
@@ -213,7 +220,7 @@ export class Session {
         if (this.feeds.length === 0) this.feeds = undefined;
         continue;
       }
-      if (next.qos === 0 ? connection.output.congested : !this.windowOpen(connection)) return;
+      if (next.qos === 0 ? connection.output.congested : !(this.windowOpen(connection) && this.hasRoomInFlight())) return;
       feed.advance();
       if (next.qos > 0) {
         this.start(new Delivery(next.message, next.qos, true, next.identifiers, undefined), connection);
@@ -222,7 +229,8 @@ export class Session {
       const result = connection.sendMessage(next.message, 0, true, next.identifiers, 0, false);
       if (result !== "sent") this.drop(next.message, result);
     }
-    while (this.queue.length > 0 && this.windowOpen(connection)) this.start(this.queue.shift() as Delivery, connection);
+    while (this.queue.length > 0 && this.windowOpen(connection) && this.hasRoomInFlight())
+      this.start(this.queue.shift() as Delivery, connection);
   }
 
   /** [MQTT-4.4.0-1]: after a reconnect everything unacknowledged is sent again, with its packet identifiers. */

@@ -2,7 +2,6 @@ import type { SubscribePacket, UnsubscribePacket } from "../codec/packet.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
-import { topicLevels } from "./engine-limits.ts";
 import type { Session } from "./session.ts";
 import type { SubscriptionOptions } from "./subscription.ts";
 
@@ -51,7 +50,8 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
 }
 
 function refusalOf(connection: Connection, filter: string): { reason: number; text: string } | undefined {
-  const { engine, identity } = connection;
+  const { engine, identity, session } = connection;
+  const { topicLevels, subscriptions } = engine.limits;
   const shared = isSharedFilter(filter) ? parseSharedFilter(filter) : undefined;
   if (isSharedFilter(filter) && !shared)
     return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is not well formed." };
@@ -60,6 +60,9 @@ function refusalOf(connection: Connection, filter: string): { reason: number; te
   }
   if (!engine.access.maySubscribe(identity, shared?.filter ?? filter)) {
     return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
+  }
+  if (session && session.subscriptions.size >= subscriptions && !session.subscriptions.has(filter)) {
+    return { reason: reasonCode.quotaExceeded, text: `A client has at most ${subscriptions} subscriptions here.` };
   }
   return undefined;
 }

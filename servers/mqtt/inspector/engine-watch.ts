@@ -4,13 +4,12 @@ import { reasonName } from "../codec/reason-code.ts";
 import type { EngineObserver } from "../engine/engine-options.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
+import { TalliedWarnings } from "./tallied-warnings.ts";
 
 const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
 /** Rows and lines of clients coming and going; a storm of connects is counted and not told one by one. */
 const eventsPerSecond = 500;
-/** A second's losses are told of so many clients, and counted for so many. */
-const droppedLines = 5;
-const droppedClients = 10_000;
+const shownName = 200;
 /** A full topic tree stays full: it is told now and then. */
 const treeFullEveryMs = 60_000;
 
@@ -24,26 +23,28 @@ export interface WatchOptions {
 export function watchEngine({ traffic, log, recorder }: WatchOptions): { observer: EngineObserver; close: () => void } {
   let budget = eventsPerSecond;
   let untold = 0;
+  const dropped = new TalliedWarnings(
+    log,
+    (count, clientId, why) => `${count} messages dropped for ${shortName(clientId)}: ${why}`,
+    (kinds) => `Messages were dropped for ${kinds} more clients.`,
+  );
+  const refusedMessages = new TalliedWarnings(
+    log,
+    (count, clientId, why) => `${count} messages of ${shortName(clientId)} were refused: ${why}`,
+    (kinds) => `Messages of ${kinds} more clients were refused.`,
+  );
+  let notRetained = 0;
   const timer = setInterval(() => {
-    if (untold > 0) log.warning(`${untold.toLocaleString("en")} more clients came or went within a second.`);
+    if (untold > 0) log.warning(`${untold.toLocaleString("en")} more clients came, went or broke the standard within a second.`);
     untold = 0;
     budget = eventsPerSecond;
-    tellDropped();
-    tellTreeFull();
-  }, 1_000);
-
-  /** Within the last second, by client and reason. */
-  const dropped = new Map<string, number>();
-  let notRetained = 0;
-  function tellDropped() {
-    const most = [...dropped].sort(([, one], [, other]) => other - one);
-    for (const [what, count] of most.slice(0, droppedLines)) log.warning(`${count.toLocaleString("en")} messages dropped for ${what}`);
-    if (most.length > droppedLines) log.warning(`Messages were dropped for ${most.length - droppedLines} more clients.`);
-    dropped.clear();
+    dropped.tell();
+    refusedMessages.tell();
     if (notRetained > 0)
       log.warning(`${notRetained.toLocaleString("en")} messages were routed and not retained: the limit of retained messages is reached.`);
     notRetained = 0;
-  }
+    tellTreeFull();
+  }, 1_000);
 
   let treeFullToldAt = Number.NEGATIVE_INFINITY;
   let uncountedTold = 0;
@@ -58,12 +59,18 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     uncountedTold = uncounted;
   }
 
-  function tell(level: "info" | "warning", line: string, event: Omit<MqttEventFacts, "id" | "text">): void {
+  /** False where a second has had its lines. */
+  function spend(): boolean {
     if (budget === 0) {
       untold++;
-      return;
+      return false;
     }
     budget--;
+    return true;
+  }
+
+  function tell(level: "info" | "warning", line: string, event: Omit<MqttEventFacts, "id" | "text">): void {
+    if (!spend()) return;
     log[level](line);
     traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event }));
   }
@@ -73,7 +80,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     routed: (message) => recorder.routed(message),
     connected({ clientId, origin }, { version, cleanStart, keepAliveSeconds }) {
       const facts = `MQTT ${versionNames[version]}, ${origin.transport}, keep alive ${keepAliveSeconds} s${cleanStart ? ", clean start" : ""}`;
-      tell("info", `${clientId} connected from ${origin.peer} (${facts})`, {
+      tell("info", `${shortName(clientId)} connected from ${origin.peer} (${facts})`, {
         verb: "CONNECT",
         target: origin.transport,
         tone: "ok",
@@ -83,7 +90,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
       });
     },
     connectRefused({ clientId, origin }, why) {
-      tell("warning", `${clientId || "A client"} from ${origin.peer} was refused: ${why}`, {
+      tell("warning", `${shortName(clientId) || "A client"} from ${origin.peer} was refused: ${why}`, {
         verb: "CONNECT",
         target: origin.transport,
         tone: "refused",
@@ -94,7 +101,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     },
     disconnected({ clientId, origin, session }, why) {
       if (!session) return;
-      tell("info", `${clientId} left: ${why}`, {
+      tell("info", `${shortName(clientId)} left: ${why}`, {
         verb: "DISCONNECT",
         target: origin.transport,
         tone: why === "disconnected" ? "ok" : "aborted",
@@ -104,48 +111,46 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
       });
     },
     subscribed({ clientId, connection }, requests, reasons) {
-      const refused = reasons.filter((reason) => reason >= 0x80);
-      tell(
-        refused.length > 0 ? "warning" : "info",
-        `${clientId} subscribed to ${requests
-          .map(({ filter }) => filter)
-          .join(", ")
-          .slice(0, 1_000)}`,
-        {
-          verb: "SUBSCRIBE",
-          target: requests.map(({ filter }) => filter).join(", "),
-          tone: refused.length > 0 ? "refused" : "ok",
-          outcome: reasons
-            .map((reason) => (reason < 3 ? `QoS ${reason}` : reasonName(reason)))
-            .join(", ")
-            .slice(0, 200),
-          clientId,
-          peer: connection?.origin.peer ?? "",
-        },
+      const isRefused = reasons.some((reason) => reason >= 0x80);
+      const target = shortList(requests.map(({ filter }) => filter));
+      const outcome = shortList(
+        reasons.slice(0, 100).map((reason) => (reason < 3 ? `QoS ${reason}` : reasonName(reason))),
+        200,
       );
+      tell(isRefused ? "warning" : "info", `${shortName(clientId)} subscribed to ${target}${isRefused ? `: ${outcome}` : ""}`, {
+        verb: "SUBSCRIBE",
+        target,
+        tone: isRefused ? "refused" : "ok",
+        outcome,
+        clientId,
+        peer: connection?.origin.peer ?? "",
+      });
     },
     unsubscribed({ clientId, connection }, filters) {
-      tell("info", `${clientId} unsubscribed from ${filters.join(", ").slice(0, 1_000)}`, {
+      const target = shortList(filters);
+      tell("info", `${shortName(clientId)} unsubscribed from ${target}`, {
         verb: "UNSUBSCRIBE",
-        target: filters.join(", "),
+        target,
         tone: "ok",
         outcome: "",
         clientId,
         peer: connection?.origin.peer ?? "",
       });
     },
-    dropped(clientId, why) {
-      const what = `${clientId}: ${why}`;
-      const count = dropped.get(what);
-      // As many absent clients as there may be must not fill the memory of a second.
-      if (count !== undefined || dropped.size < droppedClients) dropped.set(what, (count ?? 0) + 1);
-    },
+    dropped: (clientId, why) => dropped.count(clientId, why),
+    publishRefused: ({ clientId }, why) => refusedMessages.count(clientId, why),
     notRetained() {
       notRetained++;
     },
     refused({ clientId, origin }, error) {
-      log.warning(`${clientId || origin.peer} broke the standard: ${error.message} (${reasonName(error.reason)})`);
+      if (spend()) log.warning(`${shortName(clientId) || origin.peer} broke the standard: ${error.message} (${reasonName(error.reason)})`);
     },
   };
   return { observer, close: () => clearInterval(timer) };
 }
+
+/** A client identifier may have 65,535 bytes. */
+const shortName = (clientId: string) => (clientId.length > shownName ? `${clientId.slice(0, shownName)}…` : clientId);
+
+/** One packet may name 300,000 filters. */
+const shortList = (names: readonly string[], length = 1_000) => names.slice(0, length).join(", ").slice(0, length);

@@ -32,7 +32,7 @@ export function mqttEvent(facts: MqttEventFacts): TrafficEntry {
       tookMs: 0,
       bytesIn: 0,
       bytesOut: 0,
-      client: clientId,
+      client: clientId.slice(0, 200),
       peer,
       preview: "",
     }),
