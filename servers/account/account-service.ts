@@ -15,6 +15,7 @@ export const accountService = defineService({
   config: accountConfig,
   actions: accountActions,
   ports: ["port"],
+  keepsFiles: () => true,
   endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
   snippets: accountSnippets,
   async start(context) {

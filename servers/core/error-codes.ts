@@ -18,6 +18,7 @@ export const errorCodes = {
   USAGE: "The command line is not understood.",
   DASHBOARD_MISSING: "The dashboard's files are not built.",
   STORE_FULL: "The disk, or the limit set for the file, has no room for more.",
+  DATA_IN_USE: "Another Backlot has the folder open in which the service keeps its files.",
   STORE_LOCKED: "Another program holds the database.",
   STORE_DAMAGED: "The file is not a readable database; it is left as it is.",
   STORE_UNREACHABLE: "The database cannot be opened or reached.",

@@ -1,10 +1,10 @@
-import { mkdirSync } from "node:fs";
 import path from "node:path";
 import type { Handlers, Operations } from "../../contract/operation.ts";
 import type { Endpoint } from "../../contract/service.ts";
 import type { LogLevel } from "../../contract/traffic.ts";
 import { parseConfig } from "./config.ts";
 import { createOutbox, type Outbox, type OutboxLimits } from "./event-outbox.ts";
+import { lockFolder } from "./folder-lock.ts";
 import type { ServiceBatch, ServiceMode } from "./link.ts";
 import { createLog } from "./log.ts";
 import { parseParams } from "./parse-params.ts";
@@ -14,7 +14,7 @@ import { ServiceError } from "./service-error.ts";
 export interface RunOptions {
   /** What differs from the defaults. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Folder of this service's own; made when the service asks for it. */
+  /** Folder of this service's own; made and locked where the service keeps files. */
   readonly dataDir: string;
   readonly mode?: ServiceMode;
   readonly firstRowId?: number;
@@ -66,10 +66,12 @@ export async function runService(service: Service, options: RunOptions): Promise
   }
 
   try {
+    const keepsFiles = service.keepsFiles?.(config as never) ?? false;
+    if (keepsFiles) onStop(await lockFolder(options.dataDir));
     const context: ServiceContext = {
       config,
       dataDir() {
-        mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
+        if (!keepsFiles) throw new Error(`${service.title} does not say that it keeps files`);
         return path.resolve(options.dataDir);
       },
       log,

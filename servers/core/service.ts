@@ -15,6 +15,11 @@ export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions exten
   readonly actions: Actions;
   /** The configuration fields that hold a port, in the order in which they are shown. */
   readonly ports: readonly (keyof z.output<Schema> & string)[];
+  /**
+   * Whether it uses `context.dataDir()` with this configuration: the folder is its alone then, from before `start` or
+   * `browse` until after the last release.
+   */
+  keepsFiles?(config: z.output<Schema>): boolean;
   /** What is saved of values that a person gave: passwords as hashes. Absent where all is saved as it is given. */
   sealed?(values: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
   /** Where it would listen with this configuration. */
@@ -31,7 +36,7 @@ export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions exten
 
 export interface ServiceContext<Config = unknown, Actions extends Operations = Operations> {
   readonly config: Config;
-  /** A folder of the service's own for what it keeps; made when first asked for. */
+  /** A folder of the service's own for what it keeps, locked; for services that say that they keep files. */
   dataDir(): string;
   readonly log: Log;
   readonly traffic: TrafficSink;

@@ -12,16 +12,21 @@ export interface SqliteFileOptions {
   readonly prepare: (database: Sqlite.Database) => void;
 }
 
+/** Throws RUNTIME_TOO_OLD. */
+export async function loadSqlite(): Promise<typeof Sqlite> {
+  // Its prebuilt binary ends the process where Node-API is older than 10.
+  if (Number(process.versions.napi) < 10) {
+    throw new ServiceError("RUNTIME_TOO_OLD", `Node ${process.versions.node} is too old for the database`, "Use Node 22.18 or newer.");
+  }
+  return (await import("better-sqlite3")).default;
+}
+
 /**
  * Opens or makes an owner-only database with a write-ahead log. Throws what `prepare` throws, or a STORE_… error that
  * names the file; a file that is no database is left as it is.
  */
 export async function openSqliteFile(file: string, options: SqliteFileOptions): Promise<Sqlite.Database> {
-  // Its prebuilt binary ends the process where Node-API is older than 10.
-  if (Number(process.versions.napi) < 10) {
-    throw new ServiceError("RUNTIME_TOO_OLD", `Node ${process.versions.node} is too old for the database`, "Use Node 22.18 or newer.");
-  }
-  const Database = (await import("better-sqlite3")).default;
+  const Database = await loadSqlite();
   let database: Sqlite.Database | undefined;
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });

@@ -17,6 +17,7 @@ export const eventsService = defineService({
   config: eventsConfig,
   actions: eventsActions,
   ports: ["port"],
+  keepsFiles: ({ database }) => database === "",
   endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
   snippets: eventsSnippets,
   async start(context) {

@@ -10,6 +10,7 @@ export const mqttService = defineService({
   purpose: "Broker, 3.1.1 and 5.0, TCP, WebSocket and TLS",
   config: mqttConfig,
   actions: mqttActions,
+  keepsFiles: () => true,
   ports: ["port", "webSocketPort", "tlsPort", "secureWebSocketPort"],
   async sealed(values) {
     if (!Array.isArray(values.users)) return values;

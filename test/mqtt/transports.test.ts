@@ -96,6 +96,7 @@ describe("transports", () => {
     const first = await startBroker(everything, dataDir);
     const ca = await import("node:fs").then(({ readFileSync }) => readFileSync(path.join(dataDir, "tls/certificate.pem"), "utf8"));
     await connectMqttJs(first.urls.MQTTS ?? "", { ca });
+    await first.stop();
     const second = await startBroker(everything, dataDir);
     await connectMqttJs((second.urls.MQTTS ?? "").replace("127.0.0.1", "localhost"), { ca });
   });

@@ -1,0 +1,72 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import path from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { lockFolder } from "../../servers/core/folder-lock.ts";
+import { runService } from "../../servers/core/run-service.ts";
+import { defineService } from "../../servers/core/service.ts";
+import { fixtureService } from "../supervisor/fixture-service.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+/** Another process that has the folder. */
+async function startHolder(folder: string) {
+  const program = `import { lockFolder } from ${JSON.stringify(path.resolve("servers/core/folder-lock.ts"))};
+    await lockFolder(process.argv[1]); console.log("locked"); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", program, folder], { stdio: ["ignore", "pipe", "inherit"] });
+  const gone = once(child, "exit");
+  onTestFinished(kill);
+  await once(child.stdout, "data");
+  async function kill() {
+    child.kill("SIGKILL");
+    await gone;
+  }
+  return { pid: child.pid, kill };
+}
+
+it("[BL-19] a folder that another process has is refused by its id, and free when that one was killed", async () => {
+  const folder = path.join(temporaryDir(), "account");
+  const holder = await startHolder(folder);
+  await expect(lockFolder(folder)).rejects.toMatchObject({
+    code: "DATA_IN_USE",
+    message: `Another Backlot (pid ${holder.pid}) has ${folder} open`,
+  });
+  await holder.kill();
+  const release = await lockFolder(folder);
+  release();
+});
+
+it("[BL-19] a folder is free again after its release, and a lock leaves nothing of its holder", async () => {
+  const folder = path.join(temporaryDir(), "account");
+  const release = await lockFolder(folder);
+  await expect(lockFolder(folder)).rejects.toMatchObject({ code: "DATA_IN_USE" });
+  release();
+  expect(readdirSync(folder)).toEqual(["in-use"]);
+  (await lockFolder(folder))();
+});
+
+it("[BL-19] a service that keeps files has its folder while it runs, and while it is browsed", async () => {
+  const folder = path.join(temporaryDir(), "http");
+  const order: string[] = [];
+  const service = defineService({
+    ...fixtureService("http"),
+    keepsFiles: () => true,
+    async start({ dataDir, onStop }) {
+      onStop(() => void order.push(readdirSync(dataDir()).sort().join(" ")));
+      return [];
+    },
+    async browse({ dataDir }) {
+      dataDir();
+    },
+  });
+  const running = await runService(service, { dataDir: folder });
+  for (const mode of ["serve", "browse"] as const) {
+    await expect(runService(service, { dataDir: folder, mode })).rejects.toMatchObject({ code: "DATA_IN_USE" });
+  }
+  await running.stop();
+  expect(order).toEqual(["in-use in-use-by"]);
+  const browsing = await runService(service, { dataDir: folder, mode: "browse" });
+  await expect(runService(service, { dataDir: folder })).rejects.toMatchObject({ code: "DATA_IN_USE" });
+  await browsing.stop();
+  await (await runService(service, { dataDir: folder })).stop();
+});
