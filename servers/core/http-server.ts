@@ -46,9 +46,10 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
   const headerPairs = Object.entries(headers);
   const onMalformed = createMalformedHandler({ recorder, log, errorBody, headers, maxHeaderBytes: limits.headerBytes });
 
-  function refuse(response: RecordedResponse, status: number, message: string): void {
+  function refuse(response: RecordedResponse, status: number, message: string, fields: Readonly<Record<string, string>> = {}): void {
     const body = errorBody(status, message);
     response.writeHead(status, {
+      ...fields,
       "Content-Type": "application/json; charset=utf-8",
       "Content-Length": Buffer.byteLength(body),
       Connection: "close",
@@ -78,7 +79,10 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
   }
 
   function onRequest(request: RecordedRequest, response: RecordedResponse): void {
-    if (begin(request, response)) options.handle(request, response);
+    if (!begin(request, response)) return;
+    // RFC 9110 §9.3.6: its target is another host, of which no method is allowed here.
+    if (request.method === "CONNECT") refuse(response, 405, "This is not a proxy", { Allow: "" });
+    else options.handle(request, response);
   }
 
   /** CONNECT, and on older Node every request that offers another protocol: Node has let go of the socket, so answer and close. */

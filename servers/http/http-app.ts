@@ -32,9 +32,7 @@ export function createHttpApp(options: { routes: readonly Route[]; corsOrigins: 
     headers: { "X-Content-Type-Options": "nosniff", ...cors.headers },
     prepare: cors.apply,
     handle(request, response) {
-      if (request.method === "CONNECT")
-        sendError(response, 405, "This is not a proxy", { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
-      else if (cors.isPreflight(request)) cors.answerPreflight(request, response);
+      if (cors.isPreflight(request)) cors.answerPreflight(request, response);
       // RFC 9110 §9.3.7: "*" asks about the server as a whole.
       else if (request.url === "*" && request.method === "OPTIONS")
         sendEmpty(response, 204, { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });

@@ -42,6 +42,17 @@ const services: readonly HttpService[] = [
 ];
 
 describe.each(services)("$id", ({ start, post, body, answered, error }) => {
+  it("[BL-68] is no proxy: CONNECT is 405 in the service's own shape", async () => {
+    const { port } = await start();
+    for (const target of ["example.com:443", "/details", "*"]) {
+      const answer = await raw(port, `CONNECT ${target} HTTP/1.1\r\nHost: example.com\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1.1 405 /);
+      expect(answer).toMatch(/\r\nContent-Type: application\/json/);
+      expect(answer).toMatch(/\r\nAllow: \r\n/);
+      expect(answer).toMatch(error);
+    }
+  });
+
   it("[BL-68] refuses a request without exactly one valid Host, or with an expectation that nobody can meet", async () => {
     const { port } = await start();
     for (const [fields, status] of [
