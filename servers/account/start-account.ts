@@ -85,6 +85,7 @@ export async function startAccount(
     ...loginRoutes({
       logins,
       authenticator,
+      limits,
       failures: config.loginFailures,
       failedLoginAnswers200: config.failedLoginAnswers200,
       count: show.count,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import { createBasicCache } from "../../servers/account/access/basic-cache.ts";
 import { createFailureLimits } from "../../servers/account/access/failure-limits.ts";
-import { createPasswords } from "../../servers/account/access/passwords.ts";
+import { createPasswords, TooBusy } from "../../servers/account/access/passwords.ts";
 import { curl } from "../http/curl.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -189,6 +189,16 @@ it("[AC-18] login answers tell the limit of failures; a right login is no failur
   expect(limitOf(wrong).slice(0, 2)).toEqual(["25", "24"]);
   expect(Number(limitOf(wrong)[2])).toBeGreaterThan(890);
   expect(limitOf(await ask(`${url}/details`, { headers: basic() }))).toEqual([null, null, null]);
+  // Whatever is wrong: each answer of the two tells it.
+  const bad = [
+    await send(`${url}/login`, "POST", "{"),
+    await send(`${url}/login`, "POST", { username: "x".repeat(70_000) }),
+    await send(`${url}/login`, "POST", "<a/>", { "Content-Type": "text/xml" }),
+    await send(`${url}/mfa/verify`, "POST", {}),
+  ];
+  expect(bad.map((answer) => [answer.status, ...limitOf(answer).slice(0, 2)])).toEqual(
+    [400, 413, 415, 401].map((status) => [status, "25", "24"]),
+  );
 });
 
 it("[AC-19] failures are limited by address: then 429 with Retry-After, also with the right password, until forgotten", async () => {
@@ -211,6 +221,27 @@ it("[AC-19] failures of many at once do not pass together", async () => {
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
 });
 
+it("[AC-19] right logins at once all pass, however many: only failures count, and those under way hold up no longer than they take", async () => {
+  const { url } = await startAccount({ loginFailures: 3 });
+  const answers = await Promise.all(Array.from({ length: 30 }, () => send(`${url}/login`, "POST", { username: email, password })));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  // Right and wrong ones mixed: each failure is one, and those after the last allowed one are refused.
+  const mixed = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => send(`${url}/login`, "POST", { username: `${index}@example.com`, password: "x" })),
+  );
+  expect(mixed.map(({ status }) => status).sort()).toEqual([401, 401, 401, ...Array.from({ length: 9 }, () => 429)]);
+});
+
+it("[AC-19] so many wait at most; more are told to come again in a second", async () => {
+  const limits = createFailureLimits({ failures: 1, windowMs: 1_000 });
+  const first = await limits.begin("192.0.2.1", undefined);
+  const others = Array.from({ length: 1_000 }, () => limits.begin("192.0.2.1", undefined));
+  await expect(limits.begin("192.0.2.1", undefined)).rejects.toBeInstanceOf(TooBusy);
+  expect("refused" in (await limits.begin("192.0.2.2", undefined))).toBe(false);
+  if (!("refused" in first)) first.failed();
+  for (const other of others) expect(await other).toMatchObject({ refused: true, remaining: 0 });
+});
+
 it("[AC-19] wrong Basic counts too, and remembered Basic goes on while its address is limited", async () => {
   const { url } = await startAccount({ loginFailures: 2 });
   expect((await ask(`${url}/details`, { headers: basic() })).status).toBe(200);
@@ -219,28 +250,28 @@ it("[AC-19] wrong Basic counts too, and remembered Basic goes on while its addre
   expect((await ask(`${url}/details`, { headers: basic() })).status).toBe(200);
 });
 
-it("[AC-20] failures are limited by account, from whatever address; the window slides and a right login forgives", () => {
+it("[AC-20] failures are limited by account, from whatever address; the window slides and a right login forgives", async () => {
   let at = 0;
   const limits = createFailureLimits({ failures: 3, windowMs: 1_000, now: () => at });
-  const attempt = (address: string, account: string) => {
-    const begun = limits.begin(address, account);
+  const attempt = async (address: string, account: string) => {
+    const begun = await limits.begin(address, account);
     return "refused" in begun ? undefined : begun;
   };
-  for (const address of ["192.0.2.1", "192.0.2.2"]) attempt(address, "a@example.com")?.failed();
-  expect(attempt("192.0.2.3", "A@Example.com")?.succeeded(true)).toMatchObject({ remaining: 3 });
+  for (const address of ["192.0.2.1", "192.0.2.2"]) (await attempt(address, "a@example.com"))?.failed();
+  expect((await attempt("192.0.2.3", "A@Example.com"))?.succeeded(true)).toMatchObject({ remaining: 3 });
   for (let host = 1; host <= 3; host++) {
     at += 100;
-    attempt(`198.51.100.${host}`, "a@example.com")?.failed();
+    (await attempt(`198.51.100.${host}`, "a@example.com"))?.failed();
   }
-  expect(limits.begin("203.0.113.9", "a@example.com")).toEqual({ refused: true, remaining: 0, resetSeconds: 1 });
-  expect(attempt("203.0.113.9", "b@example.com")).toBeDefined();
+  expect(await limits.begin("203.0.113.9", "a@example.com")).toEqual({ refused: true, remaining: 0, resetSeconds: 1 });
+  expect(await attempt("203.0.113.9", "b@example.com")).toBeDefined();
   at = 1_100;
-  expect(attempt("203.0.113.9", "a@example.com")).toBeDefined();
+  expect(await attempt("203.0.113.9", "a@example.com")).toBeDefined();
   // One customer's IPv6 network is one address.
-  for (let host = 1; host <= 3; host++) attempt(`2001:db8::${host}`, `u${host}`)?.failed();
-  expect(attempt("2001:db8::99", "u99")).toBeUndefined();
+  for (let host = 1; host <= 3; host++) (await attempt(`2001:db8::${host}`, `u${host}`))?.failed();
+  expect(await attempt("2001:db8::99", "u99")).toBeUndefined();
   limits.reset();
-  expect(attempt("2001:db8::99", "u99")).toBeDefined();
+  expect(await attempt("2001:db8::99", "u99")).toBeDefined();
 });
 
 it("[AC-20] X-Forwarded-For counts only where proxies are configured", async () => {

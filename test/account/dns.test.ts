@@ -104,8 +104,25 @@ it("[AC-37] PUT changes what it names; DELETE removes; the SOA stays the only on
   const soa = `${url}${zonePath}/records/1`;
   expect((await ask(soa, { method: "DELETE", headers: basic() })).text).toBe('{"error":["soaneeded"]}');
   expect((await send(soa, "PUT", { type: "A", content: "192.0.2.1" }, basic())).text).toBe('{"error":["invalidfield: type"]}');
-  expect((await send(soa, "PUT", { ttl: 60 }, basic())).status).toBe(200);
+  expect((await send(soa, "PUT", { name: "moved" }, basic())).text).toBe('{"error":["invalidfield: name"]}');
+  expect((await send(soa, "PUT", { content: "garbage" }, basic())).text).toBe('{"error":["invalidfield: content"]}');
+  expect((await send(soa, "PUT", { ttl: 60, name: "@" }, basic())).status).toBe(200);
+  const newer = "ns1.backlot.example. host\\.master.example.com 2019110602 10800 3600 604800 3600";
+  expect((await send(soa, "PUT", { content: newer }, basic())).status).toBe(200);
   expect((await add(url, { type: "SOA", content: "a b 1 2 3 4 5" })).status).toBe(400);
+});
+
+it("[AC-37] a zone keeps a name server at its top", async () => {
+  const { url } = await startAccount();
+  const [first, last] = [2, 3].map((id) => `${url}${zonePath}/records/${id}`) as [string, string];
+  expect((await ask(first, { method: "DELETE", headers: basic() })).status).toBe(200);
+  expect((await ask(last, { method: "DELETE", headers: basic() })).text).toBe('{"error":["nsneeded"]}');
+  for (const body of [{ type: "A", content: "192.0.2.1" }, { name: "sub" }]) {
+    expect((await send(last, "PUT", body, basic())).text).toBe('{"error":["nsneeded"]}');
+  }
+  expect((await send(last, "PUT", { content: "ns9.backlot.example." }, basic())).status).toBe(200);
+  const { id } = (await add(url, { name: "sub", type: "NS", content: "ns.sub.example" })).json.record;
+  expect((await ask(`${url}${zonePath}/records/${id}`, { method: "DELETE", headers: basic() })).status).toBe(200);
 });
 
 it("[AC-38] a record that cannot be is 400 naming the field", async () => {
@@ -119,6 +136,11 @@ it("[AC-38] a record that cannot be is 400 naming the field", async () => {
     [{ type: "TXT", content: "a\u0000b" }, "content"],
     [{ type: "TXT", content: "x".repeat(4_097) }, "content"],
     [{ type: "A", content: "300.1.1.1" }, "content"],
+    [{ type: "CNAME", content: "not a host!" }, "content"],
+    [{ type: "CNAME", content: "a..b" }, "content"],
+    [{ type: "NS", content: "ns 1" }, "content"],
+    [{ type: "MX", content: "%%%" }, "content"],
+    [{ type: "MX", content: "10 20 mx.example.net" }, "content"],
     [{ type: "AAAA", content: "192.0.2.1" }, "content"],
     [{ type: "A", content: "192.0.2.1", ttl: -1 }, "ttl"],
     [{ type: "A", content: "192.0.2.1", ttl: 1.5 }, "ttl"],
@@ -133,6 +155,16 @@ it("[AC-38] a record that cannot be is 400 naming the field", async () => {
     expect([answer.status, answer.text], JSON.stringify(body)).toEqual([400, JSON.stringify({ error: [`invalidfield: ${field}`] })]);
   }
   expect(await recordsOf(url)).toHaveLength(7);
+  for (const [type, content] of [
+    ["CNAME", "_target.xn--bcher-kva.example."],
+    ["MX", "10 mx.example.net"],
+    ["MX", "."],
+    ["PTR", "host.example"],
+    ["SRV", "0 5060 sip.example.net"],
+    ["CAA", '0 issue "ca.example"'],
+  ] as const) {
+    expect((await add(url, { type, content })).json.record).toMatchObject({ type, content });
+  }
 });
 
 it("[AC-39] a shell client finds zone and service by patterns in /dns and adds a TXT record, with one zone and with two", async () => {

@@ -120,15 +120,15 @@ it("[AC-24] the mfa token opens nothing else, serves once and for its time; Basi
   expect((await verify(url, access, "123456")).status).toBe(401);
 });
 
-it("[AC-24] a code is good for one login, and wrong codes are limited with the account's failures", async () => {
+it("[AC-24] a code is good for one login, a used one is no guess, and wrong codes are limited with the account's failures", async () => {
   const service = await startAccount({ loginFailures: 4 });
   const { url, act } = service;
   const code = await codeOf(service);
   const [first, second] = [await begin(url), await begin(url)];
   expect((await verify(url, first, code)).status).toBe(200);
   const again = await verify(url, second, code);
-  expect([again.status, again.text, again.headers.get("x-ratelimit-remaining")]).toEqual([401, '{"error":["wrongcode"]}', "3"]);
-  for (const wrong of ["", "000", { a: 1 }]) expect((await verify(url, second, wrong)).status).toBe(401);
+  expect([again.status, again.text, again.headers.get("x-ratelimit-remaining")]).toEqual([401, '{"error":["codeused"]}', "4"]);
+  for (const wrong of ["", "000", "123", { a: 1 }]) expect((await verify(url, second, wrong)).status).toBe(401);
   expect((await verify(url, second, "1")).status).toBe(429);
   await act("limits.reset", {});
   // The right password does not forgive wrong codes.

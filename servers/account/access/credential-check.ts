@@ -1,13 +1,13 @@
 import { Refusal, unauthorized } from "../http/refusal.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import type { Attempt, FailureDecision, FailureLimits } from "./failure-limits.ts";
-import { type Passwords, TooBusy } from "./passwords.ts";
+import type { Passwords } from "./passwords.ts";
 
 export interface CredentialCheck {
   /** The user whose password it is; the attempt is left open for whoever knows if that was enough. Throws 401 and 429. */
   password(username: string, password: string, address: string): Promise<{ readonly user: User; readonly attempt: Attempt }>;
-  /** An attempt at an account. Throws 429. */
-  begin(address: string, account: string): Attempt;
+  /** An attempt at an account, begun when it may be. Throws 429, and 503 when too many wait. */
+  begin(address: string, account: string): Promise<Attempt>;
 }
 
 /** A refusal that says how many more there may be. */
@@ -27,8 +27,8 @@ export interface CredentialCheckOptions {
 }
 
 export function createCredentialCheck({ users, passwords, limits }: CredentialCheckOptions): CredentialCheck {
-  function begin(address: string, account: string): Attempt {
-    const started = limits.begin(address, account === "" ? undefined : account);
+  async function begin(address: string, account: string): Promise<Attempt> {
+    const started = await limits.begin(address, account === "" ? undefined : account);
     if (!("refused" in started)) return started;
     const headers = { "Retry-After": String(started.resetSeconds) };
     throw new LimitedRefusal(new Refusal(429, "toomanyattempts", { headers, user: shownAccount(account) }), started);
@@ -37,7 +37,7 @@ export function createCredentialCheck({ users, passwords, limits }: CredentialCh
   return {
     begin,
     async password(username, password, address) {
-      const attempt = begin(address, username);
+      const attempt = await begin(address, username);
       try {
         const before = users.byEmail(username);
         const isRight = await passwords.verify(password, before?.password);
@@ -52,7 +52,6 @@ export function createCredentialCheck({ users, passwords, limits }: CredentialCh
       } catch (error) {
         if (error instanceof Refusal) throw error;
         attempt.dropped();
-        if (error instanceof TooBusy) throw new Refusal(503, "busy", { headers: { "Retry-After": "1" } });
         throw error;
       }
     },

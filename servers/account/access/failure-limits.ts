@@ -1,23 +1,31 @@
 import type { AccountViews } from "../../../contract/account.ts";
 import { rateLimitKey } from "../../core/rate-limit-client.ts";
+import { TooBusy } from "./passwords.ts";
 
 export interface FailureDecision {
   readonly remaining: number;
   readonly resetSeconds: number;
 }
 
-/** A check of credentials that is under way; it counts as a failure until told otherwise. */
+/** A check of credentials that is under way: nobody knows yet whether it is a failure. */
 export interface Attempt {
   failed(): FailureDecision;
   /** It was right: nothing is counted, and with `forgive` the account's failures are forgotten. */
   succeeded(forgive: boolean): FailureDecision;
   /** It came to nothing. */
-  dropped(): void;
+  dropped(): FailureDecision;
 }
 
+export type Beginning = Attempt | (FailureDecision & { readonly refused: true });
+
 export interface FailureLimits {
-  /** Where one more is not allowed, the decision that says so. */
-  begin(address: string, account: string | undefined): Attempt | (FailureDecision & { readonly refused: true });
+  /**
+   * Where as many failures are counted as are allowed, the decision that says so. Where those under way might make
+   * them so many, it waits until they are decided. Rejects with TooBusy when too many wait.
+   */
+  begin(address: string, account: string | undefined): Promise<Beginning>;
+  /** How an address stands, without an attempt. */
+  standing(address: string): FailureDecision;
   usage(): AccountViews["limits"];
   reset(): void;
 }
@@ -28,10 +36,13 @@ interface Failures {
   underWay: number;
 }
 
+type Kept = readonly (readonly [map: Map<string, Failures>, key: string, part: Failures])[];
+
 /** Of each kind; beyond it the one longest without a failure is forgotten. */
 const mostKeys = 20_000;
+const mostWaiting = 1_000;
 
-/** Failures slide out of their window one by one. Those under way count, so that many at once do not pass together. */
+/** Failures slide out of their window one by one. Those under way hold up more of their kind, so that many at once do not pass together. */
 export function createFailureLimits(options: {
   readonly failures: number;
   readonly windowMs: number;
@@ -40,85 +51,114 @@ export function createFailureLimits(options: {
   const { failures: limit, windowMs, now = () => performance.now() } = options;
   const addresses = new Map<string, Failures>();
   const accounts = new Map<string, Failures>();
+  /** In the order in which they came. */
+  let waiting: { readonly retry: () => Beginning | undefined; readonly resolve: (begun: Beginning) => void }[] = [];
+
+  function slide(part: Failures): Failures {
+    const end = now() - windowMs;
+    while (part.times.length > 0 && (part.times[0] as number) <= end) part.times.shift();
+    return part;
+  }
 
   function of(map: Map<string, Failures>, key: string): Failures {
     const known = map.get(key);
-    if (known) {
-      const end = now() - windowMs;
-      while (known.times.length > 0 && (known.times[0] as number) <= end) known.times.shift();
-      return known;
-    }
+    if (known) return slide(known);
     const fresh: Failures = { times: [], underWay: 0 };
     if (map.size >= mostKeys) map.delete(map.keys().next().value as string);
     map.set(key, fresh);
     return fresh;
   }
 
-  const usedOf = ({ times, underWay }: Failures) => times.length + underWay;
-
   function decision(parts: readonly Failures[]): FailureDecision {
-    const tightest = parts.reduce((left, right) => (usedOf(right) > usedOf(left) ? right : left));
+    const tightest = parts.reduce((left, right) => (right.times.length > left.times.length ? right : left));
     const oldest = tightest.times[0] ?? now();
     return {
-      remaining: Math.max(0, limit - usedOf(tightest)),
+      remaining: Math.max(0, limit - tightest.times.length),
       resetSeconds: Math.max(1, Math.ceil((oldest + windowMs - now()) / 1_000)),
     };
   }
 
-  function begin(address: string, account: string | undefined): ReturnType<FailureLimits["begin"]> {
-    const addressKey = rateLimitKey(address);
-    const accountKey = account?.toLowerCase().slice(0, 200);
-    const kept: readonly (readonly [Map<string, Failures>, string, Failures])[] = [
+  function tidy(kept: Kept): void {
+    for (const [map, key, part] of kept) if (part.times.length + part.underWay === 0 && map.get(key) === part) map.delete(key);
+  }
+
+  /** Undefined where it depends on those under way. */
+  function tryBegin(addressKey: string, accountKey: string | undefined): Beginning | undefined {
+    const kept: Kept = [
       [addresses, addressKey, of(addresses, addressKey)],
       ...(accountKey === undefined ? [] : ([[accounts, accountKey, of(accounts, accountKey)]] as const)),
     ];
     const parts = kept.map(([, , part]) => part);
-    function tidy(): void {
-      for (const [map, key, part] of kept) if (usedOf(part) === 0 && map.get(key) === part) map.delete(key);
-    }
-    if (parts.some((part) => usedOf(part) >= limit)) {
+    if (parts.some(({ times }) => times.length >= limit)) {
       const told = decision(parts);
-      tidy();
+      tidy(kept);
       return { ...told, refused: true };
     }
+    if (parts.some(({ times, underWay }) => times.length + underWay >= limit)) {
+      tidy(kept);
+      return undefined;
+    }
     for (const part of parts) part.underWay += 1;
+    return attemptOf(kept, parts);
+  }
 
-    function settle(): void {
+  function attemptOf(kept: Kept, parts: readonly Failures[]): Attempt {
+    function settle(change: () => void): FailureDecision {
       for (const part of parts) part.underWay -= 1;
+      change();
+      const told = decision(parts);
+      tidy(kept);
+      letOn();
+      return told;
     }
     return {
-      failed() {
-        settle();
-        for (const [map, key, part] of kept) {
-          part.times.push(now());
-          // To the end: the one longest without a failure comes first.
-          map.delete(key);
-          map.set(key, part);
-        }
-        return decision(parts);
-      },
-      succeeded(forgive) {
-        settle();
-        const own = kept[1]?.[2];
-        if (forgive && own) own.times.length = 0;
-        const told = decision(parts);
-        tidy();
-        return told;
-      },
-      dropped() {
-        settle();
-        tidy();
-      },
+      failed: () =>
+        settle(() => {
+          for (const [map, key, part] of kept) {
+            part.times.push(now());
+            // To the end: the one longest without a failure comes first.
+            map.delete(key);
+            map.set(key, part);
+          }
+        }),
+      succeeded: (forgive) =>
+        settle(() => {
+          const own = kept[1]?.[2];
+          if (forgive && own) own.times.length = 0;
+        }),
+      dropped: () => settle(() => {}),
     };
   }
 
+  /** Begins or refuses whichever of those that wait no longer need to. */
+  function letOn(): void {
+    if (waiting.length === 0) return;
+    waiting = waiting.filter(({ retry, resolve }) => {
+      const begun = retry();
+      if (begun) resolve(begun);
+      return begun === undefined;
+    });
+  }
+
   return {
-    begin,
+    begin(address, account) {
+      const addressKey = rateLimitKey(address);
+      const accountKey = account?.toLowerCase().slice(0, 200);
+      const retry = () => tryBegin(addressKey, accountKey);
+      const begun = retry();
+      if (begun) return Promise.resolve(begun);
+      if (waiting.length >= mostWaiting) return Promise.reject(new TooBusy());
+      return new Promise((resolve) => waiting.push({ retry, resolve }));
+    },
+    standing(address) {
+      const known = addresses.get(rateLimitKey(address));
+      return decision([known ? slide(known) : { times: [], underWay: 0 }]);
+    },
     usage() {
       const counted = (kind: "address" | "account", map: Map<string, Failures>) =>
         [...map.keys()].map((name) => ({ kind, name, failures: of(map, name).times.length })).filter(({ failures }) => failures > 0);
       const [ofAddresses, ofAccounts] = [counted("address", addresses), counted("account", accounts)];
-      for (const map of [addresses, accounts]) for (const [name, part] of map) if (usedOf(part) === 0) map.delete(name);
+      for (const map of [addresses, accounts]) tidy([...map].map(([name, part]) => [map, name, part] as const));
       const busiest = [...ofAddresses, ...ofAccounts].sort((left, right) => right.failures - left.failures).slice(0, 20);
       return {
         failures: limit,
@@ -129,8 +169,11 @@ export function createFailureLimits(options: {
       };
     },
     reset() {
-      addresses.clear();
-      accounts.clear();
+      for (const map of [addresses, accounts]) {
+        for (const part of map.values()) part.times.length = 0;
+        tidy([...map].map(([name, part]) => [map, name, part] as const));
+      }
+      letOn();
     },
   };
 }

@@ -29,7 +29,7 @@ export interface Logins {
     caller: { readonly user: User; readonly token: { readonly id: string; readonly session_id: string } },
     code: string,
     client: Client,
-  ): { answer: TokenPair; decision: FailureDecision };
+  ): Promise<{ answer: TokenPair; decision: FailureDecision }>;
   /** A new pair; the old refresh token is used up. One that comes a second time ends its session. */
   refresh(text: string): { answer: TokenPair; user: User };
   /** Ends the session of a refresh token. */
@@ -94,14 +94,19 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       signedIn(user, client);
       return { answer, decision: attempt.succeeded(true), user };
     },
-    verifyCode({ user, token }, code, client) {
-      const attempt = check.begin(client.address, user.email);
-      const secret = fromBase32(user.totp_secret ?? "");
-      const step = secret && user.totp_secret ? matchingStep(secret, code, clockOf(user)) : undefined;
-      // RFC 6238 §5.2: a code is good for one login.
-      if (step === undefined || !users.useTotpStep(user.id, step)) {
-        throw new LimitedRefusal(unauthorized("wrongcode", { user: user.email }), attempt.failed());
+    async verifyCode({ user: { id, email }, token }, code, client) {
+      const attempt = await check.begin(client.address, email);
+      // It may have been changed, disabled or removed while the attempt waited.
+      const user = users.get(id);
+      if (!user || user.enabled === 0 || user.totp_secret === null) {
+        attempt.dropped();
+        throw tokenRefused("revoked", user);
       }
+      const secret = fromBase32(user.totp_secret);
+      const step = secret && matchingStep(secret, code, clockOf(user));
+      if (step === undefined) throw new LimitedRefusal(unauthorized("wrongcode", { user: email }), attempt.failed());
+      // RFC 6238 §5.2: a code is good for one login. Who sends it twice is not guessing.
+      if (!users.useTotpStep(id, step)) throw new LimitedRefusal(unauthorized("codeused", { user: email }), attempt.dropped());
       if (!sessions.useToken(token.id)) {
         attempt.dropped();
         throw tokenRefused("used", user);

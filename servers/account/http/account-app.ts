@@ -27,11 +27,13 @@ export function createAccountApp(options: AccountAppOptions): express.Express {
   const app = express();
   app.disable("x-powered-by");
   app.set("etag", false);
-  app.use(preflight);
+  app.use(tidyPath);
   const router = Router();
   for (const route of options.routes) router.all(route.path, (request, response) => dispatch(route, request, response));
   for (const base of bases) app.use(base, router);
-  app.use(() => {
+  app.use((request, response) => {
+    // A page that asks for what is not there shall read that: its browser asks before it asks. "*" is the service as a whole.
+    if (isPreflight(request) || (request.method === "OPTIONS" && request.url === "*")) return answerOptions(response, everyMethod);
     throw new Refusal(404, "notfound");
   });
   app.use(answerError(options));
@@ -42,8 +44,9 @@ export function createAccountApp(options: AccountAppOptions): express.Express {
     const method = (request.method === "HEAD" ? "GET" : request.method) as ApiMethod;
     const handle = Object.hasOwn(route.methods, method) ? route.methods[method] : undefined;
     if (!handle) {
-      const methods = Object.keys(route.methods).flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name]));
-      throw new Refusal(405, "methodnotallowed", { headers: { Allow: [...methods, "OPTIONS"].join(", ") } });
+      const allow = [...Object.keys(route.methods).flatMap((name) => (name === "GET" ? ["GET", "HEAD"] : [name])), "OPTIONS"].join(", ");
+      if (request.method === "OPTIONS") return answerOptions(response, allow);
+      throw new Refusal(405, "methodnotallowed", { headers: { Allow: allow } });
     }
     sendJson(response, 200, await handle(callOf(request, response)));
   }
@@ -94,16 +97,35 @@ export const everyAnswer = {
   "Access-Control-Expose-Headers": "WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After",
 };
 
-const preflight: RequestHandler = (request, response, next) => {
-  if (request.method !== "OPTIONS") {
+const everyMethod = "GET, HEAD, POST, PUT, DELETE, OPTIONS";
+
+const isPreflight = ({ method, headers }: Request) => method === "OPTIONS" && headers["access-control-request-method"] !== undefined;
+
+function answerOptions(response: Response, allow: string): void {
+  response.writeHead(204, {
+    Allow: allow,
+    // Also what the path does not take: a page shall read the 405 that says so.
+    "Access-Control-Allow-Methods": everyMethod,
+    "Access-Control-Allow-Headers": "Authorization, Content-Type",
+    "Access-Control-Max-Age": "600",
+  });
+  response.end();
+}
+
+/** RFC 3986 §6.2.2.2: "%64" is "d"; and clients put a slash between a base that ends with one and a path that begins with one. */
+const tidyPath: RequestHandler = (request, _response, next) => {
+  const [, path = "", query = ""] = /^([^?]*)(.*)$/s.exec(request.url) ?? [];
+  if (!path.includes("%") && !path.includes("//")) {
     next();
     return;
   }
-  response.setHeader("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE, OPTIONS");
-  response.setHeader("Access-Control-Allow-Headers", "Authorization, Content-Type");
-  response.setHeader("Access-Control-Max-Age", "600");
-  response.writeHead(204);
-  response.end();
+  decodeURIComponent(path);
+  const plain = path.replace(/%([2-7][\da-f])/gi, (escaped, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16));
+    return /[\w.~-]/.test(character) ? character : escaped;
+  });
+  request.url = `${plain.startsWith("/") ? plain.replace(/\/{2,}/g, "/") : plain}${query}`;
+  next();
 };
 
 function answerError({ faultOf, onFault }: AccountAppOptions): ErrorRequestHandler {

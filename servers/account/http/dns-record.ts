@@ -44,7 +44,7 @@ export function parseRecord(fields: Fields, zone: string, before: DnsRecord | un
   const content = text(given("content"), "content") ?? before?.content;
   if (content === undefined || content.trim() === "") throw invalidField("content");
   return {
-    name: name === undefined ? (before?.name ?? zone) : fullName(name, zone),
+    name: nameOf(type, name === undefined ? (before?.name ?? zone) : fullName(name, zone), zone),
     type,
     content: checkedContent(type, content.trim()),
     ttl: wholeNumber(given("ttl"), "ttl", 0x7fff_ffff) ?? before?.ttl ?? defaultTtl,
@@ -80,10 +80,33 @@ function fullName(given: string, zone: string): string {
   return full;
 }
 
+/** RFC 1035 §5.2: the SOA is the zone's own, at its top. */
+function nameOf(type: string, name: string, zone: string): string {
+  if (type === "SOA" && name.toLowerCase() !== zone.toLowerCase()) throw invalidField("name");
+  return name;
+}
+
+/** A host or another name of the DNS; letters of other scripts as "xn--" (RFC 5890). The root alone is a dot. */
+const dnsName = String.raw`(?:\.|(?=[^\s]{1,254}$)[\w-]{1,63}(?:\.[\w-]{1,63})*\.?)`;
+const alone = new RegExp(`^${dnsName}$`);
+/** RFC 1035 §3.3.13: two names, then serial, refresh, retry, expire and minimum. */
+const soaContent = /^[\w.-]{1,254} [\w.\\-]{1,254}(?: \d{1,10}){5}$/;
+const contents: Readonly<Record<string, RegExp>> = {
+  SOA: soaContent,
+  NS: alone,
+  CNAME: alone,
+  DNAME: alone,
+  PTR: alone,
+  ALIAS: alone,
+  // Some write the preference before the host, as in a zone file.
+  MX: new RegExp(String.raw`^(?:\d{1,5} )?${dnsName}$`),
+};
+
 function checkedContent(type: string, content: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   if (content.length > longestContent || /[\0-\x1f\x7f]/.test(content)) throw invalidField("content");
   if ((type === "A" && !isIPv4(content)) || (type === "AAAA" && !isIPv6(content))) throw invalidField("content");
+  if (contents[type]?.test(content) === false) throw invalidField("content");
   return quoted.has(type) ? inQuotes(content) : content;
 }
 

@@ -1,4 +1,4 @@
-import type { Zone, ZonesTable } from "../store/zones-table.ts";
+import type { DnsRecord, Zone, ZonesTable } from "../store/zones-table.ts";
 import type { ApiRoute, Call } from "./api-route.ts";
 import { addedRecord, listedRecord, parseRecord } from "./dns-record.ts";
 import { notFound, Refusal } from "./refusal.ts";
@@ -20,6 +20,12 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
     const record = id === undefined ? undefined : zones.record(Number(zone.domain_id), id);
     if (!record) throw notFound();
     return { zone, record };
+  }
+
+  /** RFC 1034 §4.2.1: a zone has a name server at its top. */
+  function requireOtherNs({ domain_id, name }: Zone, record: DnsRecord): void {
+    const isTop = (one: DnsRecord) => one.type === "NS" && one.name.toLowerCase() === name.toLowerCase();
+    if (isTop(record) && zones.records(Number(domain_id)).filter(isTop).length === 1) throw new Refusal(400, "nsneeded");
   }
 
   return [
@@ -60,12 +66,15 @@ export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRou
       methods: {
         PUT: async (call) => {
           const { zone, record } = await recordOf(call);
-          zones.setRecord(record.id, parseRecord(await call.fields(), zone.name, record, now()));
+          const content = parseRecord(await call.fields(), zone.name, record, now());
+          if (content.type !== "NS" || content.name.toLowerCase() !== record.name.toLowerCase()) requireOtherNs(zone, record);
+          zones.setRecord(record.id, content);
           return { success: true, info: ["dnsrecordupdated"] };
         },
         DELETE: async (call) => {
-          const { record } = await recordOf(call);
+          const { zone, record } = await recordOf(call);
           if (record.type === "SOA") throw new Refusal(400, "soaneeded");
+          requireOtherNs(zone, record);
           zones.removeRecord(record.id);
           return { success: true };
         },

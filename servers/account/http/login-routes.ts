@@ -1,7 +1,7 @@
 import type { Response } from "express";
 import type { Authenticator } from "../access/authenticator.ts";
 import { LimitedRefusal } from "../access/credential-check.ts";
-import type { FailureDecision } from "../access/failure-limits.ts";
+import type { FailureDecision, FailureLimits } from "../access/failure-limits.ts";
 import { type Logins, totpMethod } from "../access/logins.ts";
 import type { ApiRoute, Call } from "./api-route.ts";
 import { Refusal } from "./refusal.ts";
@@ -10,6 +10,7 @@ import { type Fields, textField } from "./request-fields.ts";
 export interface LoginRoutesOptions {
   readonly logins: Logins;
   readonly authenticator: Authenticator;
+  readonly limits: Pick<FailureLimits, "standing">;
   readonly failures: number;
   readonly failedLoginAnswers200: boolean;
   readonly count: (kind: "login" | "refused") => void;
@@ -17,7 +18,9 @@ export interface LoginRoutesOptions {
 
 const success = { success: true };
 
-export function loginRoutes({ logins, authenticator, failures, failedLoginAnswers200, count }: LoginRoutesOptions): readonly ApiRoute[] {
+export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
+  const { logins, authenticator, limits, failures, failedLoginAnswers200, count } = options;
+
   function tellLimit(response: Response, { remaining, resetSeconds }: FailureDecision): void {
     response.setHeader("X-RateLimit-Limit", String(failures));
     response.setHeader("X-RateLimit-Remaining", String(remaining));
@@ -26,6 +29,8 @@ export function loginRoutes({ logins, authenticator, failures, failedLoginAnswer
 
   /** Every answer tells the limit, and a refusal may be a 200. */
   async function limited<Answer>(call: Call, login: () => Promise<{ answer: Answer; decision: FailureDecision }>): Promise<Answer> {
+    // Of an answer that comes before any attempt: to a body that cannot be read, to a token that is none.
+    tellLimit(call.response, limits.standing(call.client.address));
     try {
       const { answer, decision } = await login();
       tellLimit(call.response, decision);
@@ -44,27 +49,26 @@ export function loginRoutes({ logins, authenticator, failures, failedLoginAnswer
     {
       path: "/login",
       methods: {
-        POST: async (call) => {
-          const fields = await call.fields();
-          return limited(call, async () => {
+        POST: (call) =>
+          limited(call, async () => {
+            const fields = await call.fields();
             const done = await logins.login(textField(fields, "username").trim(), textField(fields, "password"), call.client);
             call.concerns(done.user.email);
             return done;
-          });
-        },
+          }),
       },
     },
     {
       path: "/mfa/verify",
       methods: {
-        POST: async (call) => {
-          const caller = authenticator.bearer(call.authorization(), "mfa");
-          call.concerns(caller.user.email);
-          const fields = await call.fields();
-          if (textField(fields, "method") !== totpMethod) throw new Refusal(400, "unknownmethod");
-          const code = codeOf(fields);
-          return limited(call, async () => logins.verifyCode(caller, code, call.client));
-        },
+        POST: (call) =>
+          limited(call, async () => {
+            const caller = authenticator.bearer(call.authorization(), "mfa");
+            call.concerns(caller.user.email);
+            const fields = await call.fields();
+            if (textField(fields, "method") !== totpMethod) throw new Refusal(400, "unknownmethod");
+            return logins.verifyCode(caller, codeOf(fields), call.client);
+          }),
       },
     },
     {

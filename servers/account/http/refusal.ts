@@ -33,4 +33,17 @@ export function unauthorized(error: string, options: { readonly user?: string | 
 
 export const notFound = (): Refusal => new Refusal(404, "notfound");
 
-export const errorBody = (_status: number, message: string): string => JSON.stringify({ error: [message] });
+/** What is refused before it comes to a route, by its status. */
+const codes: Readonly<Record<number, string>> = {
+  400: "badrequest",
+  405: "methodnotallowed",
+  408: "requesttimeout",
+  413: "bodytoolarge",
+  414: "pathtoolong",
+  417: "expectationfailed",
+  431: "headertoolarge",
+  501: "notimplemented",
+  505: "versionnotsupported",
+};
+
+export const errorBody = (status: number, message: string): string => JSON.stringify({ error: [codes[status] ?? message] });

@@ -7,7 +7,7 @@ export type Fields = ReadonlyMap<string, unknown>;
 
 const none: Fields = new Map();
 
-/** Throws 400, 413 and 415. Clients are careless with Content-Type: what begins like JSON is read as JSON. */
+/** Throws 400, 413 and 415. Clients are careless with Content-Type: what begins like JSON is read as JSON, and a form called JSON as a form. */
 export async function readFields(request: Request, response: Response, limitBytes: number): Promise<Fields> {
   const coding = request.headers["content-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "identity") {
@@ -17,8 +17,10 @@ export async function readFields(request: Request, response: Response, limitByte
   const type = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const text = decode(await readBytes(request, response, limitBytes)).trim();
   if (text === "") return none;
-  if (/^[[{"]/.test(text) || /[/+]json$/.test(type)) return jsonFields(text);
-  if (type === "" || type === "application/x-www-form-urlencoded" || type === "text/plain") return new Map(new URLSearchParams(text));
+  const isForm = /^[\w.[\]%+-]+=\S*$/.test(text);
+  if (/^[[{"]/.test(text) || (/[/+]json$/.test(type) && !isForm)) return jsonFields(text);
+  if (/[/+]json$/.test(type) || type === "" || type === "application/x-www-form-urlencoded" || type === "text/plain")
+    return new Map(new URLSearchParams(text));
   throw new Refusal(415, "unsupportedtype", { headers: { Accept: "application/json, application/x-www-form-urlencoded" } });
 }
 
