@@ -122,9 +122,9 @@ export const mqttConfig = z.strictObject({
   topicLevels: limit(
     "Topic levels",
     "MQTT_TOPIC_LEVELS",
-    "Of a topic and of a filter; more are refused with 0x90.",
+    "Of a topic and of a filter; more are refused with 0x90. The standard knows no bound.",
     "levels",
-    wholeNumber(8, 1_000, 200),
+    wholeNumber(8, 65_536, 65_536),
   ),
   queueMessages: limit(
     "Queue of a session",

@@ -186,10 +186,10 @@ function connecting(version: Version): Hostile[] {
     first(
       version,
       "a will topic with wildcards",
-      0x90,
+      0x81,
       packet(0x10, head(version, "06"), field("x"), none(version), field("a/#"), field("m")),
     ),
-    first(version, "an empty will topic", 0x90, packet(0x10, head(version, "06"), field("x"), none(version), field(""), field("m"))),
+    first(version, "an empty will topic", 0x82, packet(0x10, head(version, "06"), field("x"), none(version), field(""), field("m"))),
     first(version, "a user name that is missing", 0x81, packet(0x10, head(version, "82"), field("x"))),
     first(version, "a password that is missing", 0x81, packet(0x10, head(version, "c2"), field("x"), field("u"))),
     ...(version === 4

@@ -56,6 +56,7 @@ describe("publishing", () => {
     five.send({ type: "pubrec", packetId: 7, reason: 0 });
     expect(await five.expect("pubrel")).toMatchObject({ packetId: 7, reason: 0x92 });
     five.send({ type: "puback", packetId: 7, reason: 0 }).send({ type: "pubcomp", packetId: 7, reason: 0 });
+    five.send({ type: "pubrec", packetId: 7, reason: 0x83 });
     await five.expectNothing();
     const three = await connectWire(broker, 4);
     three.send({ type: "pubrel", packetId: 7, reason: 0 });
@@ -263,7 +264,32 @@ describe("publishing", () => {
     ]);
   });
 
-  it("[MQTT-54] refuses a topic or filter of more levels than configured with 0x90, and takes one of 65,535 bytes", async () => {
+  it.each([
+    [65_535, `a${"/".repeat(65_534)}`, `+${"/".repeat(65_533)}#`],
+    [301, `a${"/b".repeat(300)}`, `+${"/b".repeat(299)}/+`],
+  ])("[MQTT-54] a topic may have %s levels, and so may a filter", async (_levels, topic, filter) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    for (const [index, wanted] of [topic, filter, "#"].entries()) {
+      await client.subscribe(wanted, { qos: 1 }, { subscriptionIdentifiers: [index + 1] }, index + 1);
+    }
+    client.publish(topic, "deep", { qos: 1, packetId: 9, retain: true });
+    const message = await client.expect("publish");
+    expect(seen(message)).toMatchObject({ topic, payload: "deep" });
+    expect(new Set(message.properties?.subscriptionIdentifiers)).toEqual(new Set([1, 2, 3]));
+    expect(await client.expect("puback")).toMatchObject({ reason: 0 });
+    const later = await connectWire(broker, 5);
+    await later.subscribe(filter);
+    expect(seen(await later.expect("publish"))).toMatchObject({ topic, retain: true });
+    later.send({ type: "unsubscribe", packetId: 1, filters: [filter] });
+    expect(await later.expect("unsuback")).toMatchObject({ reasons: [0] });
+    client.publish(topic, "", { qos: 1, packetId: 10, retain: true });
+    expect((await client.expect("publish")).payload.length).toBe(0);
+    await later.subscribe("#");
+    await later.expectNothing();
+  });
+
+  it("[MQTT-54] refuses a topic or filter of more levels than configured with 0x90", async () => {
     const broker = await startBroker({ topicLevels: 100 });
     const client = await connectWire(broker, 5, { clientId: "deep" });
     const levels = (count: number) => "/".repeat(count - 1);
@@ -283,6 +309,11 @@ describe("publishing", () => {
     await expect
       .poll(() => broker.logs.filter((line) => line.includes("were refused: A topic has at most 100 levels here.")), { timeout: 3_000 })
       .toEqual([expect.stringContaining("2 messages of deep"), expect.stringContaining("1 messages of old")]);
+  });
+
+  it("[MQTT-54] and 65,535 bytes", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
     const topic = "t".repeat(65_535);
     await client.subscribe(topic);
     client.publish(topic, "long");

@@ -82,8 +82,27 @@ describe("wills", () => {
     expect(seen(await watcher.expect("publish")).payload).toBe("gone");
   });
 
-  it("[MQTT-34] refuses a will on $SYS silently, and a will topic with wildcards at once", async () => {
+  it("[MQTT-34] refuses a will topic with wildcards, and an empty one", async () => {
     const { broker } = await start();
-    expect((await connectWire(broker, 5, { will: { ...will, topic: "a/#" } })).connack.reason).toBe(0x90);
+    expect((await connectWire(broker, 5, { will: { ...will, topic: "a/#" } })).connack.reason).toBe(0x81);
+    expect((await connectWire(broker, 5, { will: { ...will, topic: "" } })).connack.reason).toBe(0x82);
+  });
+
+  it("[MQTT-34] a will may be on another $ topic", async () => {
+    const { broker } = await start();
+    const watcher = await connectWire(broker, 5);
+    await watcher.subscribe("$SYSTEM/x");
+    (await connectWire(broker, 5, { will: { ...will, topic: "$SYSTEM/x" } })).destroy();
+    expect(seen(await watcher.expect("publish"))).toMatchObject({ topic: "$SYSTEM/x", payload: "gone" });
+  });
+
+  it("[MQTT-34] publishes no will on $SYS", async () => {
+    const { broker } = await start();
+    const watcher = await connectWire(broker, 5);
+    await watcher.subscribe("$SYS/#");
+    const client = await connectWire(broker, 5, { clientId: "lost", will: { ...will, topic: "$SYS/broker/uptime" } });
+    client.destroy();
+    await expect.poll(() => broker.act("client.read", { clientId: "lost" })).toBeNull();
+    await watcher.expectNothing();
   });
 });

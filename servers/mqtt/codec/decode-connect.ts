@@ -76,7 +76,9 @@ function readWill(reader: ByteReader, version: ProtocolVersion, qos: Qos, retain
   const properties = version === 5 ? readProperties(reader, propertyContext.will) : undefined;
   const topic = reader.string();
   const payload = Buffer.from(reader.binary());
-  if (!isTopicName(topic)) throw new PacketError(reasonCode.topicNameInvalid, "The will's topic is not a topic name.");
+  // As in a PUBLISH; 0x90 is for names that are well formed (§3.2.2.2).
+  if (topic === "") throw new PacketError(reasonCode.protocolError, "The will's topic is empty.");
+  if (!isTopicName(topic)) throw malformed("The will's topic holds a wildcard.");
   checkResponseTopic(properties?.responseTopic);
   if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {
     throw new PacketError(reasonCode.payloadFormatInvalid, "The will's payload is not UTF-8.");

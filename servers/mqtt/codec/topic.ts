@@ -15,12 +15,16 @@ export function isTopicFilter(filter: string): boolean {
 
 export const hasWildcard = (filter: string): boolean => filter.includes("#") || filter.includes("+");
 
+const sharePrefix = "$share/";
+
+/** Where clients do not publish: the broker's own figures, and names that are taken for shared subscriptions. */
+export const isReservedTopic = (topic: string): boolean => topic === "$SYS" || topic.startsWith("$SYS/") || topic.startsWith(sharePrefix);
+
 export interface SharedFilter {
   readonly group: string;
   readonly filter: string;
 }
 
-const sharePrefix = "$share/";
 export const isSharedFilter = (filter: string): boolean => filter.startsWith(sharePrefix) || filter === "$share";
 
 /** `$share/{group}/{filter}`; undefined where it is not well formed ([MQTT5-4.8.2-1], [MQTT5-4.8.2-2]). */

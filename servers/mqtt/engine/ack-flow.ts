@@ -18,10 +18,11 @@ export function handleAck(connection: Connection, packet: AckPacket): void {
   const result = session.acknowledged(type, packetId, reason);
   if (result === "unexpected") throw new PacketError(reasonCode.protocolError, `${type.toUpperCase()} does not fit what was sent.`);
   if (type !== "pubrec") return;
+  // §4.3.3: an error in the PUBREC ends the exchange.
+  if (reason >= 0x80) return;
   if (result === "unknown") {
     connection.sendAck("pubrel", packetId, reasonCode.packetIdentifierNotFound);
     return;
   }
-  // §4.3.3: an error in the PUBREC ends the exchange.
-  if (reason < 0x80) connection.sendAck("pubrel", packetId, 0);
+  connection.sendAck("pubrel", packetId, 0);
 }

@@ -37,5 +37,7 @@ export interface EngineLimits {
   readonly reasonStrings: boolean;
 }
 
+/** Deeper filters and topics stand in lists beside the trees of levels: a level takes memory, and a topic may have 65,535. */
+export const treeLevels = 100;
 /** MQTT 5.0 §3.1.2.11.2: a session that never expires. */
 export const neverExpires = 0xffff_ffff;

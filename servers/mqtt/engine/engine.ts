@@ -1,5 +1,5 @@
 import { reasonCode } from "../codec/reason-code.ts";
-import { parseSharedFilter } from "../codec/topic.ts";
+import { isReservedTopic, parseSharedFilter } from "../codec/topic.ts";
 import type { Access } from "./access.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import { Connection, type ConnectionOrigin } from "./connection.ts";
@@ -202,7 +202,7 @@ export class Engine {
     // Or it would come again after a restart.
     session.store?.saveSession(session);
     const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
-    if (topic.startsWith("$SYS") || !this.access.mayPublish({ clientId: session.clientId, username: will.username }, topic)) return;
+    if (isReservedTopic(topic) || !this.access.mayPublish({ clientId: session.clientId, username: will.username }, topic)) return;
     const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
     this.publishOwn(new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt }))?.catch((error: unknown) => {
       this.log.error(`The will of ${session.clientId} could not be published: ${error instanceof Error ? error.message : String(error)}`);

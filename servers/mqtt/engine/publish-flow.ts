@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { PublishPacket } from "../codec/packet.ts";
 import { PacketError } from "../codec/packet-error.ts";
 import { type ReasonCode, reasonCode } from "../codec/reason-code.ts";
-import { hasMoreLevels } from "../codec/topic.ts";
+import { hasMoreLevels, isReservedTopic } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
 import { Message } from "./message.ts";
 import type { Session } from "./session.ts";
@@ -120,7 +120,7 @@ interface Refusal {
 function refusalOf(connection: Connection, { properties, payload }: PublishPacket, message: Message): Refusal | undefined {
   const { engine, identity } = connection;
   const { topic } = message;
-  if (topic.startsWith("$SYS/") || topic === "$SYS" || topic.startsWith("$share/")) {
+  if (isReservedTopic(topic)) {
     return { reason: reasonCode.notAuthorized, text: "Clients do not publish there." };
   }
   if (!engine.access.mayPublish(identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };

@@ -1,4 +1,5 @@
-import { hasWildcard } from "../codec/topic.ts";
+import { createTopicMatcher, hasMoreLevels, hasWildcard } from "../codec/topic.ts";
+import { treeLevels } from "./engine-limits.ts";
 import type { Message } from "./message.ts";
 
 /** What a level of a topic takes, and a message beside its bytes; as measured with 100,000 of them. */
@@ -14,6 +15,8 @@ class Node {
 export class RetainedTree {
   private readonly root = new Node();
   private readonly byTopic = new Map<string, Message>();
+  /** Topics with more levels than the tree has. */
+  private readonly deep = new Set<string>();
   bytes = 0;
   private levels = 0;
 
@@ -34,6 +37,10 @@ export class RetainedTree {
     const old = this.byTopic.get(message.topic);
     this.bytes += message.bytes - (old?.bytes ?? 0);
     this.byTopic.set(message.topic, message);
+    if (hasMoreLevels(message.topic, treeLevels)) {
+      this.deep.add(message.topic);
+      return;
+    }
     let node = this.root;
     for (const level of message.topic.split("/")) {
       node.children ??= new Map();
@@ -53,6 +60,7 @@ export class RetainedTree {
     if (!old) return false;
     this.bytes -= old.bytes;
     this.byTopic.delete(topic);
+    if (this.deep.delete(topic)) return true;
     const levels = topic.split("/");
     const path = [this.root];
     for (const level of levels) path.push(path.at(-1)?.children?.get(level) as Node);
@@ -78,6 +86,9 @@ export class RetainedTree {
     }
     const found: Message[] = [];
     collect(this.root, filter.split("/"), 0, found);
+    if (this.deep.size === 0) return found;
+    const matches = createTopicMatcher(filter);
+    for (const topic of this.deep) if (matches(topic)) found.push(this.byTopic.get(topic) as Message);
     return found;
   }
 }

@@ -1,4 +1,5 @@
-import { hasWildcard } from "../codec/topic.ts";
+import { createTopicMatcher, hasMoreLevels, hasWildcard } from "../codec/topic.ts";
+import { treeLevels } from "./engine-limits.ts";
 import type { Session } from "./session.ts";
 import { SharedGroup, Subscription } from "./subscription.ts";
 
@@ -20,12 +21,21 @@ class Node {
   entries: Map<Key, Entry> | undefined = undefined;
 }
 
+interface DeepFilter {
+  readonly matches: (topic: string) => boolean;
+  readonly entries: Map<Key, Entry>;
+}
+
 const cachedTopics = 20_000;
+/** Longer ones are looked up each time: 20,000 of the longest would take gigabytes. */
+const cachedTopicLength = 1_024;
 
 /** Filters to subscriptions: exact ones in a map, those with wildcards in a tree of levels (MQTT §4.7). */
 export class SubscriptionTrie {
   private readonly root = new Node();
   private readonly exact = new Map<string, Map<Key, Entry>>();
+  /** With wildcards and more levels than the tree has. */
+  private readonly deep = new Map<string, DeepFilter>();
   private readonly cache = new Map<string, Match>();
   /** Filters in the tree; without any it need not be walked. */
   private wildcards = 0;
@@ -39,6 +49,12 @@ export class SubscriptionTrie {
         this.exact.set(filter, entries);
       }
       entries.set(key, entry);
+      return;
+    }
+    if (hasMoreLevels(filter, treeLevels)) {
+      const known = this.deep.get(filter);
+      if (known) known.entries.set(key, entry);
+      else this.deep.set(filter, { matches: createTopicMatcher(filter), entries: new Map([[key, entry]]) });
       return;
     }
     let node = this.root;
@@ -62,6 +78,12 @@ export class SubscriptionTrie {
       const entries = this.exact.get(filter);
       entries?.delete(key);
       if (entries?.size === 0) this.exact.delete(filter);
+      return;
+    }
+    if (hasMoreLevels(filter, treeLevels)) {
+      const entries = this.deep.get(filter)?.entries;
+      entries?.delete(key);
+      if (entries?.size === 0) this.deep.delete(filter);
       return;
     }
     const levels = filter.split("/");
@@ -91,6 +113,7 @@ export class SubscriptionTrie {
     if (exact) addAll(found, exact);
     // [MQTT-4.7.2-1]: a leading wildcard does not match what begins with $.
     if (this.wildcards > 0) collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
+    for (const { matches, entries } of this.deep.values()) if (matches(topic)) addAll(found, entries);
     const subscriptions = found.filter((entry) => entry instanceof Subscription);
     const groups = found.filter((entry) => entry instanceof SharedGroup);
     const match: Match = {
@@ -99,6 +122,7 @@ export class SubscriptionTrie {
       groups,
       overlapping: new Set(subscriptions.map(({ session }) => session)).size !== subscriptions.length,
     };
+    if (topic.length > cachedTopicLength) return match;
     if (this.cache.size >= cachedTopics) this.cache.clear();
     this.cache.set(topic, match);
     return match;
