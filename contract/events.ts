@@ -88,6 +88,9 @@ export const eventColumns = [
 ] as const satisfies readonly (keyof EventRow)[];
 export type EventColumn = (typeof eventColumns)[number];
 
+/** Up to the year 9999, of which events can tell. */
+const time = z.int().min(0).max(253_402_300_799_999);
+
 /** Which events: every given part must match. */
 export const eventFilter = z.strictObject({
   device_id: z.string().max(100).optional(),
@@ -97,8 +100,8 @@ export const eventFilter = z.strictObject({
   /** Somewhere in device, outcome, language, provider, file extension, plugin version or scope; letter case does not matter. */
   text: z.string().max(100).optional(),
   /** Milliseconds since the epoch, both included; events have whole seconds. */
-  from: z.int().optional(),
-  to: z.int().optional(),
+  from: time.optional(),
+  to: time.optional(),
 });
 export type EventFilter = z.output<typeof eventFilter>;
 
@@ -133,7 +136,7 @@ export interface OutcomePlot {
   readonly accepted: number;
   /** Events not counted into the plots yet: ask again. */
   readonly behind: number;
-  /** Set where only so many of the newest events were counted. */
+  /** Set where the time allowed for so many of the newest events only: a text or a device is looked for event by event. */
   readonly sampled?: number;
 }
 

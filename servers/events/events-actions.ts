@@ -2,12 +2,13 @@ import type { EventFilter, EventJob, EventsActions } from "../../contract/events
 import type { Handlers } from "../../contract/operation.ts";
 import type { Log } from "../core/log.ts";
 import type { NewEvent } from "./completion-event.ts";
+import { countMatching } from "./count-matching.ts";
 import { createEventImports } from "./jobs/event-imports.ts";
 import { createEventJobs, nextTurn } from "./jobs/event-jobs.ts";
 import { exportPart } from "./jobs/export-events.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 import { outcomePlot } from "./outcome-plot.ts";
-import { countMatching, pageOfEvents } from "./page-of-events.ts";
+import { pageOfEvents } from "./page-of-events.ts";
 import { retryWhileLocked } from "./retry-while-locked.ts";
 import type { StoreAccess } from "./store-access.ts";
 

@@ -1,7 +1,9 @@
 import { type AcceptanceBar, type EventFilter, type EventRange, eventOutcomes, type OutcomePlot } from "../../contract/events.ts";
 import { eventTime } from "./completion-event.ts";
+import { catchUpPlots } from "./count-matching.ts";
 import { nextTurn } from "./jobs/event-jobs.ts";
-import type { EventStore, PlotCounts } from "./store/event-store.ts";
+import type { EventStore, PlotCount, PlotStep } from "./store/event-store.ts";
+import { isPlotFilter } from "./store/filter-sql.ts";
 import { stepLength } from "./store/sqlite-plots.ts";
 
 const minuteMs = 60_000;
@@ -17,53 +19,83 @@ const ranges = {
 
 /** More days than this are not drawn one by one anyway; a wrong clock must not make a million of them. */
 const mostSteps = 4_000;
-const catchUpMs = 150;
+/** For a plot of what the plots' tables do not tell apart; after it, what was counted so far is drawn. */
+const scanBudgetMs = 400;
+const eventsAtOnce = 20_000;
 
 /** Outcomes over time and acceptance by language and provider, with every step of the range. */
 export async function outcomePlot(store: EventStore, range: EventRange, filter: EventFilter, now: number): Promise<OutcomePlot> {
-  const behind = filter.device_id ? 0 : await catchUp(store);
   const { step, stepMs, spanMs } = ranges[range];
   const end = Math.floor(now / stepMs) * stepMs;
   const start = Number.isFinite(spanMs) ? end - spanMs + stepMs : undefined;
-  const counts = await store.plot({ step, since: start === undefined ? "" : eventTime(start).slice(0, stepLength[step]), filter });
+  const { counts, behind, sampled } = isPlotFilter(filter)
+    ? await countFromTables(store, step, start, filter)
+    : await countByScan(store, step, start, filter);
   const at = stepTimes(counts, start, end, stepMs);
   const position = new Map(at.map((time, index) => [time, index]));
   const series = new Map<string, number[]>(eventOutcomes.map((outcome) => [outcome, at.map(() => 0)]));
-  let total = 0;
-  for (const { at: name, outcome, events } of counts.steps) {
-    const index = position.get(stepTime(name));
+  const byLanguage = new Map<string, AcceptanceBar>();
+  const byProvider = new Map<string, AcceptanceBar>();
+  const all = new Map<string, AcceptanceBar>();
+  for (const count of counts) {
+    const { outcome, events } = count;
+    const index = position.get(stepTime(count.at));
     let values = series.get(outcome);
     if (!values) {
       values = at.map(() => 0);
       series.set(outcome, values);
     }
     if (index !== undefined) values[index] = (values[index] ?? 0) + events;
-    total += events;
+    addTo(byLanguage, count.language, count);
+    addTo(byProvider, count.provider, count);
+    addTo(all, "", count);
   }
+  const { total = 0, accepted = 0 } = all.get("") ?? {};
   return {
     step,
     at,
     series: [...series].map(([outcome, values]) => ({ outcome, counts: values })),
-    byLanguage: bars(counts.languages),
-    byProvider: bars(counts.providers),
+    byLanguage: largestFirst(byLanguage),
+    byProvider: largestFirst(byProvider),
     total,
-    accepted: counts.steps.reduce((sum, { outcome, events }) => sum + (outcome === "accepted" ? events : 0), 0),
+    accepted,
     behind,
-    ...(counts.sampled !== undefined && { sampled: counts.sampled }),
+    ...(sampled !== undefined && { sampled }),
   };
 }
 
-async function catchUp(store: EventStore): Promise<number> {
+interface Counted {
+  readonly counts: readonly PlotCount[];
+  readonly behind: number;
+  readonly sampled?: number;
+}
+
+async function countFromTables(store: EventStore, step: PlotStep, start: number | undefined, filter: EventFilter): Promise<Counted> {
+  const behind = await catchUpPlots(store);
+  const since = start === undefined ? "" : eventTime(start).slice(0, stepLength[step]);
+  return { counts: await store.plot({ step, since, filter }), behind };
+}
+
+/** The newest first, as far as the time allows. */
+async function countByScan(store: EventStore, step: PlotStep, start: number | undefined, filter: EventFilter): Promise<Counted> {
+  const timed = start === undefined ? filter : { ...filter, from: Math.max(start, filter.from ?? start) };
   const startedAt = performance.now();
+  const counts: PlotCount[] = [];
+  let from: number | undefined;
   for (;;) {
-    const left = await store.catchUpPlots();
-    if (left === 0 || performance.now() - startedAt > catchUpMs) return left;
+    const part = await store.plotBetween(timed, step, { direction: "descending", from, limit: eventsAtOnce });
+    for (const count of part.found) counts.push(count);
+    from = part.reached;
+    if (part.ended) return { counts, behind: 0 };
+    if (performance.now() - startedAt > scanBudgetMs) {
+      return { counts, behind: 0, sampled: counts.reduce((sum, { events }) => sum + events, 0) };
+    }
     await nextTurn();
   }
 }
 
-function stepTimes(counts: PlotCounts, start: number | undefined, end: number, stepMs: number): number[] {
-  const times = counts.steps.map(({ at }) => stepTime(at)).filter((time) => !Number.isNaN(time));
+function stepTimes(counts: readonly PlotCount[], start: number | undefined, end: number, stepMs: number): number[] {
+  const times = counts.map(({ at }) => stepTime(at)).filter((time) => !Number.isNaN(time));
   const last = times.reduce((latest, time) => Math.max(latest, time), start === undefined ? (times[0] ?? end) : end);
   const first = Math.max(start ?? times.reduce((earliest, time) => Math.min(earliest, time), last), last - (mostSteps - 1) * stepMs);
   return Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);
@@ -72,13 +104,10 @@ function stepTimes(counts: PlotCounts, start: number | undefined, end: number, s
 /** "2026-11-20", "…T23", "…T23:2" and "…T23:28" as milliseconds. */
 const stepTime = (name: string) => Date.parse(`${name}${"0000-00-00T00:00:00Z".slice(name.length)}`.replace(/^(.{15})0:00Z?$/, "$10:00Z"));
 
-function bars(counts: PlotCounts["languages"]): AcceptanceBar[] {
-  const byName = new Map<string, { name: string; total: number; accepted: number }>();
-  for (const { name, outcome, events } of counts) {
-    const bar = byName.get(name) ?? { name, total: 0, accepted: 0 };
-    bar.total += events;
-    if (outcome === "accepted") bar.accepted += events;
-    byName.set(name, bar);
-  }
-  return [...byName.values()].filter(({ total }) => total > 0).sort((left, right) => right.total - left.total);
+function addTo(bars: Map<string, AcceptanceBar>, name: string, { outcome, events }: PlotCount): void {
+  const { total = 0, accepted = 0 } = bars.get(name) ?? {};
+  bars.set(name, { name, total: total + events, accepted: accepted + (outcome === "accepted" ? events : 0) });
 }
+
+const largestFirst = (bars: ReadonlyMap<string, AcceptanceBar>): AcceptanceBar[] =>
+  [...bars.values()].sort((left, right) => right.total - left.total);

@@ -1,5 +1,6 @@
 import type { EventFilter, EventPage, EventRow, EventsActions } from "../../contract/events.ts";
 import type { ParsedParamsOf } from "../../contract/operation.ts";
+import { countMatching, type Matching } from "./count-matching.ts";
 import { nextTurn } from "./jobs/event-jobs.ts";
 import type { EventStore, ScanRange } from "./store/event-store.ts";
 import { isKeyFilter } from "./store/filter-sql.ts";
@@ -21,8 +22,10 @@ export async function pageOfEvents(store: EventStore, params: PageParams): Promi
     const rows = direction === "descending" ? await store.page(filter, { limit, offset }) : await oldestFirst(store, params, matching);
     return { rows, matching, exact: true, more: offset + rows.length < matching, reached: rows.at(-1)?.id ?? 0 };
   }
-  const { rows, ended, reached } = await collect(store, filter, { direction, from: before }, offset + limit);
-  return { rows: rows.slice(offset), ...(await countMatching(store, filter)), more: !ended, reached };
+  const counted = await countMatching(store, filter);
+  if (counted.exact && before === undefined && offset > counted.matching / 2) return await pageFromFarEnd(store, params, counted);
+  const { rows, ended, reached } = await collect(store, filter, { direction, from: before }, { skip: offset, wanted: limit });
+  return { rows, ...counted, more: !ended, reached };
 }
 
 async function oldestFirst(store: EventStore, { filter, limit, offset }: PageParams, matching: number): Promise<EventRow[]> {
@@ -30,8 +33,18 @@ async function oldestFirst(store: EventStore, { filter, limit, offset }: PagePar
   return rows === 0 ? [] : (await store.page(filter, { limit: rows, offset: matching - offset - rows })).reverse();
 }
 
+/** The way to a page near the end is shorter from there. */
+async function pageFromFarEnd(store: EventStore, { filter, direction, limit, offset }: PageParams, counted: Matching): Promise<EventPage> {
+  const wanted = Math.max(0, Math.min(limit, counted.matching - offset));
+  const opposite = direction === "descending" ? "ascending" : "descending";
+  const skip = counted.matching - offset - wanted;
+  const { rows } = wanted === 0 ? { rows: [] } : await collect(store, filter, { direction: opposite }, { skip, wanted });
+  rows.reverse();
+  return { rows, ...counted, more: skip > 0, reached: rows.at(-1)?.id ?? 0 };
+}
+
 async function sortedPage(store: EventStore, { filter, sort, direction, limit, offset }: PageParams): Promise<EventPage> {
-  const { rows, ended, reached } = await collect(store, filter, { direction: "descending" }, sortedRows);
+  const { rows, ended, reached } = await collect(store, filter, { direction: "descending" }, { skip: 0, wanted: sortedRows });
   const sign = direction === "ascending" ? 1 : -1;
   rows.sort((left, right) => sign * compare(left[sort], right[sort]) || right.id - left.id);
   const page = rows.slice(offset, offset + limit);
@@ -49,32 +62,31 @@ function compare(left: string | number, right: string | number): number {
   return left < right ? -1 : 1;
 }
 
-async function collect(store: EventStore, filter: EventFilter, range: Omit<ScanRange, "limit">, wanted: number) {
+/** Rows behind those that are skipped, which are counted and not held. */
+async function collect(
+  store: EventStore,
+  filter: EventFilter,
+  range: Omit<ScanRange, "limit">,
+  { skip, wanted }: { readonly skip: number; readonly wanted: number },
+): Promise<{ rows: EventRow[]; ended: boolean; reached: number }> {
   const startedAt = performance.now();
   const rows: EventRow[] = [];
-  let from = range.from;
+  let left = skip;
+  let { from } = range;
   for (;;) {
-    const scanned = await store.scan(filter, { ...range, from, limit: Math.min(rowsAtOnce, wanted - rows.length) });
-    rows.push(...scanned.found);
-    from = scanned.reached;
-    if (scanned.ended || rows.length >= wanted || performance.now() - startedAt > scanBudgetMs)
-      return { rows, ended: scanned.ended, reached: from };
-    await nextTurn();
-  }
-}
-
-/** How many match: exactly where the rollups know or the time allows. */
-export async function countMatching(store: EventStore, filter: EventFilter): Promise<{ matching: number; exact: boolean }> {
-  if (isKeyFilter(filter)) return { matching: await store.count(filter), exact: true };
-  const startedAt = performance.now();
-  let matching = 0;
-  let from: number | undefined;
-  for (;;) {
-    const counted = await store.countBetween(filter, { direction: "descending", from, limit: 50_000 });
-    matching += counted.found;
-    from = counted.reached;
-    if (counted.ended) return { matching, exact: true };
-    if (performance.now() - startedAt > scanBudgetMs) return { matching, exact: false };
+    let part: { readonly reached: number; readonly ended: boolean };
+    if (left > 0) {
+      const counted = await store.countBetween(filter, { ...range, from, limit: left });
+      left -= counted.found;
+      part = counted;
+    } else {
+      const scanned = await store.scan(filter, { ...range, from, limit: Math.min(rowsAtOnce, wanted - rows.length) });
+      rows.push(...scanned.found);
+      part = scanned;
+    }
+    from = part.reached;
+    if (part.ended || rows.length >= wanted || performance.now() - startedAt > scanBudgetMs)
+      return { rows, ended: part.ended, reached: from };
     await nextTurn();
   }
 }

@@ -23,8 +23,8 @@ function checkFile(file: string): { readonly events: number } {
     expect(all("SELECT device_id, outcome, n FROM roll_device ORDER BY 1, 2")).toEqual(
       all("SELECT device_id, outcome, count(*) FROM events GROUP BY 1, 2 ORDER BY 1, 2"),
     );
-    expect(all("SELECT block, outcome, n FROM roll_block ORDER BY 1, 2")).toEqual(
-      all("SELECT id >> 12, outcome, count(*) FROM events GROUP BY 1, 2 ORDER BY 1, 2"),
+    expect(all("SELECT block, outcome, n, first_at, last_at FROM roll_block ORDER BY 1, 2")).toEqual(
+      all("SELECT id >> 12, outcome, count(*), min(created_at), max(created_at) FROM events GROUP BY 1, 2 ORDER BY 1, 2"),
     );
     expect(all("SELECT n FROM roll_counter WHERE name = 'devices'")).toEqual(all("SELECT count(DISTINCT device_id) FROM events"));
     return { events: database.prepare("SELECT count(*) FROM events").pluck().get() as number };

@@ -61,6 +61,7 @@ it("[EV-30] nothing is opened or made before the first request; that request mak
     { id: 1, name: "0001_initial" },
     { id: 2, name: "0002_drop_contextual_filter" },
     { id: 3, name: "0003_rollups" },
+    { id: 4, name: "0004_block_times" },
   ]);
   database.close();
 });

@@ -2,12 +2,14 @@
 import { describe, expect, it } from "vitest";
 import type { EventFilter, EventRow } from "../../contract/events.ts";
 import { completionEvent, eventTime, type NewEvent, newEvent } from "../../servers/events/completion-event.ts";
+import { countMatching } from "../../servers/events/count-matching.ts";
 import { outcomePlot } from "../../servers/events/outcome-plot.ts";
-import { countMatching, pageOfEvents } from "../../servers/events/page-of-events.ts";
+import { pageOfEvents } from "../../servers/events/page-of-events.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { type Body, device, eventBody } from "./harness.ts";
 
+const dayMs = 86_400_000;
 export const start = Date.UTC(2026, 10, 20, 12, 0, 0);
 
 export const stored = (part: Body = {}, at = start): NewEvent =>
@@ -128,6 +130,52 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       }
     });
 
+    it("[EV-63] counts are exact for every outcome, language, provider and time, also of events that are older than those before them", async () => {
+      const store = await makeStore();
+      const random = seededRandom(7);
+      // Some days old, months old and of the last hours, out of order.
+      const spans = [90 * dayMs, 20 * dayMs, dayMs, 3_600_000];
+      const events = manyEvents(9_000).map((event, index) => ({
+        ...event,
+        created_at: eventTime(start - random.below(spans[(index >> 10) % spans.length] ?? 1)),
+      }));
+      await fill(store, events);
+      const times = (): Pick<EventFilter, "from" | "to"> => {
+        const [one, other] = [start - random.below(95 * dayMs), start - random.below(spans[random.below(spans.length)] ?? 1)];
+        switch (random.below(4)) {
+          case 0:
+            return {};
+          case 1:
+            return { from: one };
+          case 2:
+            return { to: other };
+          default:
+            return { from: Math.min(one, other), to: Math.max(one, other) };
+        }
+      };
+      const pick = (names: readonly string[]) => names[random.below(names.length)] as string;
+      const filters = Array.from(
+        { length: 60 },
+        (): EventFilter => ({
+          ...times(),
+          ...(random.below(2) && { outcome: pick(["accepted", "rejected", "ignored"]) }),
+          ...(random.below(2) && { language: pick(["go", "rust", "lua", "none"]) }),
+          ...(random.below(3) === 0 && { provider: pick(["a", "b"]) }),
+          ...(random.below(6) === 0 && { device_id: device(random.below(7)) }),
+          ...(random.below(6) === 0 && { text: pick(["go", "UST"]) }),
+        }),
+      );
+      for (const filter of filters) {
+        const expected = events.filter((event) => matches(event, filter)).length;
+        expect([filter, await countMatching(store, filter)]).toEqual([filter, { matching: expected, exact: true }]);
+      }
+      for (const { created_at } of events.slice(0, 300)) {
+        const from = Date.parse(created_at);
+        const expected = events.filter((event) => Date.parse(event.created_at) >= from).length;
+        expect([created_at, await countMatching(store, { from })]).toEqual([created_at, { matching: expected, exact: true }]);
+      }
+    });
+
     it("[EV-64] deletes what matches, keeps what is newer than asked for, and the rollups follow", async () => {
       const store = await makeStore();
       const events = manyEvents(6_000);
@@ -156,7 +204,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
             .map(({ id }) => id),
         );
       }
-      const plot = await outcomePlot(store, "all", {}, start + 86_400_000);
+      const plot = await outcomePlot(store, "all", {}, start + dayMs);
       expect([plot.total, plot.byLanguage.find(({ name }) => name === "go")?.total]).toEqual([
         left.length,
         left.filter(({ language }) => language === "go").length,
@@ -200,8 +248,27 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       }
       const go = await outcomePlot(store, "7d", { language: "go", outcome: "accepted" }, now);
       expect(go.total).toBe(events.filter(({ language, outcome }) => language === "go" && outcome === "accepted").length);
-      const one = await outcomePlot(store, "7d", { device_id: device(1) }, now);
-      expect(one.total).toBe(events.filter(({ device_id }) => device_id === device(1)).length);
+      // What the plots' tables do not tell apart: a device, a text.
+      for (const filter of [
+        { device_id: device(1) },
+        { text: "RUS" },
+        { text: "go", provider: "b", device_id: device(2) },
+      ] as EventFilter[]) {
+        for (const [range, sinceMs] of [
+          ["15m", 14 * 60_000],
+          ["7d", 7 * dayMs],
+          ["all", start],
+        ] as const) {
+          const within = events.filter(
+            (event) => matches(event, filter) && Date.parse(event.created_at) >= Math.floor(now / 60_000) * 60_000 - sinceMs,
+          );
+          const plot = await outcomePlot(store, range, filter, now);
+          expect(plot.sampled).toBeUndefined();
+          expect([plot.total, plot.accepted]).toEqual([within.length, within.filter(({ outcome }) => outcome === "accepted").length]);
+          expect(plot.series.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0)).toBe(within.length);
+          expect(plot.byLanguage.reduce((sum, { total }) => sum + total, 0)).toBe(within.length);
+        }
+      }
     });
 
     it("[EV-66] the dashboard's pages sort by every column, both ways, and say what they know", async () => {
@@ -223,6 +290,32 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       const ids = events.flatMap(({ language }, index) => (language === "go" ? [index + 1] : [])).reverse();
       expect([...first.rows, ...next.rows].map(({ id }) => id)).toEqual(ids.slice(0, 10));
       expect(first.matching).toBe(ids.length);
+      for (const filter of [
+        { language: "go" },
+        { text: "UST" },
+        { from: start + 1_000_000 },
+        { device_id: device(2), to: start + 2_000_000 },
+      ]) {
+        const all = events.flatMap((event, index) => (matches(event, filter) ? [index + 1] : []));
+        for (const direction of ["ascending", "descending"] as const) {
+          const ordered = direction === "ascending" ? all : all.toReversed();
+          for (const offset of [
+            0,
+            3,
+            Math.floor(all.length * 0.4),
+            Math.floor(all.length * 0.6),
+            all.length - 4,
+            all.length,
+            all.length + 5,
+          ]) {
+            const { rows, more, ...counted } = await page({ filter, direction, offset, limit: 7 });
+            expect([direction, offset, rows.map(({ id }) => id)]).toEqual([direction, offset, ordered.slice(offset, offset + 7)]);
+            expect(counted).toMatchObject({ matching: all.length, exact: true });
+            if (offset + 7 < all.length) expect(more).toBe(true);
+            if (rows.length > 0 && offset + 7 >= all.length && offset > all.length / 2) expect(more).toBe(false);
+          }
+        }
+      }
       expect(await store.devices(device(3).slice(0, -1), 3)).toEqual(
         [0, 1, 2].map((number) => ({
           device_id: device(number),

@@ -50,8 +50,7 @@ function OutcomesPanel({ plot, filter, chosen }: Pick<PlotsBandProps, "plot" | "
   );
   const at = bar === undefined ? undefined : bars.at[bar];
   const notes = [
-    filter.text.trim() !== "" && "text filter left out",
-    plot?.sampled !== undefined && `newest ${formatCount(plot.sampled)} only`,
+    plot?.sampled !== undefined && (plot.sampled === 0 ? "none among the newest" : `newest ${formatCount(plot.sampled)} only`),
     plot !== undefined && plot.behind > 0 && `${formatCount(plot.behind)} still to count`,
   ].filter(Boolean);
   return (

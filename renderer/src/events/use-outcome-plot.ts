@@ -22,17 +22,18 @@ export function useOutcomePlot(options: { readonly filter: ShownFilter; readonly
   const client = useControl();
   const [plots, setPlots] = useState<OutcomePlots>({ plot: undefined, acceptance: undefined });
   const { range, device, language, provider } = filter;
+  const text = filter.text.trim();
   /** What is asked; an answer to another question is not shown. */
   const asked = useRef("");
   const busyUntil = useRef(0);
-  const question = JSON.stringify([range, device, language, provider]);
+  const question = JSON.stringify([range, device, language, provider, text]);
 
   const read = useEffectEvent(async () => {
     // Without the outcome: it chooses among the series, and acceptance is a share of all of them.
-    const only: EventFilter = { ...(device && { device_id: device }), ...(language && { language }), ...(provider && { provider }) };
+    const whole: EventFilter = { ...(device && { device_id: device }), ...(text && { text }) };
+    const only: EventFilter = { ...whole, ...(language && { language }), ...(provider && { provider }) };
     const startedAt = performance.now();
     const plot = await readPlot(client, range, only).catch(() => undefined);
-    const whole: EventFilter = device ? { device_id: device } : {};
     const acceptance =
       language || provider ? await client.action(eventsActions, "events", "plot", { range, filter: whole }).catch(() => undefined) : plot;
     busyUntil.current = performance.now() + Math.max(againMs, 3 * (performance.now() - startedAt));

@@ -1,7 +1,7 @@
 import { type EventFilter, type EventFormat, type EventRow, eventColumns } from "../../../contract/events.ts";
 import type { ExportPart } from "../../../contract/export.ts";
 import { exportCursorText, parseExportCursor } from "../../core/export-cursor.ts";
-import { countMatching } from "../page-of-events.ts";
+import { countMatching } from "../count-matching.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { csvLine } from "./csv.ts";
 

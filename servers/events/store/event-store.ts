@@ -1,5 +1,6 @@
 import type { EventFilter, EventRow } from "../../../contract/events.ts";
 import type { NewEvent } from "../completion-event.ts";
+import type { TimeRange } from "./time-cover.ts";
 
 /** What GET /events filters by, and what the rollups know: every answer about it is flat. */
 export interface KeyFilter {
@@ -34,19 +35,26 @@ export interface Scanned<Result> {
   readonly ended: boolean;
 }
 
+export type PlotStep = "minute" | "10 minutes" | "hour" | "day";
+
+/** What the plots' tables tell apart. */
+export type PlotFilter = Pick<EventFilter, "outcome" | "language" | "provider">;
+
 export interface PlotQuery {
-  readonly step: "minute" | "10 minutes" | "hour" | "day";
+  readonly step: PlotStep;
   /** "2026-11-20T23:28", cut to the step; empty for all. */
   readonly since: string;
-  readonly filter: EventFilter;
+  readonly filter: PlotFilter;
 }
 
-export interface PlotCounts {
-  readonly steps: readonly { readonly at: string; readonly outcome: string; readonly events: number }[];
-  readonly languages: readonly { readonly name: string; readonly outcome: string; readonly events: number }[];
-  readonly providers: readonly { readonly name: string; readonly outcome: string; readonly events: number }[];
-  /** Set where only so many of the newest events were counted. */
-  readonly sampled?: number | undefined;
+/** So many events of one step, language, provider and outcome. */
+export interface PlotCount {
+  /** "2026-11-20T23:28", cut to the step. */
+  readonly at: string;
+  readonly language: string;
+  readonly provider: string;
+  readonly outcome: string;
+  readonly events: number;
 }
 
 /**
@@ -76,11 +84,16 @@ export interface EventStore {
   scan(filter: EventFilter, range: ScanRange): Promise<Scanned<EventRow[]>>;
   /** Like `scan`, but counts. */
   countBetween(filter: EventFilter, range: ScanRange): Promise<Scanned<number>>;
+  /** Like `scan`, but counts for a plot. */
+  plotBetween(filter: EventFilter, step: PlotStep, range: ScanRange): Promise<Scanned<PlotCount[]>>;
   /** Like `scan` with ascending ids, but deletes, in one transaction with the rollups. */
   remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Promise<Scanned<number>>;
 
   /** Counts a bounded number of new events into the plots' tables; resolves with how many are left. */
   catchUpPlots(): Promise<number>;
-  plot(query: PlotQuery): Promise<PlotCounts>;
+  /** From the plots' tables, as far as they were caught up. */
+  plot(query: PlotQuery): Promise<PlotCount[]>;
+  /** Likewise how many match in whole steps of time; `edges` are the times that are left to count by a scan. */
+  countPlotted(filter: PlotFilter, time: TimeRange): Promise<{ readonly found: number; readonly edges: readonly TimeRange[] }>;
   close(): Promise<void>;
 }

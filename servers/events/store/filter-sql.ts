@@ -1,5 +1,7 @@
 import type { EventFilter } from "../../../contract/events.ts";
 import { eventTime } from "../completion-event.ts";
+import type { PlotFilter } from "./event-store.ts";
+import type { TimeRange } from "./time-cover.ts";
 
 /** Conditions with their values; `parameter(n)` writes the n-th placeholder of the dialect. */
 export interface FilterSql {
@@ -30,21 +32,22 @@ export const postgresDialect: SqlDialect = {
 
 const searched = ["device_id", "outcome", "language", "provider", "file_ext", "plugin_version", "treesitter_scope"];
 
-/** `first` is the position of the first placeholder. */
-export function filterSql(filter: EventFilter, dialect: SqlDialect, first = 1): FilterSql {
+/** `position` is that of the first placeholder. */
+export function filterSql(filter: EventFilter, dialect: SqlDialect, position = 1): FilterSql {
   const conditions: string[] = [];
   const values: (string | number)[] = [];
   const add = (value: string | number) => {
     values.push(value);
-    return dialect.parameter(first + values.length - 1);
+    return dialect.parameter(position + values.length - 1);
   };
   for (const column of ["device_id", "outcome", "language", "provider"] as const) {
     const value = filter[column];
     if (value !== undefined && value !== "")
       conditions.push(`${column === "outcome" && filter.device_id ? dialect.besideDevice(column) : column} = ${add(value)}`);
   }
-  if (filter.from !== undefined) conditions.push(`created_at >= ${add(eventTime(Math.ceil(filter.from / 1_000) * 1_000))}`);
-  if (filter.to !== undefined) conditions.push(`created_at <= ${add(eventTime(filter.to))}`);
+  const { first, last } = timeBounds(filter);
+  if (first !== undefined) conditions.push(`created_at >= ${add(first)}`);
+  if (last !== undefined) conditions.push(`created_at <= ${add(last)}`);
   const text = filter.text?.trim() ?? "";
   if (text !== "") {
     const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
@@ -52,6 +55,18 @@ export function filterSql(filter: EventFilter, dialect: SqlDialect, first = 1): 
   }
   return { where: conditions.length > 0 ? conditions.join(" AND ") : "TRUE", values };
 }
+
+/** A filter's times as events have them. */
+export const timeBounds = ({ from, to }: TimeRange): { readonly first: string | undefined; readonly last: string | undefined } => ({
+  first: from === undefined ? undefined : eventTime(Math.ceil(from / 1_000) * 1_000),
+  last: to === undefined ? undefined : eventTime(to),
+});
+
+/** The part of a filter that the plots' tables know. */
+export const plotFilter = ({ outcome, language, provider }: PlotFilter): PlotFilter => ({ outcome, language, provider });
+
+/** Whether they know all of it but the time. */
+export const isPlotFilter = (filter: EventFilter): boolean => !filter.device_id && !filter.text?.trim();
 
 /** Whether the rollups know the answer. */
 export const isKeyFilter = (filter: EventFilter): boolean =>

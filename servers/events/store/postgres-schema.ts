@@ -22,6 +22,8 @@ export interface PostgresMigration {
 // Texts are compared byte by byte, as in SQLite, so that both databases sort and look up alike.
 const text = 'text COLLATE "C" NOT NULL';
 
+const blockTimes = 'min(created_at COLLATE "C"), max(created_at COLLATE "C")';
+
 export const migrations: readonly PostgresMigration[] = [
   {
     id: 1,
@@ -47,15 +49,23 @@ export const migrations: readonly PostgresMigration[] = [
       "CREATE INDEX IF NOT EXISTS events_device_outcome ON events (device_id, outcome, id)",
       `CREATE TABLE roll_day (day ${text}, outcome ${text}, n bigint NOT NULL, PRIMARY KEY (day, outcome))`,
       `CREATE TABLE roll_device (device_id ${text}, outcome ${text}, n bigint NOT NULL, PRIMARY KEY (device_id, outcome))`,
-      `CREATE TABLE roll_block (block bigint NOT NULL, outcome ${text}, n bigint NOT NULL, PRIMARY KEY (block, outcome))`,
       `CREATE TABLE roll_counter (name ${text} PRIMARY KEY, n bigint NOT NULL)`,
       `CREATE TABLE roll_plot (step ${text}, at ${text}, language ${text}, provider ${text}, outcome ${text}, n bigint NOT NULL,
         PRIMARY KEY (step, at, language, provider, outcome))`,
       "INSERT INTO roll_day SELECT substr(created_at, 1, 10), outcome, count(*) FROM events GROUP BY 1, 2",
       "INSERT INTO roll_device SELECT device_id, outcome, count(*) FROM events GROUP BY 1, 2",
-      "INSERT INTO roll_block SELECT id >> 12, outcome, count(*) FROM events GROUP BY 1, 2",
       "INSERT INTO roll_counter SELECT 'devices', count(DISTINCT device_id) FROM roll_device",
       "INSERT INTO roll_counter VALUES ('plotted', 0)",
+    ],
+  },
+  {
+    id: 4,
+    name: "0004_block_times",
+    statements: [
+      "DROP TABLE IF EXISTS roll_block",
+      `CREATE TABLE roll_block (block bigint NOT NULL, outcome ${text}, n bigint NOT NULL, first_at ${text}, last_at ${text},
+        PRIMARY KEY (block, outcome))`,
+      `INSERT INTO roll_block SELECT id >> 12, outcome, count(*), ${blockTimes} FROM events GROUP BY 1, 2`,
     ],
   },
 ];
@@ -75,7 +85,10 @@ WITH changed AS (
     WHERE NOT EXISTS (SELECT 1 FROM roll_device d WHERE d.device_id = changed.device_id)) WHERE name = 'devices'
 ), by_day AS (${counted("roll_day", "day", "substr(created_at, 1, 10)")}
 ), by_device AS (${counted("roll_device", "device_id", "device_id")}
-), by_block AS (${counted("roll_block", "block", "id >> 12")}
+), by_block AS (
+  INSERT INTO roll_block AS r SELECT id >> 12, outcome, count(*), ${blockTimes} FROM changed GROUP BY 1, 2
+  ON CONFLICT (block, outcome) DO UPDATE
+    SET n = r.n + excluded.n, first_at = least(r.first_at, excluded.first_at), last_at = greatest(r.last_at, excluded.last_at)
 ) SELECT 1`;
 
 const lowered = (table: string, key: string, source: string) =>

@@ -3,13 +3,15 @@ import { type EventFilter, type EventRow, eventColumns } from "../../../contract
 import type { Log } from "../../core/log.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
-import type { EventStore, KeyFilter, PlotCounts, PlotQuery, Scanned, ScanRange } from "./event-store.ts";
-import { filterSql, isIndexed, postgresDialect } from "./filter-sql.ts";
+import type { EventStore, KeyFilter, PlotCount, PlotFilter, PlotQuery, Scanned, ScanRange } from "./event-store.ts";
+import { filterSql, plotFilter, postgresDialect } from "./filter-sql.ts";
 import { createPostgresPool, postgresPlace } from "./postgres-pool.ts";
+import { createPostgresScans, idsBetween } from "./postgres-scans.ts";
 import { addEvents, clearEmptyRollups, countPlot, createMigrations, migrations, removeEvents } from "./postgres-schema.ts";
-import { hourPlotMs, lastIdOf, minutePlotMs } from "./rollup.ts";
-import { plotCounts, sampledEvents, stepLength, stepSource } from "./sqlite-plots.ts";
+import { lastIdOf } from "./rollup.ts";
+import { stepLength, stepSource } from "./sqlite-plots.ts";
 import { postgresStoreError } from "./store-error.ts";
+import { coverTime, hourPlotMs, minutePlotMs, type TimeRange } from "./time-cover.ts";
 
 export interface PostgresStoreOptions {
   /** postgres://user:password@host:port/database */
@@ -18,6 +20,7 @@ export interface PostgresStoreOptions {
   readonly now?: () => number;
 }
 
+/** Ids that one turn counts into the plots. */
 const turnIds = 16_384;
 const lockTimeoutMs = 2_000;
 /**
@@ -51,6 +54,8 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
 
   const all = <Row>(text: string, values: readonly unknown[] = []) =>
     connected(async (client) => (await client.query(text, [...values])).rows as Row[]);
+
+  const scans = createPostgresScans(all);
 
   const inTransaction = <Result>(use: (client: PoolClient) => Promise<Result>) =>
     connected(async (client) => {
@@ -103,56 +108,12 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
     return all(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`, [...values, top, limit, skip]);
   }
 
-  async function stretch(filter: EventFilter, { direction, from, to }: Omit<ScanRange, "limit">) {
-    const up = direction === "ascending";
-    const start = from ?? (up ? -1 : Number.MAX_SAFE_INTEGER);
-    const end = to ?? (up ? Number.MAX_SAFE_INTEGER : 0);
-    if (isIndexed(filter)) return { first: start, last: end, ended: true };
-    const [row] = await all<{ id: number | null }>(`SELECT ${up ? "min" : "max"}(id) AS id FROM events WHERE id ${up ? ">" : "<"} $1`, [
-      start,
-    ]);
-    const next = row?.id ?? null;
-    if (next === null || (up ? next > end : next < end)) return undefined;
-    const last = up ? Math.min(end, next + turnIds - 1) : Math.max(end, next - turnIds + 1);
-    return { first: start, last, ended: last === end };
-  }
-
-  const between = (up: boolean, first: number) =>
-    `id ${up ? ">" : "<"} ${parameter(first)} AND id ${up ? "<=" : ">="} ${parameter(first + 1)}`;
-
-  async function scan(filter: EventFilter, range: ScanRange): Promise<Scanned<EventRow[]>> {
-    const part = await stretch(filter, range);
-    if (!part) return { found: [], reached: range.from ?? 0, ended: true };
-    const up = range.direction === "ascending";
-    const { where, values } = filterSql(filter, postgresDialect);
-    const found = await all<EventRow>(
-      `SELECT ${columns} FROM events WHERE ${where} AND ${between(up, values.length + 1)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ${parameter(values.length + 3)}`,
-      [...values, part.first, part.last, range.limit],
-    );
-    if (found.length === range.limit) return { found, reached: (found.at(-1) as EventRow).id, ended: false };
-    return { found, reached: part.last, ended: part.ended };
-  }
-
-  async function countBetween(filter: EventFilter, range: ScanRange): Promise<Scanned<number>> {
-    const part = await stretch(filter, range);
-    if (!part) return { found: 0, reached: range.from ?? 0, ended: true };
-    const up = range.direction === "ascending";
-    const { where, values } = filterSql(filter, postgresDialect);
-    const [row] = await all<{ found: number; reached: number }>(
-      `SELECT count(*) AS found, ${up ? "max" : "min"}(id) AS reached FROM (SELECT id FROM events WHERE ${where}
-         AND ${between(up, values.length + 1)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ${parameter(values.length + 3)}) ids`,
-      [...values, part.first, part.last, range.limit],
-    );
-    const found = row?.found ?? 0;
-    return found === range.limit ? { found, reached: row?.reached ?? 0, ended: false } : { found, reached: part.last, ended: part.ended };
-  }
-
   async function remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Promise<Scanned<number>> {
-    const counted = await countBetween(filter, { ...range, direction: "ascending" });
+    const counted = await scans.countBetween(filter, { ...range, direction: "ascending" });
     if (counted.found === 0) return counted;
     const { where, values } = filterSql(filter, postgresDialect);
     const found = await inTransaction(async (client) => {
-      const { rows } = await client.query(removeEvents(`${where} AND ${between(true, values.length + 1)}`), [
+      const { rows } = await client.query(removeEvents(`${where} AND ${idsBetween(true, values.length + 1)}`), [
         ...values,
         range.from ?? -1,
         counted.reached,
@@ -185,22 +146,27 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
       return newest - upTo;
     });
 
-  async function plot({ step, since, filter }: PlotQuery): Promise<PlotCounts> {
-    const length = stepLength[step];
-    const device = Boolean(filter.device_id);
-    const known = device ? filter : { outcome: filter.outcome, language: filter.language, provider: filter.provider };
-    const { where, values } = filterSql(known, postgresDialect, 3);
-    const source = device
-      ? `(SELECT created_at AS at, language, provider, outcome, 1 AS n FROM events WHERE ${where} AND $1::text <> '' ORDER BY id DESC LIMIT ${sampledEvents}) e WHERE at >= $2`
-      : `roll_plot WHERE step = $1 AND at >= $2 AND ${where}`;
-    const read = (name: string) =>
-      all<{ name: string; outcome: string; events: number }>(
-        `SELECT ${name} AS name, outcome, sum(n)::bigint AS events FROM ${source} GROUP BY 1, 2 ORDER BY 1, 2`,
-        [stepSource[step], since, ...values],
+  async function plot({ step, since, filter }: PlotQuery): Promise<PlotCount[]> {
+    const { where, values } = filterSql(plotFilter(filter), postgresDialect, 3);
+    const named = `substr(at, 1, ${stepLength[step]}) AS at, language, provider, outcome, sum(n)::bigint AS events`;
+    return await all(
+      `SELECT ${named} FROM roll_plot WHERE step = $1 AND at >= $2 AND n > 0 AND ${where} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+      [stepSource[step], since, ...values],
+    );
+  }
+
+  async function countPlotted(filter: PlotFilter, time: TimeRange) {
+    const { where, values } = filterSql(plotFilter(filter), postgresDialect, 4);
+    const { spans, edges } = coverTime(time, now());
+    let found = 0;
+    for (const { step, since, until } of spans) {
+      const [row] = await all<{ n: number }>(
+        `SELECT coalesce(sum(n), 0)::bigint AS n FROM roll_plot WHERE step = $1 AND at >= $2 AND ($3::text IS NULL OR at < $3) AND ${where}`,
+        [step, since, until ?? null, ...values],
       );
-    const counts = plotCounts(await read(`substr(at, 1, ${length})`), await read("language"), await read("provider"));
-    const sampled = device ? counts.steps.reduce((sum, { events }) => sum + events, 0) : 0;
-    return { ...counts, ...(sampled >= sampledEvents && { sampled }) };
+      found += row?.n ?? 0;
+    }
+    return { found, edges };
   }
 
   return {
@@ -242,11 +208,13 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
          GROUP BY device_id ORDER BY device_id LIMIT $2`,
         [prefix, limit],
       ),
-    scan,
-    countBetween,
+    scan: scans.scan,
+    countBetween: scans.countBetween,
+    plotBetween: scans.plotBetween,
     remove,
     catchUpPlots,
     plot,
+    countPlotted,
     async close() {
       await pool?.end();
       pool = undefined;

@@ -3,6 +3,7 @@ import type { EventRow } from "../../../contract/events.ts";
 /** Ids of one block are counted together; a deep page skips whole blocks by their counts. */
 export const blockBits = 12;
 export const blockOf = (id: number): number => Math.floor(id / 2 ** blockBits);
+export const firstIdOf = (block: number): number => block * 2 ** blockBits;
 export const lastIdOf = (block: number): number => (block + 1) * 2 ** blockBits - 1;
 
 export type RollupSource = Pick<EventRow, "created_at" | "device_id" | "outcome">;
@@ -11,19 +12,19 @@ export type RollupSource = Pick<EventRow, "created_at" | "device_id" | "outcome"
 export interface RollupCounts {
   readonly days: readonly (readonly [day: string, outcome: string, events: number])[];
   readonly devices: readonly (readonly [device: string, outcome: string, events: number])[];
-  readonly blocks: readonly (readonly [block: number, outcome: string, events: number])[];
+  /** With the oldest and the newest time of the events: a search by time passes over whole blocks. */
+  readonly blocks: readonly (readonly [block: number, outcome: string, events: number, firstAt: string, lastAt: string])[];
 }
 
 export function rollUp(events: readonly RollupSource[], idOf: (index: number) => number): RollupCounts {
   const days = new Map<string, [string, string, number]>();
   const devices = new Map<string, [string, string, number]>();
-  const blocks = new Map<string, [number, string, number]>();
+  const blocks = new Map<string, [number, string, number, string, string]>();
   for (let index = 0; index < events.length; index++) {
     const { created_at, device_id, outcome } = events[index] as RollupSource;
-    const block = blockOf(idOf(index));
     addTo(days, created_at.slice(0, 10), outcome);
     addTo(devices, device_id, outcome);
-    addTo(blocks, block, outcome);
+    addToBlock(blocks, blockOf(idOf(index)), outcome, created_at);
   }
   return { days: [...days.values()], devices: [...devices.values()], blocks: [...blocks.values()] };
 }
@@ -35,6 +36,14 @@ function addTo<Key extends string | number>(counts: Map<string, [Key, string, nu
   else counts.set(name, [key, outcome, 1]);
 }
 
-/** How long counts by the minute and by the hour are kept for the plots; those by the day stay. */
-export const minutePlotMs = 48 * 3_600_000;
-export const hourPlotMs = 62 * 86_400_000;
+function addToBlock(counts: Map<string, [number, string, number, string, string]>, block: number, outcome: string, at: string): void {
+  const name = `${block}\0${outcome}`;
+  const known = counts.get(name);
+  if (!known) {
+    counts.set(name, [block, outcome, 1, at, at]);
+    return;
+  }
+  known[2] += 1;
+  if (at < known[3]) known[3] = at;
+  if (at > known[4]) known[4] = at;
+}

@@ -3,6 +3,7 @@ import type { Database } from "better-sqlite3";
 import { newEventColumns } from "../completion-event.ts";
 import {
   columnDefinition,
+  createBlocks,
   createEvents,
   createIndexes,
   createMigrations,
@@ -28,6 +29,13 @@ const migrations: readonly Migration[] = [
       // A file may say that it is up to date and come from another line of history.
       bringColumnsUpToDate(database);
       for (const statement of [...createIndexes, ...createRollups, ...fillRollups]) database.exec(statement);
+    },
+  },
+  {
+    id: 4,
+    name: "0004_block_times",
+    run(database) {
+      for (const statement of createBlocks) database.exec(statement);
     },
   },
 ];

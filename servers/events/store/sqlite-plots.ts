@@ -1,13 +1,12 @@
 import type { Database } from "better-sqlite3";
 import { eventTime } from "../completion-event.ts";
-import type { PlotCounts, PlotQuery } from "./event-store.ts";
-import { filterSql, sqliteDialect } from "./filter-sql.ts";
-import { hourPlotMs, minutePlotMs } from "./rollup.ts";
+import type { PlotCount, PlotFilter, PlotQuery } from "./event-store.ts";
+import { filterSql, plotFilter, sqliteDialect } from "./filter-sql.ts";
 import type { SqliteRollups } from "./sqlite-rollups.ts";
+import { coverTime, hourPlotMs, minutePlotMs, type TimeRange } from "./time-cover.ts";
 
 /** Ids that one turn counts: some tens of milliseconds. */
 const turnIds = 16_384;
-export const sampledEvents = 50_000;
 /** Characters of "2026-11-20T23:28" that name a step. */
 export const stepLength = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
 /** Which counts of `roll_plot` a step is made of. */
@@ -15,7 +14,7 @@ export const stepSource = { minute: "minute", "10 minutes": "minute", hour: "hou
 
 /**
  * Counts for the plots are made when somebody looks, from where the last look ended: storing an event does not pay for them.
- * Deleting does, in `uncount`.
+ * Deleting does, in `remove`.
  */
 export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
   const newest = database.prepare("SELECT coalesce(max(id), 0) FROM events").pluck();
@@ -47,49 +46,30 @@ export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
       return end - upTo;
     },
 
-    read({ step, since, filter }: PlotQuery): PlotCounts {
-      const length = stepLength[step];
-      if (filter.device_id) {
-        const { where, values } = filterSql(filter, sqliteDialect);
-        const source = `FROM (SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${sampledEvents}) WHERE created_at >= ?`;
-        const bound = [...values, since];
-        const read = (name: string) =>
-          database
-            .prepare(`SELECT ${name} AS name, outcome, count(*) AS events ${source} GROUP BY 1, 2 ORDER BY 1, 2`)
-            .all(...bound) as NamedCount[];
-        const sampled = database
-          .prepare(`SELECT count(*) ${source}`)
+    read({ step, since, filter }: PlotQuery): PlotCount[] {
+      const { where, values } = filterSql(plotFilter(filter), sqliteDialect);
+      const columns = `substr(at, 1, ${stepLength[step]}) AS at, language, provider, outcome, sum(n) AS events`;
+      return database
+        .prepare(
+          `SELECT ${columns} FROM roll_plot WHERE step = ? AND at >= ? AND n > 0 AND ${where} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4`,
+        )
+        .all(stepSource[step], since, ...values) as PlotCount[];
+    },
+
+    count(filter: PlotFilter, time: TimeRange, now: number): { found: number; edges: readonly TimeRange[] } {
+      const { where, values } = filterSql(plotFilter(filter), sqliteDialect);
+      const { spans, edges } = coverTime(time, now);
+      let found = 0;
+      for (const { step, since, until } of spans) {
+        const bound = until === undefined ? [] : [until];
+        found += database
+          .prepare(
+            `SELECT coalesce(sum(n), 0) FROM roll_plot WHERE step = ? AND at >= ?${until === undefined ? "" : " AND at < ?"} AND ${where}`,
+          )
           .pluck()
-          .get(...bound) as number;
-        return {
-          ...plotCounts(read(`substr(created_at, 1, ${length})`), read("language"), read("provider")),
-          ...(sampled >= sampledEvents && { sampled }),
-        };
+          .get(step, since, ...bound, ...values) as number;
       }
-      const { where, values } = filterSql({ outcome: filter.outcome, language: filter.language, provider: filter.provider }, sqliteDialect);
-      const source = `FROM roll_plot WHERE step = ? AND at >= ? AND ${where}`;
-      const bound = [stepSource[step], since, ...values];
-      const read = (name: string) =>
-        database
-          .prepare(`SELECT ${name} AS name, outcome, sum(n) AS events ${source} GROUP BY 1, 2 ORDER BY 1, 2`)
-          .all(...bound) as NamedCount[];
-      return plotCounts(read(`substr(at, 1, ${length})`), read("language"), read("provider"));
+      return { found, edges };
     },
   };
 }
-
-interface NamedCount {
-  readonly name: string;
-  readonly outcome: string;
-  readonly events: number;
-}
-
-export const plotCounts = (
-  steps: readonly NamedCount[],
-  languages: readonly NamedCount[],
-  providers: readonly NamedCount[],
-): PlotCounts => ({
-  steps: steps.map(({ name, outcome, events }) => ({ at: name, outcome, events })),
-  languages,
-  providers,
-});

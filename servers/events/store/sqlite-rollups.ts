@@ -11,7 +11,8 @@ export interface SqliteRollups {
 
 export function createSqliteRollups(database: Database): SqliteRollups {
   const addDay = database.prepare("INSERT INTO roll_day VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n");
-  const addBlock = database.prepare("INSERT INTO roll_block VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET n = n + excluded.n");
+  const addBlock = database.prepare(`INSERT INTO roll_block (block, outcome, n, first_at, last_at) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET n = n + excluded.n, first_at = min(first_at, excluded.first_at), last_at = max(last_at, excluded.last_at)`);
   const raiseDevice = database.prepare("UPDATE roll_device SET n = n + ? WHERE device_id = ? AND outcome = ?");
   const insertDevice = database.prepare("INSERT INTO roll_device VALUES (?, ?, ?)");
   const anyOfDevice = database.prepare("SELECT 1 FROM roll_device WHERE device_id = ? LIMIT 1").pluck();

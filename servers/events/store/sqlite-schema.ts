@@ -42,7 +42,6 @@ export const createIndexes = [
 export const createRollups = [
   "CREATE TABLE roll_day (day TEXT NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (day, outcome)) WITHOUT ROWID",
   "CREATE TABLE roll_device (device_id TEXT NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (device_id, outcome)) WITHOUT ROWID",
-  "CREATE TABLE roll_block (block INTEGER NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (block, outcome)) WITHOUT ROWID",
   // "devices": how many there are; "plotted": the plots' tables hold every event up to this id.
   "CREATE TABLE roll_counter (name TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID",
   `CREATE TABLE roll_plot (step TEXT NOT NULL, at TEXT NOT NULL, language TEXT NOT NULL, provider TEXT NOT NULL, outcome TEXT NOT NULL,
@@ -52,7 +51,14 @@ export const createRollups = [
 export const fillRollups = [
   "INSERT INTO roll_day SELECT substr(created_at, 1, 10), outcome, count(*) FROM events GROUP BY 1, 2",
   "INSERT INTO roll_device SELECT device_id, outcome, count(*) FROM events GROUP BY 1, 2",
-  "INSERT INTO roll_block SELECT id >> 12, outcome, count(*) FROM events GROUP BY 1, 2",
   "INSERT INTO roll_counter SELECT 'devices', count(DISTINCT device_id) FROM roll_device",
   "INSERT INTO roll_counter VALUES ('plotted', 0)",
+];
+
+/** Of blocks of ids: how many events, and between which times. Deleting leaves the times wider than they need be. */
+export const createBlocks = [
+  "DROP TABLE IF EXISTS roll_block",
+  `CREATE TABLE roll_block (block INTEGER NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, first_at TEXT NOT NULL, last_at TEXT NOT NULL,
+    PRIMARY KEY (block, outcome)) WITHOUT ROWID`,
+  "INSERT INTO roll_block SELECT id >> 12, outcome, count(*), min(created_at), max(created_at) FROM events GROUP BY 1, 2",
 ];

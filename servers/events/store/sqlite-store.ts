@@ -5,12 +5,14 @@ import type { Log } from "../../core/log.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
-import type { EventStore, KeyFilter, Scanned, ScanRange } from "./event-store.ts";
-import { filterSql, isIndexed, sqliteDialect } from "./filter-sql.ts";
+import type { EventStore, KeyFilter, PlotFilter, Scanned, ScanRange } from "./event-store.ts";
+import { filterSql, sqliteDialect } from "./filter-sql.ts";
 import { lastIdOf, type RollupSource, rollUp } from "./rollup.ts";
 import { migrateSqlite } from "./sqlite-migration.ts";
 import { createSqlitePlots } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
+import { between, createSqliteScans } from "./sqlite-scans.ts";
+import type { TimeRange } from "./time-cover.ts";
 
 export interface SqliteStoreOptions {
   readonly file: string;
@@ -20,8 +22,6 @@ export interface SqliteStoreOptions {
   readonly now?: () => number;
 }
 
-/** Ids that one turn of a scan without an index looks at. */
-const turnIds = 16_384;
 /** Whoever can wait longer for another program does so outside, without holding up the process. */
 const busyMs = 5;
 const columns = eventColumns.join(", ");
@@ -86,11 +86,13 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
     newestId: () => guarded(({ newestId }) => newestId.get() as number),
     devices: (prefix, limit) =>
       guarded(({ devices }) => devices.all(prefix, `${prefix}\u{10ffff}`, limit) as { device_id: string; events: number }[]),
-    scan: (filter, range) => guarded(({ scan }) => scan(filter, range)),
-    countBetween: (filter, range) => guarded(({ countBetween }) => countBetween(filter, range)),
+    scan: (filter, range) => guarded(({ scans }) => scans.scan(filter, range)),
+    countBetween: (filter, range) => guarded(({ scans }) => scans.countBetween(filter, range)),
+    plotBetween: (filter, step, range) => guarded(({ scans }) => scans.plotBetween(filter, step, range)),
     remove: (filter, range) => guarded(({ remove }) => remove(filter, range)),
     catchUpPlots: () => guarded(({ catchUpPlots }) => catchUpPlots()),
     plot: (query) => guarded(({ plots }) => plots.read(query)),
+    countPlotted: (filter, time) => guarded(({ countPlotted }) => countPlotted(filter, time)),
     async close() {
       opened?.database.close();
       opened = undefined;
@@ -132,6 +134,7 @@ function prepare(database: Sqlite.Database, now: () => number) {
     }
     return statement;
   };
+  const scans = createSqliteScans(sql);
 
   function inTransaction<Result>(work: () => Result): Result {
     begin.run();
@@ -215,55 +218,9 @@ function prepare(database: Sqlite.Database, now: () => number) {
     };
   }
 
-  /** The ids of one turn: a bounded number of rows by an index, or a bounded stretch of the table without one. */
-  function stretch(
-    filter: EventFilter,
-    { direction, from, to }: Omit<ScanRange, "limit">,
-  ): { first: number; last: number; ended: boolean } | undefined {
-    const up = direction === "ascending";
-    const start = from ?? (up ? -1 : Number.MAX_SAFE_INTEGER);
-    const end = to ?? (up ? Number.MAX_SAFE_INTEGER : 0);
-    if (isIndexed(filter)) return { first: start, last: end, ended: true };
-    const next = sql(`SELECT ${up ? "min" : "max"}(id) FROM events WHERE id ${up ? ">" : "<"} ?`)
-      .pluck()
-      .get(start) as number | null;
-    if (next === null || (up ? next > end : next < end)) return undefined;
-    const last = up ? Math.min(end, next + turnIds - 1) : Math.max(end, next - turnIds + 1);
-    return { first: start, last, ended: last === end };
-  }
-
-  const between = (up: boolean) => (up ? "id > ? AND id <= ?" : "id < ? AND id >= ?");
-
-  function scan(filter: EventFilter, range: ScanRange): Scanned<EventRow[]> {
-    const part = stretch(filter, range);
-    if (!part) return { found: [], reached: range.from ?? 0, ended: true };
-    const up = range.direction === "ascending";
-    const { where, values } = filterSql(filter, sqliteDialect);
-    const found = sql(`SELECT ${columns} FROM events WHERE ${where} AND ${between(up)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ?`).all(
-      ...values,
-      part.first,
-      part.last,
-      range.limit,
-    ) as EventRow[];
-    if (found.length === range.limit) return { found, reached: (found.at(-1) as EventRow).id, ended: false };
-    return { found, reached: part.last, ended: part.ended };
-  }
-
-  function countBetween(filter: EventFilter, range: ScanRange): Scanned<number> {
-    const part = stretch(filter, range);
-    if (!part) return { found: 0, reached: range.from ?? 0, ended: true };
-    const { where, values } = filterSql(filter, sqliteDialect);
-    const up = range.direction === "ascending";
-    const ids = `SELECT id FROM events WHERE ${where} AND ${between(up)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ?`;
-    const [found, reached] = sql(`SELECT count(*), ${up ? "max" : "min"}(id) FROM (${ids})`)
-      .raw()
-      .get(...values, part.first, part.last, range.limit) as [number, number];
-    return found === range.limit ? { found, reached, ended: false } : { found, reached: part.last, ended: part.ended };
-  }
-
   function remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Scanned<number> {
     return inTransaction(() => {
-      const counted = countBetween(filter, { ...range, direction: "ascending" });
+      const counted = scans.countBetween(filter, { ...range, direction: "ascending" });
       if (counted.found === 0) return counted;
       const { where, values } = filterSql(filter, sqliteDialect);
       const gone = sql(
@@ -282,7 +239,8 @@ function prepare(database: Sqlite.Database, now: () => number) {
     });
   }
 
+  const countPlotted = (filter: PlotFilter, time: TimeRange) => plots.count(filter, time, now());
   const catchUpPlots = () => (newestId.get() === rollups.counter("plotted") ? 0 : inTransaction(() => plots.catchUp(now())));
 
-  return { database, newestId, devices, plots, add, page, count, stats, scan, countBetween, remove, catchUpPlots };
+  return { database, newestId, devices, plots, scans, add, page, count, stats, remove, countPlotted, catchUpPlots };
 }

@@ -1,0 +1,58 @@
+import type { EventFilter } from "../../contract/events.ts";
+import { nextTurn } from "./jobs/event-jobs.ts";
+import type { EventStore } from "./store/event-store.ts";
+import { isKeyFilter, isPlotFilter } from "./store/filter-sql.ts";
+
+export interface Matching {
+  /** A lower bound where `exact` is false. */
+  readonly matching: number;
+  readonly exact: boolean;
+}
+
+/** For what is looked for event by event; after it, what was found so far is the answer. */
+const scanBudgetMs = 250;
+const catchUpMs = 150;
+const eventsAtOnce = 50_000;
+
+/**
+ * How many match. Device and outcome are known to the rollups; outcome, language, provider and time to the plots' tables, but for the
+ * seconds at both ends of a time; a text, and a device with others, are looked for within a bounded time.
+ */
+export async function countMatching(store: EventStore, filter: EventFilter): Promise<Matching> {
+  if (isKeyFilter(filter)) return { matching: await store.count(filter), exact: true };
+  const until = performance.now() + scanBudgetMs;
+  if (!isPlotFilter(filter)) return await countByScan(store, filter, until);
+  const behind = await catchUpPlots(store);
+  const { found, edges } = await store.countPlotted(filter, filter);
+  let matching = found;
+  let exact = behind === 0;
+  for (const edge of edges) {
+    const counted = await countByScan(store, { ...filter, ...edge }, until);
+    matching += counted.matching;
+    exact &&= counted.exact;
+  }
+  return { matching, exact };
+}
+
+async function countByScan(store: EventStore, filter: EventFilter, until: number): Promise<Matching> {
+  let matching = 0;
+  let from: number | undefined;
+  for (;;) {
+    const counted = await store.countBetween(filter, { direction: "descending", from, limit: eventsAtOnce });
+    matching += counted.found;
+    from = counted.reached;
+    if (counted.ended) return { matching, exact: true };
+    if (performance.now() > until) return { matching, exact: false };
+    await nextTurn();
+  }
+}
+
+/** Counts new events into the plots' tables for a bounded time; resolves with how many are left. */
+export async function catchUpPlots(store: EventStore): Promise<number> {
+  const startedAt = performance.now();
+  for (;;) {
+    const left = await store.catchUpPlots();
+    if (left === 0 || performance.now() - startedAt > catchUpMs) return left;
+    await nextTurn();
+  }
+}
