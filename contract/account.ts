@@ -64,7 +64,8 @@ export interface AccountUserPage {
   readonly matching: number;
 }
 
-export type SessionState = "waiting for code" | "live" | "ended";
+/** "expired": none of its tokens holds any longer by the user's clock, which may be set back. */
+export type SessionState = "waiting for code" | "live" | "expired" | "ended";
 
 /** One login and the tokens that came of it. */
 export interface AccountSession {
@@ -143,7 +144,7 @@ export interface AccountViews {
     readonly liveTokens: number;
     /** Since the start. */
     readonly logins: number;
-    readonly refused: number;
+    readonly failedLogins: number;
     /** Counts up with every change of users, so that a page knows when to ask again. */
     readonly usersRevision: number;
   };
@@ -168,13 +169,27 @@ export interface AccountViews {
 const none = z.strictObject({});
 const page = { offset: z.int().min(0).default(0), limit: z.int().min(1).max(500).default(100) };
 const userId = z.int().min(1);
-const email = z
+export const emailAddress = z
   .string()
   .max(200)
   .regex(/^[^\s@:]+@[^\s@:]+$/, "An e-mail address has one @, and neither spaces nor colons.");
 const password = z.string().min(1).max(1_000);
+const contactText = z
+  .string()
+  .trim()
+  .max(200)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  .regex(/^[^\0-\x1f\x7f]*$/, "Neither line breaks nor other control characters.");
+// ISO 3166-1 alpha-2
+const country = z
+  .string()
+  .trim()
+  .regex(/^(?:[A-Za-z]{2})?$/, "Two letters, such as US, or nothing.")
+  .toUpperCase();
+/** What a field of a contact may hold, set here or by PUT /details. */
+export const contactValue = (name: ContactField): z.ZodString => (name === "country" ? country : contactText);
 const contact = z.strictObject(
-  Object.fromEntries(contactFields.map((name) => [name, z.string().max(200).optional()])) as Record<
+  Object.fromEntries(contactFields.map((name) => [name, contactValue(name).optional()])) as Record<
     ContactField,
     z.ZodOptional<z.ZodString>
   >,
@@ -185,8 +200,13 @@ export const accountActions = {
   "user.list": operation<AccountUserPage>()(z.strictObject({ text: z.string().max(200).default(""), ...page })),
   /** Null where there is no such user. */
   "user.read": operation<AccountUserDetails | null>()(z.strictObject({ id: userId })),
-  "user.add": operation<AccountUserDetails>()(z.strictObject({ email, password, contact: contact.default({}) })),
-  "user.edit": operation<AccountUserDetails>()(z.strictObject({ id: userId, email: email.optional(), contact: contact.default({}) })),
+  /** With `furnished`, a hosting service, a DNS zone and invoices of its own, so that every call of the API has something to tell. */
+  "user.add": operation<AccountUserDetails>()(
+    z.strictObject({ email: emailAddress, password, contact: contact.default({}), furnished: z.boolean().default(false) }),
+  ),
+  "user.edit": operation<AccountUserDetails>()(
+    z.strictObject({ id: userId, email: emailAddress.optional(), contact: contact.default({}) }),
+  ),
   /** Disabling ends every session of the user. */
   "user.enable": operation<AccountUserDetails>()(z.strictObject({ id: userId, enabled: z.boolean() })),
   "user.remove": operation<{ readonly removed: boolean }>()(z.strictObject({ id: userId })),
@@ -214,6 +234,8 @@ export const accountActions = {
   "session.list": operation<AccountSessionPage>()(
     z.strictObject({ user: userId.optional(), text: z.string().max(200).default(""), live: z.boolean().default(false), ...page }),
   ),
+  /** Null where there is no such session. */
+  "session.read": operation<AccountSession | null>()(z.strictObject({ id: z.string().max(100) })),
   /** Revokes its tokens too. */
   "session.end": operation<{ readonly ended: boolean }>()(z.strictObject({ id: z.string().max(100) })),
   "token.list": operation<AccountTokenPage>()(
@@ -227,6 +249,7 @@ export const accountActions = {
   ),
   /** From now on it is refused as if its time were over. */
   "token.expire": operation<{ readonly expired: boolean }>()(z.strictObject({ id: z.string().max(100) })),
+  /** With the last one that held, its session ends. */
   "token.revoke": operation<{ readonly revoked: boolean }>()(z.strictObject({ id: z.string().max(100) })),
 
   /** Forgets every counted failure. */

@@ -8,6 +8,8 @@ export interface HttpBody {
   readonly bytes: number;
   /** The first of them, base64; shorter than `bytes` where the recorder's limit cut it. */
   readonly base64: string;
+  /** Where values in `base64` are hidden: how many bytes it was told from. */
+  readonly hiddenIn?: number;
 }
 
 /**

@@ -33,7 +33,7 @@ import { openAccountStore } from "./store/account-store.ts";
 import { putSampleData, sampleUser } from "./store/sample-data.ts";
 
 /** Fields of the API's own bodies, and what clients may send in their place. */
-const isSecret = (name: string) => /token|refresh|pass|pwd|secret|credential|^auth|^code$|^otp$/i.test(name);
+const isSecret = (name: string) => /token|refresh|pass|pwd|^pw$|^pin$|secret|credential|^auth|^code$|^otp$/i.test(name);
 
 export async function startAccount(
   context: ServiceContext<AccountConfig, AccountActions>,

@@ -186,7 +186,9 @@ export class HttpEntry implements TrafficEntry {
   #tellBody(body: BodyCapture): HttpBody {
     const { bodyLimit, redaction } = this.head;
     if (!redaction) return body.tell(bodyLimit);
-    return { bytes: body.bytes, base64: redaction.body(body.kept(bodyLimit)).toString("base64") };
+    const kept = body.kept(bodyLimit);
+    const told = redaction.body(kept);
+    return { bytes: body.bytes, base64: told.toString("base64"), ...(!told.equals(kept) && { hiddenIn: kept.length }) };
   }
 
   #preview(body: BodyCapture): string {

@@ -66,8 +66,17 @@ export interface LoggedExchange {
   readonly bytesOut: number;
   readonly client: string;
   readonly peer: string;
+  /** Who asked and why not, where the service knows. */
+  readonly user?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
-/** "GET /api/data 200 1.2 ms 35 B curl 127.0.0.1:53110" */
-export const httpLogLine = (exchange: LoggedExchange): string =>
-  `${exchange.method} ${loggedTarget(exchange.target)} ${exchange.outcome} ${durationText(exchange.tookMs)} ${exchange.bytesOut} B ${exchange.client || "-"} ${exchange.peer}`;
+/** "GET /api/data 200 1.2 ms 35 B curl 127.0.0.1:53110", and behind it who asked and why not: "joe@example.com: tokenexpired" */
+export function httpLogLine({ method, target, outcome, tookMs, bytesOut, client, peer, user, reason }: LoggedExchange): string {
+  // A reason may name what the client sent.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
+  const why = reason?.replace(/[\0-\x1f\x7f]/g, " ").slice(0, shownTarget);
+  const who = [user, why].filter((part) => part !== undefined).join(": ");
+  const line = `${method} ${loggedTarget(target)} ${outcome} ${durationText(tookMs)} ${bytesOut} B ${client || "-"} ${peer}`;
+  return who === "" ? line : `${line} ${who}`;
+}

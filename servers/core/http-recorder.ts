@@ -96,8 +96,9 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
     if (!log.enabled(level)) return;
     const { method, client, connection } = entry.head;
     const target = maskPath?.(entry.head.target) ?? entry.head.target;
-    const { outcomeText: outcome, tookMs } = entry;
-    log[level](httpLogLine({ method, target, outcome, tookMs, bytesOut: entry.responseBody.bytes, client, peer: connection.remote }));
+    const { outcomeText: outcome, tookMs, user, reason } = entry;
+    const bytesOut = entry.responseBody.bytes;
+    log[level](httpLogLine({ method, target, outcome, tookMs, bytesOut, client, peer: connection.remote, user, reason }));
   }
 
   function onResponseClose(this: RecordedResponse): void {

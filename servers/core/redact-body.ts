@@ -22,9 +22,19 @@ const redactForm = (text: string, isSecret: IsSecret) =>
       const equals = pair.indexOf("=");
       if (equals === -1) return pair === "" ? "" : hidden;
       const name = pair.slice(0, equals);
-      return formNameParts(name).some(isSecret) ? `${name}=${hidden}` : pair;
+      return formNameParts(name).some(isSecret) || holdsSecret(pair.slice(equals + 1), isSecret) ? `${name}=${hidden}` : pair;
     })
     .join("&");
+
+/** A value that is JSON itself: payload={"code":"123456"}. */
+function holdsSecret(value: string, isSecret: IsSecret): boolean {
+  try {
+    const text = decodeURIComponent(value.replaceAll("+", " ")).trim();
+    return (text[0] === "{" || text[0] === "[") && redactJson(text, isSecret) !== text;
+  } catch {
+    return true;
+  }
+}
 
 /** "payload[code]" is named by each of its parts; what cannot be decoded counts as a secret's name. */
 function formNameParts(name: string): string[] {

@@ -50,6 +50,8 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
         try {
           const { outbox: itsOutbox, endpoints } = await running;
           outbox = itsOutbox;
+          // What it said while it started stands before the line that it listens.
+          outbox.flush();
           link.post({ type: "running", endpoints });
         } catch (error) {
           link.post({ type: "failed", failure: toFailure(error) });

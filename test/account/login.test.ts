@@ -123,6 +123,17 @@ it("[AC-6] of many who bring the same refresh token at once, one gets a pair", a
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
+it("[AC-7] a session keeps its newest 500 tokens; a refresh token that was forgotten ends it all the same", async () => {
+  const { url, act } = await startAccount();
+  const first = await login(url);
+  let pair = first;
+  for (let round = 0; round < 260; round++) pair = (await send(`${url}/token`, "POST", { refresh_token: pair.refresh })).json;
+  expect((await act("token.list", {})).matching).toBe(500);
+  expect((await ask(`${url}/details`, { headers: bearer(pair.token) })).status).toBe(200);
+  expect((await send(`${url}/token`, "POST", { refresh_token: first.refresh })).text).toBe('{"error":["tokenused"]}');
+  expect((await ask(`${url}/details`, { headers: bearer(pair.token) })).text).toBe('{"error":["tokenrevoked"]}');
+});
+
 it("[AC-7] a refresh token that comes a second time ends its session, and no other", async () => {
   const { url } = await startAccount();
   const [stolen, other] = [await login(url), await login(url)];

@@ -84,6 +84,106 @@ it("[AC-49] sessions and tokens are listed decoded; one is expired or revoked no
   expect((await act("session.list", {})).sessions[0]).toMatchObject({ state: "ended", ended: "ended from the dashboard", liveTokens: 0 });
 });
 
+it("[AC-48] a user may come with a service, a zone and invoices, and what is done to users is logged", async () => {
+  const { url, act, logs } = await startAccount();
+  const { id, zones } = await act("user.add", { email: "new@example.com", password: "one", furnished: true });
+  expect(zones).toBe(1);
+  const own = basic("new@example.com", "one");
+  const dns = (await ask(`${url}/dns`, { headers: own })).json;
+  expect(dns.zones).toEqual([{ domain_id: "1181", name: "user-5.example", service_id: dns.service_ids[0] }]);
+  expect((await ask(`${url}/service/${dns.service_ids[0]}/dns/1181`, { headers: own })).json.records["0"]).toMatchObject({ type: "SOA" });
+  expect((await ask(`${url}/invoice`, { headers: own })).json.invoices.map((invoice: { id: string }) => invoice.id)).toEqual([
+    "1007",
+    "1006",
+  ]);
+  expect((await ask(`${url}/service`, { headers: own })).json.services).toHaveLength(2);
+  const pair = await login(url, "new@example.com", "one");
+  await act("token.expire", { id: claimsOf(pair.token).jti });
+  await act("token.revoke", { id: claimsOf(pair.refresh).jti });
+  const other = claimsOf((await login(url, "new@example.com", "one")).token).sid;
+  await act("session.end", { id: other });
+  await act("user.edit", { id, email: "newer@example.com" });
+  await act("user.shiftClock", { id, seconds: 60 });
+  await act("totp.setUp", { id });
+  await act("totp.remove", { id });
+  await act("limits.reset", {});
+  await act("user.remove", { id });
+  await expect.poll(() => logs.at(-1)?.text).toBe("Removed user newer@example.com");
+  const requests = /^(?:GET|POST) /;
+  expect(logs.map(({ text }) => text).filter((text) => !requests.test(text) && text.includes("@example.com"))).toEqual([
+    "Added user new@example.com",
+    "Expired an access token of new@example.com",
+    "Revoked a refresh token of new@example.com",
+    "Ended a session of new@example.com",
+    "Edited user new@example.com, newer@example.com from now on",
+    "Shifted the clock of newer@example.com: 60 s from now",
+    "Set up the second factor of newer@example.com",
+    "Removed the second factor of newer@example.com",
+    "Removed user newer@example.com",
+  ]);
+});
+
+it("[AC-48] a contact holds what PUT /details takes, and the same is refused in both", async () => {
+  const { url, act } = await startAccount();
+  for (const country of ["Germany", "D", "D1", "\u0001E"]) {
+    await expect(act("user.edit", { id: 1, contact: { country } })).rejects.toMatchObject({ code: "CALL_INVALID" });
+    expect((await send(`${url}/details`, "PUT", { country }, basic())).text).toBe('{"error":["invalidfield: country"]}');
+  }
+  for (const [given, kept] of [
+    ["", ""],
+    [" de ", "DE"],
+  ] as const) {
+    expect((await act("user.edit", { id: 1, contact: { country: given } })).contact.country).toBe(kept);
+    expect((await send(`${url}/details`, "PUT", { country: given }, basic())).json.client.country).toBe(kept);
+  }
+  // A user that the page made sends back what it was told.
+  await act("user.add", { email: "new@example.com", password: "one" });
+  expect((await send(`${url}/details`, "PUT", { country: "" }, basic("new@example.com", "one"))).status).toBe(200);
+  await expect(act("user.edit", { id: 1, contact: { city: "a\nb" } })).rejects.toMatchObject({ code: "CALL_INVALID" });
+});
+
+it("[AC-49] a session whose last token is over is expired, by the user's clock, and ended when it was revoked", async () => {
+  const service = await startAccount();
+  const { url, act, view } = service;
+  const id = await userId(service);
+  const first = await login(url);
+  await login(url);
+  const states = async () => (await act("session.list", {})).sessions.map(({ state, liveTokens }) => `${state} ${liveTokens}`);
+  const counts = async () => [(await act("session.list", { live: true })).matching, (await act("user.read", { id }))?.liveSessions];
+  expect([await states(), await counts()]).toEqual([
+    ["live 2", "live 2"],
+    [2, 2],
+  ]);
+  await act("token.expire", { id: claimsOf(first.token).jti });
+  expect(await states()).toEqual(["live 2", "live 1"]);
+  await act("token.expire", { id: claimsOf(first.refresh).jti });
+  expect([await states(), await counts()]).toEqual([
+    ["live 2", "expired 0"],
+    [1, 1],
+  ]);
+  await act("user.shiftClock", { id, seconds: 31 * 86_400 });
+  expect([await states(), await counts()]).toEqual([
+    ["expired 0", "expired 0"],
+    [0, 0],
+  ]);
+  expect((await act("user.list", {})).users[0]?.liveSessions).toBe(0);
+  await view("totals", ({ liveSessions, liveTokens }) => liveSessions === 0 && liveTokens === 0);
+  await act("user.shiftClock", { id, seconds: 0 });
+  expect([await states(), await counts()]).toEqual([
+    ["live 2", "expired 0"],
+    [1, 1],
+  ]);
+  const last = (await act("token.list", { live: true })).tokens;
+  for (const token of last) await act("token.revoke", { id: token.id });
+  expect(await act("session.read", { id: last[0]?.sessionId ?? "" })).toMatchObject({ state: "ended", ended: "last token revoked" });
+  expect(await act("session.read", { id: "unknown" })).toBeNull();
+  // Who has not brought the code in time waits no longer.
+  const half = await send(`${url}/login`, "POST", { username: "mfa@example.com", password });
+  expect((await states())[0]).toBe("waiting for code 1");
+  await act("token.expire", { id: claimsOf(half.json.mfa.token).jti });
+  expect((await states())[0]).toBe("expired 0");
+});
+
 it("[AC-50] shifting one user's clock ages that user's tokens and no other's, and back again", async () => {
   const service = await startAccount();
   const { url, act } = service;
@@ -108,6 +208,7 @@ it("[AC-51] try makes real requests: login, the second factor, then a call; or o
   const call = plain.steps[1];
   expect(Buffer.from(call?.body.base64 ?? "", "base64").toString()).toContain('"domain_id":"1178"');
   expect(call?.request.headers[0]?.[1]).toMatch(/^Bearer ey/);
+  expect((await ended(({ target }) => target === "/login")).client).toBe("backlot");
   const row = await ended(({ target }) => target === "/api/dns");
   expect([row.id, row.user]).toEqual([call?.row, email]);
 
@@ -159,6 +260,6 @@ it("[AC-53] views tell totals, users, sessions, tokens and limits, bounded whate
     { kind: "address", name: "127.0.0.1", failures: 1 },
     { kind: "account", name: "a@example.com", failures: 1 },
   ]);
-  const totals = await view("totals", ({ refused }) => refused === 1);
+  const totals = await view("totals", ({ failedLogins }) => failedLogins === 1);
   expect(totals).toMatchObject({ users: 4, liveSessions: 60, liveTokens: 120, logins: 60 });
 });

@@ -25,6 +25,8 @@ it("[AC-54] of a body only what is certainly harmless is shown", () => {
     ["username=a&password=b&x=1", "username=a&password=•••&x=1"],
     ["p%61ssword=b&payload%5Bcode%5D=1&payload[code]=2", "p%61ssword=•••&payload%5Bcode%5D=•••&payload[code]=•••"],
     ["a=1&%zz=secret&secret", "a=1&%zz=•••&•••"],
+    ['payload={"code":"1"}&list=[1,{"a":2}]', 'payload=•••&list=[1,{"a":2}]'],
+    ["payload=%7B%22code%22%3A1%7D&x=%7B%7D&y=%zz", "payload=•••&x=%7B%7D&y=•••"],
     ["hunter2", "•••"],
     ["a=b\r\nAuthorization: Basic eA==", "•••"],
     ['"hunter2"', "•••"],
@@ -49,6 +51,21 @@ it("[AC-54] cut anywhere and changed anywhere, a body never shows its secret", (
     // Where a change made it harmless text of another name, a reader of JSON sees the same.
     if (shown.includes("S3CR3T")) expect(() => JSON.parse(text) as unknown).not.toThrow();
   }
+});
+
+it("[AC-54] a body with hidden values says so, and that it is whole", async () => {
+  const { url, details } = await startAccount({ recordedBodyBytes: 100 });
+  const body = JSON.stringify({ username: email, password });
+  const answer = await send(`${url}/login`, "POST", body);
+  await ask(`${url}/balance`, { headers: basic() });
+  const found = async (target: string) => {
+    await expect.poll(() => details.findLast(({ request, response }) => request.target === target && response)).toBeDefined();
+    return details.findLast(({ request, response }) => request.target === target && response) as (typeof details)[number];
+  };
+  const login = await found("/login");
+  expect(login.request.body).toMatchObject({ bytes: body.length, hiddenIn: body.length });
+  expect(login.response?.body).toMatchObject({ bytes: answer.text.length, hiddenIn: 100 });
+  expect((await found("/balance")).response?.body.hiddenIn).toBeUndefined();
 });
 
 it("[AC-55] no password, token, code or secret is in rows, details, logs or views, whatever way it came", async () => {
@@ -124,7 +141,7 @@ it("[AC-55] bytes that are no request are not shown either", async () => {
 });
 
 it("[AC-56] a row tells who asked and why it was refused", async () => {
-  const { url, ended } = await startAccount();
+  const { url, ended, logs } = await startAccount();
   const { token } = await login(url);
   const cases: readonly (readonly [string, () => Promise<unknown>, string | undefined, string | undefined])[] = [
     ["/details?1", () => ask(`${url}/details?1`, { headers: bearer(token) }), email, undefined],
@@ -140,5 +157,10 @@ it("[AC-56] a row tells who asked and why it was refused", async () => {
     await call();
     const row = await ended((found) => found.target === target);
     expect([row.target, row.user, row.reason]).toEqual([target, user, reason]);
+    // The line of the log says the same.
+    const who = [user, reason].filter((part) => part !== undefined).join(": ");
+    const line = () => logs.find(({ text }) => text.includes(` ${target} `))?.text;
+    await expect.poll(line).toMatch(/127\.0\.0\.1:\d+/);
+    expect(line()?.replace(/^.*127\.0\.0\.1:\d+ ?/, "")).toBe(who);
   }
 });

@@ -23,7 +23,7 @@ export function AccountStatusLine({ views: { totals, limits }, shown }: AccountS
       </span>
       {totals && (
         <span className={styles.aside}>
-          {`since the start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.refused, "call")} refused`}
+          {`since the start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.failedLogins, "failed login")}`}
         </span>
       )}
     </div>

@@ -41,11 +41,13 @@ export function BodyView({ of, body, contentType, contentEncoding = "", cutBy, e
   const [wrap, setWrap] = useRemembered("body.wrap", false);
   const raw = useMemo(() => bodyBytes(body), [body]);
   const { bytes, decodedFrom, leftEncoded } = useDecoded(raw, contentEncoding);
-  const isCut = raw.length < body.bytes;
+  const keptBytes = body.hiddenIn ?? raw.length;
+  const isCut = keptBytes < body.bytes;
   const content = useMemo(() => bodyContent(bytes, contentType, isCut), [bytes, contentType, isCut]);
   const label = `Body of the ${of}`;
   const notes = [
-    isCut && `first ${formatLimit(raw.length)} of ${formatBytes(body.bytes)}`,
+    isCut && `first ${formatLimit(keptBytes)} of ${formatBytes(body.bytes)}`,
+    body.hiddenIn !== undefined && "secrets hidden",
     decodedFrom && `${decodedFrom}, ${formatBytes(bytes.length)} unpacked`,
     leftEncoded && `${leftEncoded}, shown as sent`,
   ].filter(Boolean);

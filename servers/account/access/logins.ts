@@ -1,5 +1,5 @@
 import type { Log } from "../../core/log.ts";
-import { Refusal, unauthorized } from "../http/refusal.ts";
+import { unauthorized } from "../http/refusal.ts";
 import type { SessionsTable } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import { tokenRefused } from "./authenticator.ts";
@@ -38,7 +38,9 @@ export interface Logins {
 }
 
 export const totpMethod = "google_authenticator";
-const sessionsKept = 20_000;
+const kept = { sessions: 20_000, tokens: 100_000 };
+/** Whoever refreshes in an endless loop fills the list of one session only. */
+const keptOfSession = 500;
 const pruneEvery = 500;
 
 export interface LoginsOptions {
@@ -53,20 +55,19 @@ export interface LoginsOptions {
 }
 
 export function createLogins({ users, sessions, tokens, check, log, now, onChange }: LoginsOptions): Logins {
-  let begun = 0;
+  let pairs = 0;
 
   const clockOf = (user: User) => now() + user.clock_shift_s * 1_000;
 
   function begin(user: User, state: "live" | "waiting for code", { address, software }: Client): string {
-    begun += 1;
-    if (begun % pruneEvery === 0) sessions.prune(now(), sessionsKept);
     return sessions.begin({ user_id: user.id, state, started_at: now(), address, client: software });
   }
 
-  const pair = (user: User, session: string): TokenPair => ({
-    token: tokens.issue("access", user, session),
-    refresh: tokens.issue("refresh", user, session),
-  });
+  function pair(user: User, session: string): TokenPair {
+    pairs += 1;
+    if (pairs % pruneEvery === 0) sessions.prune(now(), kept);
+    return { token: tokens.issue("access", user, session), refresh: tokens.issue("refresh", user, session) };
+  }
 
   function signedIn(user: User, { address }: Client): void {
     const lastlogin = new Date(clockOf(user)).toISOString().slice(0, 19).replace("T", " ");
@@ -120,10 +121,10 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
     refresh(text) {
       const reading = tokens.read("refresh", text);
       if (!reading.ok) {
-        const { problem, token, user } = reading;
-        if (problem === "used" && token && user) {
+        const { problem, sessionId, user } = reading;
+        if (problem === "used" && sessionId !== undefined && user) {
           // RFC 9700 §4.14.2: one of two who hold it is a thief, and nobody can tell which.
-          endSession(token.session_id, "refresh token used twice");
+          endSession(sessionId, "refresh token used twice");
           log.notable(`A used refresh token of ${user.email} came again: its session was ended`);
         }
         throw tokenRefused(problem, user);
@@ -131,16 +132,17 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       const { user, token } = reading;
       if (user.enabled === 0 || !sessions.useToken(token.id)) throw tokenRefused("revoked", user);
       onChange();
-      return { answer: pair(user, token.session_id), user };
+      const answer = pair(user, token.session_id);
+      sessions.trim(token.session_id, keptOfSession);
+      return { answer, user };
     },
     revoke(text) {
       const reading = tokens.read("refresh", text);
+      const { user } = reading;
+      const sessionId = reading.ok ? reading.token.session_id : reading.sessionId;
       // One that is over already needs no more; what is not ours may be a mistake.
-      if (!reading.ok && (reading.problem === "invalid" || !reading.token || !reading.user))
-        throw tokenRefused(reading.problem, reading.user);
-      const { token, user } = reading;
-      if (!token || !user) throw new Refusal(401, "invalidtoken");
-      endSession(token.session_id, "revoked");
+      if (!user || sessionId === undefined) throw tokenRefused(reading.ok ? "invalid" : reading.problem, user);
+      endSession(sessionId, "revoked");
       return user;
     },
   };

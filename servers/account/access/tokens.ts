@@ -13,7 +13,7 @@ export interface TokenOptions {
   readonly audience: string;
   readonly lastsSeconds: Readonly<Record<TokenKind, number>>;
   readonly users: Pick<UsersTable, "get">;
-  readonly sessions: Pick<SessionsTable, "addToken" | "token">;
+  readonly sessions: Pick<SessionsTable, "addToken" | "token" | "get">;
   readonly now: () => number;
 }
 
@@ -21,7 +21,7 @@ export type TokenProblem = "invalid" | "expired" | "used" | "revoked";
 
 export type TokenReading =
   | { readonly ok: true; readonly user: User; readonly token: StoredToken }
-  | { readonly ok: false; readonly problem: TokenProblem; readonly user?: User; readonly token?: StoredToken };
+  | { readonly ok: false; readonly problem: TokenProblem; readonly user?: User; readonly sessionId?: string };
 
 export interface Tokens {
   /** Stores what it says and returns the signed text. */
@@ -42,6 +42,14 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
   };
   const clockOf = (user: User) => now() + user.clock_shift_s * 1_000;
   const endsAt = (kind: TokenKind, user: User) => Math.floor(clockOf(user) / 1_000) + lastsSeconds[kind];
+
+  /** Of a session that goes on, only tokens that were used long ago are forgotten. */
+  function forgotten(sessionId: unknown): TokenReading {
+    const session = typeof sessionId === "string" ? sessions.get(sessionId, now()) : undefined;
+    const user = session && users.get(session.user_id);
+    if (!session || !user || session.state === "ended") return { ok: false, problem: "revoked" };
+    return { ok: false, problem: "used", user, sessionId: session.id };
+  }
 
   return {
     endsAt,
@@ -78,10 +86,11 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
       if (typeof claims === "string" || typeof claims.jti !== "string" || typeof claims.exp !== "number") return invalid;
       const token = sessions.token(claims.jti);
       const user = token && users.get(token.user_id);
+      if (!token && kind === "refresh") return forgotten(claims.sid);
       // Those of users that were removed, and the oldest ones, are forgotten.
       if (!token || !user || token.kind !== kind) return { ok: false, problem: "revoked" };
       const problem = problemOf(token, Math.min(token.expires_at, claims.exp * 1_000) <= clockOf(user));
-      return problem === undefined ? { ok: true, user, token } : { ok: false, problem, user, token };
+      return problem === undefined ? { ok: true, user, token } : { ok: false, problem, user, sessionId: token.session_id };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { changeableDetails } from "../../../contract/account.ts";
+import { changeableDetails, contactValue, emailAddress } from "../../../contract/account.ts";
 import type { AccountStore } from "../store/account-store.ts";
 import type { Contact, User } from "../store/users-table.ts";
 import type { ApiRoute } from "./api-route.ts";
@@ -15,7 +15,6 @@ export interface DetailsRoutesOptions {
 
 type Changeable = (typeof changeableDetails)[number];
 
-const longestValue = 200;
 const namedKeys = 20;
 
 export function detailsRoutes({ store, rich, onEmailChange, onChange }: DetailsRoutesOptions): readonly ApiRoute[] {
@@ -92,9 +91,9 @@ function parseDetails(fields: Fields): Partial<Record<Changeable, string>> {
   const details: Partial<Record<Changeable, string>> = {};
   const wrong: string[] = [];
   for (const [name, value] of fields) {
-    const text = textOf(value);
-    if (text === undefined || !isAllowed(name as Changeable, text)) wrong.push(`invalidfield: ${name}`);
-    else details[name as Changeable] = name === "country" ? text.toUpperCase() : text;
+    const text = allowedValue(name as Changeable, textOf(value));
+    if (text === undefined) wrong.push(`invalidfield: ${name}`);
+    else details[name as Changeable] = text;
   }
   if (wrong.length > 0) throw new Refusal(400, wrong);
   return details;
@@ -106,10 +105,6 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value.trim() : undefined;
 }
 
-function isAllowed(name: Changeable, text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (text.length > longestValue || /[\0-\x1f\x7f]/.test(text)) return false;
-  if (name === "email") return /^[^\s@:]+@[^\s@:]+$/.test(text);
-  // ISO 3166-1 alpha-2
-  return name !== "country" || /^[A-Za-z]{2}$/.test(text);
+function allowedValue(name: Changeable, text: string | undefined): string | undefined {
+  return (name === "email" ? emailAddress : contactValue(name)).safeParse(text).data;
 }

@@ -13,7 +13,7 @@ export interface LoginRoutesOptions {
   readonly limits: Pick<FailureLimits, "standing">;
   readonly failures: number;
   readonly failedLoginAnswers200: boolean;
-  readonly count: (kind: "login" | "refused") => void;
+  readonly count: (kind: "login" | "failed") => void;
 }
 
 const success = { success: true };
@@ -38,7 +38,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
       return answer;
     } catch (error) {
       if (!(error instanceof LimitedRefusal)) throw error;
-      count("refused");
+      count("failed");
       tellLimit(call.response, error.decision);
       if (failedLoginAnswers200 && error.status === 401) throw new Refusal(200, error.errors, { user: error.user });
       throw error;

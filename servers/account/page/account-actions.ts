@@ -1,4 +1,4 @@
-import type { AccountActions, AccountUserDetails } from "../../../contract/account.ts";
+import type { AccountActions, AccountUserDetails, TokenKind } from "../../../contract/account.ts";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { Log } from "../../core/log.ts";
 import { ServiceError } from "../../core/service-error.ts";
@@ -7,6 +7,7 @@ import type { FailureLimits } from "../access/failure-limits.ts";
 import type { Passwords } from "../access/passwords.ts";
 import { fromBase32, newTotpSecret, secondsLeftOfStep, toBase32, totp, totpUri } from "../access/totp.ts";
 import type { AccountStore } from "../store/account-store.ts";
+import { furnishUser } from "../store/sample-data.ts";
 import type { Contact, ListedUser, User } from "../store/users-table.ts";
 import type { AccountShow } from "./account-views.ts";
 import { shownUserDetails } from "./shown.ts";
@@ -39,7 +40,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   const details = (id: number): AccountUserDetails => shownUserDetails(listed(user(id)));
 
   function listed(found: User): ListedUser {
-    const live_sessions = sessions.list({ user: found.id, live: true, offset: 0, limit: 1 }).matching;
+    const live_sessions = sessions.list({ user: found.id, live: true, offset: 0, limit: 1 }, now()).matching;
     return { ...found, live_sessions, zones: store.zones.ofUser(found.id).length };
   }
 
@@ -68,15 +69,24 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     return done;
   }
 
+  function tokenAndOwner(id: string) {
+    const token = sessions.token(id);
+    return { token, owner: token && users.get(token.user_id) };
+  }
+
   return {
     "user.list": show.lists.users,
     "user.read": ({ id }) => (users.get(id) ? details(id) : null),
-    async "user.add"({ email, password, contact }) {
+    async "user.add"({ email, password, contact, furnished }) {
       requireFree(email);
       const hash = await passwords.hash(password);
       // Another may have taken it meanwhile.
       requireFree(email);
-      const { id } = users.add({ email, password: hash, contact: given(contact) });
+      const id = store.together(() => {
+        const added = users.add({ email, password: hash, contact: given(contact) });
+        if (furnished) furnishUser(store, added.id);
+        return added.id;
+      });
       log.info(`Added user ${email}`);
       return changed(id);
     },
@@ -89,6 +99,8 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
         users.set(id, { email });
         dropCredentials(id);
       });
+      const edited = user(id).email;
+      log.info(`Edited user ${before.email}${edited === before.email ? "" : `, ${edited} from now on`}`);
       return changed(id);
     },
     "user.enable"({ id, enabled }) {
@@ -103,7 +115,9 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     },
     "user.remove"({ id }) {
       cache.forgetUser(id);
+      const before = users.get(id);
       const removed = users.remove(id);
+      if (before && removed) log.info(`Removed user ${before.email}`);
       show.changed("users");
       return { removed };
     },
@@ -120,8 +134,9 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
       return changed(id);
     },
     "user.shiftClock"({ id, seconds }) {
-      user(id);
+      const { email } = user(id);
       users.set(id, { clock_shift_s: seconds });
+      log.info(seconds === 0 ? `Set the clock of ${email} back to now` : `Shifted the clock of ${email}: ${seconds} s from now`);
       return changed(id);
     },
 
@@ -133,15 +148,17 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
         users.set(id, { totp_secret: kept, totp_step: 0 });
         dropCredentials(id);
       });
+      log.info(`Set up the second factor of ${email}`);
       changed(id);
       return { secret: kept, uri: totpUri(issuer, email, kept) };
     },
     "totp.remove"({ id }) {
-      user(id);
+      const { email } = user(id);
       store.together(() => {
         users.set(id, { totp_secret: null });
         dropCredentials(id);
       });
+      log.info(`Removed the second factor of ${email}`);
       return changed(id);
     },
     "totp.code"({ id }) {
@@ -151,17 +168,29 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     },
 
     "session.list": show.lists.sessions,
-    "session.end": ({ id }) => ({ ended: sessionsChanged(sessions.end(id, "ended from the dashboard")) }),
+    "session.read": ({ id }) => show.lists.session(id),
+    "session.end"({ id }) {
+      const ended = sessions.end(id, "ended from the dashboard");
+      if (ended) log.info(`Ended a session of ${sessions.get(id, now())?.email}`);
+      return { ended: sessionsChanged(ended) };
+    },
     "token.list": show.lists.tokens,
     "token.expire"({ id }) {
-      const token = sessions.token(id);
-      const owner = token && users.get(token.user_id);
-      return { expired: sessionsChanged(token !== undefined && owner !== undefined && sessions.expireToken(id, clockOf(owner))) };
+      const { token, owner } = tokenAndOwner(id);
+      const expired = token !== undefined && owner !== undefined && sessions.expireToken(id, clockOf(owner));
+      if (expired) log.info(`Expired ${tokenNames[token.kind]} of ${owner.email}`);
+      return { expired: sessionsChanged(expired) };
     },
-    "token.revoke": ({ id }) => ({ revoked: sessionsChanged(sessions.revokeToken(id)) }),
+    "token.revoke"({ id }) {
+      const { token, owner } = tokenAndOwner(id);
+      const revoked = sessions.revokeToken(id);
+      if (token && revoked) log.info(`Revoked ${tokenNames[token.kind]} of ${owner?.email}`);
+      return { revoked: sessionsChanged(revoked) };
+    },
 
     "limits.reset"() {
       limits.reset();
+      log.info("Forgot every failed login");
       show.changed("sessions");
       return null;
     },
@@ -172,6 +201,8 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     },
   };
 }
+
+const tokenNames: Readonly<Record<TokenKind, string>> = { access: "an access token", refresh: "a refresh token", mfa: "an mfa token" };
 
 /** Without the fields that were left out. */
 const given = (contact: { readonly [Name in keyof Contact]?: string | undefined }): Partial<Contact> =>

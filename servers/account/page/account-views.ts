@@ -1,18 +1,13 @@
-import type { AccountSessionPage, AccountTokenPage, AccountUserPage, AccountViews } from "../../../contract/account.ts";
+import type { AccountSession, AccountSessionPage, AccountTokenPage, AccountUserPage, AccountViews } from "../../../contract/account.ts";
 import type { FailureLimits } from "../access/failure-limits.ts";
 import type { AccountStore } from "../store/account-store.ts";
-import type { TokenQuery } from "../store/sessions-table.ts";
+import type { SessionQuery, TokenQuery } from "../store/sessions-table.ts";
 import { shownSession, shownToken, shownUser } from "./shown.ts";
 
 export interface AccountLists {
   users(query: { readonly text: string; readonly offset: number; readonly limit: number }): AccountUserPage;
-  sessions(query: {
-    readonly user?: number | undefined;
-    readonly text?: string | undefined;
-    readonly live: boolean;
-    readonly offset: number;
-    readonly limit: number;
-  }): AccountSessionPage;
+  sessions(query: SessionQuery): AccountSessionPage;
+  session(id: string): AccountSession | null;
   tokens(query: TokenQuery): AccountTokenPage;
 }
 
@@ -20,7 +15,7 @@ export interface AccountShow {
   readonly lists: AccountLists;
   /** Users, sessions or tokens changed: the page is told soon. */
   changed(what: "users" | "sessions"): void;
-  count(kind: "login" | "refused"): void;
+  count(kind: "login" | "failed"): void;
   /** A token of the session was used. */
   used(sessionId: string): void;
   close(): void;
@@ -44,19 +39,23 @@ export function createAccountShow(parts: {
   const usedAt = new Map<string, number>();
   const shown = new Map<string, string>();
   let logins = 0;
-  let refused = 0;
+  let failedLogins = 0;
   let usersRevision = 1;
   let dirty = true;
   let timer: NodeJS.Timeout | undefined;
 
   const lists: AccountLists = {
-    users({ text, offset, limit }) {
-      const { users, matching } = store.users.list(text, offset, limit);
+    users(query) {
+      const { users, matching } = store.users.list(query, now());
       return { users: users.map(shownUser), matching };
     },
     sessions(query) {
-      const { sessions, matching } = store.sessions.list(query);
+      const { sessions, matching } = store.sessions.list(query, now());
       return { sessions: sessions.map((session) => shownSession(session, usedAt.get(session.id))), matching };
+    },
+    session(id) {
+      const found = store.sessions.get(id, now());
+      return found ? shownSession(found, usedAt.get(id)) : null;
     },
     tokens(query) {
       const { tokens, matching } = store.sessions.tokens(query, now());
@@ -79,10 +78,10 @@ export function createAccountShow(parts: {
     const liveTokens = store.sessions.liveTokens(now());
     tell("totals", {
       users: store.users.count(),
-      liveSessions: store.sessions.liveSessions(),
+      liveSessions: store.sessions.liveSessions(now()),
       liveTokens,
       logins,
-      refused,
+      failedLogins,
       usersRevision,
     });
     tell("limits", limits.usage());
@@ -117,7 +116,7 @@ export function createAccountShow(parts: {
     },
     count(kind) {
       if (kind === "login") logins += 1;
-      else refused += 1;
+      else failedLogins += 1;
       soon();
     },
     used(sessionId) {

@@ -10,7 +10,8 @@ export async function tryAccount(requests: OwnRequests, params: ParsedParamsOf<A
   const target = pathOf(params.target);
   const steps: AccountTryStep[] = [];
 
-  async function step(title: AccountTryStep["title"], request: OwnRequest): Promise<Record<string, unknown> | undefined> {
+  async function step(title: AccountTryStep["title"], told: OwnRequest): Promise<Record<string, unknown> | undefined> {
+    const request = { ...told, headers: [...told.headers, ["User-Agent", "backlot"] as const] };
     const { body: bytes, ...answer } = await requests.send(request);
     steps.push({ title, request, ...answer, body: { bytes: bytes.length, base64: bytes.toString("base64") } });
     return answer.status === 200 ? objectOf(bytes) : undefined;

@@ -13,6 +13,8 @@ export interface AccountStore {
   readonly zones: ZonesTable;
   /** All of `change` or nothing. */
   together<Result>(change: () => Result): Result;
+  /** One above the highest that there is, of each. */
+  freeNumbers(): { readonly invoice: number; readonly service: number; readonly zone: number };
   /** Empties every table. */
   clear(): void;
   close(): void;
@@ -28,6 +30,10 @@ export async function openAccountStore(file: string): Promise<AccountStore> {
   try {
     // Numbers begin again too, so that the sample data is the same each time.
     const deleteAll = [...tables, "sqlite_sequence"].map((table) => database.prepare(`DELETE FROM ${table}`));
+    const free = database.prepare(
+      "SELECT coalesce((SELECT max(id) FROM invoices), 1000) + 1 AS invoice, coalesce((SELECT max(id) FROM services), 1000) + 1 AS service, " +
+        "coalesce((SELECT max(id) FROM zones), 1000) + 1 AS zone",
+    );
     const users = createUsersTable(database);
     return {
       file,
@@ -43,6 +49,7 @@ export async function openAccountStore(file: string): Promise<AccountStore> {
           throw error;
         }
       },
+      freeNumbers: () => free.get() as ReturnType<AccountStore["freeNumbers"]>,
       clear() {
         users.forgetRead();
         for (const each of deleteAll) each.run();

@@ -168,11 +168,24 @@ export function putSampleData(store: AccountStore, password: string): void {
       for (const invoice of invoices) store.billing.addInvoice(id, invoice);
       for (const { zones = [], ...service } of services) {
         store.billing.addService(id, service);
-        for (const [zoneId, name] of zones) {
-          store.zones.add(Number(service.id), zoneId, name);
-          for (const record of sampleRecords(name)) store.zones.addRecord(zoneId, { ...record, change_date: 1_573_041_600 });
-        }
+        for (const [zoneId, name] of zones) addZone(store, Number(service.id), zoneId, name);
       }
     }
   });
+}
+
+function addZone(store: AccountStore, serviceId: number, zoneId: number, name: string): void {
+  store.zones.add(serviceId, zoneId, name);
+  for (const record of sampleRecords(name)) store.zones.addRecord(zoneId, { ...record, change_date: 1_573_041_600 });
+}
+
+/** Gives a user what the sample users have: DNS with a zone, hosting, a paid and an unpaid invoice. */
+export function furnishUser(store: AccountStore, userId: number): void {
+  const { invoice, service, zone } = store.freeNumbers();
+  const domain = `user-${userId}.example`;
+  store.billing.addInvoice(userId, paid(invoice, "2019-10-06", "4.92", "4.00"));
+  store.billing.addInvoice(userId, unpaid(invoice + 1, "2019-11-06", "4.92", "4.00"));
+  store.billing.addService(userId, dnsService(service, domain));
+  addZone(store, service, zone, domain);
+  store.billing.addService(userId, hosting(service + 1, domain));
 }

@@ -39,56 +39,66 @@ export interface TokenQuery {
   readonly limit: number;
 }
 
+export interface SessionQuery {
+  readonly user?: number | undefined;
+  readonly text?: string | undefined;
+  /** Without those that are over. */
+  readonly live: boolean;
+  readonly offset: number;
+  readonly limit: number;
+}
+
 export interface SessionsTable {
   begin(session: Pick<Session, "user_id" | "state" | "started_at" | "address" | "client">): string;
   setState(id: string, state: SessionState): void;
-  get(id: string): Session | undefined;
+  get(id: string, now: number): Session | undefined;
   /** Revokes its tokens too; false where it had ended. */
   end(id: string, why: string): boolean;
   endAll(userId: number, why: string): void;
-  list(query: {
-    readonly user?: number | undefined;
-    readonly text?: string | undefined;
-    readonly live: boolean;
-    readonly offset: number;
-    readonly limit: number;
-  }): {
-    readonly sessions: readonly Session[];
-    readonly matching: number;
-  };
-  liveSessions(): number;
+  list(query: SessionQuery, now: number): { readonly sessions: readonly Session[]; readonly matching: number };
+  liveSessions(now: number): number;
 
   addToken(token: StoredToken): void;
   token(id: string): StoredToken | undefined;
   /** True for the one who turned it from live to used. */
   useToken(id: string): boolean;
+  /** With the last one that held, its session ends. */
   revokeToken(id: string): boolean;
   expireToken(id: string, at: number): boolean;
   tokens(query: TokenQuery, now: number): { readonly tokens: readonly ListedToken[]; readonly matching: number };
   liveTokens(now: number): number;
-  /** Forgets what is long over, and the oldest sessions beyond `most`. */
-  prune(now: number, most: number): void;
+  /** Forgets the oldest tokens of one session beyond `most`. */
+  trim(sessionId: string, most: number): void;
+  /** Forgets what is long over, and the oldest beyond so many. */
+  prune(now: number, most: { readonly sessions: number; readonly tokens: number }): void;
 }
 
 const keptAfterEndMs = 86_400_000;
-const sessionColumns =
-  "sessions.*, users.email, (SELECT count(*) FROM tokens WHERE tokens.session_id = sessions.id AND tokens.state = 'live') AS live_tokens";
+/** One parameter: now. */
 const live = "tokens.state = 'live' AND tokens.expires_at > ? + users.clock_shift_s * 1000";
+const liveTokensOf = `(SELECT count(*) FROM tokens WHERE tokens.session_id = sessions.id AND ${live})`;
+/** Of a session and its user; one parameter: now. */
+export const isLiveSession = `sessions.state = 'live' AND EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id AND ${live})`;
 
 export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   const insert = database.prepare("INSERT INTO sessions (id, user_id, state, started_at, address, client) VALUES (?, ?, ?, ?, ?, ?)");
   const setState = database.prepare("UPDATE sessions SET state = ? WHERE id = ?");
-  const get = database.prepare(`SELECT ${sessionColumns} FROM sessions JOIN users ON users.id = user_id WHERE sessions.id = ?`);
+  const get = database.prepare(
+    `SELECT sessions.*, users.email, ${liveTokensOf} AS live_tokens FROM sessions JOIN users ON users.id = user_id WHERE sessions.id = ?`,
+  );
   const endOne = database.prepare("UPDATE sessions SET state = 'ended', ended = ? WHERE id = ? AND state <> 'ended'");
   const revokeOf = database.prepare("UPDATE tokens SET state = 'revoked' WHERE session_id = ? AND state = 'live'");
   const endOfUser = database.prepare("UPDATE sessions SET state = 'ended', ended = ? WHERE user_id = ? AND state <> 'ended'");
   const revokeOfUser = database.prepare("UPDATE tokens SET state = 'revoked' WHERE user_id = ? AND state = 'live'");
   const sessionsWhere =
-    "FROM sessions JOIN users ON users.id = user_id WHERE (? IS NULL OR user_id = ?) AND (? = 0 OR state <> 'ended') " +
+    "FROM sessions JOIN users ON users.id = user_id WHERE (? IS NULL OR user_id = ?) " +
+    `AND (? = 0 OR (sessions.state <> 'ended' AND EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id AND ${live}))) ` +
     "AND (? = '' OR instr(lower(users.email || char(10) || client || char(10) || address), ?) > 0)";
-  const list = database.prepare(`SELECT ${sessionColumns} ${sessionsWhere} ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const list = database.prepare(
+    `SELECT sessions.*, users.email, ${liveTokensOf} AS live_tokens ${sessionsWhere} ORDER BY number DESC LIMIT ? OFFSET ?`,
+  );
   const listed = database.prepare(`SELECT count(*) ${sessionsWhere}`).pluck();
-  const liveSessions = database.prepare("SELECT count(*) FROM sessions WHERE state = 'live'").pluck();
+  const liveSessions = database.prepare(`SELECT count(*) FROM sessions JOIN users ON users.id = user_id WHERE ${isLiveSession}`).pluck();
 
   const insertToken = database.prepare(
     "INSERT INTO tokens (id, session_id, user_id, kind, state, issued_at, expires_at, claims) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -108,6 +118,18 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     "DELETE FROM sessions WHERE started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)",
   );
   const pruneBeyond = database.prepare("DELETE FROM sessions WHERE number <= (SELECT max(number) FROM sessions) - ?");
+  const pruneTokensBeyond = database.prepare("DELETE FROM tokens WHERE number <= (SELECT max(number) FROM tokens) - ?");
+  const trim = database.prepare(
+    "DELETE FROM tokens WHERE session_id = ? AND number <= " +
+      "(SELECT number FROM tokens WHERE session_id = ? ORDER BY number DESC LIMIT 1 OFFSET ?)",
+  );
+  const endIfLast = database.prepare(
+    "UPDATE sessions SET state = 'ended', ended = 'last token revoked' WHERE state <> 'ended' AND " +
+      "id = (SELECT session_id FROM tokens WHERE id = ?) AND NOT EXISTS " +
+      "(SELECT 1 FROM tokens WHERE session_id = sessions.id AND state = 'live')",
+  );
+  /** What the row says, and whether it holds by the user's clock. */
+  const shown = (row: Session): Session => (row.state !== "ended" && row.live_tokens === 0 ? { ...row, state: "expired" } : row);
 
   return {
     begin({ user_id, state, started_at, address, client }) {
@@ -116,7 +138,10 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       return id;
     },
     setState: (id, state) => void setState.run(state, id),
-    get: (id) => get.get(id) as Session | undefined,
+    get(id, now) {
+      const found = get.get(now, id) as Session | undefined;
+      return found && shown(found);
+    },
     end: database.transaction((id: string, why: string) => {
       revokeOf.run(id);
       return endOne.run(why, id).changes === 1;
@@ -125,40 +150,35 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       revokeOfUser.run(userId);
       endOfUser.run(why, userId);
     }),
-    list({
-      user = null,
-      text = "",
-      live: onlyLive,
-      offset,
-      limit,
-    }: {
-      user?: number | null | undefined;
-      text?: string | undefined;
-      live: boolean;
-      offset: number;
-      limit: number;
-    }) {
-      const needle = text.trim().toLowerCase();
-      const filter = [user, user, onlyLive ? 1 : 0, needle, needle];
-      return { sessions: list.all(...filter, limit, offset) as Session[], matching: listed.get(...filter) as number };
+    list({ user = null, text = "", live: onlyLive, offset, limit }: Nullable<SessionQuery>, now) {
+      const needle = (text ?? "").trim().toLowerCase();
+      const filter = [user, user, onlyLive ? 1 : 0, now, needle, needle];
+      const sessions = (list.all(now, ...filter, limit, offset) as Session[]).map(shown);
+      return { sessions, matching: listed.get(...filter) as number };
     },
-    liveSessions: () => liveSessions.get() as number,
+    liveSessions: (now) => liveSessions.get(now) as number,
 
     addToken: ({ id, session_id, user_id, kind, state, issued_at, expires_at, claims }) =>
       void insertToken.run(id, session_id, user_id, kind, state, issued_at, expires_at, claims),
     token: (id) => token.get(id) as StoredToken | undefined,
     useToken: (id) => use.run(id).changes === 1,
-    revokeToken: (id) => revoke.run(id).changes === 1,
+    revokeToken: database.transaction((id: string) => {
+      const revoked = revoke.run(id).changes === 1;
+      if (revoked) endIfLast.run(id);
+      return revoked;
+    }),
     expireToken: (id, at) => expire.run(at, id, at).changes === 1,
     tokens({ user = null, session = null, kind = null, live: onlyLive, offset, limit }: Nullable<TokenQuery>, now) {
       const filter = [user, user, session, session, kind, kind, onlyLive ? 1 : 0, now];
       return { tokens: tokens.all(...filter, limit, offset) as ListedToken[], matching: tokensListed.get(...filter) as number };
     },
     liveTokens: (now) => liveTokens.get(now) as number,
-    prune: database.transaction((now: number, most: number) => {
+    trim: (sessionId, most) => void trim.run(sessionId, sessionId, most),
+    prune: database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
       pruneTokens.run(now - keptAfterEndMs);
+      pruneTokensBeyond.run(most.tokens);
       pruneEmpty.run(now - keptAfterEndMs);
-      pruneBeyond.run(most);
+      pruneBeyond.run(most.sessions);
     }),
   };
 }

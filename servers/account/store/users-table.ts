@@ -1,5 +1,6 @@
 import type Sqlite from "better-sqlite3";
 import { type ContactField, contactFields } from "../../../contract/account.ts";
+import { isLiveSession } from "./sessions-table.ts";
 
 export type Contact = Readonly<Record<ContactField, string>>;
 
@@ -41,7 +42,10 @@ export interface UsersTable {
   /** False where this code, or one after it, was used already. */
   useTotpStep(id: number, step: number): boolean;
   remove(id: number): boolean;
-  list(text: string, offset: number, limit: number): { readonly users: readonly ListedUser[]; readonly matching: number };
+  list(
+    query: { readonly text: string; readonly offset: number; readonly limit: number },
+    now: number,
+  ): { readonly users: readonly ListedUser[]; readonly matching: number };
   count(): number;
   /** Reads anew from now on: what was written may have been taken back. */
   forgetRead(): void;
@@ -53,7 +57,7 @@ const remembered = 1_000;
 
 const joined = "FROM users JOIN contacts ON contacts.user_id = users.id";
 const counts =
-  "(SELECT count(*) FROM sessions WHERE sessions.user_id = users.id AND state = 'live') AS live_sessions, " +
+  `(SELECT count(*) FROM sessions WHERE sessions.user_id = users.id AND ${isLiveSession}) AS live_sessions, ` +
   "(SELECT count(*) FROM zones JOIN services ON services.id = zones.service_id WHERE services.user_id = users.id) AS zones";
 
 export function createUsersTable(database: Sqlite.Database): UsersTable {
@@ -114,10 +118,10 @@ export function createUsersTable(database: Sqlite.Database): UsersTable {
       read.delete(id);
       return remove.run(id).changes === 1;
     },
-    list(text, offset, limit) {
+    list({ text, offset, limit }, now) {
       const needle = text.trim().toLowerCase();
       return {
-        users: list.all(needle, needle, limit, offset) as ListedUser[],
+        users: list.all(now, needle, needle, limit, offset) as ListedUser[],
         matching: matching.get(needle, needle) as number,
       };
     },
