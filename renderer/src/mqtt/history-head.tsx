@@ -112,7 +112,13 @@ function ViewChoice({ payloadView, onPayloadView }: HistoryHeadProps) {
         </Menu.Target>
         <Menu.Dropdown>
           {data.map(({ value, label }) => (
-            <Menu.RadioItem key={value} value={value} checked={value === payloadView} onChange={() => onPayloadView(value)}>
+            <Menu.RadioItem
+              key={value}
+              value={value}
+              closeMenuOnClick
+              checked={value === payloadView}
+              onChange={() => onPayloadView(value)}
+            >
               {label}
             </Menu.RadioItem>
           ))}

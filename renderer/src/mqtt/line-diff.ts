@@ -5,11 +5,11 @@ export interface DiffLine {
   readonly line: PayloadLine;
 }
 
-/** Above this many lines to compare only what both ends share is matched: time grows with the product. */
+/** More lines, without what both ends share, are not compared: time grows with the product. */
 const comparedLines = 1_500;
 
-/** Lines of `after`, with those of `before` that it no longer has. */
-export function diffLines(before: readonly PayloadLine[], after: readonly PayloadLine[]): DiffLine[] {
+/** Lines of `after`, with those of `before` that it no longer has; undefined where they are too many to compare. */
+export function diffLines(before: readonly PayloadLine[], after: readonly PayloadLine[]): DiffLine[] | undefined {
   // The comma that follows a member is no change of the member.
   const key = (line: PayloadLine) => lineText(line).replace(/,$/, "");
   const old = before.map(key);
@@ -18,6 +18,7 @@ export function diffLines(before: readonly PayloadLine[], after: readonly Payloa
   while (head < old.length && head < now.length && old[head] === now[head]) head++;
   let tail = 0;
   while (tail < old.length - head && tail < now.length - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
+  if (old.length + now.length - 2 * (head + tail) > comparedLines) return undefined;
   const same = (index: number): DiffLine => ({ change: "same", line: after[index]! });
   return [
     ...after.slice(0, head).map((_, index) => same(index)),
@@ -26,11 +27,10 @@ export function diffLines(before: readonly PayloadLine[], after: readonly Payloa
   ];
 }
 
-/** By the longest common subsequence, removed lines before the added ones that stand in their place. */
+/** By the longest common subsequence; a line that stands in the place of another follows it. */
 function middle(before: readonly PayloadLine[], after: readonly PayloadLine[], key: (line: PayloadLine) => string): DiffLine[] {
   const removed = (line: PayloadLine): DiffLine => ({ change: "removed", line });
   const added = (line: PayloadLine): DiffLine => ({ change: "added", line });
-  if (before.length + after.length > comparedLines) return [...before.map(removed), ...after.map(added)];
   const old = before.map(key);
   const now = after.map(key);
   const width = now.length + 1;
@@ -53,5 +53,25 @@ function middle(before: readonly PayloadLine[], after: readonly PayloadLine[], k
       lines.push(removed(before[i++]!));
     else lines.push(added(after[j++]!));
   }
-  return lines;
+  return paired(lines);
+}
+
+/** As many lines that are gone as came in their place belong together one by one. */
+function paired(lines: readonly DiffLine[]): DiffLine[] {
+  const ordered: DiffLine[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const gone = runOf(lines, at, "removed");
+    const come = runOf(lines, at + gone.length, "added");
+    if (gone.length === 0 && come.length === 0) ordered.push(lines[at++]!);
+    else if (gone.length === come.length) for (const [index, line] of gone.entries()) ordered.push(line, come[index]!);
+    else ordered.push(...gone, ...come);
+    at += gone.length + come.length;
+  }
+  return ordered;
+}
+
+function runOf(lines: readonly DiffLine[], from: number, change: DiffLine["change"]): readonly DiffLine[] {
+  let to = from;
+  while (lines[to]?.change === change) to++;
+  return lines.slice(from, to);
 }

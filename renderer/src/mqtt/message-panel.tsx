@@ -1,4 +1,5 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconRepeat } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { MqttMessage } from "../../../contract/mqtt-message.ts";
@@ -8,8 +9,9 @@ import { useRemembered } from "../components/use-remembered.ts";
 import { formatBytes } from "../format/quantity.ts";
 import { clockTime, isoTime } from "../format/time.ts";
 import { edgeDrag } from "../frame/edge-drag.ts";
+import { bytesInHexLine } from "../inspector/hex-lines.ts";
 import { fromBase64 } from "./base64.ts";
-import { diffLines } from "./line-diff.ts";
+import { type DiffLine, diffLines } from "./line-diff.ts";
 import styles from "./message-panel.module.css";
 import { lineText, type PayloadView, payloadLines } from "./payload-lines.ts";
 import { PayloadWell } from "./payload-well.tsx";
@@ -27,6 +29,8 @@ interface MessagePanelProps {
   readonly onPublish: (draft: PublishDraft) => void;
 }
 
+/** Below this 16 bytes and their text do not fit beside each other. */
+const wideHexPx = 590;
 const heightBounds = { minimum: 120, maximum: 640 };
 
 /** One message whole: what changed since the one before it, and its properties. */
@@ -57,12 +61,20 @@ function Message({ message, before, showsDiff, view, onPublish }: MessageProps) 
   const previous = useMessage(before);
   const bytes = useMemo(() => fromBase64(message.payload), [message.payload]);
   const isCut = bytes.length < message.bytes;
-  const shown = useMemo(() => payloadLines(bytes, view, isCut), [bytes, view, isCut]);
-  const lines = useMemo(() => {
-    if (!showsDiff || !previous) return shown.lines.map((line) => ({ change: "same", line }) as const);
+  const well = useElementSize();
+  const inLine = well.width === 0 || well.width >= wideHexPx ? bytesInHexLine : bytesInHexLine / 2;
+  const shown = useMemo(() => payloadLines(bytes, view, isCut, inLine), [bytes, view, isCut, inLine]);
+  const diff = useMemo(() => {
+    if (!showsDiff || !previous) return undefined;
     const old = fromBase64(previous.payload);
-    return diffLines(payloadLines(old, view, old.length < previous.bytes).lines, shown.lines);
-  }, [shown, showsDiff, previous, view]);
+    return diffLines(payloadLines(old, view, old.length < previous.bytes, inLine).lines, shown.lines);
+  }, [shown, showsDiff, previous, view, inLine]);
+  const lines = useMemo(() => diff ?? shown.lines.map((line): DiffLine => ({ change: "same", line })), [diff, shown]);
+  const notes = [
+    isCut && `first ${formatBytes(bytes.length)} recorded`,
+    !isCut && shown.problem,
+    showsDiff && previous && !diff && "too long to compare",
+  ];
   const name = message.topic.replace(/[^\w.-]+/g, "-").slice(0, 80) || "message";
   return (
     <>
@@ -77,7 +89,7 @@ function Message({ message, before, showsDiff, view, onPublish }: MessageProps) 
         {message.retain && <span className={styles.chip}>retain</span>}
         {message.dup && <span className={styles.chip}>duplicate</span>}
         <span className={styles.note} title={shown.problem}>
-          {isCut ? `first ${formatBytes(bytes.length)} recorded` : (shown.problem ?? "")}
+          {notes.filter(Boolean).join(" · ")}
         </span>
         <Tooltip label="Publish it again, or change it first">
           <ActionIcon aria-label="Publish it again" onClick={() => onPublish(draftOfMessage(message))}>
@@ -100,7 +112,9 @@ function Message({ message, before, showsDiff, view, onPublish }: MessageProps) 
             {message.retain ? "An empty payload with retain: it deletes the topic's retained message." : "An empty payload."}
           </p>
         ) : (
-          <PayloadWell lines={lines} />
+          <div ref={well.ref} className={styles.payload}>
+            <PayloadWell lines={lines} isHex={shown.isHex ?? false} />
+          </div>
         )}
         <PropertyList message={message} />
       </div>

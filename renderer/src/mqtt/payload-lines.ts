@@ -1,4 +1,4 @@
-import { hexLine, hexLineCount } from "../inspector/hex-lines.ts";
+import { bytesInHexLine, hexLine, hexLineCount } from "../inspector/hex-lines.ts";
 import { jsonTokens, looksLikeJson, type Token, type TokenKind } from "../inspector/json-tokens.ts";
 import { textLines } from "../inspector/text-lines.ts";
 import { decodeCbor } from "./decode-cbor.ts";
@@ -25,45 +25,48 @@ export type PayloadLine = readonly LinePiece[];
 
 export interface PayloadLines {
   readonly lines: readonly PayloadLine[];
+  /** Columns that must not be broken. */
+  readonly isHex?: boolean;
   /** Why the bytes are not shown in the view that was asked for. */
   readonly problem?: string;
 }
 
 /** The payload line by line in a view; as what it is where it does not fit the view. */
-export function payloadLines(bytes: Uint8Array, view: PayloadView, isCut: boolean): PayloadLines {
+export function payloadLines(bytes: Uint8Array, view: PayloadView, isCut: boolean, bytesInLine = bytesInHexLine): PayloadLines {
   switch (view) {
     case "text":
-      return textOrHex(bytes, isCut);
+      return textOrHex(bytes, isCut, bytesInLine);
     case "hex":
-      return { lines: hexLines(bytes) };
+      return { lines: hexLines(bytes, bytesInLine), isHex: true };
     case "json": {
       const text = utf8Text(bytes, isCut);
       if (text !== undefined && (looksLikeJson(text) || isJsonScalar(text))) return { lines: expandedLines(jsonTokens(text)) };
-      return { ...textOrHex(bytes, isCut), problem: "no JSON" };
+      return { ...textOrHex(bytes, isCut, bytesInLine), problem: "no JSON" };
     }
     case "messagepack":
     case "cbor":
-      return decodedLines(bytes, view, isCut);
+      return decodedLines(bytes, view, isCut, bytesInLine);
     default:
       return view satisfies never;
   }
 }
 
-function decodedLines(bytes: Uint8Array, view: "messagepack" | "cbor", isCut: boolean): PayloadLines {
+function decodedLines(bytes: Uint8Array, view: "messagepack" | "cbor", isCut: boolean, bytesInLine: number): PayloadLines {
   const name = view === "cbor" ? "CBOR" : "MessagePack";
-  if (isCut) return { lines: hexLines(bytes), problem: `only the start was recorded: no whole ${name} value` };
+  const hex = { lines: hexLines(bytes, bytesInLine), isHex: true } as const;
+  if (isCut) return { ...hex, problem: `only the start was recorded: no whole ${name} value` };
   try {
     const value = view === "cbor" ? decodeCbor(bytes) : decodeMessagePack(bytes);
     return { lines: expandedLines(jsonTokens(valueText(value))) };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    return { lines: hexLines(bytes), problem: `no ${name}: it ${error.message}` };
+    return { ...hex, problem: `no ${name}: it ${error.message}` };
   }
 }
 
-function textOrHex(bytes: Uint8Array, isCut: boolean): PayloadLines {
+function textOrHex(bytes: Uint8Array, isCut: boolean, bytesInLine: number): PayloadLines {
   const text = utf8Text(bytes, isCut);
-  if (text === undefined) return { lines: hexLines(bytes), problem: "no text, shown as bytes" };
+  if (text === undefined) return { lines: hexLines(bytes, bytesInLine), isHex: true, problem: "no text, shown as bytes" };
   return { lines: textLines(text).map((line) => [{ kind: "plain", text: line.text }]) };
 }
 
@@ -80,9 +83,9 @@ export function utf8Text(bytes: Uint8Array, isCut: boolean): string | undefined 
 
 const isJsonScalar = (text: string) => /^\s*(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null|"([^"\\]|\\.)*")\s*$/.test(text);
 
-function hexLines(bytes: Uint8Array): PayloadLine[] {
-  return Array.from({ length: hexLineCount(bytes) }, (_, index) => {
-    const { offset, hex, text } = hexLine(bytes, index);
+function hexLines(bytes: Uint8Array, bytesInLine: number): PayloadLine[] {
+  return Array.from({ length: hexLineCount(bytes, bytesInLine) }, (_, index) => {
+    const { offset, hex, text } = hexLine(bytes, index, bytesInLine);
     return [
       { kind: "punctuation", text: `${offset.slice(-4)}  ` },
       { kind: "plain", text: `${hex}  ` },

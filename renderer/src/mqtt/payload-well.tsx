@@ -8,7 +8,7 @@ const signs = { same: "", added: "+", removed: "−" } as const;
 const words = { same: "", added: "added: ", removed: "removed: " } as const;
 
 /** Lines of a payload, those that changed marked by sign and colour; only those in sight are drawn. */
-export function PayloadWell({ lines }: { readonly lines: readonly DiffLine[] }) {
+export function PayloadWell({ lines, isHex }: { readonly lines: readonly DiffLine[]; readonly isHex: boolean }) {
   const scroller = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
     count: lines.length,
@@ -20,7 +20,7 @@ export function PayloadWell({ lines }: { readonly lines: readonly DiffLine[] }) 
   });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
-    <section ref={scroller} className={styles.well} tabIndex={0} aria-label="Payload">
+    <section ref={scroller} className={styles.well} tabIndex={0} aria-label="Payload" data-hex={isHex || undefined}>
       <div className={styles.lines} style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
           const entry = lines[item.index];

@@ -123,7 +123,7 @@ function options(element: HTMLElement, tokens: Tokens, onPoint: (index: number |
         ...axis,
         size: (_plot, values) => 16 + 6.4 * Math.max(3, ...(values ?? []).map((value) => value.length)),
         gap: 6,
-        space: 26,
+        space: 22,
       },
     ],
     series: [
