@@ -213,7 +213,7 @@ export const mqttConfig = z.strictObject({
   connectTimeoutMs: limit(
     "Connect timeout",
     "MQTT_CONNECT_TIMEOUT_MS",
-    "For the CONNECT to arrive.",
+    "For the CONNECT to arrive, and before it for the WebSocket's upgrade; a TLS handshake has 3 s at most.",
     "ms",
     wholeNumber(100, 3_600_000, 10_000),
   ),

@@ -4,6 +4,7 @@ import type { TlsOptions } from "node:tls";
 import type { MqttActions } from "../../contract/mqtt.ts";
 import type { MqttOwnPublisher } from "../../contract/mqtt-message.ts";
 import type { Endpoint } from "../../contract/service.ts";
+import { openFileLimit } from "../core/open-file-limit.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { readTlsMaterial, selfMadeTlsMaterial } from "../core/tls-material.ts";
@@ -19,7 +20,6 @@ import { createReplyRules } from "./demo/reply-rules.ts";
 import { createSensorDemo } from "./demo/sensor-demo.ts";
 import { createAedesBus } from "./engine/aedes-bus.ts";
 import { Engine } from "./engine/engine.ts";
-import type { EngineLimits } from "./engine/engine-limits.ts";
 import type { Message } from "./engine/message.ts";
 import { RetainedTree } from "./engine/retained-tree.ts";
 import type { LocalSessionStore } from "./engine/session-store.ts";
@@ -27,6 +27,7 @@ import { watchEngine } from "./inspector/engine-watch.ts";
 import { createHindrances } from "./inspector/hindrances.ts";
 import { MessageRecorder } from "./inspector/message-recorder.ts";
 import { startPageViews } from "./inspector/page-views.ts";
+import { limitsOfConfig } from "./limits-of-config.ts";
 import { startListeners } from "./listeners/mqtt-listeners.ts";
 import { mqttHandlers } from "./mqtt-actions.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
@@ -54,7 +55,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   const bus = await createAedesBus({ retained, store });
   onStop(() => bus.close());
 
-  const limits = limitsOf(config);
+  const limits = limitsOfConfig(config, openFileLimit(), log);
   const engine = new Engine({ limits, access, bus, store, restored: state?.sessions ?? [], log, observer: watch.observer });
   const publishAs = (own: MqttOwnPublisher) => (message: Message) => {
     message.own = own;
@@ -156,11 +157,6 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 async function openStore(folder: string, { powerSafe }: MqttConfig): Promise<LocalSessionStore> {
   const { openSqliteSessionStore } = await import("./persistence/sqlite-session-store.ts");
   return openSqliteSessionStore({ file: path.join(folder, "sessions.sqlite"), synchronous: powerSafe ? "FULL" : "NORMAL" });
-}
-
-function limitsOf(config: MqttConfig): EngineLimits {
-  const { packetBytes, ...limits } = config;
-  return { ...limits, maximumPacketSize: packetBytes };
 }
 
 async function tlsOptions({ config, dataDir }: ServiceContext<MqttConfig, MqttActions>): Promise<TlsOptions> {

@@ -35,7 +35,7 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
   const logs: string[] = [];
   const views = new Map<string, unknown>();
   const counters: Counters[] = [];
-  const service = await runService(mqttService, {
+  const running = runService(mqttService, {
     config: { ...quiet, ...config },
     dataDir,
     onView: (name, value) => views.set(name, value),
@@ -43,9 +43,11 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
     onBatch(batch) {
       rows.push(...(JSON.parse(batch.rows) as TrafficRow[]));
       logs.push(...batch.logs.map(({ text }) => text));
-      setImmediate(() => service.outbox.ack(batch.seq));
+      // Some lines come while it starts.
+      void running.then(({ outbox }) => outbox.ack(batch.seq));
     },
   });
+  const service = await running;
   onTestFinished(() => service.stop());
   const urls = Object.fromEntries(service.endpoints.map(({ label, url }) => [label, url]));
   return {
@@ -216,7 +218,11 @@ export interface Connected extends WireClient {
 }
 
 /** Connected, with the CONNACK taken. */
-export async function connectWire(broker: Broker, version: Version = 5, more: Partial<ConnectPacket> = {}): Promise<Connected> {
+export async function connectWire(
+  broker: Pick<Broker, "port">,
+  version: Version = 5,
+  more: Partial<ConnectPacket> = {},
+): Promise<Connected> {
   const client = await openWire(broker, version);
   client.send(connectPacket(version, `client-${++named}`, more));
   return Object.assign(client, { connack: await client.expect("connack") });

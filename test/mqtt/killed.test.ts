@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import path from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { projectRoot } from "../support/start-backlot.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { versions } from "./harness.ts";
 import { KeptPublisher, KeptSubscriber, numbered } from "./kept-client.ts";
+import { spawnBroker } from "./spawned-broker.ts";
 
 checkLeaks();
 
@@ -26,7 +23,7 @@ it.each(versions)(
     const next = (id: number) =>
       numbered(`load/${id % 7}`, id, id % 2 === 0 ? 1 : 2, random.chance(0.2) ? random.below(60_000) : random.below(200));
     for (let round = 1; ; round++) {
-      const broker = await spawnBroker(dataDir);
+      const broker = await spawnBroker(dataDir, { persistence: true, logLevel: "error" });
       const running = [
         ...(await Promise.all(alone.map((subscriber) => subscriber.run(broker.port, "load/+")))),
         ...(await Promise.all(members.map((member) => member.run(broker.port, "$share/group/load/+")))),
@@ -55,11 +52,3 @@ it.each(versions)(
   },
   60_000,
 );
-
-async function spawnBroker(dataDir: string): Promise<{ readonly port: number; readonly child: ChildProcess }> {
-  const script = path.join(projectRoot, "test/mqtt/run-broker.ts");
-  const child = spawn(process.execPath, [script, dataDir], { stdio: ["ignore", "pipe", "inherit"] });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const [line] = (await once(child.stdout, "data")) as [Buffer];
-  return { child, port: Number(line.toString()) };
-}

@@ -8,6 +8,7 @@ import { createAedesBus } from "../../servers/mqtt/engine/aedes-bus.ts";
 import { Engine } from "../../servers/mqtt/engine/engine.ts";
 import { RetainedTree } from "../../servers/mqtt/engine/retained-tree.ts";
 import type { SessionStore } from "../../servers/mqtt/engine/session-store.ts";
+import { limitsOfConfig } from "../../servers/mqtt/limits-of-config.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -148,7 +149,7 @@ describe("persistence", () => {
     const bus = await createAedesBus({ retained, store });
     const config = mqttConfig.parse({});
     const engine = new Engine({
-      limits: { ...config, maximumPacketSize: config.packetBytes },
+      limits: limitsOfConfig(config, Number.POSITIVE_INFINITY, { warning: ignored }),
       access: createAccessControl({ anonymous: true, users: await loadUsers([]), rules: [] }),
       bus,
       store,

@@ -17,6 +17,8 @@ export interface EngineLimits {
   /** Bytes that a client may leave unread before QoS 0 is dropped for it and the rest waits. */
   readonly unreadBytes: number;
   readonly clients: number;
+  /** Open connections, with those of clients that have not said yet who they are; more are closed at once. */
+  readonly sockets: number;
   /** Of connected and absent clients. */
   readonly sessions: number;
   /** Of one client. */

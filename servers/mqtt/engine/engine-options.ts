@@ -14,6 +14,10 @@ import type { SessionStore, StoredSession } from "./session-store.ts";
 export interface EngineObserver {
   connected?(connection: Connection, packet: ConnectPacket): void;
   connectRefused?(connection: Connection, why: string): void;
+  /** More connections are open than there may be. */
+  turnedAway?(): void;
+  /** Its CONNECT did not come in time. */
+  connectTimedOut?(): void;
   disconnected?(connection: Connection, why: string): void;
   /** Before it is routed; may set `message.trace`. The packet is absent for what the broker itself publishes. */
   published?(message: Message, connection: Connection | undefined, packet: PublishPacket | undefined): void;

@@ -76,7 +76,9 @@ export class Engine {
     const gated = cluster ? cluster.gate(transport, () => connection.drained()) : transport;
     const connection: Connection = new Connection(this, gated, origin);
     this.connections.add(connection);
-    if (this.stopping) transport.destroy();
+    const isFull = this.connections.size > this.limits.sockets;
+    if (isFull) this.observer.turnedAway?.();
+    if (isFull || this.stopping) transport.destroy();
     this.figures.connections++;
     return connection;
   }

@@ -9,8 +9,9 @@ export function sweep(engine: Engine, now: number): void {
   const { limits } = engine;
   for (const connection of engine.connections) {
     if (connection.state !== "connected") {
-      if (now - connection.openedAt > limits.connectTimeoutMs)
-        connection.disconnect(reasonCode.unspecifiedError, "No CONNECT came in time.");
+      if (now - connection.openedAt <= limits.connectTimeoutMs) continue;
+      engine.observer.connectTimedOut?.();
+      connection.disconnect(reasonCode.unspecifiedError, "No CONNECT came in time.");
       continue;
     }
     // [MQTT-3.1.2-24]: one and a half times the keep alive.

@@ -33,16 +33,25 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     (count, clientId, why) => `${count} messages of ${shortName(clientId)} were refused: ${why}`,
     (kinds) => `Messages of ${kinds} more clients were refused.`,
   );
-  let notRetained = 0;
+  const counted = { turnedAway: 0, connectTimedOut: 0, notRetained: 0 };
+  const countedLines: Readonly<Record<keyof typeof counted, string>> = {
+    turnedAway: "connections were closed at once: as many as may be are open.",
+    connectTimedOut: "connections were closed: no CONNECT came in time.",
+    notRetained: "messages were routed and not retained: the limit of retained messages is reached.",
+  };
+  function tellCounted() {
+    for (const [what, line] of Object.entries(countedLines) as [keyof typeof counted, string][]) {
+      if (counted[what] > 0) log.warning(`${counted[what].toLocaleString("en")} ${line}`);
+      counted[what] = 0;
+    }
+  }
   const timer = setInterval(() => {
     if (untold > 0) log.warning(`${untold.toLocaleString("en")} more clients came, went or broke the standard within a second.`);
     untold = 0;
     budget = eventsPerSecond;
     dropped.tell();
     refusedMessages.tell();
-    if (notRetained > 0)
-      log.warning(`${notRetained.toLocaleString("en")} messages were routed and not retained: the limit of retained messages is reached.`);
-    notRetained = 0;
+    tellCounted();
     tellTreeFull();
   }, 1_000);
 
@@ -139,9 +148,9 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     },
     dropped: (clientId, why) => dropped.count(clientId, why),
     publishRefused: ({ clientId }, why) => refusedMessages.count(clientId, why),
-    notRetained() {
-      notRetained++;
-    },
+    notRetained: () => void counted.notRetained++,
+    turnedAway: () => void counted.turnedAway++,
+    connectTimedOut: () => void counted.connectTimedOut++,
     refused({ clientId, origin }, error) {
       if (spend()) log.warning(`${shortName(clientId) || origin.peer} broke the standard: ${error.message} (${reasonName(error.reason)})`);
     },

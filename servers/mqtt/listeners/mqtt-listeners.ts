@@ -18,38 +18,53 @@ export interface ListenersOptions {
 }
 
 /** A handshake that does not go on must not hold up a stop. */
-const handshakeTimeoutMs = 3_000;
+const longestHandshakeMs = 3_000;
 
 /** Resolves with the real ports when all of them listen. */
 export async function startListeners({ engine, ports, openToLan, tls, onStop }: ListenersOptions): Promise<ListenerPorts> {
-  const listen = (port: number, createServer: () => Server) => listenTcp({ port, openToLan, onStop, createServer });
+  const { connectTimeoutMs, sockets } = engine.limits;
+  const listen = (port: number, createServer: () => Server) => {
+    // Handshakes that do not go on are sockets too, and no connections of the engine's.
+    const createBounded = () => {
+      const server = createServer();
+      server.maxConnections = sockets;
+      return server.on("drop", () => engine.observer.turnedAway?.());
+    };
+    return listenTcp({ port, openToLan, onStop, createServer: createBounded });
+  };
 
+  // Of the upgrade; the CONNECT has as long again.
+  const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
   const mqtt = await listen(ports.mqtt, () => createTcpServer({ noDelay: true }, (socket) => serveSocket(engine, socket, false)));
   const webSocket =
     ports.webSocket === undefined
       ? undefined
       : await listen(ports.webSocket, () => {
-          const server = createHttpServer();
+          const server = createHttpServer(requestTimes);
           serveWebSockets(engine, server, false);
           return server;
         });
   if (ports.mqtts === undefined && ports.secureWebSocket === undefined)
     return { mqtt, webSocket, mqtts: undefined, secureWebSocket: undefined };
 
-  const tlsOptions: TlsOptions = { ...(await tls()), handshakeTimeout: handshakeTimeoutMs };
+  const tlsOptions: TlsOptions = { ...(await tls()), handshakeTimeout: Math.min(connectTimeoutMs, longestHandshakeMs) };
   const mqtts =
     ports.mqtts === undefined
       ? undefined
       : await listen(ports.mqtts, () => {
           const server = createTlsServer({ ...tlsOptions, noDelay: true } as TlsOptions, (socket) => serveSocket(engine, socket, true));
-          server.on("tlsClientError", (error) => engine.log.debug(`A TLS handshake failed: ${error.message}`));
+          server.on("tlsClientError", (error, socket) => {
+            engine.log.debug(`A TLS handshake failed: ${error.message}`);
+            // Node closes it after an error, and leaves it open when its time is over.
+            socket.destroy();
+          });
           return server;
         });
   const secureWebSocket =
     ports.secureWebSocket === undefined
       ? undefined
       : await listen(ports.secureWebSocket, () => {
-          const server = createHttpsServer(tlsOptions);
+          const server = createHttpsServer({ ...tlsOptions, ...requestTimes });
           serveWebSockets(engine, server, true);
           return server;
         });

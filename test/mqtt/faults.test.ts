@@ -1,0 +1,101 @@
+import { connect as connectTcp, type Socket } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { connectPacket, connectWire, openWire, startBroker } from "./harness.ts";
+import { spawnBroker } from "./spawned-broker.ts";
+
+checkLeaks();
+
+/** A socket that says this and nothing more; `ended` resolves with what it was answered, once it is closed. */
+async function openSilent(url: string, says: string | Buffer = ""): Promise<{ socket: Socket; ended: Promise<string> }> {
+  const socket = connectTcp(Number(new URL(url).port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk.toString("latin1");
+  });
+  socket.on("error", () => {});
+  const ended = new Promise<string>((resolve) => socket.once("close", () => resolve(answer)));
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.write(says);
+  return { socket, ended };
+}
+
+const upgrade = "GET /mqtt HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n";
+const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
+/** The first half of a TLS ClientHello. */
+const halfHello = Buffer.from("1603010200010001fc0303", "hex");
+
+describe("connections that come to nothing", () => {
+  it("[MQTT-156] what does not get as far as a CONNECT is closed after the connect timeout, however far it came", async () => {
+    const broker = await startBroker({ webSocket: true, tls: true, connectTimeoutMs: 300 });
+    const { MQTT, WS, MQTTS, WSS } = broker.urls as Record<"MQTT" | "WS" | "MQTTS" | "WSS", string>;
+    const silent = await Promise.all([
+      openSilent(MQTT),
+      openSilent(MQTT, Buffer.from("10", "hex")),
+      openSilent(MQTT, Buffer.from("102000044d515454", "hex")),
+      openSilent(WS),
+      openSilent(WS, "GET /mqtt HT"),
+      openSilent(WS, upgrade),
+      openSilent(WS, `${upgrade}${key}Sec-WebSocket-Protocol: mqtt\r\n\r\n`),
+      // The WebSocket stands, and half a frame of a CONNECT comes.
+      openSilent(WS, `${upgrade}${key}Sec-WebSocket-Protocol: mqtt\r\n\r\n\u0082\u0090`),
+      openSilent(MQTTS),
+      openSilent(MQTTS, halfHello),
+      openSilent(WSS),
+      openSilent(WSS, halfHello),
+    ]);
+    const answers = await Promise.all(silent.map(({ ended }) => ended));
+    expect(answers.map((answer) => answer.slice(0, 12).replace(/[^ -~]/g, "."))).toEqual([
+      ...["", "", "", "HTTP/1.1 408", "HTTP/1.1 408", "HTTP/1.1 408", "HTTP/1.1 101", "HTTP/1.1 101"],
+      ...["", "", "", ""],
+    ]);
+    await expect
+      .poll(() => broker.logs.filter((line) => line.endsWith("connections were closed: no CONNECT came in time.")), { timeout: 3_000 })
+      .not.toEqual([]);
+    await (await connectWire(broker)).expectNothing();
+  });
+
+  it("[MQTT-156] a request without the subprotocol is answered and closed, also where the client stays", async () => {
+    const broker = await startBroker({ webSocket: true });
+    const { ended } = await openSilent(broker.urls.WS ?? "", `${upgrade}${key}\r\n`);
+    expect(await ended).toMatch(/^HTTP\/1\.1 400/);
+  });
+
+  it("[MQTT-157] where the system allows too few open files, clients are refused with a reason, and places become free again", async () => {
+    const broker = await spawnBroker(temporaryDir(), {}, 200);
+    await expect
+      .poll(() => broker.logs)
+      .toContain("129 clients may connect at once and not more: the system allows 200 open files (raise it with ulimit -n).");
+    const attempt = async (index: number) => {
+      const client = await openWire(broker, 5);
+      client.send(connectPacket(5, `client-${index}`));
+      const answer = await client.next();
+      return { client, reason: answer?.type === "connack" ? answer.reason : "closed" };
+    };
+    const attempts = [];
+    for (let index = 0; index < 132; index++) attempts.push(await attempt(index));
+    expect(attempts.filter(({ reason }) => reason === 0)).toHaveLength(129);
+    expect(attempts.filter(({ reason }) => reason === 0x97)).toHaveLength(3);
+    // Nobody says a word any more: the sockets themselves run out.
+    const more = await Promise.all(Array.from({ length: 100 }, () => openWire(broker, 5)));
+    await expect.poll(() => more.filter(({ closed }) => closed).length).toBeGreaterThan(80);
+    await expect
+      .poll(() => broker.logs.some((line) => line.endsWith("connections were closed at once: as many as may be are open.")))
+      .toBe(true);
+    await attempts[0]?.client.expectNothing();
+    for (const { client } of attempts) client.destroy();
+    for (const client of more) client.destroy();
+    await expect.poll(async () => (await attempt(1_000)).reason).toBe(0);
+  });
+
+  it("[MQTT-157] half TLS handshakes that use up the open files leave those alone who are there", async () => {
+    const broker = await spawnBroker(temporaryDir(), { tls: true, connectTimeoutMs: 500 }, 150);
+    const client = await connectWire(broker, 5);
+    const halves = await Promise.all(Array.from({ length: 150 }, () => openSilent(broker.urls.MQTTS ?? "", halfHello)));
+    await client.expectNothing();
+    await Promise.all(halves.map(({ ended }) => ended));
+    await (await connectWire(broker, 4)).expectNothing();
+  });
+});
