@@ -15,6 +15,8 @@ export interface FieldMeta {
   readonly live?: boolean;
   /** Never shown or logged. */
   readonly secret?: boolean;
+  /** An address that may hold a password, which alone is hidden. */
+  readonly address?: boolean;
   /** Lines `name:secret`: the names are shown, what is behind them is not. */
   readonly credentials?: boolean;
 }

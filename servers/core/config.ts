@@ -5,6 +5,7 @@ import type { FieldMeta } from "./common-fields.ts";
 import { maskedCredentials, restoredCredentials } from "./credentials.ts";
 import type { Service } from "./service.ts";
 import { ServiceError } from "./service-error.ts";
+import { maskedPassword, restoredPassword } from "./url-password.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -80,6 +81,7 @@ export function configFields(service: Service, sources: ConfigSources): ConfigFi
 function covered(service: Service, name: string, property: JsonProperty, value: unknown): unknown {
   if (property.secret) return value ? secretMask : value;
   if (property.credentials) return maskedCredentials(credentialLines(service, name, value) ?? []);
+  if (property.address) return maskedPassword(String(value ?? ""));
   return value;
 }
 
@@ -95,6 +97,7 @@ export function uncovered(service: Service, values: Values, stored: Values): Val
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
       const property = properties.get(name);
+      if (property?.address && typeof value === "string") return [[name, uncoveredAddress(service, name, value, stored[name])]];
       if (!property?.credentials) return value === secretMask ? [] : [[name, value]];
       const lines = credentialLines(service, name, value);
       if (!lines) return [[name, value]];
@@ -103,6 +106,13 @@ export function uncovered(service: Service, values: Values, stored: Values): Val
       return [[name, restored.lines]];
     }),
   );
+}
+
+function uncoveredAddress(service: Service, name: string, value: string, stored: unknown): string {
+  const restored = restoredPassword(value, String(stored ?? ""));
+  if (restored === undefined)
+    throw invalid(service, name, "the password is needed: the hidden one is not known for this server", "its configuration");
+  return restored;
 }
 
 /** A value with its origin; from the environment and the command line it is text. */

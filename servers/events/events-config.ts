@@ -21,8 +21,7 @@ export const eventsConfig = z.strictObject({
     help: "A file, or postgres://user:password@host/database. Empty is events.db in the data folder.",
     env: "EVENTS_DB",
     group: "Storage",
-    // It may hold a password.
-    secret: true,
+    address: true,
   }),
   maxMebibytes: field(wholeNumber(0, 1_048_576, 0), {
     title: "Largest file",
@@ -49,7 +48,7 @@ export const eventsConfig = z.strictObject({
     help: "redis://host:6379 makes several instances share their limits; empty keeps them in this process.",
     env: "RATE_LIMIT_REDIS",
     group: "Rate limits",
-    secret: true,
+    address: true,
   }),
   proxyHops: field(wholeNumber(0, 16, 0), {
     title: "Proxies before it",

@@ -25,6 +25,7 @@ const rtsp = defineService({
     hosts: field(z.array(z.string()).default([]), { title: "Hosts", env: "HOSTS" }),
     password: field(z.string().max(10).default(""), { title: "Password", env: "RTSP_PASSWORD", secret: true }),
     users: field(z.array(z.string().regex(/^.+:.+$/)).default([]), { title: "Users", env: "USERS", credentials: true }),
+    database: field(z.string().max(200).default(""), { title: "Database", env: "DATABASE", address: true }),
     gain: field(z.number().min(0).max(2).default(1), { title: "Gain", env: "GAIN" }),
   }),
   actions: {},
@@ -163,5 +164,40 @@ describe("configuration", () => {
     expect(uncovered(rtsp, { users: [], password: secretMask, gain: 1 }, stored)).toEqual({ users: [], gain: 1 });
     expect(() => uncovered(rtsp, { users: [`eve:${secretMask}`] }, stored)).toThrow("eve has no password");
     expect(() => checkConfigValues(rtsp, uncovered(rtsp, { users: ["sesame"] }, stored))).toThrow(/RTSP, users/);
+  });
+
+  it.each([
+    ["/var/lib/events.db", "/var/lib/events.db"],
+    ["C:\\data\\events@home.db", "C:\\data\\events@home.db"],
+    ["", ""],
+    ["postgres://ada@db:5432/events", "postgres://ada@db:5432/events"],
+    ["postgres://ada:sesame@db:5432/events", `postgres://ada:${secretMask}@db:5432/events`],
+    ["postgres://ada:ses@me/a:me@db/events", `postgres://ada:${secretMask}@db/events`],
+    ["redis://:sesame@[::1]:6379/0", `redis://:${secretMask}@[::1]:6379/0`],
+    ["postgres://db/events?user=ada&password=sesame&x=1", `postgres://db/events?user=ada&password=${secretMask}&x=1`],
+    ["POSTGRES:/ada:sesame@db", `POSTGRES:/ada:${secretMask}@db`],
+  ])("[BL-27] of the address %s it shows all but the passwords", (database, shown) => {
+    const shownField = fieldNamed("database", { file: { database } });
+    expect(shownField).toMatchObject({ type: { kind: "text" }, value: shown, stored: shown });
+    // What comes back untouched is what was there.
+    expect(uncovered(rtsp, { database: shown }, { database })).toEqual({ database });
+  });
+
+  it("[BL-27] a masked password of an address is kept for the same server and user only", () => {
+    const stored = { database: "postgres://ada:sesame@db:5432/events?sslpassword=open" };
+    const back = (database: string) => uncovered(rtsp, { database }, stored).database;
+    expect(back(`postgres://ada:${secretMask}@db:5432/other?sslpassword=${secretMask}`)).toBe(
+      "postgres://ada:sesame@db:5432/other?sslpassword=open",
+    );
+    expect(back("postgres://eve:new@elsewhere/x")).toBe("postgres://eve:new@elsewhere/x");
+    expect(back("/a/file.db")).toBe("/a/file.db");
+    for (const wrong of [
+      `postgres://ada:${secretMask}@elsewhere:5432/events`,
+      `postgres://eve:${secretMask}@db:5432/events`,
+      `redis://ada:${secretMask}@db:5432/events`,
+      `postgres://ada:${secretMask}@db:5432/events?password=${secretMask}`,
+    ])
+      expect(() => back(wrong)).toThrow("the password is needed");
+    expect(() => uncovered(rtsp, { database: `postgres://ada:${secretMask}@db/x` }, {})).toThrow("the password is needed");
   });
 });
