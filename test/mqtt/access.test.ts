@@ -107,6 +107,7 @@ describe("enhanced authentication", () => {
     const step = (data: string) => ({ authenticationMethod: method, authenticationData: Buffer.from(data) });
     client.send(connectPacket(5, "scram", { properties: step(`n,,${bare}`) }));
     const challenge = await client.expect("auth");
+    expect(challenge).toMatchObject({ reason: 0x18, properties: { authenticationMethod: method } });
     const reply = challenge.properties?.authenticationData?.toString() ?? "";
     const [, nonce = "", salt = "", count = ""] = /^r=([^,]+),s=([^,]+),i=(\d+)$/.exec(reply) ?? [];
     const salted = pbkdf2Sync(password, Buffer.from(salt, "base64"), Number(count), 32, "sha256");
@@ -128,7 +129,7 @@ describe("enhanced authentication", () => {
       reason: 0x19,
       properties: { authenticationMethod: method, authenticationData: Buffer.from("n,,n=ada,r=again") },
     });
-    expect(await client.expect("auth")).toMatchObject({ reason: 0x18 });
+    expect(await client.expect("auth")).toMatchObject({ reason: 0x18, properties: { authenticationMethod: method } });
     client.send({ type: "auth", reason: 0x18, properties: { authenticationMethod: method, authenticationData: Buffer.from("nonsense") } });
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x87 });
   });

@@ -99,6 +99,29 @@ describe("connecting", () => {
     expect(await quiet.expect("puback")).toEqual({ type: "puback", packetId: 1, reason: 0x87 });
   });
 
+  it("[MQTT-11] and of every packet that would be too large for the client with it", async () => {
+    const broker = await startBroker({ topicRules: ["* readwrite allowed"] });
+    const properties = { maximumPacketSize: 20 };
+    const client = await connectWire(broker, 5, { properties });
+    client.publish("denied", "", { qos: 1, packetId: 1 });
+    expect(await client.expect("puback")).toEqual({ type: "puback", packetId: 1, reason: 0x87 });
+    client.publish("denied", "", { qos: 2, packetId: 2 });
+    expect(await client.expect("pubrec")).toEqual({ type: "pubrec", packetId: 2, reason: 0x87 });
+    expect(await client.subscribe("denied")).toMatchObject({ reasons: [0x87], properties: undefined });
+    client.send(connectPacket(5, "again"));
+    const last = await client.expectClose();
+    expect(last).toEqual({ type: "disconnect", reason: 0x82, properties: undefined });
+    const refused = await connectWire(broker, 5, { properties: { ...properties, authenticationMethod: "K" } });
+    expect(refused.connack).toMatchObject({ reason: 0x8c, properties: undefined });
+  });
+
+  it("[MQTT-12] holds to the server's keep alive where it gave one", async () => {
+    const broker = await startBroker({ keepAliveSeconds: 1 });
+    const client = await connectWire(broker, 5, { keepAliveSeconds: 600 });
+    expect(client.connack.properties?.serverKeepAlive).toBe(1);
+    expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x8d });
+  });
+
   it.each(versions)("[MQTT-12] disconnects who is silent for one and a half times the keep alive, version %s", async (version) => {
     const broker = await startBroker();
     const client = await connectWire(broker, version, { keepAliveSeconds: 1 });

@@ -198,6 +198,16 @@ function connecting(version: Version): Hostile[] {
     first(version, "bytes behind the payload", 0x81, packet(0x10, good, field("x"), "00")),
     first(version, "no client identifier", 0x81, packet(0x10, good)),
     ...badStrings.map(([name, bytes]) => first(version, `a client identifier with ${name}`, 0x81, packet(0x10, good, field(bytes)))),
+    ...badStrings.flatMap(([name, bytes]) => [
+      first(
+        version,
+        `a will topic with ${name}`,
+        0x81,
+        packet(0x10, head(version, "06"), field("x"), none(version), field(bytes), field("m")),
+      ),
+      first(version, `a user name with ${name}`, 0x81, packet(0x10, head(version, "82"), field("x"), field(bytes))),
+      connected(version, `UNSUBSCRIBE from a filter with ${name}`, 0x81, packet(0xa2, "0001", none(version), field(bytes))),
+    ]),
     first(version, "CONNECT above the maximum", "close", hex("10 ffffff7f")),
   ];
 }
@@ -258,6 +268,9 @@ function five(): Hostile[] {
     connected(5, "response topic with a wildcard", 0x82, publish("06 08 0003 612f23")),
     connected(5, "an empty response topic", 0x82, publish("03 08 0000")),
     connected(5, "a user property with a bad key", 0x81, publish("07 26 0002 c328 0000")),
+    connected(5, "a user property with a bad value", 0x81, publish("07 26 0000 0002 c328")),
+    connected(5, "a content type that is not UTF-8", 0x81, publish("05 03 0002 c328")),
+    connected(5, "a response topic that is not UTF-8", 0x81, publish("05 08 0002 c328")),
     connected(5, "subscription identifier 0", 0x82, packet(0x82, "0001", "02 0b00", field("a"), "00")),
     connected(5, "subscription identifier twice", 0x82, packet(0x82, "0001", "04 0b01 0b02", field("a"), "00")),
     connected(5, "subscription identifier of five bytes", 0x81, packet(0x82, "0001", "06 0bffffffff01", field("a"), "00")),

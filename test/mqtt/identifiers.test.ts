@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
-import { connectWire, seen, startBroker, versions } from "./harness.ts";
+import { connectWire, publishPacket, seen, startBroker, versions } from "./harness.ts";
 
 checkLeaks();
 
@@ -35,6 +36,30 @@ describe("packet identifiers", () => {
       client.send({ type: "pubrel", packetId: 7, reason: 0 });
       await client.expect("pubcomp");
     }
+  });
+
+  it("[MQTT-59] the broker's own go round past 65,535, and leave out 0 and those in use", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("t", { qos: 1 });
+    const publisher = await connectWire(broker, 5);
+    const batch = 434;
+    const message = encodePacket({ ...publishPacket("t", ""), qos: 1, packetId: 1 }, 5);
+    publisher.write(message);
+    const held = (await client.expect("publish")).packetId;
+    let last = held;
+    for (let sent = 0; sent < 65_534; sent += batch) {
+      publisher.write(Buffer.concat(Array.from({ length: batch }, () => message)));
+      const acks: Buffer[] = [];
+      while (acks.length < batch) {
+        last = (await client.expect("publish")).packetId;
+        acks.push(encodePacket({ type: "puback", packetId: last, reason: 0 }, 5));
+      }
+      client.write(Buffer.concat(acks));
+    }
+    publisher.write(message);
+    const next = (await client.expect("publish")).packetId;
+    expect([held, last, next]).toEqual([1, 65_535, 2]);
   });
 
   it("[MQTT-58] and after a PUBREC that refuses", async () => {

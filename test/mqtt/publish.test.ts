@@ -160,6 +160,24 @@ describe("publishing", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason });
   });
 
+  it("[MQTT-47] aliases end with the connection, though the session goes on", async () => {
+    const broker = await startBroker({ topicAliasMaximum: 5 });
+    const options = { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 60, topicAliasMaximum: 5 } };
+    const first = await connectWire(broker, 5, options);
+    await first.subscribe("one");
+    first.publish("one", "1", { properties: { topicAlias: 1 } }).publish("one", "2");
+    const got = [await first.expect("publish"), await first.expect("publish")];
+    expect(got.map(({ topic, properties }) => [topic, properties?.topicAlias])).toEqual([
+      ["one", 1],
+      ["", 1],
+    ]);
+    const second = await connectWire(broker, 5, options);
+    await broker.act("publish", { topic: "one", payload: "3" });
+    expect(await second.expect("publish")).toMatchObject({ topic: "one", properties: { topicAlias: 1 } });
+    second.publish("", "4", { properties: { topicAlias: 1 } });
+    expect(await second.expectClose()).toMatchObject({ type: "disconnect", reason: 0x82 });
+  });
+
   it("[MQTT-48] topic aliases towards a client that allows them", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { properties: { topicAliasMaximum: 1 } });
@@ -262,61 +280,5 @@ describe("publishing", () => {
       [24, "t", undefined],
       [22, "", 1],
     ]);
-  });
-
-  it.each([
-    [65_535, `a${"/".repeat(65_534)}`, `+${"/".repeat(65_533)}#`],
-    [301, `a${"/b".repeat(300)}`, `+${"/b".repeat(299)}/+`],
-  ])("[MQTT-54] a topic may have %s levels, and so may a filter", async (_levels, topic, filter) => {
-    const broker = await startBroker();
-    const client = await connectWire(broker, 5);
-    for (const [index, wanted] of [topic, filter, "#"].entries()) {
-      await client.subscribe(wanted, { qos: 1 }, { subscriptionIdentifiers: [index + 1] }, index + 1);
-    }
-    client.publish(topic, "deep", { qos: 1, packetId: 9, retain: true });
-    const message = await client.expect("publish");
-    expect(seen(message)).toMatchObject({ topic, payload: "deep" });
-    expect(new Set(message.properties?.subscriptionIdentifiers)).toEqual(new Set([1, 2, 3]));
-    expect(await client.expect("puback")).toMatchObject({ reason: 0 });
-    const later = await connectWire(broker, 5);
-    await later.subscribe(filter);
-    expect(seen(await later.expect("publish"))).toMatchObject({ topic, retain: true });
-    later.send({ type: "unsubscribe", packetId: 1, filters: [filter] });
-    expect(await later.expect("unsuback")).toMatchObject({ reasons: [0] });
-    client.publish(topic, "", { qos: 1, packetId: 10, retain: true });
-    expect((await client.expect("publish")).payload.length).toBe(0);
-    await later.subscribe("#");
-    await later.expectNothing();
-  });
-
-  it("[MQTT-54] refuses a topic or filter of more levels than configured with 0x90", async () => {
-    const broker = await startBroker({ topicLevels: 100 });
-    const client = await connectWire(broker, 5, { clientId: "deep" });
-    const levels = (count: number) => "/".repeat(count - 1);
-    for (const [count, reason] of [
-      [100, 0x10],
-      [101, 0x90],
-      [30_000, 0x90],
-    ] as const) {
-      client.publish(levels(count), "", { qos: 1, packetId: 1 });
-      expect(await client.expect("puback")).toMatchObject({ reason });
-      expect((await client.subscribe(levels(count))).reasons).toEqual([reason === 0x90 ? 0x8f : 0]);
-    }
-    const old = await connectWire(broker, 4, { clientId: "old" });
-    // 3.1.1 cannot be told: the log has it.
-    old.publish(levels(101), "", { qos: 1, packetId: 1 });
-    await old.expect("puback");
-    await expect
-      .poll(() => broker.logs.filter((line) => line.includes("were refused: A topic has at most 100 levels here.")), { timeout: 3_000 })
-      .toEqual([expect.stringContaining("2 messages of deep"), expect.stringContaining("1 messages of old")]);
-  });
-
-  it("[MQTT-54] and 65,535 bytes", async () => {
-    const broker = await startBroker();
-    const client = await connectWire(broker, 5);
-    const topic = "t".repeat(65_535);
-    await client.subscribe(topic);
-    client.publish(topic, "long");
-    expect(seen(await client.expect("publish"))).toMatchObject({ topic, payload: "long" });
   });
 });

@@ -69,6 +69,16 @@ describe("sending again", () => {
     expect(await broker.act("client.read", { clientId })).toMatchObject({ dropped: 1, inflight: 0 });
   });
 
+  it("[MQTT-28] a client's QoS 2 exchange goes on though its message expired", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client.publish("t", "", { qos: 2, packetId: 1, properties: { messageExpiryInterval: 1 } });
+    await client.expect("pubrec");
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    client.send({ type: "pubrel", packetId: 1, reason: 0 });
+    expect(await client.expect("pubcomp")).toMatchObject({ packetId: 1, reason: 0 });
+  });
+
   it("[MQTT-28] an acknowledgement that comes before the message is sent again ends it", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, kept(2));

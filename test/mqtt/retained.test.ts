@@ -17,6 +17,20 @@ describe("retained messages", () => {
     await client.expectNothing();
   });
 
+  it("[MQTT-60] the newest of a topic, which a message without the flag neither replaces nor removes", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    client
+      .publish("t", "old", { retain: true })
+      .publish("t", "new", { retain: true, qos: 2, packetId: 1 })
+      .publish("t", "live")
+      .publish("t", "");
+    await client.expect("pubrec");
+    await client.subscribe("t", { qos: 1 }, undefined, 2);
+    expect(seen(await client.expect("publish"))).toEqual({ topic: "t", payload: "new", qos: 1, retain: true, dup: false });
+    await client.expectNothing();
+  });
+
   it.each(versions)("[MQTT-61] an empty payload removes the message and is routed, version %s", async (version) => {
     const broker = await startBroker();
     const client = await connectWire(broker, version);

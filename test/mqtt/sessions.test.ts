@@ -110,6 +110,18 @@ describe("sessions", () => {
     expect(await broker.act("client.read", { clientId: "s" })).toMatchObject({ inflight: 0 });
   });
 
+  it.each(versions)("[MQTT-25] and nothing is sent again while a connection lasts, version %s", async (version) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, version, kept(version, "s"));
+    await client.subscribe("t", { qos: 2 });
+    for (const qos of [1, 2] as const) await broker.act("publish", { topic: "t", qos });
+    await client.expect("publish");
+    await client.expect("publish");
+    // Past several sweeps, which is when what takes time happens.
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    await client.expectNothing();
+  });
+
   it.each(versions)("[MQTT-26] QoS 2 that is sent again after a reconnect is routed once, version %s", async (version) => {
     const broker = await startBroker();
     const subscriber = await connectWire(broker, version);

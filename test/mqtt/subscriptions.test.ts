@@ -130,6 +130,24 @@ describe("subscriptions", () => {
     await client.expect("publish");
   });
 
+  it("[MQTT-76] UNSUBSCRIBE compares filters as they are written, and what was begun is brought to its end", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("a/+", { qos: 2 });
+    for (const qos of [1, 2] as const) await broker.act("publish", { topic: "a/b", qos, payload: String(qos) });
+    const one = await client.expect("publish");
+    const two = await client.expect("publish");
+    client.send({ type: "unsubscribe", packetId: 2, filters: ["a/b", "a/#", "a/+"] });
+    expect(await client.expect("unsuback")).toMatchObject({ reasons: [0x11, 0x11, 0] });
+    client.send({ type: "puback", packetId: one.packetId, reason: 0 });
+    client.send({ type: "pubrec", packetId: two.packetId, reason: 0 });
+    expect(await client.expect("pubrel")).toMatchObject({ packetId: two.packetId });
+    client.send({ type: "pubcomp", packetId: two.packetId, reason: 0 });
+    await broker.act("publish", { topic: "a/b", qos: 1 });
+    await client.expectNothing();
+    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ inflight: 0 });
+  });
+
   it("[MQTT-76] UNSUBSCRIBE ends a subscription and says 0x11 where there was none", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);

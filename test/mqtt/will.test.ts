@@ -21,6 +21,28 @@ describe("wills", () => {
     expect(seen(await watcher.expect("publish"))).toEqual({ topic: "w", payload: "gone", qos: 1, retain: true, dup: false });
   });
 
+  it.each([true, false])("[MQTT-30] a will with the retain flag %s is kept as that says", async (retain) => {
+    const { broker, watcher } = await start();
+    (await connectWire(broker, 5, { will: { ...will, retain } })).destroy();
+    await watcher.expect("publish");
+    const later = await connectWire(broker, 5);
+    await later.subscribe("w");
+    if (retain) expect(seen(await later.expect("publish"))).toMatchObject({ payload: "gone", retain: true });
+    await later.expectNothing();
+  });
+
+  it.each(versions)("[MQTT-30] publishes the will of a client whose session another connection takes over, version %s", async (version) => {
+    const { broker, watcher } = await start();
+    const options = { clientId: "taken", cleanStart: false, ...(version === 5 && { properties: { sessionExpiryInterval: 60 } }) };
+    await connectWire(broker, version, { ...options, will });
+    const second = await connectWire(broker, version, options);
+    expect(second.connack.sessionPresent).toBe(true);
+    expect(seen(await watcher.expect("publish")).payload).toBe("gone");
+    second.destroy();
+    await expect.poll(async () => (await broker.act("client.read", { clientId: "taken" }))?.connected).toBe(false);
+    await watcher.expectNothing();
+  });
+
   it.each(versions)("[MQTT-31] forgets the will of a client that disconnects, version %s", async (version) => {
     const { broker, watcher } = await start();
     const client = await connectWire(broker, version, { will });
