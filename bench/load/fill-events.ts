@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
 import { createLog } from "../../servers/core/log.ts";
-import { newEventColumns } from "../../servers/events/completion-event.ts";
+import { columnKind, newEventColumns } from "../../servers/events/completion-event.ts";
 import { createEvents } from "../../servers/events/store/sqlite-schema.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
 
@@ -30,10 +30,13 @@ const values: Partial<Record<string, string>> = {
   recent_actions: `'["IC","IC","DC"]'`,
   treesitter_scope: "'function'",
   relative_position: "value % 100 / 100.0",
+  predicted_edit_ratio: "value % 50 / 50.0",
+  typing_speed: "value % 80 / 10.0",
+  line_count: "1 + value % 3000",
 };
 database.exec(`INSERT INTO events (${newEventColumns.join(", ")})
   WITH RECURSIVE series (value) AS (SELECT 0 UNION ALL SELECT value + 1 FROM series WHERE value + 1 < ${rows})
-  SELECT ${newEventColumns.map((column) => values[column] ?? "value % 300").join(", ")} FROM series`);
+  SELECT ${newEventColumns.map((column) => values[column] ?? (columnKind(column) === "boolean" ? "value % 2" : "value % 300")).join(", ")} FROM series`);
 database.close();
 // Opening it makes the indexes and the rollups, as it would with a file from elsewhere.
 const store = createSqliteStore({ file, log: createLog({ level: () => "error", write: () => {} }) });
