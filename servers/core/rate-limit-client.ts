@@ -57,12 +57,21 @@ function addressInField(field: string): string | undefined {
   return isIP(host) === 0 ? undefined : plainAddress(host);
 }
 
-/** Without a zone, and an IPv4 address that came over an IPv6 socket as IPv4. */
+/** Without a zone, and an IPv4 address that came over an IPv6 socket as IPv4, however it is written (RFC 4291 §2.5.5.2). */
 function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped) return mapped;
   const zone = address.indexOf("%");
-  return zone === -1 ? address : address.slice(0, zone);
+  const plain = zone === -1 ? address : address.slice(0, zone);
+  return /:0{0,4}ffff:/i.test(plain) ? (mappedAddress(plain) ?? plain) : plain;
+}
+
+function mappedAddress(address: string): string | undefined {
+  // The URL standard has one way to write an address.
+  const [, high, low] = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join(".");
 }
 
 /** What counts as one client: an IPv4 address, or the /64 that one IPv6 customer has for itself. */

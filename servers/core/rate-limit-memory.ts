@@ -97,7 +97,8 @@ export function createMemoryRateLimiter(limit: RateLimit, options: MemoryRateLim
     return { allowed: true, remaining: limit.requests - (used[slot] as number), resetMs: resetMs(slot, at) };
   }
 
-  const resetMs = (slot: number, at: number) => (takenAt[(firstOf[slot] as number) - 1] as number) + limit.windowMs - at;
+  // The other way round a sum that is rounded up would come out a hair beyond the window.
+  const resetMs = (slot: number, at: number) => limit.windowMs - (at - (takenAt[(firstOf[slot] as number) - 1] as number));
 
   return {
     limit,

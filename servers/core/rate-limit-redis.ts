@@ -30,6 +30,8 @@ return {1, limit - used - 1, (oldest and tonumber(oldest) or now) + window - now
 
 const answerTimeoutMs = 500;
 const connectTimeoutMs = 2_000;
+/** While Redis does not answer no request waits for it: it is asked beside them. */
+const askAgainMs = 1_000;
 
 /** Limits that several instances share. While Redis does not answer, each instance limits by itself. */
 export async function connectRedisRateLimits({ url, log }: { url: string; log: Log }): Promise<RedisRateLimits> {
@@ -43,9 +45,21 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   });
   let reachable = true;
+  let closed = false;
+  let asking: NodeJS.Timeout | undefined;
   function tell(now: boolean, reason = ""): void {
-    if (now === reachable) return;
+    if (now === reachable || closed) return;
     reachable = now;
+    clearInterval(asking);
+    if (!now)
+      asking = setInterval(
+        () =>
+          redis.ping().then(
+            () => tell(true),
+            () => {},
+          ),
+        askAgainMs,
+      );
     if (now) log.notable("Redis answers again: rate limits are shared");
     else log.warning(`Redis does not answer${reason && ` (${reason})`}: this instance limits by itself meanwhile`);
   }
@@ -58,6 +72,7 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
     const prefix = `backlot:rate:${limit.name}:`;
     async function takeShared(client: string): Promise<RateDecision> {
       const local = own.take(client);
+      if (!reachable) return local;
       let answer: [number, number, number];
       try {
         answer = (await redis.eval(takeScript, 1, prefix + client, limit.requests, limit.windowMs)) as [number, number, number];
@@ -83,6 +98,8 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
   return {
     limiter,
     async close() {
+      closed = true;
+      clearInterval(asking);
       redis.disconnect();
     },
   };

@@ -7,7 +7,7 @@ export class BodyTooLarge extends Error {
 }
 
 /** What is read and thrown away at most: many senders read no answer before they have sent it all. */
-const drainedBytes = 32 << 20;
+const drainedBytes = 256 << 20;
 const drainIdleMs = 500;
 
 export const hasBody = (request: IncomingMessage): boolean =>

@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { commonFields, field, portField } from "../core/common-fields.ts";
+import { databasePlace } from "./store/database-place.ts";
 
 const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
+
+function checkDatabase(text: string, context: z.RefinementCtx): void {
+  const place = databasePlace(text);
+  if (place.kind === "unknown") context.addIssue({ code: "custom", message: place.problem });
+}
+const isRedisAddress = (text: string) => text === "" || (/^rediss?:\/\/./i.test(text) && URL.canParse(text));
+
 const requests = (standard: number, what: string, env: string) =>
   field(wholeNumber(1, 100_000, standard), {
     title: `${what}: requests`,
@@ -16,9 +24,9 @@ export const eventsConfig = z.strictObject({
   port: portField(8082, { title: "Port", env: "EVENTS_PORT" }),
   ...commonFields("events"),
 
-  database: field(z.string().max(1_000).default(""), {
+  database: field(z.string().max(1_000).superRefine(checkDatabase).default(""), {
     title: "Database",
-    help: "A file, or postgres://user:password@host/database. Empty is events.db in the data folder.",
+    help: "A file, file:///path, or postgres://user:password@host/database. Empty is events.db in the data folder.",
     env: "EVENTS_DB",
     group: "Storage",
     address: true,
@@ -43,7 +51,7 @@ export const eventsConfig = z.strictObject({
   readSeconds: windowSeconds(60, "GET /events", "EVENTS_READ_SECONDS"),
   statsRequests: requests(60, "GET /stats", "EVENTS_STATS_REQUESTS"),
   statsSeconds: windowSeconds(60, "GET /stats", "EVENTS_STATS_SECONDS"),
-  rateLimitRedis: field(z.string().max(1_000).default(""), {
+  rateLimitRedis: field(z.string().max(1_000).refine(isRedisAddress, "Is no address of Redis. Write redis://host:6379.").default(""), {
     title: "Shared limits",
     help: "redis://host:6379 makes several instances share their limits; empty keeps them in this process.",
     env: "RATE_LIMIT_REDIS",
@@ -58,7 +66,7 @@ export const eventsConfig = z.strictObject({
   }),
   proxyAddresses: field(z.array(z.string()).default([]), {
     title: "Trusted proxies",
-    help: "Addresses or networks whose X-Forwarded-For is believed.",
+    help: "Addresses or networks whose X-Forwarded-For is believed; with a number of proxies too, from behind those on.",
     env: "EVENTS_PROXY_ADDRESSES",
     group: "Rate limits",
   }),

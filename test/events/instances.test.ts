@@ -107,4 +107,29 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("two instances on 
     expect(statuses).toEqual([200, 200, 429]);
     await expect.poll(() => events.logs.filter(({ text }) => text.startsWith("Redis does not answer")).length, { timeout: 5_000 }).toBe(1);
   });
+
+  it("[EV-84] a Redis that hangs is waited for by nobody but those who were under way, and is used again once it answers", async () => {
+    const own = await startRedis();
+    const events = await startEvents({ rateLimitRedis: own.url, statsRequests: 1_000 });
+    expect((await fetch(`${events.url}/stats`)).status).toBe(200);
+    process.kill(own.pid, "SIGSTOP");
+    try {
+      await fetch(`${events.url}/stats`);
+      // Each would wait for half a second: more than the test has.
+      for (let index = 0; index < 50; index++) expect((await fetch(`${events.url}/stats`)).status).toBe(200);
+    } finally {
+      process.kill(own.pid, "SIGCONT");
+    }
+    const said = (start: string) => events.logs.filter(({ text }) => text.startsWith(start)).length;
+    await expect.poll(() => said("Redis answers again"), { timeout: 5_000 }).toBe(1);
+    expect(said("Redis does not answer")).toBe(1);
+    await own.stop();
+  });
+
+  it("[EV-84] what is no address of Redis is refused", async () => {
+    await expect(startEvents({ rateLimitRedis: "nonsense" })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      field: { name: "rateLimitRedis" },
+    });
+  });
 });

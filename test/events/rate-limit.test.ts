@@ -45,6 +45,16 @@ it("[EV-21] a refusal is 429 with its body, Retry-After and the RateLimit fields
   expect(refused.headers["access-control-allow-origin"]).toBe("*");
 });
 
+it("[EV-21] a window that has just begun lasts no longer than it does", () => {
+  let at = 0;
+  const limiter = createMemoryRateLimiter({ name: "test", requests: 1, windowMs: 30_000 }, { now: () => at });
+  const random = seededRandom(3);
+  for (let index = 0; index < 1_000; index++) {
+    at += 30_000 + random.below(1_000_000) / 999_983;
+    expect(limiter.take("a").resetMs).toBe(30_000);
+  }
+});
+
 it("[EV-22] the window slides: never more than the limit in any stretch of its length, and no request is refused without need", () => {
   let at = 0;
   const limiter = createMemoryRateLimiter({ name: "test", requests: 20, windowMs: 1_000 }, { now: () => at });
@@ -86,6 +96,9 @@ it("[EV-23] memory is bounded whatever the number of addresses; only far beyond 
 it("[EV-24] IPv6 counts by /64, an IPv4 address over IPv6 as itself", async () => {
   const key = (address: string) => rateLimitKey(createClientAddress({ hops: 0, addresses: [] })(address, undefined));
   expect(key("::ffff:192.0.2.1")).toBe("192.0.2.1");
+  for (const written of ["::ffff:101:101", "::FFFF:0101:0101", "0:0:0:0:0:ffff:1.1.1.1", "0000::ffff:101:101%lo"])
+    expect(key(written)).toBe("1.1.1.1");
+  expect(key("1:2:3:4:5:ffff:101:101")).toBe("1:2:3:4::/64");
   expect(key("192.0.2.1")).toBe("192.0.2.1");
   expect(key("2001:db8:1:2::1")).toBe(key("2001:DB8:0001:2:ffff:ffff:ffff:ffff"));
   expect(key("2001:db8:1:2::1")).not.toBe(key("2001:db8:1:3::1"));
@@ -117,6 +130,10 @@ it("[EV-26] with a hop count the entry that the outermost trusted proxy added co
   const listed = { hops: 0, addresses: ["127.0.0.1", "10.0.0.0/8"] };
   expect(address(listed, "6.6.6.6, 203.0.113.9, 10.1.2.3")).toBe("203.0.113.9");
   expect(createClientAddress(listed)("192.0.2.7", "203.0.113.9")).toBe("192.0.2.7");
+  const both = { hops: 1, addresses: ["10.0.0.0/8"] };
+  expect(address(both, "6.6.6.6, 203.0.113.9, 10.1.2.3")).toBe("203.0.113.9");
+  expect(address(both, "6.6.6.6, 203.0.113.9")).toBe("203.0.113.9");
+  expect(address(hops(1), "::ffff:101:101")).toBe("1.1.1.1");
   await expect(startEvents({ proxyAddresses: ["10.0.0.0/33"] })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   const { url } = await startEvents({ statsRequests: 1, proxyHops: 1 });
   for (const client of ["203.0.113.1", "203.0.113.2"])

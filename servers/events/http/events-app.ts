@@ -69,11 +69,10 @@ export function createEventsApp(options: EventsAppOptions): express.Express {
   }
 
   async function postEvent(request: Request, response: Response, address: string): Promise<void> {
-    const version = request.headers["x-plugin-version"] as string | undefined;
     const event = newEvent(parseEvent(await readBody(request, response, bodyBytes)), {
       created_at: now(),
       ip_hash: hashOf(address),
-      plugin_version: version || "unknown",
+      plugin_version: pluginVersion(request.headers["x-plugin-version"] as string | undefined),
     });
     await new Promise<void>((resolve, reject) => {
       commits.add(event, (error) => {
@@ -105,11 +104,8 @@ export function createEventsApp(options: EventsAppOptions): express.Express {
   app.post("/events", guarded(limiters?.post, postEvent));
   app.get("/events", guarded(limiters?.read, getEvents));
   app.get("/stats", guarded(limiters?.stats, getStats));
-  app.all(["/events", "/stats"], (request) => {
-    throw new Refusal(405, "Method not allowed", {
-      headers: { Allow: request.path.startsWith("/e") ? "GET, HEAD, POST, OPTIONS" : "GET, HEAD, OPTIONS" },
-    });
-  });
+  app.all("/events", notAllowed("GET, HEAD, POST, OPTIONS"));
+  app.all("/stats", notAllowed("GET, HEAD, OPTIONS"));
   app.use(() => {
     throw new Refusal(404, "Not found");
   });
@@ -117,8 +113,14 @@ export function createEventsApp(options: EventsAppOptions): express.Express {
   return app;
 }
 
+function notAllowed(allow: string): RequestHandler {
+  return () => {
+    throw new Refusal(405, "Method not allowed", { headers: { Allow: allow } });
+  };
+}
+
 function sendJson(response: Response, status: number, body: string | Buffer): void {
-  response.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
+  response.writeHead(status, { "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(body) });
   response.end(body);
 }
 
@@ -171,6 +173,15 @@ function answerError({ store, onFault }: EventsAppOptions): ErrorRequestHandler 
     if (told !== undefined) response.setHeader("Retry-After", "1");
     sendJson(response, told === undefined ? 500 : 503, errorBody(500, told ?? "Internal server error"));
   };
+}
+
+const versionCharacters = 100;
+
+/** Node reads fields as Latin-1; clients write UTF-8, if anything beyond ASCII. */
+function pluginVersion(field: string | undefined): string {
+  if (!field) return "unknown";
+  const text = /^[\0-\x7f]*$/.test(field) ? field : Buffer.from(field, "latin1").toString("utf8");
+  return text.length <= versionCharacters ? text : [...text].slice(0, versionCharacters).join("");
 }
 
 const rememberedAddresses = 1_000;

@@ -1,17 +1,29 @@
 import path from "node:path";
 import type { Log } from "../../core/log.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { databasePlace } from "./database-place.ts";
 import type { EventStore } from "./event-store.ts";
 import { createPostgresStore } from "./postgres-store.ts";
 import { createSqliteStore } from "./sqlite-store.ts";
 
 export interface StoreConfig {
-  /** A file, postgres://…, or empty for `events.db` in the data folder. */
+  /** See `databasePlace`; empty for `events.db` in the data folder. */
   readonly database: string;
   readonly maxMebibytes: number;
 }
 
+/** Throws CONFIG_INVALID. */
 export function createStore({ database, maxMebibytes }: StoreConfig, dataDir: () => string, log: Log): EventStore {
-  if (/^postgres(?:ql)?:\/\//i.test(database)) return createPostgresStore({ url: database, log });
-  const file = database === "" ? path.join(dataDir(), "events.db") : path.resolve(database.replace(/^file:(?:\/\/)?/, ""));
-  return createSqliteStore({ file, log, maxBytes: maxMebibytes * 1_048_576 });
+  const place = databasePlace(database);
+  const sqlite = (file: string) => createSqliteStore({ file, log, maxBytes: maxMebibytes * 1_048_576 });
+  switch (place.kind) {
+    case "standard":
+      return sqlite(path.join(dataDir(), "events.db"));
+    case "file":
+      return sqlite(path.resolve(place.file));
+    case "postgres":
+      return createPostgresStore({ url: place.url, log });
+    case "unknown":
+      throw new ServiceError("CONFIG_INVALID", "EVENTS_DB is no database", place.problem);
+  }
 }

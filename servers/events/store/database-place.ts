@@ -1,0 +1,47 @@
+import { fileURLToPath } from "node:url";
+
+export type DatabasePlace =
+  | { readonly kind: "standard" }
+  | { readonly kind: "file"; readonly file: string }
+  | { readonly kind: "postgres"; readonly url: string }
+  /** Never with the text itself, which may hold a password. */
+  | { readonly kind: "unknown"; readonly problem: string };
+
+const examples = "a file, file:///path, or postgres://user:password@host:5432/database";
+
+/** What EVENTS_DB says: nothing, a file, an address of a file (RFC 8089), or one of PostgreSQL. */
+export function databasePlace(text: string): DatabasePlace {
+  if (text === "") return { kind: "standard" };
+  if (text.startsWith(":")) return { kind: "unknown", problem: `Is no file. Write ${examples}.` };
+  // One letter is a drive of Windows.
+  const scheme = /^([a-z][a-z\d+.-]+):/i.exec(text)?.[1]?.toLowerCase();
+  switch (scheme) {
+    case undefined:
+      return { kind: "file", file: text };
+    case "postgres":
+    case "postgresql":
+      return URL.canParse(text) && /^[^:]+:\/\//.test(text)
+        ? { kind: "postgres", url: text }
+        : {
+            kind: "unknown",
+            problem: "Begins like an address of PostgreSQL but is none. Write postgres://user:password@host:5432/database.",
+          };
+    case "file":
+      return fileOf(text);
+    default:
+      return {
+        kind: "unknown",
+        problem: `"${scheme}:" is no kind of database known here. Write ${examples}; a file of that name as ./${scheme}:…`,
+      };
+  }
+}
+
+function fileOf(text: string): DatabasePlace {
+  const name = text.slice("file:".length);
+  if (name === "" || /[?#]/.test(name)) return { kind: "unknown", problem: "A file: address here is a path alone, without ? and #." };
+  try {
+    return { kind: "file", file: name.startsWith("/") ? fileURLToPath(text) : decodeURIComponent(name) };
+  } catch {
+    return { kind: "unknown", problem: "Is no file: address of this computer. Write file:///path, with % only before two hex digits." };
+  }
+}
