@@ -21,6 +21,7 @@ export const errorCodes = {
   DATA_IN_USE: "Another Backlot has the folder open in which the service keeps its files.",
   STORE_LOCKED: "Another program holds the database.",
   STORE_DAMAGED: "The file is not a readable database; it is left as it is.",
+  STORE_OUTDATED: "The file is of an older or another form, and cannot be brought up to date.",
   STORE_UNREACHABLE: "The database cannot be opened or reached.",
   STORE_BUSY: "The database is slower than what arrives.",
   RUNTIME_TOO_OLD: "This Node is too old for a part of Backlot.",

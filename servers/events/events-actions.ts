@@ -1,6 +1,7 @@
 import type { EventFilter, EventJob, EventsActions } from "../../contract/events.ts";
 import type { Handlers } from "../../contract/operation.ts";
 import type { Log } from "../core/log.ts";
+import { ServiceError } from "../core/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
 import { countMatching } from "./count-matching.ts";
 import { createEventImports } from "./jobs/event-imports.ts";
@@ -75,7 +76,12 @@ export function createDataActions(parts: {
     <Params, Result>(use: (params: Params) => Result | Promise<Result>) =>
     async (params: Params): Promise<Result> => {
       await access.ready();
-      return use(params);
+      try {
+        return await use(params);
+      } catch (error) {
+        if (error instanceof ServiceError && error.code.startsWith("STORE_")) access.fault(error);
+        throw error;
+      }
     };
 
   return {

@@ -2,6 +2,7 @@ import type { EventsViews } from "../../contract/events.ts";
 import type { Log } from "../core/log.ts";
 import { ServiceError, toFailure } from "../core/service-error.ts";
 import { createGroupCommit, type GroupCommit } from "./group-commit.ts";
+import { retryWhileLocked } from "./retry-while-locked.ts";
 import type { EventStore } from "./store/event-store.ts";
 
 export interface StoreAccess {
@@ -18,7 +19,8 @@ export interface StoreAccess {
 
 const totalsEveryMs = 250;
 const otherInstancesEveryMs = 1_000;
-const repeatedFaultMs = 10_000;
+/** The same news is told again after so long at the earliest. */
+const quietMs = 10_000;
 
 /** The store as requests and the page share it, with what the page shows of it. */
 export function createStoreAccess(parts: {
@@ -33,13 +35,22 @@ export function createStoreAccess(parts: {
   let poll: NodeJS.Timeout | undefined;
   let faulty = false;
   let lastFault = { text: "", at: 0 };
+  let recovery: NodeJS.Timeout | undefined;
+  let recoveredAt = 0;
 
   const showStorage = (error?: unknown) =>
     view("storage", { kind: store.kind, place: store.place, ...(error !== undefined && { failure: toFailure(error) }) });
 
   function healthy(): void {
-    if (!faulty) return;
+    if (!faulty || recovery) return;
+    // Where good and bad take turns, as on a disk that is nearly full, the log is not told of every turn.
+    recovery = setTimeout(recovered, Math.max(0, recoveredAt + quietMs - Date.now()));
+  }
+
+  function recovered(): void {
+    recovery = undefined;
     faulty = false;
+    recoveredAt = Date.now();
     log.notable(`${store.place} can be used again`);
     showStorage();
   }
@@ -47,12 +58,15 @@ export function createStoreAccess(parts: {
   function fault(error: unknown): void {
     const { message } = toFailure(error);
     const at = Date.now();
-    if (message !== lastFault.text || at - lastFault.at > repeatedFaultMs) {
+    const isNews = error instanceof ServiceError && !faulty;
+    if (isNews || message !== lastFault.text || at - lastFault.at > quietMs) {
       log.error(error instanceof ServiceError ? `${message}. ${error.hint}` : `A request failed: ${(error as Error)?.stack ?? message}`);
       lastFault = { text: message, at };
     }
     if (!(error instanceof ServiceError)) return;
     faulty = true;
+    clearTimeout(recovery);
+    recovery = undefined;
     if (opened && (error.code === "STORE_DAMAGED" || (error.code === "STORE_UNREACHABLE" && store.kind === "sqlite"))) {
       // Closed, so that the next request opens what is in its place then.
       opened = false;
@@ -62,13 +76,17 @@ export function createStoreAccess(parts: {
     showStorage(error);
   }
 
+  async function readTotals(): Promise<void> {
+    const [stats, newestId] = await Promise.all([store.stats(), store.newestId()]);
+    const { total_events: events, unique_devices: devices, accepted, rejected, ignored } = stats;
+    view("totals", { newestId, events, devices, accepted, rejected, ignored });
+  }
+
   async function showTotals(): Promise<void> {
     timer = undefined;
     if (!opened) return;
     try {
-      const [stats, newestId] = await Promise.all([store.stats(), store.newestId()]);
-      const { total_events: events, unique_devices: devices, accepted, rejected, ignored } = stats;
-      view("totals", { newestId, events, devices, accepted, rejected, ignored });
+      await readTotals();
     } catch (error) {
       if (opened) fault(error);
     }
@@ -80,10 +98,11 @@ export function createStoreAccess(parts: {
 
   async function open(): Promise<void> {
     try {
-      await store.open();
+      await retryWhileLocked(() => store.open());
+      // What cannot be read is not open.
+      await readTotals();
       opened = true;
       healthy();
-      await showTotals();
       // Other instances store into it too.
       if (store.kind === "postgres") poll = setInterval(changed, otherInstancesEveryMs);
     } catch (error) {
@@ -118,6 +137,7 @@ export function createStoreAccess(parts: {
       await opening?.catch(() => {});
       opened = false;
       clearTimeout(timer);
+      clearTimeout(recovery);
       clearInterval(poll);
       await store.close();
     },

@@ -1,15 +1,43 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { Agent, request as httpRequest } from "node:http";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
+import { createLog } from "../../servers/core/log.ts";
+import { ServiceError } from "../../servers/core/service-error.ts";
+import type { EventStore } from "../../servers/events/store/event-store.ts";
+import { createStoreAccess } from "../../servers/events/store-access.ts";
 import { curl } from "../http/curl.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { device, eventBody, getPage, getStats, onEnd, post, postAll, startEvents, startProcess } from "./harness.ts";
+import { mountSmallDisk } from "./small-disk.ts";
+import { stored } from "./store-contract.ts";
 
 checkLeaks();
+
+/** A store that keeps nothing, and has room or not. */
+function failingStore(): { readonly store: EventStore; fail(now: boolean): void } {
+  let failing = false;
+  const counts = { total_events: 0, unique_devices: 0, accepted: 0, rejected: 0, ignored: 0 };
+  const store = {
+    kind: "sqlite",
+    place: "somewhere",
+    open: async () => {},
+    close: async () => {},
+    stats: async () => counts,
+    newestId: async () => 0,
+    async add() {
+      if (failing) throw new ServiceError("STORE_FULL", "There is no room", "Free some.");
+    },
+  } as Partial<EventStore> as EventStore;
+  return {
+    store,
+    fail(now) {
+      failing = now;
+    },
+  };
+}
 
 /** Rollups against a full recount, and SQLite's own check. */
 function checkFile(file: string): { readonly events: number } {
@@ -103,19 +131,9 @@ it("[EV-41] a full file answers 503 that says so, loses nothing that was acknowl
   expect(await getStats(second.url)).toMatchObject({ total_events: taken + 1 });
 });
 
-function mountSmallDisk(dir: string): boolean {
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", dir], { stdio: "ignore" });
-  } catch {
-    return false;
-  }
-  onEnd(() => execFileSync("umount", ["-l", dir]));
-  return true;
-}
-
 it("[EV-41] so does a disk that is really full", async ({ skip }) => {
   const dir = temporaryDir();
-  if (!mountSmallDisk(dir)) skip("this user may not mount a small disk");
+  if (!mountSmallDisk(dir, "2m")) skip("this user may not mount a small disk");
   const { url, stop } = await startEvents({ database: path.join(dir, "events.db"), rateLimits: false });
   await post(url, eventBody());
   let taken = 1;
@@ -162,6 +180,19 @@ it("[EV-42] also one that is locked before it is opened", async () => {
   expect((await curl(`${url}/stats`)).status).toBe(200);
 });
 
+it("[EV-42] and that is waited for too", async () => {
+  const dataDir = temporaryDir();
+  const other = new Database(path.join(dataDir, "events.db"));
+  other.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE");
+  const { url } = await startEvents({}, { dataDir });
+  const waiting = curl(`${url}/stats`);
+  setTimeout(() => {
+    other.exec("COMMIT");
+    other.close();
+  }, 300);
+  expect((await waiting).status).toBe(200);
+});
+
 it.each([
   ["is no database", () => Buffer.from("These are notes, and they are dear to someone.\n".repeat(500))],
   [
@@ -198,6 +229,57 @@ it.each([
   writeFileSync(file, "");
   expect((await curl(`${events.url}/stats`)).status).toBe(200);
   await expect.poll(() => events.view("storage").failure).toBeUndefined();
+});
+
+it("[EV-43] damage that shows only later is named as such, and the file is left alone from then on", async () => {
+  const dataDir = temporaryDir();
+  const first = await startEvents({ rateLimits: false }, { dataDir });
+  await Promise.all(Array.from({ length: 2_000 }, () => post(first.url, eventBody())));
+  await first.stop();
+  const bytes = readFileSync(first.file);
+  // The schema and the rollups are good: what is damaged shows when rows are read.
+  const database = new Database(first.file);
+  const pages = database
+    .prepare("SELECT pageno FROM dbstat WHERE name = 'events' AND pagetype = 'leaf' ORDER BY pageno")
+    .pluck()
+    .all() as number[];
+  const pageSize = database.pragma("page_size", { simple: true }) as number;
+  database.close();
+  for (const page of pages) bytes.fill(0xa5, (page - 1) * pageSize, page * pageSize);
+  writeFileSync(first.file, bytes);
+  const events = await startEvents({ rateLimits: false }, { dataDir });
+  const damaged = '{"error":"Storage is damaged: events.db is not readable and was left as it is"}';
+  await curl(`${events.url}/events`);
+  for (let round = 0; round < 4; round++) {
+    for (const answer of [
+      await curl(`${events.url}/events`),
+      await curl(`${events.url}/stats`),
+      await curl("-d", JSON.stringify(eventBody()), `${events.url}/events`),
+    ])
+      expect([answer.status, answer.body]).toEqual([503, damaged]);
+  }
+  expect(readFileSync(first.file).equals(bytes)).toBe(true);
+  await expect.poll(() => events.view("storage").failure?.code).toBe("STORE_DAMAGED");
+  expect(events.logs.filter(({ level }) => level === "error")).toHaveLength(1);
+  expect(events.logs.some(({ text }) => text.includes("again"))).toBe(false);
+});
+
+it("[EV-49] where good and bad take turns the log's last word is right, and it is not repeated with every turn", async () => {
+  const lines: string[] = [];
+  const log = createLog({ level: () => "info", write: (entry) => void lines.push(entry.text) });
+  const { store, ...failing } = failingStore();
+  const access = createStoreAccess({ store, log, view: () => {} });
+  onEnd(access.close);
+  await access.ready();
+  const add = () => new Promise<unknown>((resolve) => access.commits.add(stored(), resolve)).then((error) => error && access.fault(error));
+  for (let turn = 0; turn < 20; turn++) {
+    failing.fail(turn % 2 === 0);
+    await add();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  failing.fail(true);
+  await add();
+  expect(lines).toEqual(["There is no room. Free some.", "somewhere can be used again", "There is no room. Free some."]);
 });
 
 it("[EV-44] a folder that cannot be written is 503, and the service goes on", async () => {

@@ -72,13 +72,24 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
           const page = await store.page(filter, { limit: 5, offset });
           expect(page.map(({ id }) => id)).toEqual(matching.slice(offset, offset + 5).map(({ id }) => id));
         }
-        const after = 5_000;
-        expect((await store.page(filter, { limit: 4, offset: 0, after })).map(({ id }) => id)).toEqual(
-          matching
-            .filter(({ id }) => id < after)
-            .slice(0, 4)
-            .map(({ id }) => id),
-        );
+        for (const [after, offset] of [
+          [5_000, 0],
+          [5_000, 3],
+          [5_000, 1_000],
+          [4_097, 90],
+          [4_096, 90],
+          [9_001, 6_000],
+          [1, 0],
+          [0, 2],
+          [Number.MAX_SAFE_INTEGER, 4_500],
+        ] as const) {
+          expect((await store.page(filter, { limit: 4, offset, after })).map(({ id }) => id)).toEqual(
+            matching
+              .filter(({ id }) => id < after)
+              .slice(offset, offset + 4)
+              .map(({ id }) => id),
+          );
+        }
       }
       const of = (outcome: string) => rows.filter((row) => row.outcome === outcome).length;
       expect(await store.stats()).toEqual({

@@ -8,7 +8,7 @@ import { filterSql, plotFilter, postgresDialect } from "./filter-sql.ts";
 import { createPostgresPool, postgresPlace } from "./postgres-pool.ts";
 import { createPostgresScans, idsBetween } from "./postgres-scans.ts";
 import { addEvents, clearEmptyRollups, countPlot, createMigrations, migrations, removeEvents } from "./postgres-schema.ts";
-import { lastIdOf } from "./rollup.ts";
+import { blockOf, lastIdOf } from "./rollup.ts";
 import { stepLength, stepSource } from "./sqlite-plots.ts";
 import { postgresStoreError } from "./store-error.ts";
 import { coverTime, hourPlotMs, minutePlotMs, type TimeRange } from "./time-cover.ts";
@@ -79,15 +79,30 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
     return row?.n ?? 0;
   }
 
-  async function skipBlocks(outcome: string | undefined, offset: number): Promise<{ top: number; left: number } | undefined> {
+  /** The newest block below the cursor in which the offset ends, and what is left to skip there. */
+  async function skipBlocks(outcome: string | undefined, offset: number, after: number | undefined) {
+    const newest = after === undefined ? Number.MAX_SAFE_INTEGER : after - 1;
+    if (offset === 0 || newest < 0) return { top: newest, left: offset };
     const { where, values } = filterSql({ outcome }, postgresDialect);
+    const [a, b] = [parameter(values.length + 1), parameter(values.length + 2)];
+    let skipped = 0;
+    if (after !== undefined) {
+      // The cursor cuts through a block, which is counted itself; those below it are whole.
+      const [cut] = await all<{ n: number }>(`SELECT count(*) AS n FROM events WHERE ${where} AND id > ${a} AND id <= ${b}`, [
+        ...values,
+        lastIdOf(blockOf(newest) - 1),
+        newest,
+      ]);
+      skipped = cut?.n ?? 0;
+      if (offset < skipped) return { top: newest, left: offset };
+    }
     const [row] = await all<{ block: number; before: number }>(
       `SELECT block, before::bigint FROM (SELECT block, n, sum(n) OVER (ORDER BY block DESC) - n AS before
-         FROM (SELECT block, sum(n) AS n FROM roll_block WHERE ${where} GROUP BY block) b) c
-       WHERE before + n > ${parameter(values.length + 1)} ORDER BY block DESC LIMIT 1`,
-      [...values, offset],
+         FROM (SELECT block, sum(n) AS n FROM roll_block WHERE ${where} AND block < ${b} GROUP BY block) b) c
+       WHERE before + n > ${a} ORDER BY block DESC LIMIT 1`,
+      [...values, offset - skipped, after === undefined ? Number.MAX_SAFE_INTEGER : blockOf(newest)],
     );
-    return row && { top: lastIdOf(row.block), left: offset - row.before };
+    return row && { top: lastIdOf(row.block), left: offset - skipped - row.before };
   }
 
   async function page(
@@ -95,17 +110,13 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
     { limit, offset, after }: { limit: number; offset: number; after?: number | undefined },
   ): Promise<EventRow[]> {
     const { where, values } = filterSql({ device_id: filter.device_id, outcome: filter.outcome }, postgresDialect);
-    let top = after === undefined ? Number.MAX_SAFE_INTEGER : after - 1;
-    let skip = offset;
-    if (after === undefined && offset > 0 && !filter.device_id) {
-      const start = await skipBlocks(filter.outcome, offset);
-      if (!start) return [];
-      top = start.top;
-      skip = start.left;
-    }
+    // A device's events are skipped within its index.
+    const start = await skipBlocks(filter.outcome, filter.device_id ? 0 : offset, after);
+    if (!start) return [];
+    const skip = filter.device_id ? offset : start.left;
     const [a, b, c] = [1, 2, 3].map((position) => parameter(values.length + position));
     const ids = `SELECT id FROM events WHERE ${where} AND id <= ${a} ORDER BY id DESC LIMIT ${b} OFFSET ${c}`;
-    return all(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`, [...values, top, limit, skip]);
+    return all(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`, [...values, start.top, limit, skip]);
   }
 
   async function remove(filter: EventFilter, range: Omit<ScanRange, "direction">): Promise<Scanned<number>> {

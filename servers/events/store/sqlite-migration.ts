@@ -1,16 +1,9 @@
-import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, statSync } from "node:fs";
 import type { Database } from "better-sqlite3";
-import { newEventColumns } from "../completion-event.ts";
-import {
-  columnDefinition,
-  createBlocks,
-  createEvents,
-  createIndexes,
-  createMigrations,
-  createRollups,
-  fillRollups,
-  retiredColumns,
-} from "./sqlite-schema.ts";
+import { ServiceError } from "../../core/service-error.ts";
+import { sqliteFileError } from "../../core/sqlite-file.ts";
+import { copyBeside, type FileCopy } from "./file-copy.ts";
+import { createBlocks, createEvents, createIndexes, createMigrations, createRollups, fillRollups } from "./sqlite-schema.ts";
+import { bringTableUpToDate } from "./sqlite-table.ts";
 
 interface Migration {
   readonly id: number;
@@ -21,13 +14,13 @@ interface Migration {
 /** The first two are those that existing files name; their effect is the same here. */
 const migrations: readonly Migration[] = [
   { id: 1, name: "0001_initial", run: (database) => database.exec(createEvents) },
-  { id: 2, name: "0002_drop_contextual_filter", run: bringColumnsUpToDate },
+  { id: 2, name: "0002_drop_contextual_filter", run: bringTableUpToDate },
   {
     id: 3,
     name: "0003_rollups",
     run(database) {
       // A file may say that it is up to date and come from another line of history.
-      bringColumnsUpToDate(database);
+      bringTableUpToDate(database);
       for (const statement of [...createIndexes, ...createRollups, ...fillRollups]) database.exec(statement);
     },
   },
@@ -41,65 +34,55 @@ const migrations: readonly Migration[] = [
 ];
 
 /**
- * Brings the file to the newest schema in one transaction, after copying a file that holds anything.
- * Resolves with the copy's name, if one was made. Throws SQLite's errors and leaves the file as it was then.
+ * Brings the file to the newest schema in one transaction, after copying a file that holds anything. Returns the copy's name, if
+ * one was made. Throws a STORE_ error and leaves the file as it was then, without a copy.
  */
 export function migrateSqlite(database: Database, file: string): string | undefined {
   if (pending(database).length === 0) return undefined;
-  // What is still in the log of an older writer would be missing in the copy.
-  if (database.pragma("journal_mode", { simple: true }) === "wal") database.pragma("wal_checkpoint(TRUNCATE)");
-  database.exec("BEGIN IMMEDIATE");
+  let copy: FileCopy | undefined;
   try {
+    // What is still in the log of an older writer would be missing in the copy.
+    if (database.pragma("journal_mode", { simple: true }) === "wal") database.pragma("wal_checkpoint(TRUNCATE)");
+    // A table that others refer to is built anew: nothing of theirs is to follow it.
+    database.pragma("foreign_keys = OFF");
+    // Readers too would keep a file without a log from being committed: better known before the work than after.
+    database.exec("BEGIN EXCLUSIVE");
     const toRun = pending(database);
-    const copy = toRun.length > 0 && tableExists(database, "events") ? copyBeside(file, toRun[0]?.name ?? "") : undefined;
+    if (toRun.length > 0 && tableExists(database, "events")) copy = copyBeside(file, `before-${toRun[0]?.name}`);
     database.exec(createMigrations);
     const note = database.prepare("INSERT INTO _migrations (id, name, applied_at) VALUES (?, ?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))");
     for (const migration of toRun) {
       migration.run(database);
-      note.run(migration.id, migration.name);
+      note.run(freeId(database, migration.id), migration.name);
     }
+    copy?.keep();
     database.exec("COMMIT");
-    return copy;
+    return copy?.name;
   } catch (error) {
     if (database.inTransaction) database.exec("ROLLBACK");
-    throw error;
+    copy?.remove();
+    throw migrationError(error, file);
   }
 }
 
+function migrationError(error: unknown, file: string): unknown {
+  const known = sqliteFileError(error, file);
+  if (known instanceof ServiceError) return known;
+  const hint = "It was left as it is. Mend it, or move it away to begin with an empty one; it is tried again once it has changed.";
+  return new ServiceError("STORE_OUTDATED", `${file} cannot be brought up to date: ${(error as Error).message}`, hint, { cause: error });
+}
+
+/** By name: another program's migrations have numbers too. */
 function pending(database: Database): readonly Migration[] {
   if (!tableExists(database, "_migrations")) return migrations;
-  const applied = new Set(database.prepare("SELECT id FROM _migrations").pluck().all());
-  return migrations.filter(({ id }) => !applied.has(id));
+  const applied = new Set(database.prepare("SELECT name FROM _migrations").pluck().all());
+  return migrations.filter(({ name }) => !applied.has(name));
+}
+
+function freeId(database: Database, wanted: number): number {
+  const taken = database.prepare("SELECT 1 FROM _migrations WHERE id = ?").get(wanted) !== undefined;
+  return taken ? (database.prepare("SELECT max(id) + 1 FROM _migrations").pluck().get() as number) : wanted;
 }
 
 const tableExists = (database: Database, name: string) =>
   database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== undefined;
-
-function bringColumnsUpToDate(database: Database): void {
-  const present = new Set(database.prepare("SELECT name FROM pragma_table_info('events')").pluck().all() as string[]);
-  for (const column of retiredColumns) if (present.has(column)) database.exec(`ALTER TABLE events DROP COLUMN ${column}`);
-  for (const column of newEventColumns) {
-    // SQLite adds no column whose default is an expression.
-    const definition = column === "created_at" ? "created_at TEXT NOT NULL DEFAULT ''" : columnDefinition(column);
-    if (!present.has(column)) database.exec(`ALTER TABLE events ADD COLUMN ${definition}`);
-  }
-}
-
-/** Copies the file beside it, to disk, never over another; a log that is not empty goes with it. */
-function copyBeside(file: string, migration: string): string {
-  let copy = `${file}.before-${migration}`;
-  for (let number = 2; existsSync(copy); number++) copy = `${file}.before-${migration}-${number}`;
-  copyToDisk(file, copy);
-  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) copyToDisk(`${file}-wal`, `${copy}-wal`);
-  return copy;
-}
-
-function copyToDisk(from: string, to: string): void {
-  copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-  const descriptor = openSync(to, "r+");
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-}

@@ -6,11 +6,12 @@ export const retiredColumns = ["prev_filter_shown", "filter_score", "time_since_
 const sqlTypes = { text: "TEXT", integer: "INTEGER", real: "REAL", boolean: "INTEGER", list: "TEXT" } as const;
 const emptyValues = { text: "''", integer: "0", real: "0", boolean: "0", list: "'[]'" } as const;
 
-/** With the value that rows of a file from before the column get. */
+/** What rows of a file from before the column get. */
+export const missingValue = (column: NewEventColumn): string => emptyValues[columnKind(column)];
+
 export function columnDefinition(column: NewEventColumn): string {
-  const kind = columnKind(column);
-  const standard = column === "created_at" ? "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))" : emptyValues[kind];
-  return `${column} ${sqlTypes[kind]} NOT NULL DEFAULT ${standard}`;
+  const standard = column === "created_at" ? "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))" : missingValue(column);
+  return `${column} ${sqlTypes[columnKind(column)]} NOT NULL DEFAULT ${standard}`;
 }
 
 export const createMigrations = `CREATE TABLE IF NOT EXISTS _migrations (
@@ -20,10 +21,11 @@ export const createMigrations = `CREATE TABLE IF NOT EXISTS _migrations (
 )`;
 
 // AUTOINCREMENT: an id is never used again, so that a cursor or an export never meets another event under it.
-export const createEvents = `CREATE TABLE IF NOT EXISTS events (
+export const eventsTable = (name: string, columns: readonly string[]): string => `CREATE TABLE IF NOT EXISTS ${name} (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  ${newEventColumns.map(columnDefinition).join(",\n  ")}
+  ${columns.join(",\n  ")}
 )`;
+export const createEvents = eventsTable("events", newEventColumns.map(columnDefinition));
 
 /**
  * By device with the outcome behind the id: one index finds a device's events in their order, and those of one outcome without

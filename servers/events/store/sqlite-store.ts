@@ -1,14 +1,16 @@
 import { statSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
-import { type EventFilter, type EventRow, eventColumns } from "../../../contract/events.ts";
+import type { EventFilter, EventRow } from "../../../contract/events.ts";
 import type { Log } from "../../core/log.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
-import type { EventStore, KeyFilter, PlotFilter, Scanned, ScanRange } from "./event-store.ts";
+import type { EventStore, PlotFilter, Scanned, ScanRange } from "./event-store.ts";
+import { createFileRefusal } from "./file-refusal.ts";
 import { filterSql, sqliteDialect } from "./filter-sql.ts";
-import { lastIdOf, type RollupSource, rollUp } from "./rollup.ts";
+import { type RollupSource, rollUp } from "./rollup.ts";
 import { migrateSqlite } from "./sqlite-migration.ts";
+import { createSqlitePages } from "./sqlite-pages.ts";
 import { createSqlitePlots } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
 import { between, createSqliteScans } from "./sqlite-scans.ts";
@@ -24,12 +26,12 @@ export interface SqliteStoreOptions {
 
 /** Whoever can wait longer for another program does so outside, without holding up the process. */
 const busyMs = 5;
-const columns = eventColumns.join(", ");
 
 export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   const { file, log, now = Date.now } = options;
   let opened: ReturnType<typeof prepare> | undefined;
   let identity = "";
+  const refusal = createFileRefusal(file, now);
 
   /** A file that was moved or deleted would still take events, and nobody would find them. */
   function checkInPlace(): void {
@@ -40,11 +42,23 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   /** Runs with the open database, and says what a fault of the file means. */
   function guarded<Result>(use: (parts: ReturnType<typeof prepare>) => Result): Promise<Result> {
     try {
+      refusal.check();
       if (!opened) throw new ServiceError("STORE_UNREACHABLE", `${file} is not open`, "Open it first.");
       return Promise.resolve(use(opened));
     } catch (error) {
-      return Promise.reject(sqliteFileError(error, file));
+      const known = sqliteFileError(error, file);
+      if (known instanceof ServiceError && known.code === "STORE_DAMAGED" && opened) {
+        closeFile();
+        refusal.remember(known);
+      }
+      return Promise.reject(known);
     }
+  }
+
+  function closeFile(): void {
+    const closing = opened;
+    opened = undefined;
+    closing?.database.close();
   }
 
   return {
@@ -52,26 +66,32 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
     place: file,
     async open() {
       if (opened) return;
+      refusal.check();
       let copy: string | undefined;
-      const database = await openSqliteFile(file, {
-        // A 201 means that the event is on disk.
-        synchronous: "FULL",
-        busyMs,
-        prepare(unchanged) {
-          unchanged.pragma("temp_store = MEMORY");
-          unchanged.pragma("cache_size = -32768");
-          unchanged.pragma("journal_size_limit = 67108864");
-          unchanged.pragma("wal_autocheckpoint = 4000");
-          if (options.maxBytes) unchanged.pragma(`max_page_count = ${Math.max(1, Math.floor(options.maxBytes / pageSize(unchanged)))}`);
-          copy = migrateSqlite(unchanged, file);
-        },
-      });
       try {
-        opened = prepare(database, now);
-        identity = identityOf(file);
+        const database = await openSqliteFile(file, {
+          // A 201 means that the event is on disk.
+          synchronous: "FULL",
+          busyMs,
+          prepare(unchanged) {
+            unchanged.pragma("temp_store = MEMORY");
+            unchanged.pragma("cache_size = -32768");
+            unchanged.pragma("journal_size_limit = 67108864");
+            unchanged.pragma("wal_autocheckpoint = 4000");
+            if (options.maxBytes) unchanged.pragma(`max_page_count = ${Math.max(1, Math.floor(options.maxBytes / pageSize(unchanged)))}`);
+            copy = migrateSqlite(unchanged, file);
+          },
+        });
+        try {
+          opened = prepare(database, now);
+          identity = identityOf(file);
+        } catch (error) {
+          database.close();
+          throw sqliteFileError(error, file);
+        }
       } catch (error) {
-        database.close();
-        throw sqliteFileError(error, file);
+        refusal.remember(error);
+        throw error;
       }
       if (copy) log.notable(`Brought ${file} up to date; the file as it was is ${copy}`);
     },
@@ -80,8 +100,8 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
         checkInPlace();
         add(events);
       }),
-    page: (filter, part) => guarded(({ page }) => page(filter, part)),
-    count: (filter) => guarded(({ count }) => count(filter)),
+    page: (filter, part) => guarded(({ pages }) => pages.page(filter, part)),
+    count: (filter) => guarded(({ pages }) => pages.count(filter)),
     stats: () => guarded(({ stats }) => stats()),
     newestId: () => guarded(({ newestId }) => newestId.get() as number),
     devices: (prefix, limit) =>
@@ -94,8 +114,7 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
     plot: (query) => guarded(({ plots }) => plots.read(query)),
     countPlotted: (filter, time) => guarded(({ countPlotted }) => countPlotted(filter, time)),
     async close() {
-      opened?.database.close();
-      opened = undefined;
+      closeFile();
     },
   };
 }
@@ -117,8 +136,6 @@ function prepare(database: Sqlite.Database, now: () => number) {
   const begin = database.prepare("BEGIN IMMEDIATE");
   const commit = database.prepare("COMMIT");
   const newestId = database.prepare("SELECT coalesce(max(id), 0) FROM events").pluck();
-  const blocks = database.prepare("SELECT block, sum(n) FROM roll_block GROUP BY block ORDER BY block DESC").raw();
-  const blocksOfOutcome = database.prepare("SELECT block, n FROM roll_block WHERE outcome = ? ORDER BY block DESC").raw();
   const outcomes = database.prepare("SELECT outcome, sum(n) FROM roll_day GROUP BY outcome").raw();
   const devices = database.prepare(
     "SELECT device_id, sum(n) AS events FROM roll_device WHERE device_id >= ? AND device_id < ? GROUP BY device_id LIMIT ?",
@@ -135,6 +152,8 @@ function prepare(database: Sqlite.Database, now: () => number) {
     return statement;
   };
   const scans = createSqliteScans(sql);
+
+  const pages = createSqlitePages(sql);
 
   function inTransaction<Result>(work: () => Result): Result {
     begin.run();
@@ -153,56 +172,6 @@ function prepare(database: Sqlite.Database, now: () => number) {
       const ids = events.map((event) => Number(insert.run(...newEventColumns.map((column) => event[column])).lastInsertRowid));
       rollups.add(rollUp(events, (index) => ids[index] as number));
     });
-  }
-
-  function count({ device_id, outcome }: KeyFilter): number {
-    const { where, values } = filterSql({ device_id, outcome }, sqliteDialect);
-    const table = device_id ? "roll_device" : "roll_day";
-    return sql(`SELECT coalesce(sum(n), 0) FROM ${table} WHERE ${where}`)
-      .pluck()
-      .get(...values) as number;
-  }
-
-  function page(filter: KeyFilter, { limit, offset, after }: { limit: number; offset: number; after?: number | undefined }): EventRow[] {
-    const { where, values } = filterSql({ device_id: filter.device_id, outcome: filter.outcome }, sqliteDialect);
-    if (after !== undefined) {
-      return sql(`SELECT ${columns} FROM events WHERE ${where} AND id < ? ORDER BY id DESC LIMIT ? OFFSET ?`).all(
-        ...values,
-        after,
-        limit,
-        offset,
-      ) as EventRow[];
-    }
-    if (filter.device_id) return pageOfDevice(where, values, count(filter), limit, offset);
-    const start = offset === 0 ? { top: Number.MAX_SAFE_INTEGER, left: 0 } : skipBlocks(filter.outcome, offset);
-    if (!start) return [];
-    return sql(`SELECT ${columns} FROM events WHERE ${where} AND id <= ? ORDER BY id DESC LIMIT ? OFFSET ?`).all(
-      ...values,
-      start.top,
-      limit,
-      start.left,
-    ) as EventRow[];
-  }
-
-  /** The newest block in which the offset ends, and what is left to skip there. */
-  function skipBlocks(outcome: string | undefined, offset: number): { top: number; left: number } | undefined {
-    let left = offset;
-    const rows = (outcome ? blocksOfOutcome.iterate(outcome) : blocks.iterate()) as Iterable<[number, number]>;
-    for (const [block, events] of rows) {
-      if (left < events) return { top: lastIdOf(block), left };
-      left -= events;
-    }
-    return undefined;
-  }
-
-  /** Skips within the index, from whichever end is nearer, and reads only the rows of the page. */
-  function pageOfDevice(where: string, values: readonly (string | number)[], total: number, limit: number, offset: number): EventRow[] {
-    const rows = Math.min(limit, total - offset);
-    if (rows <= 0) return [];
-    const fromOldest = offset > total / 2;
-    const ids = `SELECT id FROM events WHERE ${where} ORDER BY id ${fromOldest ? "ASC" : "DESC"} LIMIT ? OFFSET ?`;
-    const skip = fromOldest ? total - offset - rows : offset;
-    return sql(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`).all(...values, rows, skip) as EventRow[];
   }
 
   function stats() {
@@ -242,5 +211,5 @@ function prepare(database: Sqlite.Database, now: () => number) {
   const countPlotted = (filter: PlotFilter, time: TimeRange) => plots.count(filter, time, now());
   const catchUpPlots = () => (newestId.get() === rollups.counter("plotted") ? 0 : inTransaction(() => plots.catchUp(now())));
 
-  return { database, newestId, devices, plots, scans, add, page, count, stats, remove, countPlotted, catchUpPlots };
+  return { database, newestId, devices, plots, scans, pages, add, stats, remove, countPlotted, catchUpPlots };
 }

@@ -41,6 +41,8 @@ export function publicStoreError(error: ServiceError, place: string): string | u
       return `Storage is locked: another program holds ${name}`;
     case "STORE_DAMAGED":
       return `Storage is damaged: ${name} is not readable and was left as it is`;
+    case "STORE_OUTDATED":
+      return `Storage cannot be brought up to date: ${name} is of another form and was left as it is`;
     case "STORE_UNREACHABLE":
       return `Storage cannot be reached: ${name}`;
     case "STORE_BUSY":

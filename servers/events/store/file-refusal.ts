@@ -1,0 +1,36 @@
+import { statSync } from "node:fs";
+import { ServiceError } from "../../core/service-error.ts";
+
+/** Room that was missing may be there again without a change of the file. */
+const fullAgainAfterMs = 5_000;
+
+/**
+ * Remembers that a file could not be used, so that what is known to fail is not tried with each request: not before the file has
+ * changed, or where room was missing before some seconds have passed.
+ */
+export function createFileRefusal(file: string, now: () => number) {
+  let refused: { readonly error: ServiceError; readonly state: string; readonly until: number } | undefined;
+
+  return {
+    /** After the file was closed. */
+    remember(error: unknown): void {
+      if (!(error instanceof ServiceError)) return;
+      const { code } = error;
+      if (code !== "STORE_DAMAGED" && code !== "STORE_OUTDATED" && code !== "STORE_FULL") return;
+      const until = code === "STORE_FULL" ? now() + fullAgainAfterMs : Number.POSITIVE_INFINITY;
+      refused = { error, state: stateOf(file), until };
+    },
+    /** Throws what is remembered. */
+    check(): void {
+      if (!refused) return;
+      if (now() < refused.until && stateOf(file) === refused.state) throw refused.error;
+      refused = undefined;
+    },
+  };
+}
+
+const stateOf = (file: string): string =>
+  ["", "-wal"]
+    .map((end) => statSync(file + end, { throwIfNoEntry: false }))
+    .map((stat) => stat && [stat.dev, stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(":"))
+    .join(" ");

@@ -1,0 +1,75 @@
+import type { Statement } from "better-sqlite3";
+import { type EventRow, eventColumns } from "../../../contract/events.ts";
+import type { KeyFilter } from "./event-store.ts";
+import { filterSql, sqliteDialect } from "./filter-sql.ts";
+import { blockOf, lastIdOf } from "./rollup.ts";
+
+const columns = eventColumns.join(", ");
+const blocks = "SELECT block, sum(n) FROM roll_block WHERE block < ? GROUP BY block ORDER BY block DESC";
+const blocksOfOutcome = "SELECT block, n FROM roll_block WHERE outcome = ? AND block < ? ORDER BY block DESC";
+
+/** Pages and totals, flat by the rollups; `sql` compiles a statement once. */
+export function createSqlitePages(sql: (text: string) => Statement) {
+  function count({ device_id, outcome }: KeyFilter): number {
+    const { where, values } = filterSql({ device_id, outcome }, sqliteDialect);
+    const table = device_id ? "roll_device" : "roll_day";
+    return sql(`SELECT coalesce(sum(n), 0) FROM ${table} WHERE ${where}`)
+      .pluck()
+      .get(...values) as number;
+  }
+
+  function page(filter: KeyFilter, { limit, offset, after }: { limit: number; offset: number; after?: number | undefined }): EventRow[] {
+    const { where, values } = filterSql({ device_id: filter.device_id, outcome: filter.outcome }, sqliteDialect);
+    if (filter.device_id) {
+      if (after === undefined) return pageOfDevice(where, values, count(filter), limit, offset);
+      const ids = `SELECT id FROM events WHERE ${where} AND id < ? ORDER BY id DESC LIMIT ? OFFSET ?`;
+      return sql(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`).all(...values, after, limit, offset) as EventRow[];
+    }
+    const start = skipBlocks(filter.outcome, offset, after);
+    if (!start) return [];
+    return sql(`SELECT ${columns} FROM events WHERE ${where} AND id <= ? ORDER BY id DESC LIMIT ? OFFSET ?`).all(
+      ...values,
+      start.top,
+      limit,
+      start.left,
+    ) as EventRow[];
+  }
+
+  /** The newest block below the cursor in which the offset ends, and what is left to skip there. */
+  function skipBlocks(outcome: string | undefined, offset: number, after: number | undefined): { top: number; left: number } | undefined {
+    const newest = after === undefined ? Number.MAX_SAFE_INTEGER : after - 1;
+    if (offset === 0 || newest < 0) return { top: newest, left: offset };
+    let left = offset;
+    const cut = blockOf(newest);
+    if (after !== undefined) {
+      const { where, values } = filterSql({ outcome }, sqliteDialect);
+      // The cursor cuts through a block, which is counted itself; those below it are whole.
+      const inCut = sql(`SELECT count(*) FROM events WHERE ${where} AND id > ? AND id <= ?`)
+        .pluck()
+        .get(...values, lastIdOf(cut - 1), newest) as number;
+      if (left < inCut) return { top: newest, left };
+      left -= inCut;
+    }
+    const below = after === undefined ? Number.MAX_SAFE_INTEGER : cut;
+    const rows = (outcome ? sql(blocksOfOutcome).raw().iterate(outcome, below) : sql(blocks).raw().iterate(below)) as Iterable<
+      [number, number]
+    >;
+    for (const [block, events] of rows) {
+      if (left < events) return { top: lastIdOf(block), left };
+      left -= events;
+    }
+    return undefined;
+  }
+
+  /** Skips within the index, from whichever end is nearer, and reads only the rows of the page. */
+  function pageOfDevice(where: string, values: readonly (string | number)[], total: number, limit: number, offset: number): EventRow[] {
+    const rows = Math.min(limit, total - offset);
+    if (rows <= 0) return [];
+    const fromOldest = offset > total / 2;
+    const ids = `SELECT id FROM events WHERE ${where} ORDER BY id ${fromOldest ? "ASC" : "DESC"} LIMIT ? OFFSET ?`;
+    const skip = fromOldest ? total - offset - rows : offset;
+    return sql(`SELECT ${columns} FROM events WHERE id IN (${ids}) ORDER BY id DESC`).all(...values, rows, skip) as EventRow[];
+  }
+
+  return { page, count };
+}
