@@ -24,6 +24,7 @@ import { detailsRoutes } from "./http/details-routes.ts";
 import { dnsRoutes } from "./http/dns-routes.ts";
 import { loginRoutes } from "./http/login-routes.ts";
 import { errorBody } from "./http/refusal.ts";
+import { isSecretField } from "./http/secret-fields.ts";
 import { createAccountActions } from "./page/account-actions.ts";
 import { createAccountShow } from "./page/account-views.ts";
 import { createOwnRequests } from "./page/own-request.ts";
@@ -31,9 +32,6 @@ import { createSampleTraffic } from "./page/sample-traffic.ts";
 import { tryAccount } from "./page/try-account.ts";
 import { openAccountStore } from "./store/account-store.ts";
 import { putSampleData, sampleUser } from "./store/sample-data.ts";
-
-/** Fields of the API's own bodies, and what clients may send in their place. */
-const isSecret = (name: string) => /token|refresh|pass|pwd|^pw$|^pin$|secret|credential|^auth|^code$|^otp$/i.test(name);
 
 export async function startAccount(
   context: ServiceContext<AccountConfig, AccountActions>,
@@ -94,7 +92,7 @@ export async function startAccount(
     ...dnsRoutes(store.zones, now),
   ];
 
-  const redaction = createHttpRedaction(isSecret);
+  const redaction = createHttpRedaction(isSecretField);
   const recorder = createHttpRecorder({ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes, redaction });
   const app = createAccountApp({ routes, authenticator, clientAddress, bodyBytes: config.bodyBytes, faultOf, onFault });
   const createServer = createHttpServerFactory({

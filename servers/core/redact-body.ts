@@ -1,7 +1,8 @@
 /** Stands where something was hidden. */
 export const hidden = "•••";
 
-export type IsSecret = (name: string) => boolean;
+/** By the name, and where that does not tell, by the value; an object or a list has none. */
+export type IsSecret = (name: string, value?: string) => boolean;
 
 /**
  * A JSON or form body without the values whose names are telling, also where it was cut in the middle.
@@ -22,28 +23,24 @@ const redactForm = (text: string, isSecret: IsSecret) =>
       const equals = pair.indexOf("=");
       if (equals === -1) return pair === "" ? "" : hidden;
       const name = pair.slice(0, equals);
-      return formNameParts(name).some(isSecret) || holdsSecret(pair.slice(equals + 1), isSecret) ? `${name}=${hidden}` : pair;
+      return isSecretPair(name, pair.slice(equals + 1), isSecret) ? `${name}=${hidden}` : pair;
     })
     .join("&");
 
-/** A value that is JSON itself: payload={"code":"123456"}. */
-function holdsSecret(value: string, isSecret: IsSecret): boolean {
+/** "payload[code]" is named by each of its parts, and a value may be JSON itself: payload={"code":"123456"}. */
+function isSecretPair(name: string, value: string, isSecret: IsSecret): boolean {
   try {
-    const text = decodeURIComponent(value.replaceAll("+", " ")).trim();
-    return (text[0] === "{" || text[0] === "[") && redactJson(text, isSecret) !== text;
+    const text = formText(value);
+    const names = formText(name).split(/[[\].]+/);
+    const isJson = text.trim()[0] === "{" || text.trim()[0] === "[";
+    return names.some((part) => isSecret(part, text)) || (isJson && redactJson(text.trim(), isSecret) !== text.trim());
   } catch {
+    // What cannot be decoded counts as a secret.
     return true;
   }
 }
 
-/** "payload[code]" is named by each of its parts; what cannot be decoded counts as a secret's name. */
-function formNameParts(name: string): string[] {
-  try {
-    return decodeURIComponent(name.replaceAll("+", " ")).split(/[[\].]+/);
-  } catch {
-    return ["password"];
-  }
-}
+const formText = (text: string) => decodeURIComponent(text.replaceAll("+", " "));
 
 const token = /\s*(?:("(?:[^"\\]|\\.)*")|([{}[\],:])|(-?[\w.+]+(?:-[\w.+]+)*))/y;
 
@@ -53,7 +50,7 @@ function redactJson(text: string, isSecret: IsSecret): string {
   let expected: "value" | "key" | "colon" | "next" = "value";
   /** Of a hidden value that is an object or list: how many were open before it. */
   let hiddenFrom = -1;
-  let secret = false;
+  let key: string | undefined;
   let told = "";
   token.lastIndex = 0;
 
@@ -66,7 +63,7 @@ function redactJson(text: string, isSecret: IsSecret): string {
     switch (expected) {
       case "key":
         if (string !== undefined) {
-          secret = isSecretKey(string, isSecret);
+          key = string;
           expected = "colon";
         } else if (mark === "}") expected = close();
         else return told + hidden;
@@ -77,19 +74,19 @@ function redactJson(text: string, isSecret: IsSecret): string {
         break;
       case "value":
         if (mark === "{" || mark === "[") {
-          if (secret && hiddenFrom === -1) {
+          if (hiddenFrom === -1 && key !== undefined && isSecretMember(key, undefined, isSecret)) {
             hiddenFrom = open.length;
             told += `"${hidden}"`;
           }
           open.push(mark);
           expected = mark === "{" ? "key" : "value";
-          secret = false;
+          key = undefined;
         } else if (mark === "]" && open.at(-1) === "[") expected = close();
         else if (mark !== undefined) return told + hidden;
         else {
           // null is nobody's secret.
-          if (secret && word !== "null") shown = `"${hidden}"`;
-          secret = false;
+          if (key !== undefined && word !== "null" && isSecretMember(key, whole, isSecret)) shown = `"${hidden}"`;
+          key = undefined;
           expected = "next";
         }
         break;
@@ -104,14 +101,16 @@ function redactJson(text: string, isSecret: IsSecret): string {
 
   function close(): "next" {
     open.pop();
-    secret = false;
+    key = undefined;
     return "next";
   }
 }
 
-function isSecretKey(literal: string, isSecret: IsSecret): boolean {
+/** Of a member whose name and value are JSON; what cannot be read counts as a secret. */
+function isSecretMember(key: string, value: string | undefined, isSecret: IsSecret): boolean {
   try {
-    return isSecret(JSON.parse(literal) as string);
+    const parsed: unknown = value?.trim().startsWith('"') ? JSON.parse(value) : value?.trim();
+    return isSecret(JSON.parse(key) as string, parsed as string | undefined);
   } catch {
     return true;
   }

@@ -84,6 +84,31 @@ it("[AC-49] sessions and tokens are listed decoded; one is expired or revoked no
   expect((await act("session.list", {})).sessions[0]).toMatchObject({ state: "ended", ended: "ended from the dashboard", liveTokens: 0 });
 });
 
+it("[AC-49] sessions are found by a text of user, client software or address, whatever its case, and counted so", async () => {
+  const { url, act } = await startAccount({ proxyHops: 1 });
+  await act("user.add", { email: "new@example.org", password: "one" });
+  const from = (address: string, software: string) => ({ "X-Forwarded-For": address, "User-Agent": software });
+  const logIn = async (username: string, secret: string, headers: Record<string, string>) =>
+    expect((await send(`${url}/login`, "POST", { username, password: secret }, headers)).status).toBe(200);
+  await logIn(email, password, from("203.0.113.7", "curl/8.5.0"));
+  await logIn(email, password, from("198.51.100.20", "okhttp/4.12.0"));
+  await logIn("new@example.org", "one", from("203.0.113.9", "okhttp/4.12.0"));
+  const found = async (query: object) => {
+    const { sessions, matching } = await act("session.list", query);
+    return [sessions.map(({ email: user, client }) => `${user} ${client}`), matching];
+  };
+  const [curl, okhttp, other] = [`${email} curl`, `${email} okhttp`, "new@example.org okhttp"];
+  expect(await found({})).toEqual([[other, okhttp, curl], 3]);
+  expect(await found({ text: " OKHTTP " })).toEqual([[other, okhttp], 2]);
+  expect(await found({ text: "203.0.113." })).toEqual([[other, curl], 2]);
+  expect(await found({ text: "@Example.org" })).toEqual([[other], 1]);
+  expect(await found({ text: "okhttp", user: 1 })).toEqual([[okhttp], 1]);
+  expect(await found({ text: "okhttp", offset: 1, limit: 1 })).toEqual([[okhttp], 2]);
+  expect(await found({ text: "%" })).toEqual([[], 0]);
+  await act("session.end", { id: (await act("session.list", { text: "curl" })).sessions[0]?.id ?? "" });
+  expect(await found({ text: "203.0.113.", live: true })).toEqual([[other], 1]);
+});
+
 it("[AC-48] a user may come with a service, a zone and invoices, and what is done to users is logged", async () => {
   const { url, act, logs } = await startAccount();
   const { id, zones } = await act("user.add", { email: "new@example.com", password: "one", furnished: true });

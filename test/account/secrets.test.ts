@@ -33,6 +33,14 @@ it("[AC-54] of a body only what is certainly harmless is shown", () => {
     ["", ""],
   ];
   for (const [body, shown] of cases) expect(redactBody(body, isSecret), body).toBe(shown);
+  const byValue = (name: string, value?: string) => name === "who" && value !== "me";
+  for (const [body, shown] of [
+    ['{"who":"me","a":{"who":"you"}}', '{"who":"me","a":{"who":"•••"}}'],
+    ['{"who":{"x":1},"a":["who","you"],"b":1}', '{"who":"•••","a":["who","you"],"b":1}'],
+    ['{"who":"\\u006de","b":{"who":1}}', '{"who":"\\u006de","b":{"who":"•••"}}'],
+    ["who=me&who=you&a[who]=y%6fu&who=%6de", "who=me&who=•••&a[who]=•••&who=%6de"],
+  ] as const)
+    expect(redactBody(body, byValue), body).toBe(shown);
   const deep = `{"a":${"[".repeat(200_000)}`;
   expect(redactBody(deep, isSecret)).toBe(deep);
 });
@@ -124,6 +132,36 @@ it("[AC-55] no password, token, code or secret is in rows, details, logs or view
   expect(everything).toContain('"password":"•••"');
   expect(everything).toContain("Bearer •••");
   expect(everything).not.toContain("scrypt$");
+});
+
+it("[AC-55] a password that was typed as the user's name is shown nowhere either", async () => {
+  const service = await startAccount({ logLevel: "debug" });
+  const { url, act, told, ended, view } = service;
+  const typed = ["s3cr3t-Passw0rd", "p@ssw0rd-s3cr3t", "s3cr3t with spaces"];
+  for (const [index, secret] of typed.entries()) {
+    await send(`${url}/login?json${index}`, "POST", {
+      username: secret,
+      password: "x",
+      user: secret,
+      email: { a: secret },
+      login: [secret],
+    });
+    await send(`${url}/login?form${index}`, "POST", new URLSearchParams({ username: secret, "user[name]": secret }).toString());
+    await ask(`${url}/details?basic${index}`, { headers: basic(secret, "x") });
+    await act("try", { username: secret, password: "x" });
+  }
+  await send(`${url}/login?known`, "POST", { username: email, password: "x" });
+  await ended(({ target }) => target === "/login?known");
+  const { busiest } = await view("limits", ({ accounts }) => accounts > typed.length);
+  expect(busiest.map(({ name }) => name)).toContain("with a name that is no address");
+  await service.stop();
+  const all = told();
+  const decoded = [...all.matchAll(/"base64":"([^"]+)"/g)].map(([, text = ""]) => Buffer.from(text, "base64").toString()).join("\n");
+  for (const secret of typed) {
+    for (const form of [secret, encodeURIComponent(secret), secret.replaceAll(" ", "+")])
+      expect(`${all}\n${decoded}`.toLowerCase()).not.toContain(form.toLowerCase());
+  }
+  expect(decoded).toContain(`"username":"${email}"`);
 });
 
 it("[AC-55] bytes that are no request are not shown either", async () => {

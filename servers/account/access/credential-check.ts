@@ -2,6 +2,7 @@ import { Refusal, unauthorized } from "../http/refusal.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import type { Attempt, FailureDecision, FailureLimits } from "./failure-limits.ts";
 import type { Passwords } from "./passwords.ts";
+import { shownAccount } from "./shown-account.ts";
 
 export interface CredentialCheck {
   /** The user whose password it is; the attempt is left open for whoever knows if that was enough. Throws 401 and 429. */
@@ -57,7 +58,3 @@ export function createCredentialCheck({ users, passwords, limits }: CredentialCh
     },
   };
 }
-
-/** People type passwords into the wrong field: only what looks like an address is shown. */
-const shownAccount = (username: string): string | undefined =>
-  /^[^\s@:]+@[^\s@:]+\.[^\s@:]+$/.test(username) && username.length <= 200 ? username : undefined;

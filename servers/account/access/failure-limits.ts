@@ -1,6 +1,10 @@
 import type { AccountViews } from "../../../contract/account.ts";
 import { rateLimitKey } from "../../core/rate-limit-client.ts";
 import { TooBusy } from "./passwords.ts";
+import { shownAccount } from "./shown-account.ts";
+
+/** Instead of a name that may be a password. */
+const notShown = "with a name that is no address";
 
 export interface FailureDecision {
   readonly remaining: number;
@@ -156,7 +160,9 @@ export function createFailureLimits(options: {
     },
     usage() {
       const counted = (kind: "address" | "account", map: Map<string, Failures>) =>
-        [...map.keys()].map((name) => ({ kind, name, failures: of(map, name).times.length })).filter(({ failures }) => failures > 0);
+        [...map.keys()]
+          .map((key) => ({ kind, name: kind === "address" ? key : (shownAccount(key) ?? notShown), failures: of(map, key).times.length }))
+          .filter(({ failures }) => failures > 0);
       const [ofAddresses, ofAccounts] = [counted("address", addresses), counted("account", accounts)];
       for (const map of [addresses, accounts]) tidy([...map].map(([name, part]) => [map, name, part] as const));
       const busiest = [...ofAddresses, ...ofAccounts].sort((left, right) => right.failures - left.failures).slice(0, 20);
