@@ -173,6 +173,11 @@ export const emailAddress = z
   .string()
   .max(200)
   .regex(/^[^\s@:]+@[^\s@:]+$/, "An e-mail address has one @, and neither spaces nor colons.");
+const totpSecret = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z2-7 ]{16,}=*$/, "A secret is 16 or more letters and digits of Base32.");
+export const isTotpSecret = (text: string): boolean => totpSecret.safeParse(text).success;
 const password = z.string().min(1).max(1_000);
 const contactText = z
   .string()
@@ -219,11 +224,7 @@ export const accountActions = {
   "totp.setUp": operation<{ readonly secret: string; readonly uri: string }>()(
     z.strictObject({
       id: userId,
-      secret: z
-        .string()
-        .max(200)
-        .regex(/^[A-Za-z2-7 ]{16,}=*$/, "A secret is 16 or more letters and digits of Base32.")
-        .optional(),
+      secret: totpSecret.optional(),
     }),
   ),
   "totp.remove": operation<AccountUserDetails>()(z.strictObject({ id: userId })),

@@ -8,14 +8,16 @@ const user: Column<TrafficRow> = {
   id: "user",
   title: "User",
   widest: "billing@example.org",
-  rank: 1,
+  ample: "somebody.else@a-company.example.org",
+  rank: 0,
   cell: (row) => (row.user === undefined ? <span className={styles.quiet}>–</span> : <span title={row.user}>{row.user}</span>),
 };
 
 const reason: Column<TrafficRow> = {
   id: "reason",
   title: "Refused because",
-  widest: "second factor not verified",
+  widest: "wrong user or password",
+  ample: "field not known: companyregistrationnumber",
   rank: 0,
   cell: (row) =>
     row.reason !== undefined && (

@@ -59,7 +59,23 @@ export function AccountSessions() {
     },
   });
   const rows = page?.rows ?? [];
-  const openedNow = rows.find((session) => session.id === opened?.id) ?? opened;
+  const listed = rows.find((session) => session.id === opened?.id);
+  const openedNow = listed ?? opened;
+  const unlisted = opened !== undefined && listed === undefined ? opened.id : undefined;
+  // What left the list goes on: it may have ended, and that is why it left.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what the service tells is the signal to ask again.
+  useEffect(() => {
+    if (unlisted === undefined || !running) return;
+    let wanted = true;
+    client.action(accountActions, "account", "session.read", { id: unlisted }).then(
+      (session) => wanted && setOpened(session ?? undefined),
+      // The frame tells of a lost connection.
+      () => {},
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, running, unlisted, page, views.tokens, views.totals]);
 
   const onChoose = useCallback((session: AccountSession) => {
     setChosen(session.id);

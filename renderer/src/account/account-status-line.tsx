@@ -40,7 +40,7 @@ function Failures({ limits }: { readonly limits: AccountViews["limits"] }) {
     if (await attempt(client.action(accountActions, "account", "limits.reset"))) notifyDone("Forgot every failed login");
   };
   return (
-    <span title={`Failed logins in ${limits.windowSeconds} s, of ${limits.failures} allowed:\n${list}`}>
+    <span className={styles.kept} title={`Failed logins in ${limits.windowSeconds} s, of ${limits.failures} allowed:\n${list}`}>
       <span className={isFull ? styles.press : undefined}>
         {`${busiest.failures} of ${limits.failures} failed logins${isFull ? ", refused now" : ""}`}
       </span>{" "}

@@ -9,10 +9,17 @@ import { AnswerPane } from "../try/answer-pane.tsx";
 import styles from "../try/try-page.module.css";
 import type { TryState } from "../try/try-state.ts";
 import { accountOrigin, sampleLogin } from "./account-origin.ts";
+import own from "./account-try.module.css";
 import { TryAnswer } from "./try-answer.tsx";
 import { TryCommandsView } from "./try-commands-view.tsx";
 import { firstDraft, type TryDraft, triedParams } from "./try-draft.ts";
 import { TryForm } from "./try-form.tsx";
+
+interface Sent {
+  readonly tried: Tried;
+  /** What was sent, to tell a form that changed since. */
+  readonly params: string;
+}
 
 /** Login and a call with what came of it: real requests, their answers, and the same as a program. */
 export function AccountTry() {
@@ -21,14 +28,16 @@ export function AccountTry() {
   const [draft, setDraft] = useRemembered<TryDraft>("try.account", firstDraft);
   const [password, setPassword] = useState<string>(sampleLogin.password);
   const [code, setCode] = useState("");
-  const [state, setState] = useState<TryState<Tried>>({ state: "untried" });
+  const [state, setState] = useState<TryState<Sent>>({ state: "untried" });
   const running = service?.status.state === "running";
 
   const send = async () => {
     if (!running || state.state === "sending") return;
     setState({ state: "sending" });
+    const params = triedParams(draft, password, code);
     try {
-      setState({ state: "answered", answer: await client.action(accountActions, "account", "try", triedParams(draft, password, code)) });
+      const tried = await client.action(accountActions, "account", "try", params);
+      setState({ state: "answered", answer: { tried, params: JSON.stringify(params) } });
     } catch (error) {
       setState({ state: "failed", failure: failureOf(error) });
     }
@@ -44,7 +53,7 @@ export function AccountTry() {
         if (found) setCode(found.code);
       })(),
     );
-  const codeNeeded = code !== "" || (state.state === "answered" && state.answer.codeNeeded);
+  const codeNeeded = code !== "" || (state.state === "answered" && state.answer.tried.codeNeeded);
   return (
     <section className={styles.try} aria-label="Try a login and a call">
       <div className={styles.question}>
@@ -70,7 +79,14 @@ export function AccountTry() {
         untried="Each request and its answer appear here: the login, the token it gave, decoded, and the call. They are seen in Live as well."
         stopped="Start the service to log in to it."
       >
-        {(tried) => <TryAnswer tried={tried} />}
+        {({ tried, params }) => (
+          <>
+            {params !== JSON.stringify(triedParams(draft, password, code)) && (
+              <p className={own.earlier}>The form has changed since; these answers are to what was sent.</p>
+            )}
+            <TryAnswer tried={tried} />
+          </>
+        )}
       </AnswerPane>
     </section>
   );

@@ -1,9 +1,9 @@
-import { Button, Group, PasswordInput, SimpleGrid, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, PasswordInput, SimpleGrid, TextInput } from "@mantine/core";
 import { type FormEvent, useEffect, useState } from "react";
 import { accountActions } from "../../../contract/account.ts";
 import { Dialog } from "../components/dialog.tsx";
-import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
+import { failureOf } from "../control/failure-error.ts";
 import { isEmail } from "./user-draft.ts";
 
 interface AddUserDialogProps {
@@ -12,31 +12,38 @@ interface AddUserDialogProps {
   readonly onAdded: (id: number) => void;
 }
 
-const blank = { email: "", password: "", firstname: "", lastname: "" };
+const blank = { email: "", password: "", firstname: "", lastname: "", furnished: true };
 
 export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) {
   const client = useControl();
   const [draft, setDraft] = useState(blank);
   const [busy, setBusy] = useState(false);
+  /** Why the service refused what is in the form now. */
+  const [refused, setRefused] = useState<string>();
   useEffect(() => {
-    if (opened) setDraft(blank);
+    if (!opened) return;
+    setDraft(blank);
+    setRefused(undefined);
   }, [opened]);
-  const set = (part: Partial<typeof blank>) => setDraft({ ...draft, ...part });
+  function set(part: Partial<typeof blank>) {
+    setRefused(undefined);
+    setDraft({ ...draft, ...part });
+  }
   const email = draft.email.trim();
   const valid = isEmail(email) && draft.password !== "";
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!valid || busy) return;
     setBusy(true);
-    const { password, firstname, lastname } = draft;
-    const added = client.action(accountActions, "account", "user.add", { email, password, contact: { firstname, lastname } });
-    const done = await attempt(
-      added.then(({ id }) => {
-        onAdded(id);
-        onClose();
-      }),
-    );
-    if (done) setDraft(blank);
+    const { password, firstname, lastname, furnished } = draft;
+    try {
+      const contact = { firstname, lastname };
+      const { id } = await client.action(accountActions, "account", "user.add", { email, password, contact, furnished });
+      onAdded(id);
+      onClose();
+    } catch (error) {
+      setRefused(failureOf(error).message);
+    }
     setBusy(false);
   };
   return (
@@ -44,12 +51,12 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
       <form onSubmit={(event) => void submit(event)}>
         <TextInput
           label="E-mail"
-          type="email"
+          inputMode="email"
           value={draft.email}
           maxLength={200}
           data-autofocus
           autoComplete="off"
-          error={email !== "" && !isEmail(email) ? "An e-mail address has one @, and neither spaces nor colons." : undefined}
+          error={email !== "" && !isEmail(email) ? "An e-mail address has one @, and neither spaces nor colons." : refused}
           onChange={(event) => set({ email: event.currentTarget.value })}
         />
         <PasswordInput
@@ -76,6 +83,13 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
             onChange={(event) => set({ lastname: event.currentTarget.value })}
           />
         </SimpleGrid>
+        <Checkbox
+          size="xs"
+          mt="md"
+          label="With a hosting service, a DNS zone and two invoices"
+          checked={draft.furnished}
+          onChange={(event) => set({ furnished: event.currentTarget.checked })}
+        />
         <Group justify="flex-end" gap="sm" mt="lg">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="filled" disabled={!valid} loading={busy}>

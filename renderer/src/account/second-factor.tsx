@@ -1,7 +1,7 @@
-import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, TextInput, Tooltip } from "@mantine/core";
 import { IconEye, IconEyeOff } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
-import { type AccountUserDetails, accountActions } from "../../../contract/account.ts";
+import { type AccountUserDetails, accountActions, isTotpSecret } from "../../../contract/account.ts";
 import { useConfirm } from "../components/confirm.tsx";
 import { CopyButton } from "../components/copy-button.tsx";
 import { attempt } from "../components/notify.tsx";
@@ -23,6 +23,9 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
   const client = useControl();
   const ask = useConfirm();
   const [made, setMade] = useState<Secret>();
+  /** A secret that an authenticator knows already. */
+  const [own, setOwn] = useState("");
+  const valid = own.trim() === "" || isTotpSecret(own.trim());
   const { id, email, secondFactor } = user;
   const setUp = async () => {
     const sure =
@@ -30,9 +33,12 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
       (await ask({
         title: `Give ${email} a new secret?`,
         text: "Codes of the old secret are refused from now on.",
-        action: "Make a new secret",
+        action: own.trim() === "" ? "Make a new secret" : "Take the new secret",
       }));
-    if (sure) await attempt(client.action(accountActions, "account", "totp.setUp", { id }).then(setMade));
+    if (!sure) return;
+    const given = own.trim() === "" ? {} : { secret: own.trim() };
+    const done = await attempt(client.action(accountActions, "account", "totp.setUp", { id, ...given }).then(setMade));
+    if (done) setOwn("");
   };
   const remove = async () => {
     const sure = await ask({
@@ -48,9 +54,24 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
     <section className={styles.section} aria-label="Second factor">
       <div className={styles.sectionHead}>
         <h3 className={styles.title}>Second factor</h3>
-        <span className={styles.hint}>{secondFactor ? "A code is asked for after the password" : "The password is enough"}</span>
+        <span className={styles.hint}>{secondFactor ? "A code follows the password" : "The password is enough"}</span>
         {secondFactor && <Button onClick={() => void remove()}>Remove</Button>}
-        <Button onClick={() => void setUp()}>{secondFactor ? "New secret" : "Set up"}</Button>
+      </div>
+      <div className={styles.row}>
+        <TextInput
+          className={styles.grow}
+          aria-label="Secret of the second factor"
+          placeholder="Secret in Base32; empty makes one"
+          value={own}
+          maxLength={200}
+          spellCheck={false}
+          autoComplete="off"
+          error={valid ? undefined : "16 or more letters A–Z and digits 2–7"}
+          onChange={(event) => setOwn(event.currentTarget.value)}
+        />
+        <Button disabled={!valid} onClick={() => void setUp()}>
+          {secondFactor ? "New secret" : "Set up"}
+        </Button>
       </div>
       {secondFactor && <CurrentCode id={id} shift={user.clockShiftSeconds} />}
       {made && <MadeSecret made={made} />}

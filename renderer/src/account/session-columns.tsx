@@ -1,5 +1,6 @@
 import type { AccountSession } from "../../../contract/account.ts";
 import { formatAgo } from "../format/duration.ts";
+import { formatCount } from "../format/quantity.ts";
 import { isoTime } from "../format/time.ts";
 import type { Column } from "../table/column.ts";
 import styles from "./account.module.css";
@@ -32,6 +33,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     id: "ended",
     title: "Ended because",
     widest: "refresh token used twice",
+    ample: "ended from the dashboard, as asked",
     rank: 3,
     cell: ({ ended }) => (
       <span className={styles.soft} title={ended}>
@@ -45,7 +47,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     align: "end",
     widest: "Live tokens",
     rank: 1,
-    cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={styles.quiet}>–</span> : liveTokens),
+    cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={styles.quiet}>–</span> : formatCount(liveTokens)),
   },
   {
     id: "used",
@@ -65,6 +67,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     id: "client",
     title: "Client",
     widest: "python-requests",
+    ample: "Apache-HttpClient/UNAVAILABLE",
     rank: 4,
     cell: ({ client, address }) => (
       <span className={styles.soft} title={address}>

@@ -12,7 +12,8 @@ import { useConfirm } from "../components/confirm.tsx";
 import { attempt, notifyFailure } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { failureOf } from "../control/failure-error.ts";
-import { formatCountOf } from "../format/quantity.ts";
+import { formatCount, formatCountOf } from "../format/quantity.ts";
+import { isoTime } from "../format/time.ts";
 import frame from "../inspector/exchange-inspector.module.css";
 import { ClockControl } from "./clock-control.tsx";
 import { StateMark } from "./state-mark.tsx";
@@ -88,7 +89,7 @@ export function SessionInspector({ session, told, revision, onClose }: SessionIn
         <section className={styles.section} aria-label="Session">
           <dl className={styles.known}>
             <dt>Began</dt>
-            <dd>{wallTime(session.startedAt)}</dd>
+            <dd title={isoTime(session.startedAt)}>{wallTime(session.startedAt)}</dd>
             <dt>Client</dt>
             <dd>{`${session.client || "not told"} at ${session.address}`}</dd>
             <dt>Id</dt>
@@ -97,7 +98,7 @@ export function SessionInspector({ session, told, revision, onClose }: SessionIn
             {session.ended && <dd>{session.ended}</dd>}
           </dl>
         </section>
-        {page && <Tokens page={page} />}
+        {page && <Tokens page={page} live={session.liveTokens} />}
         {user && (
           <section className={styles.section} aria-label="Clock">
             <ClockControl id={userId} email={email} seconds={user.clockShiftSeconds} onUser={setUser} />
@@ -109,7 +110,7 @@ export function SessionInspector({ session, told, revision, onClose }: SessionIn
 }
 
 /** Those that count first; what is over is one click away. */
-function Tokens({ page }: { readonly page: AccountTokenPage }) {
+function Tokens({ page, live: liveInAll }: { readonly page: AccountTokenPage; readonly live: number }) {
   const [all, setAll] = useState(false);
   const isLive = (token: AccountToken) => token.state === "live";
   const newestOver = page.tokens.find((token) => !isLive(token));
@@ -121,7 +122,7 @@ function Tokens({ page }: { readonly page: AccountTokenPage }) {
       <div className={styles.sectionHead}>
         <h3 className={styles.title}>Tokens</h3>
         <span className={styles.hint}>
-          {`${live.length} live of ${page.matching}${page.matching > page.tokens.length ? `, the newest ${page.tokens.length} listed` : ""}`}
+          {`${formatCount(liveInAll)} live of ${formatCount(page.matching)}${page.matching > page.tokens.length ? `, the newest ${page.tokens.length} here` : ""}`}
         </span>
         {(hidden > 0 || all) && (
           <Button size="compact-xs" variant="subtle" onClick={() => setAll(!all)}>

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconArrowUpRight, IconEye, IconEyeOff } from "@tabler/icons-react";
-import { useMemo, useState } from "react";
+import { type CSSProperties, useMemo, useState } from "react";
 import type { AccountTry, AccountTryStep } from "../../../contract/account.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { formatTook } from "../format/duration.ts";
@@ -9,6 +9,8 @@ import { goTo, servicePage } from "../frame/route.ts";
 import { askForRow } from "../http/shown-row.ts";
 import { bodyBytes } from "../inspector/body-content.ts";
 import { HeaderListView } from "../inspector/header-list.tsx";
+import { jsonLines } from "../inspector/json-lines.ts";
+import { jsonTokens } from "../inspector/json-tokens.ts";
 import { JsonView, PlainView } from "../inspector/text-view.tsx";
 import { toneOfStatus } from "../inspector/tone-of.ts";
 import { ToneMark } from "../table/tone-mark.tsx";
@@ -22,7 +24,7 @@ export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
   return (
     <>
       {tried.steps.map((step, index) => (
-        <Step key={step.title} step={step} number={index + 1} last={index === tried.steps.length - 1} />
+        <Step key={`${step.title} ${step.status}`} step={step} number={index + 1} last={index === tried.steps.length - 1} />
       ))}
       {tried.codeNeeded && (
         <p className={own.needed} role="status">
@@ -35,14 +37,20 @@ export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
 
 const titles: Readonly<Record<AccountTryStep["title"], string>> = { login: "Log in", "second factor": "Second factor", call: "Call" };
 
+/** Of an answer; a longer one scrolls in its well. */
+const mostLines = 40;
+
 function Step({ step, number, last }: { readonly step: AccountTryStep; readonly number: number; readonly last: boolean }) {
   const [revealed, setRevealed] = useState(false);
   const [details, setDetails] = useState(false);
+  // What came of the call is the point: the steps before it say the most in their decoded token.
+  const [opened, setOpened] = useState(last || step.status !== 200);
   const whole = useMemo(() => new TextDecoder().decode(bodyBytes(step.body)), [step.body]);
   const covered = useMemo(() => coveredJson(whole), [whole]);
   const text = revealed ? whole : covered.text;
   const isJson = /^\s*[{[]/.test(text);
   const View = isJson ? JsonView : PlainView;
+  const lineCount = useMemo(() => (isJson ? jsonLines(jsonTokens(text)).length : text.split("\n").length), [isJson, text]);
   const { row } = step;
   return (
     <section className={own.step} data-last={last || undefined} aria-label={`${number}. ${titles[step.title]}`}>
@@ -72,8 +80,13 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
         <Button size="compact-xs" variant="subtle" aria-expanded={details} onClick={() => setDetails(!details)}>
           {details ? "Hide headers" : "Show headers"}
         </Button>
+        {text !== "" && !last && (
+          <Button size="compact-xs" variant="subtle" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+            {opened ? "Hide body" : "Show body"}
+          </Button>
+        )}
         <span className={own.spring} />
-        {covered.covered && (
+        {opened && covered.covered && (
           <Button
             size="compact-xs"
             variant="subtle"
@@ -90,9 +103,11 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
       {text === "" ? (
         <p className={styles.note}>The answer has no body.</p>
       ) : (
-        <div className={own.body}>
-          <View label={`Answer ${number}`} text={text} wrap />
-        </div>
+        opened && (
+          <div className={own.body} style={{ "--lines": Math.min(lineCount, mostLines) } as CSSProperties}>
+            <View label={`Answer ${number}`} text={text} wrap />
+          </div>
+        )
       )}
     </section>
   );

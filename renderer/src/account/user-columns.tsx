@@ -2,16 +2,25 @@ import type { AccountUser } from "../../../contract/account.ts";
 import type { Column } from "../table/column.ts";
 import styles from "./account.module.css";
 import { formatShift } from "./clock-shift.ts";
+import { LastLogin } from "./last-login.tsx";
 import { StateMark, userState } from "./state-mark.tsx";
 
 const none = <span className={styles.quiet}>–</span>;
 
 export const userColumns: readonly Column<AccountUser>[] = [
-  { id: "email", title: "E-mail", rank: 0, cell: (user) => <span title={user.email}>{user.email}</span> },
+  {
+    id: "email",
+    title: "E-mail",
+    widest: "somebody@example.com",
+    ample: "somebody.else@a-company.example.org",
+    rank: 0,
+    cell: (user) => <span title={user.email}>{user.email}</span>,
+  },
   {
     id: "name",
     title: "Name",
-    widest: "A name of usual length",
+    widest: "A usual name",
+    ample: "A name of more than usual length",
     rank: 2,
     cell: ({ name }) => (
       <span className={styles.soft} title={name}>
@@ -51,7 +60,7 @@ export const userColumns: readonly Column<AccountUser>[] = [
     widest: "0000-00-00 00:00:00",
     face: "mono",
     rank: 3,
-    cell: ({ lastLogin }) => <span className={styles.softMono}>{lastLogin || "never"}</span>,
+    cell: ({ lastLogin }) => <LastLogin of={lastLogin} />,
   },
   {
     id: "from",

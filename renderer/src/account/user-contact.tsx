@@ -1,8 +1,8 @@
 import { Button, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { type AccountUserDetails, accountActions } from "../../../contract/account.ts";
-import { attempt, notifyDone } from "../components/notify.tsx";
+import { type AccountUserDetails, accountActions, type ContactField, contactValue } from "../../../contract/account.ts";
 import { useControl } from "../control/client-context.tsx";
+import { failureOf } from "../control/failure-error.ts";
 import { changesOf, contactOrder, contactTitles, draftOf, isEmail, type UserDraft } from "./user-draft.ts";
 import styles from "./user-inspector.module.css";
 
@@ -11,25 +11,32 @@ interface UserContactProps {
   readonly onUser: (user: AccountUserDetails) => void;
 }
 
-/** The e-mail address that logs in, and the contact that GET /details tells. */
+/** The e-mail address that logs in, and the contact: most of it is told by GET /details. */
 export function UserContact({ user, onUser }: UserContactProps) {
   const client = useControl();
   /** Fields that were typed in; the rest follows what the service knows. */
   const [typed, setTyped] = useState<Partial<UserDraft>>({});
   const draft: UserDraft = { ...draftOf(user), ...typed };
   const changes = changesOf(draft, user);
-  const valid = isEmail(draft.email.trim());
+  const [saved, setSaved] = useState(false);
+  const [refused, setRefused] = useState<string>();
+  function type(part: Partial<UserDraft>) {
+    setSaved(false);
+    setRefused(undefined);
+    setTyped({ ...typed, ...part });
+  }
+  const wrong = (name: ContactField) => contactValue(name).safeParse(draft[name]).error?.issues[0]?.message;
+  const valid = isEmail(draft.email.trim()) && contactOrder.every((name) => wrong(name) === undefined);
   const save = async (event: FormEvent) => {
     event.preventDefault();
     if (!changes || !valid) return;
-    const saved = client.action(accountActions, "account", "user.edit", { id: user.id, ...changes });
-    const done = await attempt(
-      saved.then((known) => {
-        onUser(known);
-        setTyped({});
-      }),
-    );
-    if (done) notifyDone(`Saved ${draft.email.trim()}`);
+    try {
+      onUser(await client.action(accountActions, "account", "user.edit", { id: user.id, ...changes }));
+      setTyped({});
+      setSaved(true);
+    } catch (error) {
+      setRefused(failureOf(error).message);
+    }
   };
   return (
     <form className={styles.contact} onSubmit={(event) => void save(event)}>
@@ -39,8 +46,8 @@ export function UserContact({ user, onUser }: UserContactProps) {
           label="E-mail, which is the name to log in with"
           value={draft.email}
           maxLength={200}
-          error={valid ? undefined : "An e-mail address has one @, and neither spaces nor colons."}
-          onChange={(event) => setTyped({ ...typed, email: event.currentTarget.value })}
+          error={isEmail(draft.email.trim()) ? undefined : "An e-mail address has one @, and neither spaces nor colons."}
+          onChange={(event) => type({ email: event.currentTarget.value })}
         />
         {contactOrder.map((name) => (
           <TextInput
@@ -48,13 +55,22 @@ export function UserContact({ user, onUser }: UserContactProps) {
             label={contactTitles[name]}
             value={draft[name]}
             maxLength={200}
-            onChange={(event) => setTyped({ ...typed, [name]: event.currentTarget.value })}
+            error={wrong(name)}
+            onChange={(event) => type({ [name]: event.currentTarget.value })}
           />
         ))}
       </div>
       <div className={styles.save}>
-        <span className={styles.hint}>{changes ? "Not saved yet" : "As GET /details tells it"}</span>
-        <Button disabled={!changes} onClick={() => setTyped({})}>
+        <span className={refused === undefined ? styles.hint : styles.refused} role="status" title={refused}>
+          {refused ?? (changes ? "Not saved yet" : saved ? "Saved" : "")}
+        </span>
+        <Button
+          disabled={!changes}
+          onClick={() => {
+            setRefused(undefined);
+            setTyped({});
+          }}
+        >
           Revert
         </Button>
         <Button type="submit" variant={changes && valid ? "filled" : "default"} disabled={!changes || !valid}>

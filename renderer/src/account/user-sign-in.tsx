@@ -1,11 +1,12 @@
 import { Button, Checkbox, PasswordInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type AccountUserDetails, accountActions } from "../../../contract/account.ts";
-import { attempt, notifyDone } from "../components/notify.tsx";
+import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCountOf } from "../format/quantity.ts";
 import { goTo, servicePage } from "../frame/route.ts";
 import { ClockControl } from "./clock-control.tsx";
+import { LastLogin } from "./last-login.tsx";
 import { SecondFactor } from "./second-factor.tsx";
 import { askForUser } from "./shown-user.ts";
 import styles from "./user-inspector.module.css";
@@ -37,7 +38,9 @@ export function UserSignIn({ user, onUser, onToggle }: UserSignInProps) {
         </div>
         <dl className={styles.known}>
           <dt>Last login</dt>
-          <dd>{user.lastLogin || "never"}</dd>
+          <dd>
+            <LastLogin of={user.lastLogin} />
+          </dd>
           <dt>From</dt>
           <dd>{user.lastAddress || "–"}</dd>
           <dt>DNS zones</dt>
@@ -57,17 +60,23 @@ function NewPassword({ user, onUser }: Pick<UserSignInProps, "user" | "onUser">)
   const client = useControl();
   const [password, setPassword] = useState("");
   const [endSessions, setEndSessions] = useState(true);
+  const [done, setDone] = useState(false);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (password === "") return;
     const set = client.action(accountActions, "account", "user.setPassword", { id: user.id, password, endSessions });
     if (!(await attempt(set.then(onUser)))) return;
     setPassword("");
-    notifyDone(`Set a new password of ${user.email}`);
+    setDone(true);
   };
   return (
     <section className={styles.section} aria-label="Password">
-      <h3 className={styles.title}>Password</h3>
+      <div className={styles.sectionHead}>
+        <h3 className={styles.title}>Password</h3>
+        <span className={styles.hint} role="status">
+          {done && "The new password is set"}
+        </span>
+      </div>
       <form className={styles.row} onSubmit={(event) => void submit(event)}>
         <PasswordInput
           size="xs"
@@ -78,7 +87,10 @@ function NewPassword({ user, onUser }: Pick<UserSignInProps, "user" | "onUser">)
           maxLength={1_000}
           autoComplete="new-password"
           visibilityToggleButtonProps={{ "aria-label": "Reveal the new password", tabIndex: 0, "aria-hidden": false }}
-          onChange={(event) => setPassword(event.currentTarget.value)}
+          onChange={(event) => {
+            setDone(false);
+            setPassword(event.currentTarget.value);
+          }}
         />
         <Button type="submit" disabled={password === ""}>
           Set password

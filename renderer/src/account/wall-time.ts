@@ -7,6 +7,12 @@ export function wallTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** "2016-12-30 12:24:28", as the API tells it: in UTC, by the user's own clock. Undefined where it is empty. */
+export function apiTime(text: string): number | undefined {
+  const at = Date.parse(`${text.replace(" ", "T")}Z`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
 /** How long a token still holds: "59 m 12 s", "29 d 23 h". */
 export function timeLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
