@@ -35,6 +35,7 @@ export interface MqttClient {
   readonly messagesIn: number;
   readonly messagesOut: number;
   readonly bytesIn: number;
+  readonly bytesOut: number;
   /** Bytes that the client has not read yet. */
   readonly unreadBytes: number;
   /** Set while it is frozen or delayed from the page. */

@@ -275,6 +275,7 @@ describe("what the page asks for", () => {
       subscriptions: [{ filter: "a/#", qos: 1, noLocal: true, retainAsPublished: true, retainHandling: 1, identifier: 4 }],
       will: { topic: "w", qos: 1, retain: true, delaySeconds: 0 },
     });
+    expect(clients[0]?.bytesOut).toBeGreaterThan(0);
     expect((await broker.act("client.list", { text: "a/#" })).clients.map(({ clientId }) => clientId)).toEqual(["busy"]);
   });
 });

@@ -61,18 +61,12 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
         <Facts client={client} ratePerSecond={ratePerSecond} />
       </section>
       <div className={styles.actions}>
-        {connected ? (
-          <>
-            <Button onClick={onDisconnect}>Disconnect…</Button>
-            {hindered ? (
-              <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
-            ) : (
-              <HinderMenu clientId={clientId} />
-            )}
-          </>
-        ) : (
-          <Button onClick={() => void forget()}>Remove the session…</Button>
+        {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
+        {connected && !hindered && <HinderMenu clientId={clientId} />}
+        {hindered && (
+          <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
         )}
+        <Button onClick={() => void forget()}>Remove…</Button>
       </div>
     </section>
   );
@@ -129,7 +123,7 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
             : `after ${formatDuration(client.sessionExpirySeconds * 1_000)}`}
       </Pair>
       <Pair name="Messages">{`${formatCount(client.messagesIn)} in, ${formatCount(client.messagesOut)} out, ${formatRate(ratePerSecond)}/s`}</Pair>
-      <Pair name="Bytes">{`${formatBytes(client.bytesIn)} in${client.unreadBytes > 0 ? `, ${formatBytes(client.unreadBytes)} unread` : ""}`}</Pair>
+      <Pair name="Bytes">{`${formatBytes(client.bytesIn)} in, ${formatBytes(client.bytesOut)} out${client.unreadBytes > 0 ? `, ${formatBytes(client.unreadBytes)} unread` : ""}`}</Pair>
       <Pair name="Queue">{`${formatCount(client.queued)} of ${formatCount(client.queueLimit)}, ${formatBytes(client.queuedBytes)}`}</Pair>
       <Pair name="In flight">{`${formatCount(client.inflight)} of ${formatCount(client.inflightLimit)}`}</Pair>
       {client.dropped > 0 && (

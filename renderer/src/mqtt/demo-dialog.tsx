@@ -42,7 +42,8 @@ export function DemoDialog({ opened, onClose, demo }: DemoDialogProps) {
           min={0.1}
           max={5_000}
           thousandSeparator=","
-          clampBehavior="strict"
+          clampBehavior="none"
+          error={isValid ? undefined : "From 0.1 to 5,000."}
         />
         <Group justify="flex-end" mt="lg" gap="sm">
           <Button onClick={onClose}>Cancel</Button>

@@ -55,13 +55,18 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
       <form onSubmit={submit}>
         <PublishForm draft={draft} parsed={parsed} onDraft={change} />
         <div className={styles.command}>
-          <CommandLine command={mosquittoPub(draft, brokerAddress(service))} />
+          {"params" in parsed ? (
+            <CommandLine command={mosquittoPub(draft, brokerAddress(service))} />
+          ) : (
+            <span className={styles.noCommand}>The same as a command, once nothing above is wrong.</span>
+          )}
         </div>
-        {mosquittoNotes(draft).map((note) => (
-          <p key={note} className={styles.note}>
-            {note}
-          </p>
-        ))}
+        {"params" in parsed &&
+          mosquittoNotes(draft).map((note) => (
+            <p key={note} className={styles.note}>
+              {note}
+            </p>
+          ))}
         <Group mt="md" gap="sm" wrap="nowrap">
           <SavedMenu draft={draft} onDraft={change} />
           <Switch label="Repeat every" checked={repeats} onChange={(event) => setRepeats(event.currentTarget.checked)} />

@@ -7,6 +7,7 @@ import { Dialog } from "../components/dialog.tsx";
 import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCount } from "../format/quantity.ts";
+import { problemOfTopic } from "./publish-draft.ts";
 import styles from "./replies-dialog.module.css";
 import { isTopicFilter } from "./topic-scope.ts";
 
@@ -100,7 +101,8 @@ function RuleForm({ rule, onDone }: { readonly rule: RuleDraft; readonly onDone:
   const client = useControl();
   const [draft, setDraft] = useState(rule);
   const set = (part: Partial<RuleDraft>) => setDraft({ ...draft, ...part });
-  const isValid = isTopicFilter(draft.filter);
+  const answerProblem = draft.topic === "" ? undefined : problemOfTopic(draft.topic);
+  const isValid = isTopicFilter(draft.filter) && answerProblem === undefined;
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if (!isValid) return;
@@ -115,12 +117,13 @@ function RuleForm({ rule, onDone }: { readonly rule: RuleDraft; readonly onDone:
         data-autofocus
         value={draft.filter}
         spellCheck={false}
-        error={isValid ? undefined : "This is no topic filter."}
+        error={isTopicFilter(draft.filter) ? undefined : "This is no topic filter."}
         onChange={(event) => set({ filter: event.currentTarget.value })}
       />
       <TextInput
         label="Answer on"
         placeholder="the message's own response topic"
+        error={answerProblem}
         value={draft.topic}
         spellCheck={false}
         onChange={(event) => set({ topic: event.currentTarget.value })}
@@ -142,7 +145,12 @@ function RuleForm({ rule, onDone }: { readonly rule: RuleDraft; readonly onDone:
           value={String(draft.qos)}
           onChange={(value) => set({ qos: Number(value) as RuleDraft["qos"] })}
         />
-        <Switch label="Retain" checked={draft.retain} onChange={(event) => set({ retain: event.currentTarget.checked })} />
+        <Switch
+          className={styles.retain}
+          label="Retain"
+          checked={draft.retain}
+          onChange={(event) => set({ retain: event.currentTarget.checked })}
+        />
         <NumberInput
           size="xs"
           w={120}

@@ -78,6 +78,8 @@ export class Output {
   private held: Buffer[] | undefined = undefined;
   private delayMs = 0;
   private frozen = false;
+  /** Handed over so far; what is held back counts. */
+  bytesOut = 0;
   private readonly transport: Transport;
   private readonly scheduler: FlushScheduler;
   private readonly limitBytes: number;
@@ -185,6 +187,7 @@ export class Output {
   /** True when the bytes are out already. */
   private write(bytes: Buffer): boolean {
     this.scheduler.bytesOut += bytes.length;
+    this.bytesOut += bytes.length;
     if (!this.frozen && this.delayMs === 0) return this.transport.write(bytes);
     this.hold(Buffer.from(bytes));
     return true;

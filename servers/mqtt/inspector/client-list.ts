@@ -57,6 +57,7 @@ export function describeClient(engine: Engine, session: Session, hindrances: Hin
     messagesIn: connection?.messagesIn ?? 0,
     messagesOut: connection?.messagesOut ?? 0,
     bytesIn: connection?.bytesIn ?? 0,
+    bytesOut: connection?.output.bytesOut ?? 0,
     unreadBytes: connection?.output.pendingBytes ?? 0,
     ...(hindered && { hindered }),
   };
