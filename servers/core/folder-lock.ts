@@ -9,9 +9,10 @@ const waitMs = 500;
 /**
  * Keeps every other process away from a service's folder: what a service remembers of its files would be wrong once
  * another wrote to them. The lock is the system's own, by way of SQLite: it goes with the process, however that ends.
- * Returns what gives it back. Throws DATA_IN_USE, naming the process that has it, or STORE_UNREACHABLE.
+ * `pid` is the process by which a person knows this Backlot. Returns what gives the folder back. Throws DATA_IN_USE,
+ * naming the Backlot that has it, or STORE_UNREACHABLE.
  */
-export async function lockFolder(folder: string): Promise<() => void> {
+export async function lockFolder(folder: string, pid = process.pid): Promise<() => void> {
   const Database = await loadSqlite();
   const file = path.join(folder, "in-use");
   const holderFile = path.join(folder, "in-use-by");
@@ -22,7 +23,7 @@ export async function lockFolder(folder: string): Promise<() => void> {
       // Nothing is ever written to it.
       database.pragma("journal_mode = MEMORY");
       database.exec("BEGIN EXCLUSIVE");
-      writeFileSync(holderFile, `${process.pid}\n`, { mode: 0o600 });
+      writeFileSync(holderFile, `${pid}\n`, { mode: 0o600 });
     } catch (error) {
       database.close();
       throw error;

@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Folder of this service's own; made and locked where the service keeps files. */
   readonly dataDir: string;
+  /** Of Backlot, where the service has a process of its own. */
+  readonly backlotPid?: number;
   readonly mode?: ServiceMode;
   readonly firstRowId?: number;
   readonly outboxLimits?: OutboxLimits;
@@ -67,7 +69,7 @@ export async function runService(service: Service, options: RunOptions): Promise
 
   try {
     const keepsFiles = service.keepsFiles?.(config as never) ?? false;
-    if (keepsFiles) onStop(await lockFolder(options.dataDir));
+    if (keepsFiles) onStop(await lockFolder(options.dataDir, options.backlotPid));
     const context: ServiceContext = {
       config,
       dataDir() {

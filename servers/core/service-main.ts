@@ -41,6 +41,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           mode: message.mode,
           config: message.config,
           dataDir: message.dataDir,
+          backlotPid: process.ppid,
           firstRowId: message.firstRowId,
           onBatch: link.post,
           onView: (name, value) => link.post({ type: "view", name, value }),

@@ -199,6 +199,26 @@ describe("services named by --only", () => {
     expect(told).not.toContain("ready");
   });
 
+  it("[BL-19] a second Backlot on the same data folder is refused by name, and served once the first was killed", async () => {
+    const dataDir = temporaryDir();
+    const args = ["--headless", "--json", "--dashboard-port", "0", "--only", "account", "--account-port", "0"];
+    const first = startBacklot(args, { dataDir });
+    await first.ready();
+    const second = startBacklot(args, { dataDir });
+    expect(await second.ended).toEqual({ code: 1, signal: null });
+    expect((await second.state("account", "failed")).failure).toEqual({
+      code: "DATA_IN_USE",
+      message: `Another Backlot (pid ${first.child.pid}) has ${path.join(dataDir, "services", "account")} open`,
+      hint: expect.stringContaining("--data-dir"),
+    });
+    first.kill("SIGKILL");
+    await first.ended;
+    const third = startBacklot(args, { dataDir });
+    await third.ready();
+    third.kill("SIGTERM");
+    expect(await third.ended).toEqual({ code: 0, signal: null });
+  });
+
   it("[BL-84] one that gives up later ends the run as well", async () => {
     const run = startFixtures(["--only", "http,events", "--events-starts", "crashes-again"]);
     await run.ready();

@@ -9,7 +9,7 @@ import { refusalWords } from "../../renderer/src/account/refusal-words.ts";
 import { languages, tryCommands } from "../../renderer/src/account/try-commands.ts";
 import { firstDraft, triedParams } from "../../renderer/src/account/try-draft.ts";
 import { changesOf, contactOrder, draftOf, isEmail } from "../../renderer/src/account/user-draft.ts";
-import { timeLeft } from "../../renderer/src/account/wall-time.ts";
+import { apiTime, timeLeft, wallTime } from "../../renderer/src/account/wall-time.ts";
 import { noFilter, trafficMatcher } from "../../renderer/src/table/traffic-filter.ts";
 
 const contact = Object.fromEntries(contactFields.map((name) => [name, ""])) as AccountUserDetails["contact"];
@@ -28,6 +28,16 @@ describe("times of the account page", () => {
 
   it("asks for no shift beyond what the service takes", () => {
     expect([withinWidest(1e12), withinWidest(-1e12), withinWidest(1.4)]).toEqual([widestShiftSeconds, -widestShiftSeconds, 1]);
+  });
+
+  it("reads the API's time as UTC and shows it as all others", () => {
+    expect([apiTime("2016-12-30 12:24:28"), apiTime(""), apiTime("0000-00-00 00:00:00")]).toEqual([
+      1_483_100_668_000,
+      undefined,
+      undefined,
+    ]);
+    const local = new Date(1_483_100_668_000);
+    expect(wallTime(1_483_100_668_000)).toContain(String(local.getHours()).padStart(2, "0"));
   });
 
   it("counts a token's time down in two units", () => {
