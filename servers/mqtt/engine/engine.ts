@@ -8,10 +8,11 @@ import type { QueueLoad } from "./delivery-queue.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import type { EngineLog, EngineObserver, EngineOptions } from "./engine-options.ts";
 import { Figures } from "./figures.ts";
+import { FlushScheduler } from "./flush-scheduler.ts";
 import { Message } from "./message.ts";
 import type { MessageBus } from "./message-bus.ts";
 import { restoreSession } from "./move-session.ts";
-import { FlushScheduler, type Transport } from "./output.ts";
+import type { Transport } from "./output.ts";
 import { RetainedFeed } from "./retained-feed.ts";
 import { deliverTo, routeMessage } from "./route-message.ts";
 import { type PendingWill, Session } from "./session.ts";
@@ -61,6 +62,7 @@ export class Engine {
     this.timer = setInterval(() => {
       this.coarseNow = Date.now();
       sweep(this, this.coarseNow);
+      this.scheduler.trim();
       store?.commit();
     }, sweepIntervalMs);
   }

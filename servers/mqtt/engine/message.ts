@@ -2,6 +2,7 @@ import type { MqttOwnPublisher } from "../../../contract/mqtt-message.ts";
 import { putVariable, variableLength } from "../codec/byte-writer.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { DeliveryTrace } from "./delivery-trace.ts";
+import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
 export interface MessageFields {
   readonly topic: string;
@@ -48,7 +49,7 @@ export class Message {
   matched = 0;
   /** Set by the router before the deliveries. */
   topicBytes: Buffer | undefined = undefined;
-  /** More than one receiver: worth keeping the encoded form. */
+  /** On its way to more than one receiver: worth keeping the encoded form. */
   fannedOut = false;
   /** Present while the inspector follows it. */
   trace: DeliveryTrace | undefined = undefined;
@@ -62,7 +63,7 @@ export class Message {
   storedId = 0;
   storedUses = 0;
   private compactedAlready = false;
-  private encoded: (Buffer | undefined)[] | undefined = undefined;
+  private encoded: (SharedRun | undefined)[] | undefined = undefined;
 
   constructor(fields: MessageFields) {
     this.topic = fields.topic;
@@ -89,6 +90,7 @@ export class Message {
 
   /** It is with everyone: who sends it again later encodes it again. */
   routed(): void {
+    this.fannedOut = false;
     this.encoded = undefined;
   }
 
@@ -97,18 +99,20 @@ export class Message {
     return this.expiresAt === 0 ? -1 : Math.max(0, Math.ceil((this.expiresAt - now) / 1_000));
   }
 
-  /** The common case: nothing of the receiver's own but the packet identifier, whose place is `packetIdOffset`. */
-  encodedFor(v5: boolean, qos: Qos, retain: boolean): Buffer {
-    const key = (v5 ? 4 : 0) | (qos === 0 ? 0 : qos === 1 ? 1 : 2) | (retain ? 8 : 0);
+  /**
+   * The common case while it is routed to many: nothing of the receiver's own but the packet identifier, whose place is
+   * `packetIdOffset`.
+   */
+  encodedFor(slab: SharedSlab, v5: boolean, qos: Qos, retain: boolean): SharedRun {
+    const key = (v5 ? 4 : 0) | qos | (retain ? 8 : 0);
     this.encoded ??= [];
     const known = this.encoded[key];
-    if (known) return known;
+    if (known && known.generation === slab.generation) return known;
     const options: DeliveryOptions = { v5, qos, retain, subscriptionIds: undefined, expirySeconds: -1, topicAlias: 0, withTopic: true };
-    const length = this.encodedLength(options);
-    const bytes = Buffer.allocUnsafe(length);
-    this.encodeInto(bytes, 0, options, 0, false);
-    this.encoded[key] = bytes;
-    return bytes;
+    const run = slab.reserve(this.encodedLength(options));
+    this.encodeInto(run.bytes, run.start, options, 0, false);
+    this.encoded[key] = run;
+    return run;
   }
 
   /** Where the packet identifier stands in an encoded packet of `length` bytes that carries the topic. */

@@ -1,4 +1,6 @@
 /** Bytes on their way to one client, gathered over a tick into one write. */
+import type { FlushScheduler } from "./flush-scheduler.ts";
+import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
 /** Where the bytes go: a socket, a WebSocket. */
 export interface Transport {
@@ -13,55 +15,8 @@ export interface Transport {
   resume(): void;
 }
 
-const smallSlabBytes = 4_096;
-const largeSlabBytes = 65_536;
-const pooledSlabs = 64;
-
-/** Memory that many outputs use in turn, so that an idle connection holds none. */
-class SlabPool {
-  private readonly slabs: Buffer[] = [];
-  private readonly size: number;
-
-  constructor(size: number) {
-    this.size = size;
-  }
-
-  take(): Buffer {
-    return this.slabs.pop() ?? Buffer.allocUnsafeSlow(this.size);
-  }
-
-  give(slab: Buffer): void {
-    if (this.slabs.length < pooledSlabs) this.slabs.push(slab);
-  }
-}
-
-/**
- * Writes every output once a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. Never within
- * the handling of a message: on disk it is whole or not at all.
- */
-export class FlushScheduler {
-  readonly small = new SlabPool(smallSlabBytes);
-  readonly large = new SlabPool(largeSlabBytes);
-  beforeWrite: (() => void) | undefined = undefined;
-  bytesOut = 0;
-  private dirty: Output[] = [];
-  private scheduled = false;
-
-  add(output: Output): void {
-    this.dirty.push(output);
-    if (this.scheduled) return;
-    this.scheduled = true;
-    setImmediate(this.flush);
-  }
-
-  readonly flush = (): void => {
-    this.scheduled = false;
-    const { dirty } = this;
-    this.dirty = [];
-    if (dirty.length > 0) this.beforeWrite?.();
-    for (const output of dirty) output.flush();
-  };
-}
+/** Shared bytes up to here are copied behind what is there; more are worth a write of their own. */
+const copiedBytes = 16_384;
 
 export class Output {
   /** Behind the client by more than its limit: QoS 0 is dropped, the rest waits in the queue. */
@@ -69,6 +24,10 @@ export class Output {
   /** The bytes of the current slab; written up to `end`. */
   slab: Buffer | undefined = undefined;
   end = 0;
+  /** Instead of a slab: bytes that others are sent too. */
+  private shared: Buffer | undefined = undefined;
+  private sharedStart = 0;
+  private sharedEnd = 0;
   private dirty = false;
   /** Slabs that are full before the end of the tick, where nothing may leave before that. */
   private full: Buffer[] | undefined = undefined;
@@ -91,37 +50,70 @@ export class Output {
   }
 
   get pendingBytes(): number {
-    return this.transport.pendingBytes + this.heldBytes + this.fullBytes + this.end;
+    return this.transport.pendingBytes + this.heldBytes + this.fullBytes + this.end + this.sharedEnd - this.sharedStart;
+  }
+
+  /** Where messages for many are encoded, for `putShared`. */
+  get sharedSlab(): SharedSlab {
+    return this.scheduler.shared;
   }
 
   /** Makes room for `count` bytes at `end` of `slab`; the caller writes them and moves `end`. */
   reserve(count: number): Buffer {
-    let { slab } = this;
+    if (this.shared) this.takeOver(this.shared);
+    const { slab } = this;
     if (slab && slab.length - this.end >= count) return slab;
-    if (slab && slab.length === smallSlabBytes && this.end + count <= largeSlabBytes) {
-      const large = this.scheduler.large.take();
-      slab.copy(large, 0, 0, this.end);
-      this.scheduler.small.give(slab);
-      this.slab = large;
-      return large;
+    const { small, large } = this.scheduler;
+    if (slab && slab.length === small.slabBytes && this.end + count <= large.slabBytes) {
+      const larger = large.take();
+      slab.copy(larger, 0, 0, this.end);
+      small.give(slab);
+      this.slab = larger;
+      return larger;
     }
-    if (slab && this.end > 0) {
-      if (this.scheduler.beforeWrite) this.fill(slab);
-      else this.flushSlab();
+    this.passOn();
+    this.slab = count <= small.slabBytes ? small.take() : count <= large.slabBytes ? large.take() : Buffer.allocUnsafeSlow(count);
+    this.markDirty();
+    return this.slab;
+  }
+
+  /** Bytes that stay as they are until the end of the tick. */
+  putShared({ bytes, start, end }: SharedRun): void {
+    if (this.shared === bytes && this.sharedEnd === start) {
+      this.sharedEnd = end;
+      return;
     }
-    slab =
-      count <= smallSlabBytes
-        ? this.scheduler.small.take()
-        : count <= largeSlabBytes
-          ? this.scheduler.large.take()
-          : Buffer.allocUnsafeSlow(count);
-    this.slab = slab;
-    this.end = 0;
-    if (!this.dirty) {
-      this.dirty = true;
-      this.scheduler.add(this);
+    // Not behind the others in memory: copied, where that is less than one more write.
+    const copied = this.shared === bytes || this.end > 0;
+    if (copied && end - start <= copiedBytes) {
+      const slab = this.reserve(end - start);
+      this.end += bytes.copy(slab, this.end, start, end);
+      return;
     }
-    return slab;
+    this.passOn();
+    this.shared = bytes;
+    this.sharedStart = start;
+    this.sharedEnd = end;
+    this.markDirty();
+  }
+
+  /** What is shared so far goes into a slab, for more to follow it. */
+  private takeOver(shared: Buffer): void {
+    const { sharedStart, sharedEnd } = this;
+    if (sharedEnd - sharedStart > copiedBytes) {
+      this.passOn();
+      return;
+    }
+    this.shared = undefined;
+    this.sharedStart = this.sharedEnd = 0;
+    const slab = this.reserve(sharedEnd - sharedStart);
+    this.end = shared.copy(slab, 0, sharedStart, sharedEnd);
+  }
+
+  private markDirty(): void {
+    if (this.dirty) return;
+    this.dirty = true;
+    this.scheduler.add(this);
   }
 
   put(bytes: Buffer): void {
@@ -136,9 +128,10 @@ export class Output {
     if (full) {
       this.full = undefined;
       this.fullBytes = 0;
-      for (const bytes of full) this.write(bytes);
+      // Some of it may be shared.
+      for (const bytes of full) if (!this.write(bytes)) this.scheduler.sharedInUse = true;
     }
-    this.flushSlab();
+    this.flushCurrent();
   }
 
   /** The system has taken what was pending. */
@@ -166,21 +159,34 @@ export class Output {
     this.drained();
   }
 
-  private fill(slab: Buffer): void {
+  /** Full before the end of the tick: written at once, or where nothing may leave before that, set aside. */
+  private passOn(): void {
+    if (!this.scheduler.beforeWrite) {
+      this.flushCurrent();
+      return;
+    }
+    const bytes = this.shared ? this.shared.subarray(this.sharedStart, this.sharedEnd) : this.slab?.subarray(0, this.end);
+    if (!bytes || bytes.length === 0) return;
     this.full ??= [];
-    this.full.push(slab.subarray(0, this.end));
-    this.fullBytes += this.end;
-    this.slab = undefined;
-    this.end = 0;
+    this.full.push(bytes);
+    this.fullBytes += bytes.length;
+    this.slab = this.shared = undefined;
+    this.end = this.sharedStart = this.sharedEnd = 0;
     this.congested = this.pendingBytes > this.limitBytes;
   }
 
-  private flushSlab(): void {
-    const { slab, end } = this;
-    if (!slab || end === 0) return;
-    this.slab = undefined;
-    this.end = 0;
-    if (this.write(slab.subarray(0, end))) this.release(slab);
+  private flushCurrent(): void {
+    const { slab, end, shared } = this;
+    if (shared) {
+      const bytes = shared.subarray(this.sharedStart, this.sharedEnd);
+      this.shared = undefined;
+      this.sharedStart = this.sharedEnd = 0;
+      if (!this.write(bytes)) this.scheduler.sharedInUse = true;
+    } else if (slab && end > 0) {
+      this.slab = undefined;
+      this.end = 0;
+      if (this.write(slab.subarray(0, end))) this.release(slab);
+    } else return;
     this.congested = this.pendingBytes > this.limitBytes;
   }
 
@@ -194,8 +200,9 @@ export class Output {
   }
 
   private release(slab: Buffer): void {
-    if (slab.length === smallSlabBytes) this.scheduler.small.give(slab);
-    else if (slab.length === largeSlabBytes) this.scheduler.large.give(slab);
+    const { small, large } = this.scheduler;
+    if (slab.length === small.slabBytes) small.give(slab);
+    else if (slab.length === large.slabBytes) large.give(slab);
   }
 
   private hold(bytes: Buffer): void {

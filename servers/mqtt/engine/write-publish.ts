@@ -1,6 +1,7 @@
 import type { Qos } from "../codec/packet.ts";
 import type { DeliveryOptions, Message } from "./message.ts";
 import type { Output } from "./output.ts";
+import type { SharedRun } from "./shared-slab.ts";
 
 export type SendResult = "sent" | "expired" | "too large";
 
@@ -41,7 +42,11 @@ export function writePublish(
   // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: only while it was not sent.
   if (expirySeconds === 0 && !dup) return "expired";
   if (message.fannedOut && (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))) {
-    return writeShared(output, message, message.encodedFor(v5, qos, retain), maximumPacketSize, qos, packetId, dup);
+    const run = message.encodedFor(output.sharedSlab, v5, qos, retain);
+    if (maximumPacketSize > 0 && run.end - run.start > maximumPacketSize) return "too large";
+    if (qos === 0) output.putShared(run);
+    else putWithId(output, run, message.packetIdOffset(run.end - run.start), packetId, dup);
+    return "sent";
   }
   const length = measure(target, message, qos, retain, identifiers, expirySeconds);
   if (maximumPacketSize > 0 && length > maximumPacketSize) return "too large";
@@ -88,25 +93,13 @@ function measure(
 }
 
 /** Copies bytes that many receivers share, and sets what is this one's own. */
-function writeShared(
-  output: Output,
-  message: Message,
-  bytes: Buffer,
-  maximumPacketSize: number,
-  qos: Qos,
-  packetId: number,
-  dup: boolean,
-): SendResult {
-  if (maximumPacketSize > 0 && bytes.length > maximumPacketSize) return "too large";
-  const slab = output.reserve(bytes.length);
+function putWithId(output: Output, { view }: SharedRun, packetIdOffset: number, packetId: number, dup: boolean): void {
+  const slab = output.reserve(view.length);
   const at = output.end;
-  slab.set(bytes, at);
-  output.end = at + bytes.length;
-  if (qos > 0) {
-    if (dup) slab[at] = (slab[at] as number) | 8;
-    const place = at + message.packetIdOffset(bytes.length);
-    slab[place] = packetId >> 8;
-    slab[place + 1] = packetId & 0xff;
-  }
-  return "sent";
+  slab.set(view, at);
+  output.end = at + view.length;
+  if (dup) slab[at] = (slab[at] as number) | 8;
+  const place = at + packetIdOffset;
+  slab[place] = packetId >> 8;
+  slab[place + 1] = packetId & 0xff;
 }

@@ -1,0 +1,41 @@
+import type { Output } from "./output.ts";
+import { SharedSlab } from "./shared-slab.ts";
+import { SlabPool } from "./slab-pool.ts";
+
+/**
+ * Writes every output once a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. Never within
+ * the handling of a message: on disk it is whole or not at all.
+ */
+export class FlushScheduler {
+  readonly small = new SlabPool(4_096, 1_024);
+  readonly large = new SlabPool(65_536, 512);
+  readonly shared = new SharedSlab();
+  /** The system has not taken all of the shared memory that outputs wrote. */
+  sharedInUse = false;
+  beforeWrite: (() => void) | undefined = undefined;
+  bytesOut = 0;
+  private dirty: Output[] = [];
+  private scheduled = false;
+
+  add(output: Output): void {
+    this.dirty.push(output);
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(this.flush);
+  }
+
+  readonly flush = (): void => {
+    this.scheduled = false;
+    const { dirty } = this;
+    this.dirty = [];
+    if (dirty.length > 0) this.beforeWrite?.();
+    for (const output of dirty) output.flush();
+    this.shared.reset(this.sharedInUse);
+    this.sharedInUse = false;
+  };
+
+  trim(): void {
+    this.small.trim();
+    this.large.trim();
+  }
+}

@@ -1,0 +1,140 @@
+import { expect, it } from "vitest";
+import { FlushScheduler } from "../../servers/mqtt/engine/flush-scheduler.ts";
+import { Message } from "../../servers/mqtt/engine/message.ts";
+import { Output, type Transport } from "../../servers/mqtt/engine/output.ts";
+import { writePublish } from "../../servers/mqtt/engine/write-publish.ts";
+
+/** The same numbers each time. */
+function randomFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+/** Takes bytes at once, or as slow systems do: it looks at them only later, and they must still be there. */
+class Receiver implements Transport {
+  readonly received: Buffer[] = [];
+  private readonly slow: boolean;
+  private waiting: Buffer[] = [];
+
+  constructor(slow: boolean) {
+    this.slow = slow;
+  }
+
+  get pendingBytes(): number {
+    return this.waiting.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  write(bytes: Buffer): boolean {
+    if (this.slow) this.waiting.push(bytes);
+    else this.received.push(Buffer.from(bytes));
+    return !this.slow;
+  }
+
+  take(): void {
+    this.received.push(...this.waiting.map((bytes) => Buffer.from(bytes)));
+    this.waiting = [];
+  }
+
+  end(): void {}
+  destroy(): void {}
+  pause(): void {}
+  resume(): void {}
+}
+
+/** PUBLISH of 3.1.1 as the standard has it. */
+function expected({ topic, payload }: Message, qos: number, packetId: number): Buffer {
+  const name = Buffer.from(topic);
+  const body = Buffer.concat([
+    Buffer.from([name.length >> 8, name.length & 0xff]),
+    name,
+    ...(qos > 0 ? [Buffer.from([packetId >> 8, packetId & 0xff])] : []),
+    payload,
+  ]);
+  const length: number[] = [];
+  for (let rest = body.length; ; rest >>= 7) {
+    length.push((rest & 0x7f) | (rest > 0x7f ? 0x80 : 0));
+    if (rest <= 0x7f) break;
+  }
+  return Buffer.concat([Buffer.from([0x30 | (qos << 1), ...length]), body]);
+}
+
+it.each(["without a store", "with a store"])("every client gets its packets whole and in order, whoever shares their bytes, %s", (how) => {
+  const random = randomFrom(7);
+  const sizes = [0, 10, 100, 1_000, 5_000, 20_000, 70_000];
+  for (let run = 0; run < 30; run++) {
+    const scheduler = new FlushScheduler();
+    if (how === "with a store") scheduler.beforeWrite = () => {};
+    const clients = Array.from({ length: 5 }, (_, index) => {
+      const receiver = new Receiver(index === 1);
+      const output = new Output(receiver, scheduler, 1 << 30);
+      const target = { output, v5: false, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
+      return { receiver, output, target, wanted: [] as Buffer[], frozen: false };
+    });
+    for (let tick = 0; tick < 20; tick++) {
+      for (let step = random(30); step > 0; step--) {
+        const payload = Buffer.alloc(sizes[random(random(4) === 0 ? sizes.length : 4)] ?? 0, random(256));
+        const message = new Message({ topic: `topic/${random(1_000)}`, payload, qos: 1, retain: false });
+        message.fannedOut = random(5) > 0;
+        for (const client of clients) {
+          const choice = random(10);
+          if (choice === 0) {
+            const own = Buffer.from([0xd0, 0]);
+            client.output.put(own);
+            client.wanted.push(own);
+          }
+          if (choice < 3) continue;
+          const qos = choice < 9 ? 0 : 1;
+          const packetId = qos * (1 + random(65_535));
+          expect(writePublish(client.target, message, qos, false, undefined, packetId, false)).toBe("sent");
+          client.wanted.push(expected(message, qos, packetId));
+        }
+        message.routed();
+      }
+      const client = clients[2];
+      if (client && random(4) === 0) {
+        client.frozen = !client.frozen;
+        if (client.frozen) client.output.freeze();
+        else client.output.thaw();
+      }
+      scheduler.flush();
+      if (random(3) === 0) clients[1]?.receiver.take();
+      if (random(3) === 0) scheduler.trim();
+    }
+    clients[1]?.receiver.take();
+    clients[2]?.output.thaw();
+    for (const { receiver, wanted } of clients) expect(Buffer.concat(receiver.received).equals(Buffer.concat(wanted))).toBe(true);
+  }
+});
+
+it("a message for many is in memory once, however many have yet to read it", () => {
+  const scheduler = new FlushScheduler();
+  const memories = new Set<ArrayBufferLike>();
+  class Noting extends Receiver {
+    override write(bytes: Buffer): boolean {
+      memories.add(bytes.buffer);
+      return super.write(bytes);
+    }
+  }
+  for (const payloadBytes of [100, 1 << 20]) {
+    const message = new Message({ topic: "t", payload: Buffer.alloc(payloadBytes), qos: 0, retain: false });
+    message.fannedOut = true;
+    for (let client = 0; client < 100; client++) {
+      const output = new Output(new Noting(true), scheduler, 1 << 30);
+      writePublish(
+        { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined },
+        message,
+        0,
+        false,
+        undefined,
+        0,
+        false,
+      );
+    }
+    scheduler.flush();
+    expect(memories.size).toBe(1);
+    memories.clear();
+  }
+});
