@@ -110,6 +110,8 @@ describe("numbers to plot", () => {
     expect(series).toMatchObject({ fields: ["v", "w"], field: "v", at: [1, 2], values: [1, 3], least: 1, mean: 2, most: 3 });
     expect(plotSeries([summary('{"v":1,"w":9}')], "json", "w").values).toEqual([9]);
     expect(plotSeries([summary("open")], "json", undefined).field).toBeUndefined();
+    const withUnit = [summary('{"v":1,"unit":"°C","seq":9}')];
+    expect([plotSeries(withUnit, "json", undefined).unit, plotSeries(withUnit, "json", "seq").unit]).toEqual(["°C", ""]);
   });
   it("have as many decimals as tell them apart", () => {
     expect([readingText(20.784, 1.6), readingText(1_013.25, 0.04), readingText(148_212, 90), readingText(5, 0)]).toEqual([

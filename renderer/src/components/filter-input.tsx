@@ -12,10 +12,12 @@ interface FilterInputProps {
   onDown?(): void;
   /** `/` anywhere on the page comes here; off for all but the page's main filter. */
   readonly slash?: boolean;
+  /** It was opened just now. */
+  readonly focused?: boolean;
 }
 
 /** Escape empties it, then leaves it. */
-export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, onDown }: FilterInputProps) {
+export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, focused = false, onDown }: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
   useHotkeys(slash ? [["/", () => input.current?.select(), { usePhysicalKeys: false }]] : []);
   const clear = (
@@ -35,6 +37,7 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
       ref={input}
       w={width}
       value={value}
+      autoFocus={focused}
       placeholder={placeholder}
       aria-label={placeholder}
       spellCheck={false}

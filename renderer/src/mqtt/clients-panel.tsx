@@ -41,7 +41,7 @@ export function ClientsPanel({ page, sessions }: ClientsPanelProps) {
         <h2 className={styles.title}>Clients</h2>
         <span className={styles.caption}>{formatCount(text === "" ? Math.max(sessions, shown.matching) : shown.matching)}</span>
         <span className={styles.spring} />
-        {filtering && <FilterInput width={140} slash={false} placeholder="Filter clients" value={text} onChange={setText} />}
+        {filtering && <FilterInput width={140} slash={false} focused placeholder="Filter clients" value={text} onChange={setText} />}
         <Tooltip label="Filter by name or subscription">
           <ActionIcon
             aria-label="Filter clients by name or subscription"

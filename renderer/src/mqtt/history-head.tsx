@@ -63,7 +63,7 @@ export function HistoryHead(props: HistoryHeadProps) {
       )}
       <span className={styles.spring} />
       {searching ? (
-        <FilterInput width={150} slash={false} placeholder="Filter payloads" value={text} onChange={onText} />
+        <FilterInput width={150} slash={false} focused={text === ""} placeholder="Filter payloads" value={text} onChange={onText} />
       ) : (
         <Tooltip label="Filter payloads">
           <ActionIcon aria-label="Filter payloads" onClick={() => setSearching(true)}>

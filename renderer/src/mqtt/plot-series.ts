@@ -33,6 +33,8 @@ export function plotSeries(messages: readonly MqttMessageSummary[], view: Payloa
   }
   const fields = [...counts].sort((one, other) => other[1] - one[1]).map(([name]) => name);
   const field = wish !== undefined && counts.has(wish) ? wish : firstField(fields);
+  // The unit is that of the reading, not of the counter beside it.
+  if (field !== firstField(fields)) unit = "";
   const points = found.flatMap(({ at, fields: of }) => {
     const value = field === undefined ? undefined : of.get(field);
     return value !== undefined && Number.isFinite(value) ? [{ at, value }] : [];

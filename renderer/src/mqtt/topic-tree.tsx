@@ -11,7 +11,7 @@ import { previewOf } from "./payload-preview.ts";
 import { shortCount } from "./short-count.ts";
 import type { TopicRow } from "./topic-branches.ts";
 import styles from "./topic-panel.module.css";
-import type { TopicScope } from "./topic-scope.ts";
+import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
 import type { HeldTopicBranches, TopicTreeView } from "./use-topic-branches.ts";
 
 const rowPx = 26;
@@ -71,7 +71,9 @@ export function TopicTree({ branches, tree, chosen, onScope, onFilter }: TopicTr
       </div>
       {tree.loaded && tree.count === 0 && tree.filter !== "" && (
         <div className={styles.none}>
-          No topic matches.
+          {hasWildcard(tree.filter) && !isTopicFilter(tree.filter)
+            ? "No topic filter: # comes last, + and # stand alone."
+            : "No topic matches."}
           <Button size="compact-xs" onClick={() => onFilter("")}>
             Show all
           </Button>

@@ -21,7 +21,8 @@ export function ValuePlot({ messages, view }: { readonly messages: readonly Mqtt
   const [point, setPoint] = useState<number>();
   const series = useMemo(() => plotSeries(messages, view, wish), [messages, view, wish]);
   const { field, fields, unit, values, at, least, mean, most } = series;
-  if (field === undefined || values.length === 0) return null;
+  // One value is no plot, and uPlot would give it a day.
+  if (field === undefined || values.length < 2) return null;
   const text = (value: number) => readingText(value, most - least);
   const pointed = point === undefined ? undefined : values[point];
   return (
