@@ -43,6 +43,8 @@ export interface MqttClient {
 }
 
 export interface MqttClientPage {
+  /** When it was told: rates are counted by this clock. */
+  readonly at: number;
   readonly clients: readonly MqttClient[];
   readonly matching: number;
 }

@@ -33,6 +33,8 @@ export interface MqttTopicPage {
 }
 
 export interface MqttFigures {
+  /** When they were told: rates are counted by this clock. */
+  readonly at: number;
   readonly clients: number;
   readonly sessions: number;
   readonly subscriptions: number;

@@ -127,5 +127,8 @@ describe("a client's rate", () => {
     rates = clientRates(rates, [client(0, 7)], 1_000);
     expect(rates.perSecond.get("c")).toBe(50);
     expect(clientRates(rates, [client(0, 7)], 1_500).perSecond.get("c")).toBe(25);
+    // Two views right after each other are one.
+    rates = clientRates(clientRates(rates, [client(9, 7)], 1_010), [client(100, 7)], 2_000);
+    expect(rates.perSecond.get("c")).toBe(75);
   });
 });

@@ -11,17 +11,21 @@ export interface ClientRates {
   readonly perSecond: ReadonlyMap<string, number>;
 }
 
+/** Over less a rate says nothing. */
+const leastMs = 250;
+
 export const noClientRates: ClientRates = { counted: new Map(), perSecond: new Map() };
 
-/** A newer view smooths the rates of the one before; a client that connected anew begins at nought. */
+/** By the clock of the views; a newer one smooths the rates of the one before; a client that connected anew begins at nought. */
 export function clientRates(known: ClientRates, clients: readonly MqttClient[], now: number): ClientRates {
   const counted = new Map<string, Counted>();
   const perSecond = new Map<string, number>();
   for (const { clientId, messagesIn, messagesOut, since } of clients) {
     const messages = messagesIn + messagesOut;
     const before = known.counted.get(clientId);
-    counted.set(clientId, { at: now, messages, since });
-    if (!before || before.since !== since || now <= before.at) {
+    const isTooSoon = before?.since === since && now - before.at < leastMs;
+    counted.set(clientId, isTooSoon ? before : { at: now, messages, since });
+    if (!before || before.since !== since || isTooSoon) {
       perSecond.set(clientId, known.perSecond.get(clientId) ?? 0);
       continue;
     }

@@ -33,7 +33,7 @@ export function ClientsPanel({ page, sessions }: ClientsPanelProps) {
   const [chosenId, setChosenId] = useState<string>();
   const [leaving, setLeaving] = useState<string>();
   const shown = useShownClients(page, text);
-  const rates = useClientRates(page?.clients);
+  const rates = useClientRates(page);
   const chosen = shown.clients.find(({ clientId }) => clientId === chosenId);
   return (
     <section className={styles.panel} aria-label="Clients">
@@ -79,7 +79,7 @@ export function ClientsPanel({ page, sessions }: ClientsPanelProps) {
   );
 }
 
-const nobody: MqttClientPage = { clients: [], matching: 0 };
+const nobody: MqttClientPage = { at: 0, clients: [], matching: 0 };
 
 /** The view's first ones, or with a filter, or where they are not all, what the broker finds. */
 function useShownClients(page: MqttClientPage | undefined, text: string): MqttClientPage {
@@ -101,11 +101,11 @@ function useShownClients(page: MqttClientPage | undefined, text: string): MqttCl
   return (isPartial && found?.of === text ? found : page) ?? nobody;
 }
 
-function useClientRates(clients: readonly MqttClient[] | undefined): ReadonlyMap<string, number> {
+function useClientRates(page: MqttClientPage | undefined): ReadonlyMap<string, number> {
   const [rates, setRates] = useState(noClientRates);
   useEffect(() => {
-    if (clients) setRates((known) => clientRates(known, clients, performance.now()));
-  }, [clients]);
+    if (page) setRates((known) => clientRates(known, page.clients, page.at));
+  }, [page]);
   return rates.perSecond;
 }
 

@@ -28,6 +28,7 @@ export function historyColumns(view: PayloadView, isMixed: boolean): readonly Co
             id: "topic",
             title: "Topic",
             widest: "hall-a/temperature-1",
+            ample: "plant/building-12/line-3/device-76/value",
             face: "mono",
             rank: 0,
             cell: ({ topic }: MqttMessageSummary) => (

@@ -13,19 +13,19 @@ const leastWindowMs = 900;
 /** Messages a second into and out of the broker, over the last second. */
 export function useFlowRates(figures: MqttFigures | undefined): FlowRates {
   const [rates, setRates] = useState(still);
-  const before = useRef<{ readonly at: number; readonly figures: MqttFigures }>(undefined);
+  const before = useRef<MqttFigures>(undefined);
   useEffect(() => {
     if (!figures) return;
-    const now = performance.now();
     const from = before.current;
-    if (!from || figures.messagesIn < from.figures.messagesIn || now - from.at > 4 * stillAfterMs) before.current = { at: now, figures };
-    else if (now - from.at >= leastWindowMs) {
-      const seconds = (now - from.at) / 1_000;
+    const passedMs = figures.at - (from?.at ?? 0);
+    if (!from || figures.messagesIn < from.messagesIn || passedMs > 4 * stillAfterMs) before.current = figures;
+    else if (passedMs >= leastWindowMs) {
+      const seconds = passedMs / 1_000;
       setRates({
-        inPerSecond: (figures.messagesIn - from.figures.messagesIn) / seconds,
-        outPerSecond: Math.max(0, figures.messagesOut - from.figures.messagesOut) / seconds,
+        inPerSecond: (figures.messagesIn - from.messagesIn) / seconds,
+        outPerSecond: Math.max(0, figures.messagesOut - from.messagesOut) / seconds,
       });
-      before.current = { at: now, figures };
+      before.current = figures;
     }
     const timer = setTimeout(() => setRates(still), stillAfterMs);
     return () => clearTimeout(timer);

@@ -27,7 +27,7 @@ export function listClients(engine: Engine, hindrances: Hindrances, query: Clien
       Number(other.connection !== undefined) - Number(one.connection !== undefined) || (one.clientId < other.clientId ? -1 : 1),
   );
   const clients = matching.slice(query.offset, query.offset + query.limit).map((session) => describeClient(engine, session, hindrances));
-  return { clients, matching: matching.length };
+  return { at: Date.now(), clients, matching: matching.length };
 }
 
 export function describeClient(engine: Engine, session: Session, hindrances: Hindrances): MqttClient {

@@ -6,6 +6,8 @@ import type { MessageRecorder } from "./message-recorder.ts";
 
 const intervalMs = 500;
 const viewedClients = 200;
+/** Clients are shown for so long after the last movement: their rates go back to nought. */
+const quietTicks = 8;
 
 type SmallView = Exclude<keyof MqttViews, "figures" | "clients">;
 
@@ -29,34 +31,40 @@ export interface PageViews {
 export function startPageViews({ engine, recorder, hindrances, small, view }: PageViewsOptions): PageViews {
   const shown = new Map<keyof MqttViews, string>();
 
-  /** False where it is what was shown last. */
-  function show(name: keyof MqttViews, value: unknown): boolean {
+  /** Since the last time. */
+  function changed(name: keyof MqttViews, value: unknown): boolean {
     const text = JSON.stringify(value);
     if (shown.get(name) === text) return false;
     shown.set(name, text);
-    view(name, value);
     return true;
   }
 
   function showSmall(): void {
-    for (const [name, tell] of Object.entries(small)) show(name as SmallView, tell());
+    for (const [name, tell] of Object.entries(small)) {
+      const value = tell();
+      if (changed(name as SmallView, value)) view(name as SmallView, value);
+    }
   }
 
   function showClients(): void {
     view("clients", listClients(engine, hindrances, { text: "", offset: 0, limit: viewedClients }));
   }
 
+  let quiet = 0;
   showSmall();
   const timer = setInterval(() => {
     showSmall();
     // Nothing moved since: nothing to show.
-    if (!show("figures", figuresOf(engine, recorder))) return;
-    showClients();
+    const figures = figuresOf(engine, recorder);
+    const moved = changed("figures", figures);
+    if (moved) view("figures", { at: Date.now(), ...figures } satisfies MqttFigures);
+    quiet = moved ? 0 : quiet + 1;
+    if (quiet <= quietTicks) showClients();
   }, intervalMs);
   return { showSmall, showClients, close: () => clearInterval(timer) };
 }
 
-function figuresOf(engine: Engine, recorder: MessageRecorder): MqttFigures {
+function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures, "at"> {
   const { figures, bus, scheduler } = engine;
   let subscriptions = 0;
   let queued = 0;
