@@ -30,7 +30,8 @@ export interface MqttDelivery {
 }
 
 /** What of the broker's own published a message, where no client did. */
-export type MqttOwnPublisher = "dashboard" | "demo" | "device" | "reply rule" | "replay";
+export const mqttOwnPublishers = ["dashboard", "demo", "device", "reply rule", "replay"] as const;
+export type MqttOwnPublisher = (typeof mqttOwnPublishers)[number];
 
 /** A recorded message in a list. */
 export interface MqttMessageSummary {

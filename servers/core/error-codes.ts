@@ -24,6 +24,7 @@ export const errorCodes = {
   STORE_OUTDATED: "The file is of an older or another form, and cannot be brought up to date.",
   STORE_UNREACHABLE: "The database cannot be opened or reached.",
   STORE_BUSY: "The database is slower than what arrives.",
+  CLUSTER_UNREACHABLE: "The Redis that the MQTT brokers share cannot be used.",
   RUNTIME_TOO_OLD: "This Node is too old for a part of Backlot.",
   JOB_UNKNOWN: "There is no such import or deletion, or it is in another state.",
   IMPORT_ABANDONED: "The page that sent a file to import was closed.",

@@ -6,6 +6,8 @@ import { neverExpires } from "./engine/engine-limits.ts";
 const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
 const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>
   field(type, { title, help, unit, env, group: "Limits" });
+const isRedisUrl = (text: string): boolean =>
+  text === "" || (/^rediss?:$/.test(URL.parse(text)?.protocol ?? "") && URL.parse(text)?.host !== "");
 /** A list, or its text with commas between, as a variable has it. */
 const userLines = z
   .union([z.array(z.string()), z.string().max(1_000_000)])
@@ -89,6 +91,21 @@ export const mqttConfig = z.strictObject({
     help: "What is acknowledged survives a loss of power too, not only the end of the process; each answer waits for the disk.",
     env: "MQTT_POWER_SAFE",
     group: "Persistence",
+  }),
+
+  cluster: field(z.string().max(1_000).refine(isRedisUrl, "It is redis://host:6379, rediss:// with TLS, or empty.").default(""), {
+    title: "Redis",
+    help: "redis://user:password@host:6379/0: all brokers that name the same database share messages, retained messages, sessions and shared subscriptions. It keeps them over a restart, so nothing is kept on disk here. Empty is a broker of its own.",
+    env: "MQTT_CLUSTER",
+    group: "Cluster",
+    address: true,
+  }),
+  clusterTimeoutMs: field(wholeNumber(500, 600_000, 6_000), {
+    title: "Broker timeout",
+    help: "A broker that Redis has not heard of for so long is gone: another one publishes its wills and takes its sessions.",
+    unit: "ms",
+    env: "MQTT_CLUSTER_TIMEOUT_MS",
+    group: "Cluster",
   }),
 
   packetBytes: limit(

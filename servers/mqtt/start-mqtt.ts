@@ -22,7 +22,6 @@ import { createAedesBus } from "./engine/aedes-bus.ts";
 import { Engine } from "./engine/engine.ts";
 import type { Message } from "./engine/message.ts";
 import { RetainedTree } from "./engine/retained-tree.ts";
-import type { LocalSessionStore } from "./engine/session-store.ts";
 import { watchEngine } from "./inspector/engine-watch.ts";
 import { createHindrances } from "./inspector/hindrances.ts";
 import { MessageRecorder } from "./inspector/message-recorder.ts";
@@ -32,6 +31,7 @@ import { startListeners } from "./listeners/mqtt-listeners.ts";
 import { mqttHandlers } from "./mqtt-actions.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
 import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
+import { openStorage } from "./open-storage.ts";
 import { startSysTopics } from "./sys-topics.ts";
 import { createTrialClient } from "./trial/trial-client.ts";
 
@@ -48,15 +48,13 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   const watch = watchEngine({ traffic: context.traffic, log, recorder });
   onStop(watch.close);
   const retained = new RetainedTree();
-  const store = config.persistence ? await openStore(context.dataDir(), config) : undefined;
-  onStop(() => store?.close());
-  const state = store?.load();
-  for (const message of state?.retained ?? []) retained.set(message);
+  const { store, sessions, cluster } = await openStorage(context, retained);
   const bus = await createAedesBus({ retained, store });
   onStop(() => bus.close());
 
   const limits = limitsOfConfig(config, openFileLimit(), log);
-  const engine = new Engine({ limits, access, bus, store, restored: state?.sessions ?? [], log, observer: watch.observer });
+  const engine = new Engine({ limits, access, bus, store, cluster, restored: sessions, log, observer: watch.observer });
+  onStop(() => engine.stop());
   const publishAs = (own: MqttOwnPublisher) => (message: Message) => {
     message.own = own;
     return engine.publishOwn(message);
@@ -78,6 +76,8 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   onStop(demo.stop);
   const hindrances = createHindrances();
   bus.onMessage((message) => {
+    // Where it was published it is answered.
+    if (message.fromElsewhere) return;
     replies.onMessage(message);
     const answer = config.demoDevice ? answerCommand(message) : undefined;
     if (answer) sendAs("device")(answer);
@@ -116,6 +116,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     }),
   );
 
+  await cluster?.join();
   const ports = await startListeners({
     engine,
     openToLan: config.openToLan,
@@ -151,12 +152,6 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     };
   });
   return mqttEndpoints(ports, config.openToLan);
-}
-
-/** SQLite is loaded only where it is asked for. */
-async function openStore(folder: string, { powerSafe }: MqttConfig): Promise<LocalSessionStore> {
-  const { openSqliteSessionStore } = await import("./persistence/sqlite-session-store.ts");
-  return openSqliteSessionStore({ file: path.join(folder, "sessions.sqlite"), synchronous: powerSafe ? "FULL" : "NORMAL" });
 }
 
 async function tlsOptions({ config, dataDir }: ServiceContext<MqttConfig, MqttActions>): Promise<TlsOptions> {

@@ -105,16 +105,30 @@ export async function startPostgres(): Promise<RealServer> {
   };
 }
 
-export async function startRedis(): Promise<RealServer> {
+export interface RedisOptions {
+  /** Of an earlier one, to come back at the same address. */
+  readonly port?: number;
+  readonly password?: string;
+}
+
+export async function startRedis({ port = 0, password }: RedisOptions = {}): Promise<RealServer> {
   const dir = mkdtempSync(path.join(os.tmpdir(), "backlot-redis-"));
-  const port = await freePort();
-  const child = spawn("redis-server", ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--appendonly", "no"], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const ownPort = port || (await freePort());
+  const options = {
+    port: String(ownPort),
+    bind: "127.0.0.1",
+    dir,
+    save: "",
+    appendonly: "no",
+    databases: "100",
+    ...(password !== undefined && { requirepass: password }),
+  };
+  const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = spawn("redis-server", flags, { stdio: ["ignore", "pipe", "ignore"] });
   const exited = once(child, "exit");
   await waitForText(child, /Ready to accept connections/);
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${ownPort}`,
     pid: child.pid ?? 0,
     async stop() {
       child.kill("SIGTERM");

@@ -88,6 +88,12 @@ export class ByteReader {
     return known;
   }
 
+  /** A view, not a copy. */
+  view(count: number): Buffer {
+    const at = this.take(count);
+    return this.bytes.subarray(at, at + count);
+  }
+
   rest(): Buffer {
     const view = this.bytes.subarray(this.position, this.end);
     this.position = this.end;

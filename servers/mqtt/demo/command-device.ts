@@ -8,7 +8,7 @@ import { Message } from "../engine/message.ts";
  */
 export function answerCommand(message: Message): Message | undefined {
   const { topic } = message;
-  if (!topic.startsWith("commands/") || topic.endsWith("/result") || message.retain || message.fromElsewhere) return undefined;
+  if (!topic.startsWith("commands/") || topic.endsWith("/result") || message.retain) return undefined;
   // A response topic may lie below commands/ as well.
   if (message.own === "device" || message.own === "reply rule") return undefined;
   const properties = decodeForwarded(message.forwarded);

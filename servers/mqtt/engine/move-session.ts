@@ -34,13 +34,14 @@ export function adoptSession(engine: Engine, kept: StoredSession, missed: readon
   return session;
 }
 
-/** For another broker, where the client is now: its connection here ends; the session stays in the store, or with a clean start nowhere. */
-export function surrenderSession(engine: Engine, clientId: string, cleanStart: boolean): void {
+/** For another broker, where the client is now: its connection here ends. True where the store keeps a session for it. */
+export function surrenderSession(engine: Engine, clientId: string, cleanStart: boolean): boolean {
   engine.sessions.get(clientId)?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
   const session = engine.sessions.get(clientId);
-  if (!session) return;
+  if (!session) return false;
   if (cleanStart) engine.endSession(session);
   else letGo(engine, session);
+  return !cleanStart;
 }
 
 /** Other brokers took all sessions over, because they took this one for dead: its clients shall connect again. */

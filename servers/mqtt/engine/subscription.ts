@@ -56,6 +56,17 @@ export class SharedGroup {
     this.members = this.members.filter((member) => member.session !== session);
   }
 
+  /** Members with a connection, and those whose sessions wait for one. */
+  counts(): { readonly connected: number; readonly away: number } {
+    let connected = 0;
+    let away = 0;
+    for (const { session } of this.members) {
+      if (session.connection) connected++;
+      else if (session.expirySeconds > 0) away++;
+    }
+    return { connected, away };
+  }
+
   /** Those without a connection. */
   away(): Session[] {
     return this.members.flatMap(({ session }) => (session.connection ? [] : [session]));

@@ -1,6 +1,7 @@
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Engine } from "./engine.ts";
 import { neverExpires } from "./engine-limits.ts";
+import type { Session } from "./session.ts";
 
 export const sweepIntervalMs = 250;
 
@@ -23,7 +24,10 @@ export function sweep(engine: Engine, now: number): void {
   }
   for (const session of engine.away) {
     if (session.willDueAt > 0 && session.willDueAt <= now) engine.publishWill(session);
-    if (session.expirySeconds === neverExpires) continue;
-    if (session.disconnectedAt + session.expirySeconds * 1_000 <= now) engine.endSession(session);
+    if (isOver(session, now)) engine.endSession(session);
   }
 }
+
+/** Of a session whose client is not there. */
+export const isOver = ({ expirySeconds, disconnectedAt }: Session, now: number): boolean =>
+  expirySeconds !== neverExpires && disconnectedAt + expirySeconds * 1_000 <= now;

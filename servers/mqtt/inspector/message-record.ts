@@ -101,7 +101,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.own = message.own;
     this.dup = origin?.dup ?? false;
     this.version = origin?.version ?? 0;
-    this.peer = origin?.peer ?? "";
+    this.peer = origin?.peer ?? (message.fromElsewhere ? "another broker" : "");
     this.topicAlias = origin?.topicAlias ?? 0;
     this.expirySeconds = message.expiresAt === 0 ? -1 : Math.max(0, Math.round((message.expiresAt - this.at) / 1_000));
     this.forwarded = message.forwarded.length === 0 ? "" : message.forwarded.toString("latin1");

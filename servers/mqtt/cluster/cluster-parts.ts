@@ -1,0 +1,32 @@
+import type { Log } from "../../core/log.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { ClusterScripts } from "./cluster-scripts.ts";
+import type { GroupRegistry } from "./group-registry.ts";
+import type { Incoming } from "./incoming.ts";
+import type { Outgoing } from "./outgoing.ts";
+import type { RedisConnections } from "./redis-connections.ts";
+import type { RedisOperation } from "./redis-operation.ts";
+import type { RedisSessionStore } from "./redis-session-store.ts";
+
+/** What the parts of a cluster's broker have in common. */
+export interface ClusterParts {
+  /** Another one after the others took this broker for dead. */
+  readonly brokerId: string;
+  readonly engine: Engine;
+  readonly redis: RedisConnections;
+  readonly scripts: ClusterScripts;
+  readonly outgoing: Outgoing;
+  readonly incoming: Incoming;
+  readonly registry: GroupRegistry;
+  readonly store: RedisSessionStore;
+  readonly log: Log;
+  /** Redis is there, and this broker knows what it has to know. */
+  readonly isConnected: boolean;
+  /** Redis is there again and may be used soon. */
+  readonly comingBack: Promise<void> | undefined;
+  /** Goes to Redis with the next commit. */
+  note(operation: RedisOperation): void;
+  /** Commits now all that was noted and told. */
+  flush(): void;
+  lost(reason: string): void;
+}

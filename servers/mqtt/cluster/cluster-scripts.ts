@@ -1,0 +1,188 @@
+import type { Redis } from "ioredis";
+
+/** All keys begin with it; a database of its own (`redis://host/1`) makes another cluster. */
+export const keyPrefix = "backlot:mqtt:";
+/** Redis does not keep channels apart by database. */
+export const channelOf = (database: number): string => `${keyPrefix}${database}`;
+
+/** Frames kept for brokers that were cut off, at the most. */
+const journalLength = 50_000;
+/** A session that is being handed over may need what is a little older than what the brokers do. */
+const journalMarginMs = 60_000;
+/** How long it is remembered that a broker was taken for dead. */
+const buriedSeconds = 7 * 86_400;
+const buryingMs = 30_000;
+/** How long after one broker began to put back what an emptied Redis lacks no other does. */
+const refillingMs = 60_000;
+
+/**
+ * Each runs as one. ARGV[1] is the prefix, ARGV[2] the broker that calls.
+ * Keys: `journal` a stream of frames; `brokers` a set; for each broker `broker:` with the position up to which its sessions have
+ * what the journal holds, `alive:` which expires, `groups:` and, once it was taken for dead, `buried:`; `owners` from client
+ * identifier to broker; `session:` for each client.
+ */
+const begin = `
+local prefix, me = ARGV[1], ARGV[2]
+local journal = prefix .. 'journal'
+`;
+const addToJournal = (frame: string) => `redis.call('XADD', journal, 'MAXLEN', '~', ${journalLength}, '*', 'f', ${frame})`;
+
+const endOfJournal = `
+local last, deleted = '0-0', '0-0'
+if redis.call('EXISTS', journal) == 1 then
+  local info = redis.call('XINFO', 'STREAM', journal)
+  for at = 1, #info, 2 do
+    if info[at] == 'last-generated-id' then last = info[at + 1] end
+    if info[at] == 'max-deleted-entry-id' then deleted = info[at + 1] end
+  end
+end`;
+
+const groupsOfOthers = `
+local others = {}
+for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
+  if other ~= me then others[#others + 1] = { other, redis.call('HGETALL', prefix .. 'groups:' .. other) } end
+end`;
+
+const sources = {
+  /** What one tick changes: position, seq, then operations, each with the count of what follows it. */
+  commit: `${begin}
+if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return 'buried' end
+redis.call('HSET', prefix .. 'broker:' .. me, 'position', ARGV[3], 'seq', ARGV[4])
+local at = 5
+while at <= #ARGV do
+  local operation, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
+  if operation == 'call' then
+    redis.call(unpack(ARGV, first, last))
+  elseif operation == 'share' then
+    local channel, envelope, frameLength, durable = unpack(ARGV, first, last)
+    local id = ''
+    if durable == '1' then id = ${addToJournal("string.sub(envelope, -tonumber(frameLength))")} end
+    redis.call('PUBLISH', channel, envelope .. id .. string.char(#id))
+  elseif operation == 'release' then
+    if redis.call('HGET', prefix .. 'owners', ARGV[first]) == me then redis.call('HDEL', prefix .. 'owners', ARGV[first]) end
+  elseif operation == 'remove' then
+    local key, field, value = unpack(ARGV, first, last)
+    if redis.call('HGET', key, field) == value then redis.call('HDEL', key, field) end
+  end
+  at = last + 1
+end
+return 'done'
+`,
+  /** ARGV[3] milliseconds. Returns the position, and the other brokers with their groups. */
+  join: `${begin}
+${endOfJournal}
+redis.call('HSET', prefix .. 'broker:' .. me, 'position', last, 'seq', 0)
+redis.call('SADD', prefix .. 'brokers', me)
+redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
+${groupsOfOthers}
+return { last, others }
+`,
+  /**
+   * ARGV[3] milliseconds, ARGV[4] position. 'buried': the others took over. 'emptied': this Redis holds less than the broker has
+   * seen, and the broker is the first to find that. Then the position to go on from, 1 where the journal does not go back to it, and the other brokers with their groups.
+   */
+  rejoin: `${begin}
+if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
+local function older(one, other)
+  local a, b = string.match(one, '^(%d+)-(%d+)$')
+  local c, d = string.match(other, '^(%d+)-(%d+)$')
+  a, b, c, d = tonumber(a), tonumber(b), tonumber(c), tonumber(d)
+  return a < c or (a == c and b < d)
+end
+${endOfJournal}
+local position = ARGV[4]
+local empty = redis.call('SISMEMBER', prefix .. 'brokers', me) == 0
+if older(last, position) then
+  empty = true
+  position = ${addToJournal("''")}
+end
+redis.call('SADD', prefix .. 'brokers', me)
+redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
+redis.call('HSET', prefix .. 'broker:' .. me, 'position', position)
+local first = empty and redis.call('SET', prefix .. 'refilling', me, 'NX', 'PX', ${refillingMs})
+${groupsOfOthers}
+return { first and 'emptied' or 'remembered', position, older(position, deleted) and 1 or 0, others }
+`,
+  /** ARGV[3] milliseconds. 'known', or whether it has to rejoin; and the other brokers, each with 1 while it is alive. */
+  beat: `${begin}
+if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried', {} } end
+if redis.call('SISMEMBER', prefix .. 'brokers', me) == 0 then return { 'emptied', {} } end
+redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
+local others = {}
+for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
+  if other ~= me then others[#others + 1] = { other, redis.call('EXISTS', prefix .. 'alive:' .. other) } end
+end
+return { 'known', others }
+`,
+  /** ARGV[3] client, [4] 1 where the session is wanted, [5] 1 where a broker that is not alive counts as dead. */
+  claim: `${begin}
+local session = prefix .. 'session:' .. ARGV[3]
+local owner = redis.call('HGET', prefix .. 'owners', ARGV[3])
+if owner and owner ~= me then
+  if ARGV[5] == '0' or redis.call('EXISTS', prefix .. 'alive:' .. owner) == 1 then return { 'theirs', owner, {} } end
+  redis.call('SET', prefix .. 'buried:' .. owner, 1, 'EX', ${buriedSeconds})
+  if redis.call('EXISTS', session) == 1 and redis.call('HEXISTS', session, 'at') == 0 then
+    local state = redis.call('HMGET', prefix .. 'broker:' .. owner, 'position', 'seq')
+    if state[1] then redis.call('HSET', session, 'at', state[1] .. ' ' .. state[2] .. ' ' .. owner) end
+  end
+end
+redis.call('HSET', prefix .. 'owners', ARGV[3], me)
+return { 'mine', '', ARGV[4] == '1' and redis.call('HGETALL', session) or {} }
+`,
+  /** ARGV[3] a broker that is not alive. Returns its position and seq to the one that shall see to its sessions, nothing to others. */
+  bury: `${begin}
+local dead = ARGV[3]
+if redis.call('EXISTS', prefix .. 'alive:' .. dead) == 1 then return {} end
+if redis.call('SISMEMBER', prefix .. 'brokers', dead) == 0 then return {} end
+if not redis.call('SET', prefix .. 'burying:' .. dead, me, 'NX', 'PX', ${buryingMs}) then return {} end
+redis.call('SET', prefix .. 'buried:' .. dead, 1, 'EX', ${buriedSeconds})
+local state = redis.call('HMGET', prefix .. 'broker:' .. dead, 'position', 'seq')
+return { state[1] or '', state[2] or '0' }
+`,
+  /** ARGV[3] a broker whose sessions are all taken over. */
+  forget: `${begin}
+redis.call('SREM', prefix .. 'brokers', ARGV[3])
+redis.call('DEL', prefix .. 'broker:' .. ARGV[3], prefix .. 'groups:' .. ARGV[3], prefix .. 'burying:' .. ARGV[3])
+return 'done'
+`,
+  /** Leaves out of the journal what no broker needs any more. */
+  trim: `${begin}
+local oldest
+for _, broker in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
+  local position = redis.call('HGET', prefix .. 'broker:' .. broker, 'position')
+  local time = position and tonumber(string.match(position, '^%d+'))
+  if time and (not oldest or time < oldest) then oldest = time end
+end
+if oldest then redis.call('XTRIM', journal, 'MINID', '~', string.format('%.0f', math.max(0, oldest - ${journalMarginMs}))) end
+return 'done'
+`,
+} as const;
+
+export type ScriptName = keyof typeof sources;
+export type ScriptArgument = string | number | Buffer;
+/** As Redis answers; strings are buffers. */
+export type Reply = Buffer | number | null | readonly Reply[];
+
+export class ClusterScripts {
+  private readonly redis: Redis;
+  private digests: ReadonlyMap<ScriptName, string> = new Map();
+
+  constructor(redis: Redis) {
+    this.redis = redis;
+  }
+
+  /** After each connect: who calls a script that Redis does not know would have it come later than what follows. */
+  async load(): Promise<void> {
+    const names = Object.keys(sources) as ScriptName[];
+    const digests = await Promise.all(names.map((name) => this.redis.script("LOAD", sources[name]) as Promise<string>));
+    this.digests = new Map(names.map((name, index) => [name, digests[index] as string]));
+  }
+
+  run(name: ScriptName, brokerId: string, ...values: ScriptArgument[]): Promise<Reply> {
+    const digest = this.digests.get(name) ?? "";
+    return this.redis.callBuffer("EVALSHA", digest, 0, keyPrefix, brokerId, ...values) as Promise<Reply>;
+  }
+}
+
+export const replyText = (reply: Reply | undefined): string => (Buffer.isBuffer(reply) ? reply.toString("utf8") : "");
+export const replyList = (reply: Reply | undefined): readonly Reply[] => (Array.isArray(reply) ? reply : []);

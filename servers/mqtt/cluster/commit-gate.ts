@@ -1,0 +1,102 @@
+import type { Transport } from "../engine/output.ts";
+
+/**
+ * Holds what is written to clients until the commits that were under way then are done: an acknowledgement leaves when what it
+ * promises is in Redis.
+ */
+export class CommitGate {
+  private begun = 0;
+  private done = 0;
+  private readonly waiting = new Set<GatedTransport>();
+
+  /** Commits end in the order in which they began. */
+  begin(): number {
+    return ++this.begun;
+  }
+
+  end(commit: number): void {
+    if (commit <= this.done) return;
+    this.done = commit;
+    for (const transport of this.waiting) transport.release(commit);
+  }
+
+  /** Redis is lost: nothing waits for it. */
+  open(): void {
+    this.end(this.begun);
+  }
+
+  /** 0: nothing to wait for. */
+  get underWay(): number {
+    return this.begun > this.done ? this.begun : 0;
+  }
+
+  wrap(transport: Transport, released: () => void): Transport {
+    return new GatedTransport(this, transport, this.waiting, released);
+  }
+}
+
+class GatedTransport implements Transport {
+  private held: { readonly bytes: Buffer; readonly commit: number }[] = [];
+  private heldBytes = 0;
+  private ending = false;
+  private readonly gate: CommitGate;
+  private readonly inner: Transport;
+  private readonly waiting: Set<GatedTransport>;
+  private readonly released: () => void;
+
+  constructor(gate: CommitGate, inner: Transport, waiting: Set<GatedTransport>, released: () => void) {
+    this.gate = gate;
+    this.inner = inner;
+    this.waiting = waiting;
+    this.released = released;
+  }
+
+  get pendingBytes(): number {
+    return this.inner.pendingBytes + this.heldBytes;
+  }
+
+  write(bytes: Buffer): boolean {
+    const commit = this.gate.underWay;
+    if (commit === 0 && this.held.length === 0) return this.inner.write(bytes);
+    this.held.push({ bytes, commit });
+    this.heldBytes += bytes.length;
+    this.waiting.add(this);
+    // The memory is this transport's until then.
+    return false;
+  }
+
+  release(commit: number): void {
+    let count = 0;
+    for (const { bytes, commit: needed } of this.held) {
+      if (needed > commit) break;
+      count++;
+      this.heldBytes -= bytes.length;
+      this.inner.write(bytes);
+    }
+    this.held = this.held.slice(count);
+    if (this.held.length > 0) return;
+    this.waiting.delete(this);
+    if (this.ending) this.inner.end();
+    else this.released();
+  }
+
+  end(): void {
+    this.ending = true;
+    if (this.held.length === 0) this.inner.end();
+  }
+
+  destroy(): void {
+    this.held = [];
+    this.heldBytes = 0;
+    this.waiting.delete(this);
+    this.inner.destroy();
+  }
+
+  pause(): void {
+    this.inner.pause();
+  }
+
+  resume(): void {
+    this.inner.resume();
+  }
+}

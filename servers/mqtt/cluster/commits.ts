@@ -1,0 +1,122 @@
+import type { RetainedTree } from "../engine/retained-tree.ts";
+import type { ClusterParts } from "./cluster-parts.ts";
+import { replyText, type ScriptArgument } from "./cluster-scripts.ts";
+import type { CommitGate } from "./commit-gate.ts";
+import type { FrameBus } from "./frame-bus.ts";
+import { messageOf } from "./message-of.ts";
+import type { OutFrame } from "./outgoing.ts";
+import { operationArguments, type RedisOperation } from "./redis-operation.ts";
+import { isShared, type SharedRetained } from "./shared-retained.ts";
+import type { SharedTurns } from "./shared-turns.ts";
+
+const retainedAtOnce = 500;
+const positionIntervalMs = 1_000;
+
+export interface CommitsOptions {
+  readonly parts: ClusterParts;
+  readonly turns: SharedTurns;
+  readonly retained: SharedRetained;
+  readonly bus: FrameBus;
+  readonly channel: string;
+  readonly gate: CommitGate;
+}
+
+/** One transaction a tick: what changed of the sessions, and the frame that tells the others. */
+export class Commits {
+  /** Settles when the newest is done, well or not. */
+  last: Promise<void> = Promise.resolve();
+  private operations: RedisOperation[] = [];
+  private scheduled = false;
+  private position = "";
+  private positionAt = 0;
+  private readonly options: CommitsOptions;
+
+  constructor(options: CommitsOptions) {
+    this.options = options;
+  }
+
+  note(operation: RedisOperation): void {
+    this.operations.push(operation);
+    this.schedule();
+  }
+
+  /** At the end of this tick, where nothing else asks for it before. */
+  schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setImmediate(() => this.flush());
+  }
+
+  flush(): void {
+    this.scheduled = false;
+    const { parts, turns } = this.options;
+    const connected = parts.isConnected;
+    if (connected) turns.tell();
+    const frame = parts.outgoing.seal(parts.brokerId, connected);
+    const operations = [...parts.store.take(), ...this.operations];
+    this.operations = [];
+    // All that this broker has is written anew when Redis is back.
+    if (!connected) return;
+    if (frame) operations.push(...this.share(frame));
+    if (operations.length > 0 || this.isPositionDue()) this.commit(operations, frame?.seq ?? parts.outgoing.lastSeq);
+  }
+
+  /** By itself it only says how much of the journal is needed. */
+  private isPositionDue(): boolean {
+    return this.options.parts.incoming.position !== this.position && Date.now() - this.positionAt > positionIntervalMs;
+  }
+
+  private share({ bytes, durable, entries }: OutFrame): RedisOperation[] {
+    const { retained, bus, channel } = this.options;
+    const operations: RedisOperation[] = entries.flatMap((entry) =>
+      entry.type === "message" && entry.kept ? [retained.operation(entry.message)] : [],
+    );
+    operations.push({ type: "share", channel, envelope: bus.envelope(bytes), frameLength: bytes.length, durable });
+    return operations;
+  }
+
+  private commit(operations: readonly RedisOperation[], seq: number): void {
+    const { parts, gate } = this.options;
+    const { position } = parts.incoming;
+    this.position = position;
+    this.positionAt = Date.now();
+    // QoS 0 promises nothing.
+    const promises = operations.some((operation) => operation.type !== "share" || operation.durable);
+    const number = promises ? gate.begin() : 0;
+    const values: ScriptArgument[] = [position, seq, ...operationArguments(operations)];
+    this.last = parts.scripts.run("commit", parts.brokerId, ...values).then(
+      (reply) => {
+        gate.end(number);
+        if (replyText(reply) === "buried") parts.lost("the other brokers took this one for dead");
+      },
+      (error: unknown) => parts.lost(messageOf(error)),
+    );
+  }
+
+  /** What was told and not heard back; what came through after all is known by its number. */
+  resend(): void {
+    for (const frame of this.options.parts.outgoing.waiting) this.commit(this.share(frame), frame.seq);
+  }
+
+  /** Retained messages that Redis has lost. */
+  refill(tree: RetainedTree): void {
+    const { parts, retained } = this.options;
+    let operations: RedisOperation[] = [];
+    const commit = () => {
+      if (operations.length > 0) this.commit(operations, parts.outgoing.lastSeq);
+      operations = [];
+    };
+    for (const message of tree.values()) {
+      if (!isShared(message.topic) || parts.outgoing.keeps(message.topic)) continue;
+      operations.push(retained.operation(message));
+      if (operations.length >= retainedAtOnce) commit();
+    }
+    commit();
+  }
+
+  /** It is another broker's to say. */
+  drop(): void {
+    this.options.parts.store.take();
+    this.operations = [];
+  }
+}

@@ -1,0 +1,67 @@
+const firstBytes = 1_024;
+
+/** Writes fields one behind the other into memory that grows. */
+export class FrameWriter {
+  private bytes = Buffer.allocUnsafe(firstBytes);
+  private length = 0;
+
+  private room(count: number): number {
+    const at = this.length;
+    this.length += count;
+    if (this.length > this.bytes.length) {
+      const larger = Buffer.allocUnsafe(Math.max(this.length, this.bytes.length * 2));
+      this.bytes.copy(larger, 0, 0, at);
+      this.bytes = larger;
+    }
+    return at;
+  }
+
+  byte(value: number): this {
+    const at = this.room(1);
+    this.bytes[at] = value;
+    return this;
+  }
+
+  fourBytes(value: number): this {
+    const at = this.room(4);
+    this.bytes.writeUInt32BE(value, at);
+    return this;
+  }
+
+  double(value: number): this {
+    const at = this.room(8);
+    this.bytes.writeDoubleBE(value, at);
+    return this;
+  }
+
+  /** With its length in two bytes before it. */
+  string(value: string): this {
+    const length = Buffer.byteLength(value, "utf8");
+    if (length > 0xffff) throw new RangeError("A string holds at most 65,535 bytes.");
+    const at = this.room(2 + length);
+    this.bytes.writeUInt16BE(length, at);
+    this.bytes.write(value, at + 2, "utf8");
+    return this;
+  }
+
+  /** With its length in four bytes before it. */
+  binary(value: Buffer): this {
+    const at = this.room(4 + value.length);
+    this.bytes.writeUInt32BE(value.length, at);
+    value.copy(this.bytes, at + 4);
+    return this;
+  }
+
+  /** What `write` writes, with its length in four bytes before it. */
+  part(write: () => void): this {
+    const at = this.room(4);
+    write();
+    this.bytes.writeUInt32BE(this.length - at - 4, at);
+    return this;
+  }
+
+  /** What was written; nothing may follow. */
+  take(): Buffer {
+    return this.bytes.subarray(0, this.length);
+  }
+}

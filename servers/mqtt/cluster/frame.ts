@@ -1,0 +1,166 @@
+import { ByteReader } from "../codec/byte-reader.ts";
+import { PacketError } from "../codec/packet-error.ts";
+import type { Message } from "../engine/message.ts";
+import { FrameWriter } from "./frame-writer.ts";
+import { malformed, putMessage, readMessage } from "./message-fields.ts";
+
+/** One thing that a broker tells the others. */
+export type Entry =
+  /** Published there; `kept` as the topic's retained message, or removed by it. Only one of both may be so. */
+  | {
+      readonly type: "message";
+      readonly message: Message;
+      readonly routed: boolean;
+      readonly kept: boolean;
+    }
+  /** Members of a shared subscription that the broker has. */
+  | { readonly type: "members"; readonly group: string; readonly connected: number; readonly away: number }
+  /** A message for a shared subscription whose turn was at the broker, and which had nobody for it. */
+  | { readonly type: "handed on"; readonly to: string; readonly group: string; readonly message: Message }
+  /** The broker is dead, and the one that says so sees to what was its. */
+  | { readonly type: "dead"; readonly broker: string }
+  /** The broker has stopped. */
+  | { readonly type: "left" }
+  /** A client is here now: hand its session over. */
+  | { readonly type: "wanted"; readonly to: string; readonly clientId: string; readonly cleanStart: boolean }
+  /** The answer, when it is done. */
+  | { readonly type: "surrendered"; readonly to: string; readonly clientId: string };
+
+/** What a broker tells in one tick. */
+export interface Frame {
+  readonly from: string;
+  /** Counts up with each frame of that broker. */
+  readonly seq: number;
+  readonly entries: readonly Entry[];
+}
+
+export interface DecodedFrame extends Frame {
+  /** Entries that could not be understood. */
+  readonly broken: number;
+}
+
+const formatVersion = 1;
+/** The largest packet of MQTT, and what is beside it. */
+export const largestFrameBytes = (256 << 20) + (1 << 20);
+
+const kinds = ["message", "members", "handed on", "dead", "left", "wanted", "surrendered"] as const satisfies readonly Entry["type"][];
+
+/** Whether it has to reach a broker that is cut off for a moment, and one that takes over from a dead one. */
+export function isDurable(entry: Entry): boolean {
+  switch (entry.type) {
+    case "message":
+      return entry.kept || entry.message.qos > 0;
+    case "members":
+    case "handed on":
+    case "dead":
+      return true;
+    case "left":
+    case "wanted":
+    case "surrendered":
+      return false;
+    default:
+      return entry satisfies never;
+  }
+}
+
+export function encodeFrame({ from, seq, entries }: Frame): Buffer {
+  const writer = new FrameWriter();
+  writer.byte(formatVersion).string(from).double(seq);
+  for (const entry of entries) writer.part(() => putEntry(writer, entry));
+  return writer.take();
+}
+
+function putEntry(writer: FrameWriter, entry: Entry): void {
+  writer.byte(kinds.indexOf(entry.type));
+  switch (entry.type) {
+    case "message": {
+      const groups = entry.message.groups ?? new Map<string, string>();
+      writer.byte((entry.routed ? 1 : 0) | (entry.kept ? 2 : 0)).fourBytes(groups.size);
+      for (const [group, broker] of groups) writer.string(group).string(broker);
+      putMessage(writer, entry.message);
+      break;
+    }
+    case "members":
+      writer.string(entry.group).fourBytes(entry.connected).fourBytes(entry.away);
+      break;
+    case "handed on":
+      writer.string(entry.to).string(entry.group);
+      putMessage(writer, entry.message);
+      break;
+    case "dead":
+      writer.string(entry.broker);
+      break;
+    case "left":
+      break;
+    case "wanted":
+      writer
+        .string(entry.to)
+        .string(entry.clientId)
+        .byte(entry.cleanStart ? 1 : 0);
+      break;
+    case "surrendered":
+      writer.string(entry.to).string(entry.clientId);
+      break;
+    default:
+      entry satisfies never;
+  }
+}
+
+/** Whatever the bytes are, it ends with a frame or a PacketError; an entry that is broken leaves the others alone. */
+export function decodeFrame(bytes: Buffer): DecodedFrame {
+  if (bytes.length > largestFrameBytes) throw malformed("The frame is too large.");
+  const reader = new ByteReader();
+  reader.open(bytes, 0, bytes.length);
+  if (reader.byte() !== formatVersion) throw malformed("The frame is of another version.");
+  const from = reader.string();
+  const seq = reader.view(8).readDoubleBE(0);
+  if (!Number.isSafeInteger(seq)) throw malformed("The frame has no number.");
+  const entries: Entry[] = [];
+  let broken = 0;
+  const part = new ByteReader();
+  while (reader.remaining > 0) {
+    const length = reader.fourBytes();
+    const at = reader.position;
+    reader.view(length);
+    part.open(bytes, at, at + length);
+    try {
+      const entry = readEntry(part);
+      part.expectEnd();
+      entries.push(entry);
+    } catch (error) {
+      if (!(error instanceof PacketError)) throw error;
+      broken++;
+    }
+  }
+  return { from, seq, entries, broken };
+}
+
+function readEntry(reader: ByteReader): Entry {
+  const type = kinds[reader.byte()];
+  switch (type) {
+    case "message": {
+      const flags = reader.byte();
+      const groups = new Map<string, string>();
+      for (let count = reader.fourBytes(); count > 0; count--) groups.set(reader.string(), reader.string());
+      const message = readMessage(reader);
+      if (groups.size > 0) message.groups = groups;
+      return { type, message, routed: (flags & 1) !== 0, kept: (flags & 2) !== 0 };
+    }
+    case "members":
+      return { type, group: reader.string(), connected: reader.fourBytes(), away: reader.fourBytes() };
+    case "handed on":
+      return { type, to: reader.string(), group: reader.string(), message: readMessage(reader) };
+    case "dead":
+      return { type, broker: reader.string() };
+    case "left":
+      return { type };
+    case "wanted":
+      return { type, to: reader.string(), clientId: reader.string(), cleanStart: reader.byte() === 1 };
+    case "surrendered":
+      return { type, to: reader.string(), clientId: reader.string() };
+    case undefined:
+      throw malformed("There is no such entry.");
+    default:
+      return type satisfies never;
+  }
+}

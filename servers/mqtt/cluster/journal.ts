@@ -1,0 +1,34 @@
+import type { Redis } from "ioredis";
+import { PacketError } from "../codec/packet-error.ts";
+import { keyPrefix } from "./cluster-scripts.ts";
+import { decodeFrame } from "./frame.ts";
+import type { Received } from "./incoming.ts";
+
+const framesAtOnce = 200;
+
+/** The frames of the journal behind a place, oldest first. */
+export async function* readJournal(redis: Redis, after: string): AsyncIterable<{ readonly id: string; readonly bytes: Buffer }> {
+  let from = after;
+  for (;;) {
+    const entries = await redis.xrangeBuffer(`${keyPrefix}journal`, `(${from}`, "+", "COUNT", framesAtOnce);
+    for (const [id, fields] of entries) {
+      from = id.toString("latin1");
+      yield { id: from, bytes: fields[1] ?? Buffer.alloc(0) };
+    }
+    if (entries.length < framesAtOnce) return;
+  }
+}
+
+/** What cannot be decoded is left out: who took it live has told so. */
+export async function framesAfter(redis: Redis, after: string): Promise<Received[]> {
+  const frames: Received[] = [];
+  for await (const { id, bytes } of readJournal(redis, after)) {
+    if (bytes.length === 0) continue;
+    try {
+      frames.push({ id, frame: decodeFrame(bytes) });
+    } catch (error) {
+      if (!(error instanceof PacketError)) throw error;
+    }
+  }
+  return frames;
+}

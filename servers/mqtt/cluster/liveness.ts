@@ -1,0 +1,99 @@
+import type { ClusterParts } from "./cluster-parts.ts";
+import { type Reply, replyList, replyText } from "./cluster-scripts.ts";
+import { framesAfter } from "./journal.ts";
+import { isJournalId } from "./journal-id.ts";
+import { messageOf } from "./message-of.ts";
+import type { SessionOwnership } from "./session-ownership.ts";
+import type { SharedTurns } from "./shared-turns.ts";
+
+/** So often within the time after which a broker counts as dead it says that it is not. */
+const beatsPerTimeout = 4;
+const beatsPerTrim = 20;
+
+export interface LivenessOptions {
+  readonly parts: ClusterParts;
+  readonly ownership: SessionOwnership;
+  readonly turns: SharedTurns;
+  /** After which a broker that says nothing is dead. */
+  readonly timeoutMs: number;
+}
+
+/** Says that this broker lives, finds those that do not, and sees to what was theirs. */
+export class Liveness {
+  /** Living brokers, this one among them. */
+  brokers = 1;
+  private readonly burying = new Set<string>();
+  private timer: NodeJS.Timeout | undefined = undefined;
+  private beats = 0;
+  private readonly options: LivenessOptions;
+
+  constructor(options: LivenessOptions) {
+    this.options = options;
+  }
+
+  /** Where Redis itself has just been started, those who live had no time to say so. */
+  readonly mayBury = (): boolean => Date.now() - this.options.parts.redis.startedAt > this.options.timeoutMs;
+
+  start(): void {
+    this.timer ??= setInterval(() => void this.beat(), this.options.timeoutMs / beatsPerTimeout);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+    this.timer = undefined;
+  }
+
+  /** Also at once where a broker said that it leaves. Never rejects. */
+  async beat(): Promise<void> {
+    const { parts, timeoutMs } = this.options;
+    if (!parts.isConnected) return;
+    try {
+      const [state, others] = replyList(await parts.scripts.run("beat", parts.brokerId, timeoutMs));
+      if (replyText(state) !== "known") {
+        parts.lost(replyText(state) === "buried" ? "the other brokers took this one for dead" : "it was emptied");
+        return;
+      }
+      await this.look(replyList(others));
+      parts.flush();
+      if (++this.beats % beatsPerTrim === 0) await parts.scripts.run("trim", parts.brokerId);
+    } catch (error) {
+      parts.lost(messageOf(error));
+    }
+  }
+
+  private async look(others: readonly Reply[]): Promise<void> {
+    const known = others.map((other) => replyList(other));
+    const living = 1 + known.filter(([, alive]) => alive === 1).length;
+    // Who joins says itself how many there are.
+    if (living !== this.brokers && this.timer)
+      this.options.parts.log.info(`${living === 1 ? "No other broker shares" : `${living} brokers share`} the Redis now.`);
+    this.brokers = living;
+    if (!this.mayBury()) return;
+    for (const [id, alive] of known) if (alive === 0) await this.bury(replyText(id));
+  }
+
+  private async bury(dead: string): Promise<void> {
+    const { parts, ownership, turns } = this.options;
+    if (this.burying.has(dead)) return;
+    const [position] = replyList(await parts.scripts.run("bury", parts.brokerId, dead));
+    // Another broker does it, or it lives.
+    if (position === undefined) return;
+    this.burying.add(dead);
+    try {
+      parts.outgoing.add({ type: "dead", broker: dead });
+      parts.flush();
+      const place = replyText(position);
+      const recording = parts.incoming.record();
+      const frames = isJournalId(place) ? await framesAfter(parts.redis.commands, place) : [];
+      recording.stop();
+      turns.actFor(dead, [...frames, ...recording.frames], place);
+      const count = await ownership.takeOver(dead);
+      // Commits run in order: the sessions are this broker's in Redis before the dead one is forgotten.
+      parts.flush();
+      await parts.scripts.run("forget", parts.brokerId, dead);
+      parts.log.info(`A broker is gone; ${count} of its sessions are here now.`);
+    } finally {
+      this.burying.delete(dead);
+    }
+  }
+}

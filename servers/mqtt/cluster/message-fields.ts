@@ -1,0 +1,42 @@
+import { mqttOwnPublishers } from "../../../contract/mqtt-message.ts";
+import type { ByteReader } from "../codec/byte-reader.ts";
+import { decodeForwarded } from "../codec/decode-forwarded.ts";
+import type { Qos } from "../codec/packet.ts";
+import { PacketError } from "../codec/packet-error.ts";
+import { reasonCode } from "../codec/reason-code.ts";
+import { isTopicName } from "../codec/topic.ts";
+import { Message } from "../engine/message.ts";
+import type { FrameWriter } from "./frame-writer.ts";
+
+export const malformed = (message: string): PacketError => new PacketError(reasonCode.malformedPacket, message);
+const retainFlag = 0x04;
+
+export function putMessage(writer: FrameWriter, message: Message): void {
+  writer.byte(message.qos | (message.retain ? retainFlag : 0));
+  writer
+    .string(message.topic)
+    .string(message.publisherId)
+    .string(message.own ?? "");
+  writer.double(message.expiresAt).binary(message.forwarded).binary(message.payload);
+}
+
+/** Checks what a client would be sent: it is as trusted as whoever may write to the Redis. Throws PacketError. */
+export function readMessage(reader: ByteReader): Message {
+  const flags = reader.byte();
+  const qos = flags & ~retainFlag;
+  if (qos > 2) throw malformed("There is no such QoS.");
+  const topic = reader.string();
+  if (!isTopicName(topic)) throw malformed("That is no topic name.");
+  const publisherId = reader.string();
+  const ownName = reader.string();
+  const expiresAt = reader.view(8).readDoubleBE(0);
+  if (!Number.isFinite(expiresAt) || expiresAt < 0) throw malformed("That is no time.");
+  const forwarded = readBinary(reader);
+  decodeForwarded(forwarded);
+  const payload = readBinary(reader);
+  const message = new Message({ topic, payload, qos: qos as Qos, retain: (flags & retainFlag) !== 0, forwarded, expiresAt, publisherId });
+  message.own = mqttOwnPublishers.find((name) => name === ownName);
+  return message;
+}
+
+export const readBinary = (reader: ByteReader): Buffer => reader.view(reader.fourBytes());

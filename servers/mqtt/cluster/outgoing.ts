@@ -1,0 +1,132 @@
+import type { Message } from "../engine/message.ts";
+import { type Entry, encodeFrame, isDurable } from "./frame.ts";
+
+export interface OutFrame {
+  readonly seq: number;
+  readonly entries: readonly Entry[];
+  readonly bytes: Buffer;
+  readonly durable: boolean;
+}
+
+/** Of frames whose echo has not come: above this QoS 0 is not shared, and without Redis nothing more is kept for it. */
+const waitingBytes = 32 << 20;
+
+/** What this broker has to tell, and what it told and has not heard back yet. */
+export class Outgoing {
+  private entries: Entry[] = [];
+  /** Where among them the last retained message stands. */
+  private keptAt = -1;
+  private seq = 0;
+  private frames: OutFrame[] = [];
+  private bytes = 0;
+  /** Retained messages among all that, by topic. */
+  private readonly keptTopics = new Map<string, number>();
+  /** Messages that were not told to the others, since the last look. */
+  private unshared = 0;
+  private readonly noted: () => void;
+
+  constructor(noted: () => void) {
+    this.noted = noted;
+  }
+
+  /** Of the last frame. */
+  get lastSeq(): number {
+    return this.seq;
+  }
+
+  /** In the order of telling. */
+  get waiting(): readonly OutFrame[] {
+    return this.frames;
+  }
+
+  add(entry: Entry): void {
+    if (this.entries.length === 0) this.noted();
+    this.entries.push(entry);
+  }
+
+  /** The message is the topic's retained one now, or its empty payload removed that. */
+  keep(message: Message): void {
+    this.count(message.topic, 1);
+    this.add({ type: "message", message, routed: false, kept: true });
+    this.keptAt = this.entries.length - 1;
+  }
+
+  /** The message was published; kept before, it is told once. */
+  route(message: Message): void {
+    const kept = this.entries[this.keptAt];
+    if (kept?.type === "message" && kept.message === message) this.entries[this.keptAt] = { ...kept, routed: true };
+    else this.add({ type: "message", message, routed: true, kept: false });
+  }
+
+  /** Whether a retained message for the topic is on its way from here: it will be the later one. */
+  keeps(topic: string): boolean {
+    return this.keptTopics.has(topic);
+  }
+
+  private count(topic: string, change: number): void {
+    const count = (this.keptTopics.get(topic) ?? 0) + change;
+    if (count > 0) this.keptTopics.set(topic, count);
+    else this.keptTopics.delete(topic);
+  }
+
+  /** What was added since, as a frame; undefined where there is nothing. Without Redis only what is worth telling later. */
+  seal(from: string, connected: boolean): OutFrame | undefined {
+    const full = this.bytes > waitingBytes;
+    const all = this.entries;
+    this.entries = [];
+    this.keptAt = -1;
+    const entries = all.filter((entry) => {
+      const wanted = connected ? !full || isDurable(entry) : !full && isWorthKeeping(entry);
+      if (!wanted && entry.type === "message") {
+        this.unshared++;
+        if (entry.kept) this.count(entry.message.topic, -1);
+      }
+      return wanted;
+    });
+    if (entries.length === 0) return undefined;
+    if (!connected) for (const entry of entries) if (entry.type === "message" || entry.type === "handed on") entry.message.compact();
+    const seq = ++this.seq;
+    const frame: OutFrame = { seq, entries, bytes: encodeFrame({ from, seq, entries }), durable: entries.some(isDurable) };
+    this.frames.push(frame);
+    this.bytes += frame.bytes.length;
+    return frame;
+  }
+
+  /** All up to this one were heard. */
+  echoed(seq: number): void {
+    const count = this.frames.findIndex((frame) => frame.seq > seq);
+    this.forget(this.frames.splice(0, count < 0 ? this.frames.length : count));
+  }
+
+  /** Under another name, for which nothing was told yet. */
+  renew(from: string): void {
+    this.seq = 0;
+    this.frames = this.frames.map(({ entries, durable }) => {
+      const seq = ++this.seq;
+      return { seq, entries, durable, bytes: encodeFrame({ from, seq, entries }) };
+    });
+  }
+
+  /** Redis is lost: what need not reach the others is not told again. */
+  lost(): void {
+    const [kept, gone] = [this.frames.filter(({ durable }) => durable), this.frames.filter(({ durable }) => !durable)];
+    this.frames = kept;
+    this.forget(gone);
+  }
+
+  private forget(frames: readonly OutFrame[]): void {
+    for (const { bytes, entries } of frames) {
+      this.bytes -= bytes.length;
+      for (const entry of entries) if (entry.type === "message" && entry.kept) this.count(entry.message.topic, -1);
+    }
+  }
+
+  takeUnshared(): number {
+    const count = this.unshared;
+    this.unshared = 0;
+    return count;
+  }
+}
+
+/** Who has members is told anew when Redis is back, and sessions are asked for again. */
+const isWorthKeeping = (entry: Entry): boolean => (entry.type === "message" || entry.type === "handed on") && isDurable(entry);

@@ -1,0 +1,305 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "../../core/log.ts";
+import type { ClusterLink } from "../engine/cluster-link.ts";
+import type { Engine } from "../engine/engine.ts";
+import { Message } from "../engine/message.ts";
+import type { Transport } from "../engine/output.ts";
+import type { RetainedTree } from "../engine/retained-tree.ts";
+import type { Session } from "../engine/session.ts";
+import type { SharedGroup } from "../engine/subscription.ts";
+import type { ClusterParts } from "./cluster-parts.ts";
+import { ClusterScripts, channelOf, keyPrefix } from "./cluster-scripts.ts";
+import { CommitGate } from "./commit-gate.ts";
+import { Commits } from "./commits.ts";
+import type { Entry } from "./frame.ts";
+import { createFrameBus } from "./frame-bus.ts";
+import { GroupRegistry } from "./group-registry.ts";
+import { Incoming } from "./incoming.ts";
+import { Liveness } from "./liveness.ts";
+import { Membership } from "./membership.ts";
+import { messageOf } from "./message-of.ts";
+import { Outgoing } from "./outgoing.ts";
+import { connectRedis, type RedisConnections, unreachable } from "./redis-connections.ts";
+import type { RedisOperation } from "./redis-operation.ts";
+import { RedisSessionStore } from "./redis-session-store.ts";
+import { SessionOwnership } from "./session-ownership.ts";
+import { isShared, SharedRetained } from "./shared-retained.ts";
+import { SharedTurns } from "./shared-turns.ts";
+
+export interface ClusterOptions {
+  readonly url: string;
+  /** After which a broker that says nothing counts as dead. */
+  readonly timeoutMs: number;
+  readonly retained: RetainedTree;
+  readonly log: Log;
+}
+
+/** Beside that time, how long a broker may take to hand a session over. */
+const handoverMs = 10_000;
+const retryMs = 250;
+const retryAfterFailureMs = 1_000;
+const closeMs = 2_000;
+const lossIntervalMs = 1_000;
+
+/** "lost": on its own until Redis is back. */
+type State = "joining" | "connected" | "lost" | "closed";
+
+/** This broker among others that share one Redis. */
+export class RedisCluster implements ClusterLink, ClusterParts {
+  brokerId = newBrokerId();
+  readonly redis: RedisConnections;
+  readonly scripts: ClusterScripts;
+  readonly outgoing: Outgoing;
+  readonly incoming: Incoming;
+  readonly registry = new GroupRegistry();
+  readonly store: RedisSessionStore;
+  readonly log: Log;
+  comingBack: Promise<void> | undefined = undefined;
+  private attached: Engine | undefined = undefined;
+  private state: State = "joining";
+  private readonly commitGate = new CommitGate();
+  private readonly retained: SharedRetained;
+  private readonly tree: RetainedTree;
+  private readonly turns: SharedTurns;
+  private readonly commits: Commits;
+  private readonly ownership: SessionOwnership;
+  private readonly liveness: Liveness;
+  private readonly membership: Membership;
+  private broken = 0;
+  private readonly lossTimer: NodeJS.Timeout;
+
+  constructor(redis: RedisConnections, { timeoutMs, retained: tree, log }: ClusterOptions) {
+    this.redis = redis;
+    this.log = log;
+    this.tree = tree;
+    const channel = channelOf(redis.database);
+    this.scripts = new ClusterScripts(redis.commands);
+    this.outgoing = new Outgoing(() => this.commits.schedule());
+    this.incoming = new Incoming({
+      onEntry: (entry, from) => this.onEntry(entry, from),
+      onFrame: ({ frame }) => {
+        if (frame.from === this.brokerId) this.outgoing.echoed(frame.seq);
+      },
+      onBroken: (count) => {
+        this.broken += count;
+      },
+    });
+    this.retained = new SharedRetained(redis.commands);
+    this.store = new RedisSessionStore({
+      noted: () => this.commits.schedule(),
+      commit: () => this.flush(),
+      retainedChanged: (message) => this.keep(message),
+      retainedRemoved: (topic) => this.keep(new Message({ topic, payload: Buffer.alloc(0), qos: 0, retain: true })),
+      retainedExpired: (message) => {
+        if (isShared(message.topic)) this.note(this.retained.removal(message));
+      },
+    });
+    const bus = createFrameBus(channel, (id, bytes) => this.incoming.receive(id, bytes));
+    redis.listening.on("messageBuffer", (_channel: Buffer, bytes: Buffer) => {
+      if (!bus.receive(bytes)) this.broken++;
+    });
+    this.turns = new SharedTurns(this);
+    const { turns, retained, commitGate: gate } = this;
+    this.commits = new Commits({ parts: this, turns, retained, bus, channel, gate });
+    this.ownership = new SessionOwnership(this, timeoutMs + handoverMs, () => this.liveness.mayBury());
+    const { commits, ownership } = this;
+    this.liveness = new Liveness({ parts: this, ownership, turns, timeoutMs });
+    this.membership = new Membership({ parts: this, commits, ownership, turns, retained, tree, channel, timeoutMs });
+    redis.onBreak(() => this.lost("the connection broke"));
+    this.lossTimer = setInterval(() => this.tellLosses(), lossIntervalMs);
+  }
+
+  get engine(): Engine {
+    if (!this.attached) throw new Error("the cluster has no engine yet");
+    return this.attached;
+  }
+
+  get isConnected(): boolean {
+    return this.state === "connected";
+  }
+
+  attach(engine: Engine): void {
+    this.attached = engine;
+    engine.bus.onMessage((message) => {
+      if (!message.fromElsewhere && isShared(message.topic)) this.outgoing.route(message);
+    });
+  }
+
+  gate(transport: Transport, released: () => void): Transport {
+    return this.commitGate.wrap(transport, released);
+  }
+
+  bring(clientId: string, cleanStart: boolean): Promise<boolean> {
+    return this.ownership.bring(clientId, cleanStart);
+  }
+
+  opened(session: Session): void {
+    // It ends with its connection; its will is published also where this broker ends first.
+    if (session.will && session.expirySeconds === 0) this.store.saveSession(session);
+  }
+
+  ended(clientId: string): void {
+    this.ownership.ended(clientId);
+  }
+
+  groupChanged(group: string): void {
+    this.turns.groupChanged(group);
+    this.commits.schedule();
+  }
+
+  routeShared(message: Message, groups: readonly SharedGroup[]): void {
+    this.turns.route(message, groups);
+  }
+
+  hasConnectedMemberElsewhere(group: string): boolean {
+    return this.turns.hasConnectedElsewhere(group);
+  }
+
+  handOn(group: string, message: Message, toConnected: boolean): boolean {
+    return this.turns.handOn(group, message, toConnected);
+  }
+
+  note(operation: RedisOperation): void {
+    this.commits.note(operation);
+  }
+
+  flush(): void {
+    this.commits.flush();
+  }
+
+  private keep(message: Message): void {
+    if (isShared(message.topic)) this.outgoing.keep(message);
+  }
+
+  private onEntry(entry: Entry, from: string): void {
+    const isOwn = from === this.brokerId;
+    switch (entry.type) {
+      case "message":
+        if (!isOwn) this.onMessage(entry);
+        return;
+      case "members":
+        this.turns.onMembers(entry, from);
+        return;
+      case "handed on":
+        this.turns.onHandedOn(entry);
+        return;
+      case "dead":
+        this.registry.dropBroker(entry.broker);
+        return;
+      case "left":
+        if (!isOwn) void this.liveness.beat();
+        return;
+      case "wanted":
+        this.ownership.onWanted(entry, from);
+        return;
+      case "surrendered":
+        this.ownership.onSurrendered(entry);
+        return;
+      default:
+        entry satisfies never;
+    }
+  }
+
+  private onMessage({ message, routed, kept }: Entry & { type: "message" }): void {
+    const { engine } = this;
+    message.fromElsewhere = true;
+    // One that is on its way from here comes after it, at all brokers.
+    if (kept && !this.outgoing.keeps(message.topic)) {
+      const isThere = message.payload.length > 0;
+      if (isThere) this.tree.set(message);
+      else this.tree.delete(message.topic);
+      engine.observer.retainedChanged?.(message.topic, isThere ? message : undefined);
+    }
+    if (!routed) return;
+    engine.observer.published?.(message, undefined, undefined);
+    void engine.bus.publish(message);
+  }
+
+  /** Before the first client, and after the engine is there. Throws CLUSTER_UNREACHABLE. */
+  async join(): Promise<void> {
+    try {
+      await this.membership.enter(() => {
+        this.state = "connected";
+      });
+    } catch (error) {
+      throw unreachable(this.redis.where, messageOf(error));
+    }
+    await this.liveness.beat();
+    this.liveness.start();
+    const others = this.liveness.brokers - 1;
+    this.log.notable(`Messages and sessions are shared through ${this.redis.where} with ${others} other broker${others === 1 ? "" : "s"}.`);
+  }
+
+  lost(reason: string): void {
+    if (this.state !== "connected") return;
+    this.state = "lost";
+    this.log.warning(
+      `Redis is lost (${reason}): until it is back this broker serves its own clients, and messages, retained messages and sessions are not shared.`,
+    );
+    this.incoming.lost();
+    this.outgoing.lost();
+    this.commitGate.open();
+    this.flush();
+    void this.comeBack();
+  }
+
+  private async comeBack(): Promise<void> {
+    while (this.state === "lost") {
+      await sleep(retryMs, undefined, { ref: false });
+      if (this.state !== "lost" || !this.redis.isReady) continue;
+      let problem = "";
+      this.comingBack = this.rejoin().catch((error: unknown) => {
+        problem = messageOf(error);
+      });
+      await this.comingBack;
+      this.comingBack = undefined;
+      if (problem === "") continue;
+      this.log.debug(`Redis cannot be used yet: ${problem}`);
+      await sleep(retryAfterFailureMs, undefined, { ref: false });
+    }
+  }
+
+  private async rejoin(): Promise<void> {
+    const connected = () => {
+      this.state = "connected";
+    };
+    if (await this.membership.rejoin(connected)) return;
+    // The sessions are at other brokers now.
+    this.brokerId = newBrokerId();
+    await this.membership.beginAnew(connected);
+    await this.liveness.beat();
+  }
+
+  private tellLosses(): void {
+    const unshared = this.outgoing.takeUnshared();
+    if (unshared > 0) this.log.warning(`${unshared.toLocaleString("en")} messages were not shared with the other brokers.`);
+    if (this.broken > 0)
+      this.log.warning(`${this.broken.toLocaleString("en")} things on the channel in Redis are nothing that a broker says.`);
+    this.broken = 0;
+  }
+
+  /** After the last client: the others may take at once what is left. */
+  async close(): Promise<void> {
+    this.liveness.stop();
+    clearInterval(this.lossTimer);
+    if (this.isConnected) {
+      this.flush();
+      this.outgoing.add({ type: "left" });
+      this.note({ type: "call", values: ["DEL", `${keyPrefix}alive:${this.brokerId}`] });
+      this.flush();
+      await Promise.race([this.commits.last, sleep(closeMs, undefined, { ref: false })]);
+    }
+    this.state = "closed";
+    this.commitGate.open();
+    this.incoming.lost();
+    this.redis.close();
+  }
+}
+
+/** Before the engine is there. Throws CLUSTER_UNREACHABLE. */
+export async function openCluster(options: ClusterOptions): Promise<RedisCluster> {
+  return new RedisCluster(await connectRedis(options.url), options);
+}
+
+const newBrokerId = (): string => randomUUID().slice(0, 8);

@@ -1,0 +1,127 @@
+import type { Redis } from "ioredis";
+import { ServiceError } from "../../core/service-error.ts";
+import { messageOf } from "./message-of.ts";
+
+export interface RedisConnections {
+  readonly commands: Redis;
+  /** Only hears what is published. */
+  readonly listening: Redis;
+  /** For people: without user and password. */
+  readonly where: string;
+  readonly database: number;
+  /** When this Redis was started, in milliseconds since the epoch: who has not been heard of since may still come. */
+  readonly startedAt: number;
+  /** Asks again: it may be another one after a break. */
+  look(): Promise<void>;
+  /** Both are usable. */
+  readonly isReady: boolean;
+  /** How often one of them broke. */
+  readonly breaks: number;
+  onBreak(listener: () => void): void;
+  close(): void;
+}
+
+const connectTimeoutMs = 3_000;
+const answerTimeoutMs = 5_000;
+/** With the commands that the scripts use. */
+const oldestVersion = [6, 2] as const;
+
+/** Throws CLUSTER_UNREACHABLE. Later on a connection that is lost is made again by itself. */
+export async function connectRedis(url: string): Promise<RedisConnections> {
+  const where = describeUrl(url);
+  const commands = await connect(url, where);
+  try {
+    let startedAt = 0;
+    const look = async () => {
+      const info = await commands.info("server");
+      checkVersion(/redis_version:(\S+)/.exec(info)?.[1] ?? "", where);
+      startedAt = Date.now() - Number(/uptime_in_seconds:(\d+)/.exec(info)?.[1] ?? 0) * 1_000;
+    };
+    await look();
+    const listening = await connect(url, where);
+    let breaks = 0;
+    const listeners: (() => void)[] = [];
+    for (const connection of [commands, listening]) {
+      connection.on("close", () => {
+        breaks++;
+        for (const listener of listeners) listener();
+      });
+    }
+    return {
+      get isReady() {
+        return commands.status === "ready" && listening.status === "ready";
+      },
+      get breaks() {
+        return breaks;
+      },
+      onBreak: (listener) => void listeners.push(listener),
+      look,
+      commands,
+      listening,
+      where,
+      database: commands.options.db ?? 0,
+      get startedAt() {
+        return startedAt;
+      },
+      close() {
+        commands.disconnect();
+        listening.disconnect();
+      },
+    };
+  } catch (error) {
+    commands.disconnect();
+    throw error instanceof ServiceError ? error : unreachable(where, messageOf(error));
+  }
+}
+
+async function connect(url: string, where: string): Promise<Redis> {
+  const { Redis: Client } = await import("ioredis");
+  const redis = new Client(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    // What was under way when a connection broke is told again by whoever knows what became of it.
+    autoResendUnfulfilledCommands: false,
+    autoResubscribe: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: connectTimeoutMs,
+    commandTimeout: answerTimeoutMs,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+  });
+  let problem = "";
+  // Also a database that does not exist is told here, and the connection then speaks to another one.
+  const note = (error: Error) => {
+    problem ||= error.message;
+  };
+  redis.on("error", note);
+  try {
+    await redis.connect();
+  } catch (error) {
+    problem ||= messageOf(error);
+  }
+  if (problem !== "") {
+    redis.disconnect();
+    throw unreachable(where, problem);
+  }
+  return redis;
+}
+
+export function unreachable(where: string, problem: string): ServiceError {
+  return new ServiceError(
+    "CLUSTER_UNREACHABLE",
+    `The Redis at ${where}, which the brokers share, cannot be used: ${problem}`,
+    "Start that Redis, correct the address or the password in MQTT_CLUSTER, or leave it empty for a broker of its own.",
+  );
+}
+
+function checkVersion(version: string, where: string): void {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  const [oldestMajor, oldestMinor] = oldestVersion;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
+  throw unreachable(where, `its version is ${version || "not known"}, and ${oldestVersion.join(".")} or newer is needed`);
+}
+
+/** The address alone. */
+export function describeUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
+}

@@ -1,0 +1,35 @@
+import type { ScriptArgument } from "./cluster-scripts.ts";
+
+/** A part of what one tick changes in Redis; what they mean stands in the script `commit`. */
+export type RedisOperation =
+  | { readonly type: "call"; readonly values: readonly ScriptArgument[] }
+  /** Puts a frame into the journal, where it is durable, and tells it to all brokers. */
+  | { readonly type: "share"; readonly channel: string; readonly envelope: Buffer; readonly frameLength: number; readonly durable: boolean }
+  /** The client has no session here any more. */
+  | { readonly type: "release"; readonly clientId: string }
+  /** Removes a field of a hash that still has this value. */
+  | { readonly type: "remove"; readonly key: string; readonly field: string; readonly value: Buffer };
+
+export function operationArguments(operations: readonly RedisOperation[]): ScriptArgument[] {
+  const all: ScriptArgument[] = [];
+  for (const operation of operations) {
+    const values = valuesOf(operation);
+    all.push(operation.type, values.length, ...values);
+  }
+  return all;
+}
+
+function valuesOf(operation: RedisOperation): readonly ScriptArgument[] {
+  switch (operation.type) {
+    case "call":
+      return operation.values;
+    case "share":
+      return [operation.channel, operation.envelope, operation.frameLength, operation.durable ? 1 : 0];
+    case "release":
+      return [operation.clientId];
+    case "remove":
+      return [operation.key, operation.field, operation.value];
+    default:
+      return operation satisfies never;
+  }
+}

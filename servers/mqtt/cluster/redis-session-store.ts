@@ -1,0 +1,164 @@
+import type { Delivery } from "../engine/delivery.ts";
+import type { Message } from "../engine/message.ts";
+import type { Session } from "../engine/session.ts";
+import type { SessionStore } from "../engine/session-store.ts";
+import type { SubscriptionOptions } from "../engine/subscription.ts";
+import { keyPrefix } from "./cluster-scripts.ts";
+import type { RedisOperation } from "./redis-operation.ts";
+import {
+  deliveryBytes,
+  messageField,
+  optionsText,
+  progressField,
+  progressText,
+  receivedField,
+  sessionField,
+  sessionText,
+  subscriptionField,
+} from "./session-fields.ts";
+
+export const sessionKey = (clientId: string): string => `${keyPrefix}session:${clientId}`;
+
+/** Field and value in turn: Lua takes a few thousand at a time. */
+const valuesAtOnce = 1_000;
+
+/** Of one session, since the last commit; of what changes twice within a tick the last counts. */
+interface Change {
+  /** The hash is removed first. */
+  anew: boolean;
+  readonly fields: Map<string, string | Buffer | undefined>;
+}
+
+export interface RedisSessionStoreOptions {
+  /** There is something to commit. */
+  readonly noted: () => void;
+  readonly commit: () => void;
+  readonly retainedChanged: (message: Message) => void;
+  readonly retainedRemoved: (topic: string) => void;
+  readonly retainedExpired: (message: Message) => void;
+}
+
+/** Notes what changes; each commit takes the operations that say so to Redis. */
+export class RedisSessionStore implements SessionStore {
+  private changes = new Map<string, Change>();
+  private lastDelivery = 0;
+  private readonly options: RedisSessionStoreOptions;
+
+  constructor(options: RedisSessionStoreOptions) {
+    this.options = options;
+  }
+
+  private change(clientId: string): Change {
+    let change = this.changes.get(clientId);
+    if (!change) {
+      if (this.changes.size === 0) this.options.noted();
+      change = { anew: false, fields: new Map() };
+      this.changes.set(clientId, change);
+    }
+    return change;
+  }
+
+  private set(clientId: string, field: string, value: string | Buffer | undefined): void {
+    this.change(clientId).fields.set(field, value);
+  }
+
+  saveSession(session: Session): void {
+    this.set(session.clientId, sessionField, sessionText(session));
+  }
+
+  removeSession(clientId: string): void {
+    const change = this.change(clientId);
+    change.anew = true;
+    change.fields.clear();
+  }
+
+  subscribed(clientId: string, filter: string, options: SubscriptionOptions): void {
+    this.set(clientId, subscriptionField(filter), optionsText(options));
+  }
+
+  unsubscribed(clientId: string, filter: string): void {
+    this.set(clientId, subscriptionField(filter), undefined);
+  }
+
+  queued(clientId: string, delivery: Delivery): void {
+    delivery.storedId = ++this.lastDelivery;
+    this.set(clientId, messageField(delivery.storedId), deliveryBytes(delivery));
+    if (delivery.packetId > 0) this.updated(clientId, delivery);
+  }
+
+  updated(clientId: string, delivery: Delivery): void {
+    this.set(clientId, progressField(delivery.storedId), progressText(delivery));
+  }
+
+  removed(clientId: string, delivery: Delivery): void {
+    if (delivery.storedId === 0) return;
+    this.set(clientId, messageField(delivery.storedId), undefined);
+    this.set(clientId, progressField(delivery.storedId), undefined);
+    delivery.storedId = 0;
+  }
+
+  received(clientId: string, packetId: number): void {
+    this.set(clientId, receivedField(packetId), "");
+  }
+
+  released(clientId: string, packetId: number): void {
+    this.set(clientId, receivedField(packetId), undefined);
+  }
+
+  /** All of it, whatever Redis has; with nothing that says from where it came. */
+  rewrite(session: Session): void {
+    const { clientId } = session;
+    this.removeSession(clientId);
+    this.saveSession(session);
+    if (!session.store) return;
+    for (const { filter, options } of session.subscriptions.values()) this.subscribed(clientId, filter, options);
+    for (const packetId of session.received()) this.received(clientId, packetId);
+    for (const delivery of session.deliveries()) this.queued(clientId, delivery);
+  }
+
+  /** What was noted of it is not written. */
+  forget(clientId: string): void {
+    this.changes.delete(clientId);
+  }
+
+  retained(message: Message): void {
+    this.options.retainedChanged(message);
+  }
+
+  retainedRemoved(topic: string): void {
+    this.options.retainedRemoved(topic);
+  }
+
+  retainedExpired(message: Message): void {
+    this.options.retainedExpired(message);
+  }
+
+  commit(): void {
+    this.options.commit();
+  }
+
+  take(): RedisOperation[] {
+    const operations: RedisOperation[] = [];
+    for (const [clientId, { anew, fields }] of this.changes) {
+      const key = sessionKey(clientId);
+      if (anew) operations.push({ type: "call", values: ["DEL", key] });
+      const written: (string | Buffer)[] = [];
+      const removed: string[] = [];
+      for (const [field, value] of fields) {
+        if (value !== undefined) written.push(field, value);
+        else if (!anew) removed.push(field);
+      }
+      operations.push(...calls("HSET", key, written), ...calls("HDEL", key, removed));
+    }
+    this.changes = new Map();
+    return operations;
+  }
+}
+
+function calls(command: string, key: string, values: readonly (string | Buffer)[]): RedisOperation[] {
+  const operations: RedisOperation[] = [];
+  for (let at = 0; at < values.length; at += valuesAtOnce) {
+    operations.push({ type: "call", values: [command, key, ...values.slice(at, at + valuesAtOnce)] });
+  }
+  return operations;
+}

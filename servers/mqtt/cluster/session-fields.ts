@@ -1,0 +1,149 @@
+import { ByteReader } from "../codec/byte-reader.ts";
+import type { Qos } from "../codec/packet.ts";
+import type { Delivery } from "../engine/delivery.ts";
+import type { Session } from "../engine/session.ts";
+import type { StoredDelivery, StoredSession } from "../engine/session-store.ts";
+import type { SubscriptionOptions } from "../engine/subscription.ts";
+import { parseWill, willText } from "../persistence/will-text.ts";
+import { FrameWriter } from "./frame-writer.ts";
+import { isJournalId } from "./journal-id.ts";
+import { malformed, putMessage, readMessage } from "./message-fields.ts";
+
+/**
+ * A session is one hash in Redis, so that it moves and ends as one. Its fields: `session`; a filter behind `s`; of a delivery by its
+ * number the message behind `d` and how far it is behind `p`; an identifier of a received QoS 2 message behind `r`; and `at`.
+ */
+export const sessionField = "session";
+export const subscriptionField = (filter: string): string => `s${filter}`;
+export const messageField = (delivery: number): string => `d${delivery}`;
+export const progressField = (delivery: number): string => `p${delivery}`;
+export const receivedField = (packetId: number): string => `r${packetId}`;
+export const atField = "at";
+
+/** The state is as of this place in the journal, and has what `from` told up to `seq` wherever that stands. */
+export interface StateAt {
+  readonly id: string;
+  readonly seq: number;
+  readonly from: string;
+}
+
+export const stateAtText = ({ id, seq, from }: StateAt): string => `${id} ${seq} ${from}`;
+
+function parseStateAt(text: string): StateAt | undefined {
+  const [id = "", seq = "", from = ""] = text.split(" ");
+  return isJournalId(id) ? { id, seq: Number(seq) || 0, from } : undefined;
+}
+
+export function sessionText({ v5, expirySeconds, disconnectedAt, connection, will }: Session): string {
+  return JSON.stringify({ v5, expirySeconds, disconnectedAt: connection ? 0 : disconnectedAt, ...(will && { will: willText(will) }) });
+}
+
+export const optionsText = ({ qos, noLocal, retainAsPublished, retainHandling, identifier }: SubscriptionOptions): string =>
+  [qos, Number(noLocal), Number(retainAsPublished), retainHandling, identifier].join(" ");
+
+export const progressText = ({ packetId, state, order }: Delivery): string =>
+  [packetId, Number(state === "awaiting pubcomp"), order].join(" ");
+
+export function deliveryBytes({ message, qos, retain, identifiers, shared }: Delivery): Buffer {
+  const writer = new FrameWriter();
+  writer
+    .byte(qos)
+    .byte(Number(retain))
+    .string(shared?.filter ?? "")
+    .fourBytes(identifiers?.length ?? 0);
+  for (const identifier of identifiers ?? []) writer.fourBytes(identifier);
+  putMessage(writer, message);
+  return writer.take();
+}
+
+export interface ReadSession {
+  readonly session: StoredSession;
+  /** Absent where a living broker has it, or nothing was missed. */
+  readonly at: StateAt | undefined;
+  /** Fields that could not be read. */
+  readonly broken: number;
+}
+
+/** Undefined where the hash holds no session. */
+export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer>): ReadSession | undefined {
+  const head = parseHead(fields.get(sessionField));
+  if (!head) return undefined;
+  const subscriptions: StoredSession["subscriptions"][number][] = [];
+  const deliveries: (StoredDelivery & { readonly order: number })[] = [];
+  const received: number[] = [];
+  let broken = 0;
+  for (const [name, value] of fields) {
+    try {
+      const rest = name.slice(1);
+      if (name === sessionField || name === atField) continue;
+      if (name.startsWith("s")) subscriptions.push({ filter: rest, options: parseOptions(value) });
+      else if (name.startsWith("r")) received.push(wholeNumber(rest, 0xffff));
+      else if (name.startsWith("d")) deliveries.push(readDelivery(wholeNumber(rest), value, fields.get(progressField(Number(rest)))));
+    } catch {
+      broken++;
+    }
+  }
+  // What was sent comes in the order of sending, before what waits.
+  deliveries.sort((one, other) => (one.order || Number.MAX_SAFE_INTEGER) - (other.order || Number.MAX_SAFE_INTEGER) || one.id - other.id);
+  const at = fields.get(atField);
+  return { session: { clientId, ...head, subscriptions, deliveries, received }, at: at && parseStateAt(at.toString("utf8")), broken };
+}
+
+type Head = Pick<StoredSession, "v5" | "expirySeconds" | "disconnectedAt" | "will">;
+
+function parseHead(value: Buffer | undefined): Head | undefined {
+  if (!value) return undefined;
+  try {
+    const { v5, expirySeconds, disconnectedAt, will } = JSON.parse(value.toString("utf8")) as Record<string, unknown>;
+    return {
+      v5: v5 === true,
+      expirySeconds: wholeNumber(expirySeconds, 0xffff_ffff),
+      disconnectedAt: wholeNumber(disconnectedAt),
+      ...(typeof will === "string" && { will: parseWill(will) }),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function parseOptions(value: Buffer): SubscriptionOptions {
+  const [qos, noLocal, retainAsPublished, retainHandling, identifier] = numbers(value);
+  return {
+    qos: wholeNumber(qos, 2) as Qos,
+    noLocal: noLocal === "1",
+    retainAsPublished: retainAsPublished === "1",
+    retainHandling: wholeNumber(retainHandling, 2) as 0 | 1 | 2,
+    identifier: wholeNumber(identifier, 0x0fff_ffff),
+  };
+}
+
+function readDelivery(id: number, value: Buffer, progress: Buffer | undefined): StoredDelivery & { readonly order: number } {
+  const reader = new ByteReader();
+  reader.open(value, 0, value.length);
+  const qos = wholeNumber(reader.byte(), 2) as Qos;
+  const retain = reader.byte() === 1;
+  const sharedFilter = reader.string();
+  const identifiers: number[] = [];
+  for (let count = reader.fourBytes(); count > 0; count--) identifiers.push(reader.fourBytes());
+  const message = readMessage(reader);
+  const [packetId, released, order] = progress ? numbers(progress) : [];
+  return {
+    id,
+    message,
+    qos,
+    retain,
+    identifiers,
+    packetId: wholeNumber(packetId ?? 0, 0xffff),
+    released: released === "1",
+    sharedFilter,
+    order: wholeNumber(order ?? 0),
+  };
+}
+
+const numbers = (value: Buffer): string[] => value.toString("latin1").split(" ");
+
+function wholeNumber(value: unknown, maximum = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 0 || number > maximum) throw malformed("That is no number of the kind.");
+  return number;
+}

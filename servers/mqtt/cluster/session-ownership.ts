@@ -1,0 +1,247 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { reasonCode } from "../codec/reason-code.ts";
+import type { Message } from "../engine/message.ts";
+import { adoptSession, surrenderSession } from "../engine/move-session.ts";
+import { isOver } from "../engine/sweep.ts";
+import type { ClusterParts } from "./cluster-parts.ts";
+import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
+import type { Entry } from "./frame.ts";
+import { missedMessages, type Received } from "./incoming.ts";
+import { framesAfter } from "./journal.ts";
+import { firstJournalId, isLater } from "./journal-id.ts";
+import { messageOf } from "./message-of.ts";
+import { sessionKey } from "./redis-session-store.ts";
+import { atField, type ReadSession, readSession, stateAtText } from "./session-fields.ts";
+
+const ownersKey = `${keyPrefix}owners`;
+/** Asked again where the answer does not come: it is no part of the journal. */
+const answerMs = 500;
+const clientsAtOnce = 200;
+
+type Claim = { readonly kind: "mine"; readonly fields: ReadonlyMap<string, Buffer> } | { readonly kind: "theirs"; readonly owner: string };
+
+/** At every time one broker has a client's session; this brings it to where the client is. */
+export class SessionOwnership {
+  /** By client, what has to end before the next may look. */
+  private readonly bringing = new Map<string, Promise<unknown>>();
+  private readonly answered = new Map<string, () => void>();
+  /** Connected while Redis was lost: nobody was asked. */
+  private readonly unclaimed = new Set<string>();
+  private readonly parts: ClusterParts;
+  /** How long a broker may take to hand a session over, and one that is gone to count as dead. */
+  private readonly patienceMs: number;
+  /** Whether a broker that does not answer counts as dead: not where Redis itself has just come. */
+  private readonly mayBury: () => boolean;
+
+  constructor(parts: ClusterParts, patienceMs: number, mayBury: () => boolean) {
+    this.parts = parts;
+    this.patienceMs = patienceMs;
+    this.mayBury = mayBury;
+  }
+
+  bring(clientId: string, cleanStart: boolean): Promise<boolean> {
+    const before = this.bringing.get(clientId);
+    if (!before && this.parts.engine.sessions.has(clientId)) return Promise.resolve(true);
+    const work = (before ?? Promise.resolve()).then(() => this.fetch(clientId, cleanStart));
+    this.during(clientId, work);
+    return work;
+  }
+
+  private during(clientId: string, work: Promise<unknown>): void {
+    this.bringing.set(clientId, work);
+    void work.then(() => {
+      // After who waited for it has opened the session.
+      setImmediate(() => {
+        if (this.bringing.get(clientId) !== work) return;
+        this.bringing.delete(clientId);
+        // Its connection went before the session was open.
+        if (!this.parts.engine.sessions.has(clientId)) this.parts.note({ type: "release", clientId });
+      });
+    });
+  }
+
+  private async fetch(clientId: string, cleanStart: boolean): Promise<boolean> {
+    const { parts } = this;
+    const end = Date.now() + this.patienceMs;
+    while (Date.now() < end) {
+      if (parts.engine.sessions.has(clientId)) return true;
+      await parts.comingBack;
+      if (!parts.isConnected) {
+        this.unclaimed.add(clientId);
+        return true;
+      }
+      try {
+        const claim = await this.claim(clientId, true);
+        if (claim.kind === "mine") {
+          if (claim.fields.size === 0) return true;
+          await this.adopt([[clientId, claim.fields]]);
+          // One that was over, or cannot be read, is removed, and then there is none to claim.
+          if (!parts.engine.sessions.has(clientId)) this.ended(clientId);
+          continue;
+        }
+        parts.outgoing.add({ type: "wanted", to: claim.owner, clientId, cleanStart });
+        parts.flush();
+        await this.answer(clientId);
+      } catch (error) {
+        parts.lost(messageOf(error));
+      }
+    }
+    parts.log.warning(`The session of ${clientId} is at another broker, which does not hand it over.`);
+    return false;
+  }
+
+  private async claim(clientId: string, withSession: boolean): Promise<Claim> {
+    const { parts } = this;
+    // What was noted of the client before comes before.
+    parts.flush();
+    const reply = await parts.scripts.run("claim", parts.brokerId, clientId, withSession ? 1 : 0, this.mayBury() ? 1 : 0);
+    const [kind, owner, fields] = replyList(reply);
+    if (replyText(kind) === "theirs") return { kind: "theirs", owner: replyText(owner) };
+    const values = replyList(fields);
+    const map = new Map<string, Buffer>();
+    for (let at = 0; at + 1 < values.length; at += 2) map.set(replyText(values[at]), values[at + 1] as Buffer);
+    return { kind: "mine", fields: map };
+  }
+
+  private async answer(clientId: string): Promise<void> {
+    const stop = new AbortController();
+    const answered = new Promise<void>((resolve) => this.answered.set(clientId, resolve));
+    await Promise.race([answered, sleep(answerMs, undefined, { ref: false, signal: stop.signal }).catch(() => {})]);
+    stop.abort();
+    this.answered.delete(clientId);
+  }
+
+  onSurrendered({ to, clientId }: Entry & { type: "surrendered" }): void {
+    if (to === this.parts.brokerId) this.answered.get(clientId)?.();
+  }
+
+  onWanted(wanted: Entry & { type: "wanted" }, from: string): void {
+    const { parts } = this;
+    const { to, clientId, cleanStart } = wanted;
+    if (to !== parts.brokerId) return;
+    const underWay = this.bringing.get(clientId);
+    if (underWay) {
+      void underWay.then(() => setImmediate(() => this.onWanted(wanted, from)));
+      return;
+    }
+    if (surrenderSession(parts.engine, clientId, cleanStart)) {
+      // All that this broker told up to the frame of the answer, it routed to the session itself.
+      const at = { id: parts.incoming.position, seq: parts.outgoing.lastSeq + 1, from: parts.brokerId };
+      parts.note({ type: "call", values: ["HSET", sessionKey(clientId), atField, stateAtText(at)] });
+      parts.note({ type: "call", values: ["HSET", ownersKey, clientId, from] });
+    } else this.ended(clientId);
+    parts.outgoing.add({ type: "surrendered", to: from, clientId });
+    parts.flush();
+  }
+
+  ended(clientId: string): void {
+    this.unclaimed.delete(clientId);
+    this.parts.store.removeSession(clientId);
+    this.parts.note({ type: "release", clientId });
+  }
+
+  /** Sessions that this broker owns now, as another left them. */
+  private async adopt(clients: readonly (readonly [clientId: string, fields: ReadonlyMap<string, Buffer>])[]): Promise<void> {
+    const { parts } = this;
+    const read = clients.flatMap(([clientId, fields]) => {
+      const session = readSession(clientId, fields);
+      if (!session && fields.size > 0) parts.log.warning(`The session of ${clientId} in Redis cannot be read and is left out.`);
+      return session ?? [];
+    });
+    if (read.length === 0) return;
+    const frames = await this.framesSince(read);
+    // From here on nothing else happens in between. What was published here before goes into a frame.
+    parts.flush();
+    for (const { session: kept, at, broken } of read) {
+      if (broken > 0) parts.log.warning(`${broken} parts of the session of ${kept.clientId} cannot be read and are left out.`);
+      if (parts.engine.sessions.has(kept.clientId)) continue;
+      const missed = at ? [...missedMessages(frames, at, parts.incoming.position), ...this.untold(at)] : [];
+      const session = adoptSession(parts.engine, kept, missed);
+      parts.store.rewrite(session);
+      if (isOver(session, Date.now())) parts.engine.endSession(session);
+    }
+  }
+
+  private async framesSince(read: readonly ReadSession[]): Promise<readonly Received[]> {
+    const { incoming, redis, log } = this.parts;
+    const places = read.flatMap(({ at }) => (at ? [at.id] : []));
+    const [place] = places;
+    if (place === undefined) return [];
+    const earliest = places.reduce((one, other) => (isLater(one, other) ? other : one), place);
+    const latest = places.reduce((one, other) => (isLater(other, one) ? other : one), firstJournalId);
+    const recording = incoming.record();
+    try {
+      await incoming.reached(latest);
+      return [...(await framesAfter(redis.commands, earliest)), ...recording.frames];
+    } catch (error) {
+      log.warning(`What was published while a session moved cannot be read: ${messageOf(error)}`);
+      return recording.frames;
+    } finally {
+      recording.stop();
+    }
+  }
+
+  /** Published here, and not heard back yet, so in no frame that was taken. */
+  private untold(at: { readonly from: string; readonly seq: number }): Message[] {
+    const { outgoing, brokerId } = this.parts;
+    return outgoing.waiting
+      .filter(({ seq }) => at.from !== brokerId || seq > at.seq)
+      .flatMap(({ entries }) => entries.flatMap((entry) => (entry.type === "message" && entry.routed ? [entry.message] : [])));
+  }
+
+  /** All that a dead broker had. */
+  async takeOver(dead: string): Promise<number> {
+    const { redis, engine } = this.parts;
+    let count = 0;
+    let cursor = "0";
+    do {
+      const [next, values] = await redis.commands.hscan(ownersKey, cursor, "COUNT", clientsAtOnce);
+      cursor = next;
+      const clients: string[] = [];
+      for (let at = 0; at + 1 < values.length; at += 2) if (values[at + 1] === dead) clients.push(values[at] as string);
+      // Who has just come claims by itself, and needs what is known of the dead broker for it.
+      const underWay = clients.flatMap((clientId) => this.bringing.get(clientId) ?? []);
+      count += await this.takeOverSome(clients.filter((clientId) => !this.bringing.has(clientId) && !engine.sessions.has(clientId)));
+      await Promise.all(underWay);
+    } while (cursor !== "0");
+    return count;
+  }
+
+  private async takeOverSome(clients: readonly string[]): Promise<number> {
+    if (clients.length === 0) return 0;
+    const work = Promise.all(clients.map((clientId) => this.claim(clientId, true))).then((claims) =>
+      this.adopt(claims.flatMap((claim, index) => (claim.kind === "mine" ? [[clients[index] as string, claim.fields] as const] : []))),
+    );
+    // Whether it went well or not, who comes meanwhile looks for itself.
+    for (const clientId of clients)
+      this.during(
+        clientId,
+        work.catch(() => {}),
+      );
+    await work;
+    return clients.filter((clientId) => this.parts.engine.sessions.has(clientId)).length;
+  }
+
+  /** Redis is back: what this broker has is written anew, whatever Redis knows of it. */
+  async claimAll(): Promise<void> {
+    const { engine, store, log } = this.parts;
+    for (const clientId of [...this.unclaimed]) {
+      const session = engine.sessions.get(clientId);
+      const claim = session && (await this.claim(clientId, false));
+      this.unclaimed.delete(clientId);
+      if (claim?.kind !== "theirs") continue;
+      log.info(`${clientId} connected while Redis was lost, and has a session at another broker: it shall connect again.`);
+      session?.connection?.disconnect(reasonCode.serverShuttingDown, "The session is at another broker; connect again.");
+      surrenderSession(engine, clientId, false);
+      // It is the other broker's to write.
+      store.forget(clientId);
+    }
+    let count = 0;
+    for (const session of [...engine.sessions.values()]) {
+      this.parts.note({ type: "call", values: ["HSET", ownersKey, session.clientId, this.parts.brokerId] });
+      if (session.store || session.will) store.rewrite(session);
+      if (++count % clientsAtOnce === 0) this.parts.flush();
+    }
+    this.parts.flush();
+  }
+}

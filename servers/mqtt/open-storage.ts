@@ -1,0 +1,38 @@
+import path from "node:path";
+import type { MqttActions } from "../../contract/mqtt.ts";
+import type { ServiceContext } from "../core/service.ts";
+import type { RedisCluster } from "./cluster/redis-cluster.ts";
+import type { RetainedTree } from "./engine/retained-tree.ts";
+import type { SessionStore, StoredSession } from "./engine/session-store.ts";
+import type { MqttConfig } from "./mqtt-config.ts";
+
+export interface Storage {
+  /** Absent where nothing outlives the process. */
+  readonly store: SessionStore | undefined;
+  readonly sessions: readonly StoredSession[];
+  readonly cluster: RedisCluster | undefined;
+}
+
+/** Where sessions and retained messages are kept; what is there of them goes into the tree. SQLite and Redis are loaded where they are asked for. */
+export async function openStorage(
+  { config, dataDir, log, onStop }: ServiceContext<MqttConfig, MqttActions>,
+  retained: RetainedTree,
+): Promise<Storage> {
+  if (config.cluster !== "") {
+    const { openCluster } = await import("./cluster/redis-cluster.ts");
+    const cluster = await openCluster({ url: config.cluster, timeoutMs: config.clusterTimeoutMs, retained, log });
+    onStop(() => cluster.close());
+    if (config.persistence) log.notable("Redis keeps sessions and retained messages for all brokers: nothing is kept on disk here.");
+    return { store: cluster.store, sessions: [], cluster };
+  }
+  if (!config.persistence) return { store: undefined, sessions: [], cluster: undefined };
+  const { openSqliteSessionStore } = await import("./persistence/sqlite-session-store.ts");
+  const store = await openSqliteSessionStore({
+    file: path.join(dataDir(), "sessions.sqlite"),
+    synchronous: config.powerSafe ? "FULL" : "NORMAL",
+  });
+  onStop(() => store.close());
+  const state = store.load();
+  for (const message of state.retained) retained.set(message);
+  return { store, sessions: state.sessions, cluster: undefined };
+}

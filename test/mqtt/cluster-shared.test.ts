@@ -1,0 +1,106 @@
+import { expect, it } from "vitest";
+import { describeCluster, Inbox, kept, leave, publishAcknowledged, spawnMember, startMember, startPair } from "./cluster-harness.ts";
+import { type Broker, connectWire } from "./harness.ts";
+
+const filter = "$share/workers/jobs/#";
+
+async function member(broker: Broker, clientId: string, qos: 0 | 1 | 2 = 2) {
+  const client = await connectWire(broker, 5, kept(clientId));
+  await client.subscribe(filter, { qos });
+  return { client, inbox: new Inbox(client) };
+}
+
+const jobs = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
+
+describeCluster("shared subscriptions over a cluster", (nextUrl) => {
+  it("[MQTT-212] each message goes to one member, at one broker, and every member has its turn", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const members = [await member(one, "a"), await member(one, "b"), await member(one, "c"), await member(other, "d")];
+    const publishers = [await connectWire(one, 5), await connectWire(other, 5)];
+    for (const [index, job] of jobs(60).entries()) {
+      await publishAcknowledged(publishers[index % 2] as never, "jobs/x", job, { qos: (index % 3) as 0 | 1 | 2 });
+    }
+    const all = () => members.flatMap(({ inbox }) => inbox.payloads).sort((left, right) => Number(left) - Number(right));
+    await expect.poll(all).toEqual(jobs(60));
+    for (const { inbox } of members) expect(inbox.messages.length).toBeGreaterThan(5);
+    expect(members.flatMap(({ inbox }) => inbox.messages).filter(({ dup }) => dup)).toEqual([]);
+  });
+
+  it("[MQTT-212] also where nobody shares it at the broker where it is published, and straight after the SUBACK", async () => {
+    const url = nextUrl();
+    const [one, other, third] = [...(await startPair(url)), await startMember(url)];
+    const publisher = await connectWire(third, 5);
+    for (const round of jobs(10)) {
+      const [left, right] = [await member(one, `left ${round}`, 0), await member(other, `right ${round}`, 0)];
+      for (const job of ["1", "2", "3"]) publisher.publish("jobs", job);
+      await expect.poll(() => [...left.inbox.payloads, ...right.inbox.payloads].sort()).toEqual(["1", "2", "3"]);
+      for (const { client } of [left, right]) {
+        client.send({ type: "unsubscribe", packetId: 9, properties: undefined, filters: [filter] });
+        await expect.poll(() => client.received.some(({ type }) => type === "unsuback")).toBe(true);
+      }
+    }
+  });
+
+  it("[MQTT-212] a plain subscription at either broker has its own copy", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const members = [await member(one, "a"), await member(other, "b")];
+    const plain = await connectWire(other, 5);
+    await plain.subscribe("jobs/#", { qos: 2 });
+    const inbox = new Inbox(plain);
+    const publisher = await connectWire(one, 5);
+    for (const job of jobs(9)) await publishAcknowledged(publisher, "jobs/x", job, { qos: 2 });
+    await expect.poll(() => inbox.payloads).toEqual(jobs(9));
+    await expect.poll(() => members.flatMap((one) => one.inbox.payloads).sort()).toEqual(jobs(9));
+  });
+
+  it("[MQTT-213] who is connected goes before who is away, at whichever broker", async () => {
+    const [one, other] = await startPair(nextUrl());
+    await leave((await member(one, "away")).client);
+    const here = await member(other, "here");
+    const publisher = await connectWire(one, 5);
+    for (const job of jobs(10)) await publishAcknowledged(publisher, "jobs/x", job);
+    await expect.poll(() => here.inbox.payloads).toEqual(jobs(10));
+    expect(await one.act("client.read", { clientId: "away" })).toMatchObject({ queued: 0 });
+  });
+
+  it("[MQTT-213] with all away it waits, once, for the first who comes, at whichever broker", async () => {
+    const [one, other] = await startPair(nextUrl());
+    await leave((await member(one, "a")).client);
+    await leave((await member(other, "b")).client);
+    const publisher = await connectWire(other, 5);
+    for (const job of jobs(10)) await publishAcknowledged(publisher, "jobs/x", job, { qos: 2 });
+    const { inbox } = await member(other, "third");
+    await expect.poll(() => inbox.payloads.toSorted()).toEqual(jobs(10));
+    for (const [broker, clientId] of [
+      [one, "a"],
+      [other, "b"],
+    ] as const) {
+      expect(await broker.act("client.read", { clientId })).toMatchObject({ queued: 0, inflight: 0 });
+    }
+  });
+
+  it("[MQTT-213] what a lost member did not acknowledge goes to one at the other broker", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const silent = await connectWire(one, 5, kept("silent"));
+    await silent.subscribe(filter, { qos: 1 });
+    const publisher = await connectWire(one, 5);
+    for (const job of jobs(5)) await publishAcknowledged(publisher, "jobs/x", job);
+    const { inbox } = await member(other, "there");
+    silent.destroy();
+    await expect.poll(() => inbox.payloads.toSorted()).toEqual(jobs(5));
+  });
+
+  it("[MQTT-214] what was given to a broker that was killed goes to a member that lives", async () => {
+    const url = nextUrl();
+    const dying = await spawnMember(url);
+    const living = await startMember(url);
+    const silent = await connectWire(dying, 5, kept("silent"));
+    await silent.subscribe(filter, { qos: 1 });
+    const publisher = await connectWire(living, 5);
+    for (const job of jobs(5)) await publishAcknowledged(publisher, "jobs/x", job);
+    await dying.kill();
+    for (const job of jobs(10).slice(5)) await publishAcknowledged(publisher, "jobs/x", job);
+    const { inbox } = await member(living, "there");
+    await expect.poll(() => inbox.payloads.toSorted()).toEqual(jobs(10));
+  });
+});
