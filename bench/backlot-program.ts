@@ -35,6 +35,7 @@ export async function startBacklot({ service, port, flags = [], core }: BacklotO
       // As `npm start` runs it.
       "--max-semi-space-size=4",
       "--heap-growing-percent=50",
+      "--expose-gc",
       entry,
       ...["--headless", "--json", "--only", service],
       ...[`--${service}-port`, String(port), "--dashboard-port", "0", "--data-dir", path.join(folder, "data")],

@@ -6,6 +6,7 @@ import packageJson from "../package.json" with { type: "json" };
 import { services } from "./catalog.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import { createConsoleOutput } from "./console-output.ts";
+import { collectAtRest, garbageCollector } from "./core/collect-at-rest.ts";
 import { toFailure } from "./core/service-error.ts";
 import { runBacklot } from "./run-backlot.ts";
 import { nodeSpawner } from "./supervisor/spawner.ts";
@@ -20,6 +21,8 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stdout.write(`${packageJson.version}\n`);
     return 0;
   }
+  const collect = garbageCollector();
+  if (collect) collectAtRest({ collect });
   const output = createConsoleOutput({ json: commandLine.json, stdout: process.stdout, stderr: process.stderr });
   const here = path.dirname(fileURLToPath(import.meta.url));
   const ending = endOnSignals();

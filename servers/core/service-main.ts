@@ -1,4 +1,5 @@
 import type { ServiceId } from "../../contract/service.ts";
+import { collectAtRest, garbageCollector } from "./collect-at-rest.ts";
 import type { Outbox } from "./event-outbox.ts";
 import type { FromService, Link, ToService } from "./link.ts";
 import { type RunningService, runService } from "./run-service.ts";
@@ -16,6 +17,8 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   let started: Promise<RunningService | undefined> = Promise.resolve(undefined);
   let outbox: Outbox | undefined;
 
+  const collect = garbageCollector();
+  if (collect) collectAtRest({ collect });
   let crashing = false;
   async function crash(error: Error) {
     // A second fault on the way out must not cut the first one's words short.

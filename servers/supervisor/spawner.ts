@@ -24,12 +24,14 @@ export type Spawner = (service: ServiceId) => ServiceProcess;
  * 40 % less memory for the same CPU (bench/README.md). The old one may grow to four times what lives in it before it is cleaned;
  * at half as much again MQTT with 100,000 topics and the supervisor take a third less, for the same CPU.
  * Where objects once lived long (messages on their way to 100 clients), V8 goes on making new ones of their kind in the old
- * generation, however short they live: after such a time the broker spent half its CPU on collecting them.
+ * generation, however short they live: after such a time the broker spent half its CPU on collecting them. The collector
+ * is there for `collectAtRest`.
  */
 export const serviceNodeOptions: readonly string[] = [
   "--max-semi-space-size=4",
   "--heap-growing-percent=50",
   "--no-allocation-site-pretenuring",
+  "--expose-gc",
 ];
 
 /** `entry` is the built or source `service-process` module. */
