@@ -3,6 +3,8 @@ import type { Delivery } from "./delivery.ts";
 /** What all queues of a broker hold together. */
 export interface QueueLoad {
   bytes: number;
+  /** Queues that are not empty. */
+  queues: number;
 }
 
 /** What a waiting delivery takes beside its message. */
@@ -25,6 +27,7 @@ export class DeliveryQueue {
   }
 
   push(delivery: Delivery): void {
+    if (this.length === 0) this.load.queues++;
     this.items.push(delivery);
     this.bytes += delivery.message.bytes;
     this.load.bytes += delivery.message.bytes + deliveryBytes;
@@ -34,6 +37,7 @@ export class DeliveryQueue {
     const delivery = this.items[this.head];
     if (!delivery) return undefined;
     this.items[this.head++] = undefined;
+    if (this.length === 0) this.load.queues--;
     this.bytes -= delivery.message.bytes;
     this.load.bytes -= delivery.message.bytes + deliveryBytes;
     if (this.head > 1_024 && this.head * 2 > this.items.length) {

@@ -38,7 +38,7 @@ export class Engine {
   readonly groups = new Map<string, SharedGroup>();
   /** Sessions without a connection. */
   readonly away = new Set<Session>();
-  readonly load: QueueLoad = { bytes: 0 };
+  readonly load: QueueLoad = { bytes: 0, queues: 0 };
   connectedClients = 0;
   private stopping = false;
   private coarseNow = Date.now();

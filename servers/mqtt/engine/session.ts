@@ -166,9 +166,9 @@ export class Session {
   }
 
   private enqueue(delivery: Delivery): void {
-    const { limits, load } = this.context;
+    const { limits } = this.context;
     const { queue } = this;
-    while (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes || load.bytes >= limits.allQueueBytes) {
+    while (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes || this.hasMoreThanItsShare()) {
       if (limits.queuePolicy === "drop newest" || queue.length === 0) {
         this.drop(delivery.message, "queue full");
         return;
@@ -180,6 +180,12 @@ export class Session {
     delivery.message.compact();
     queue.push(delivery);
     if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
+  }
+
+  /** Where all queues together are full, those that hold most give way, and a client that is a little behind does not. */
+  private hasMoreThanItsShare(): boolean {
+    const { limits, load } = this.context;
+    return load.bytes >= limits.allQueueBytes && this.queue.bytes >= limits.allQueueBytes / Math.max(1, load.queues);
   }
 
   /** Puts back what the store held; the subscriptions are there already. */
