@@ -138,3 +138,27 @@ it("a message for many is in memory once, however many have yet to read it", () 
     memories.clear();
   }
 });
+
+it("little that waits for a slow client holds little memory", () => {
+  const scheduler = new FlushScheduler();
+  const memories = new Set<ArrayBufferLike>();
+  class Noting extends Receiver {
+    override write(bytes: Buffer): boolean {
+      memories.add(bytes.buffer);
+      return super.write(bytes);
+    }
+  }
+  const slow = new Noting(true);
+  const targets = [slow, new Receiver(false)].map((receiver) => {
+    const output = new Output(receiver, scheduler, 1 << 30);
+    return { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
+  });
+  for (let tick = 0; tick < 1_000; tick++) {
+    const message = new Message({ topic: "t", payload: Buffer.alloc(100), qos: 0, retain: false });
+    message.fannedOut = tick % 2 === 0;
+    for (const target of targets) writePublish(target, message, 0, false, undefined, 0, false);
+    scheduler.flush();
+  }
+  const held = [...memories].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  expect(held).toBeLessThan(slow.pendingBytes * 2 + 65_536);
+});

@@ -1,6 +1,7 @@
 import type { MqttOwnPublisher } from "../../../contract/mqtt-message.ts";
 import { putVariable, variableLength } from "../codec/byte-writer.ts";
 import type { Qos } from "../codec/packet.ts";
+import { compacted } from "./compacted.ts";
 import type { DeliveryTrace } from "./delivery-trace.ts";
 import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
@@ -191,11 +192,4 @@ export class Message {
     this.topicBytes ??= Buffer.from(this.topic, "utf8");
     return this.topicBytes;
   }
-}
-
-function compacted(bytes: Buffer): Buffer {
-  if (bytes.buffer.byteLength <= bytes.length * 2 || bytes.length === 0) return bytes;
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  own.set(bytes);
-  return own;
 }

@@ -1,4 +1,5 @@
 /** Bytes on their way to one client, gathered over a tick into one write. */
+import { compacted } from "./compacted.ts";
 import type { FlushScheduler } from "./flush-scheduler.ts";
 import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
@@ -190,13 +191,16 @@ export class Output {
     this.congested = this.pendingBytes > this.limitBytes;
   }
 
-  /** True when the bytes are out already. */
+  /** True when the memory may be used again: the bytes are out already, or copied. */
   private write(bytes: Buffer): boolean {
     this.scheduler.bytesOut += bytes.length;
-    this.bytesOut += bytes.length;
-    if (!this.frozen && this.delayMs === 0) return this.transport.write(bytes);
-    this.hold(Buffer.from(bytes));
-    return true;
+    if (this.frozen || this.delayMs > 0) {
+      this.hold(Buffer.from(bytes));
+      return true;
+    }
+    // Behind others it waits long, and must not hold a slab for a few bytes.
+    const waiting = this.transport.pendingBytes > 0 ? compacted(bytes) : bytes;
+    return this.transport.write(waiting) || waiting !== bytes;
   }
 
   private release(slab: Buffer): void {
