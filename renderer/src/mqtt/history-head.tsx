@@ -140,8 +140,15 @@ function ToggleButton({
   readonly onClick: () => void;
 }) {
   return (
-    <Button className={styles.toggle} aria-pressed={on} onClick={onClick} leftSection={<Icon size={14} stroke={1.5} />}>
-      {label}
+    <Button
+      className={styles.toggle}
+      aria-label={label}
+      title={label}
+      aria-pressed={on}
+      onClick={onClick}
+      leftSection={<Icon size={14} stroke={1.5} />}
+    >
+      <span className={styles.word}>{label}</span>
     </Button>
   );
 }

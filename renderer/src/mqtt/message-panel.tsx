@@ -85,7 +85,9 @@ function Message({ message, before, showsDiff, view, onPublish }: MessageProps) 
         </time>
         <span className={styles.chip}>{`QoS ${message.qos}`}</span>
         <span className={styles.chip}>{formatBytes(message.bytes)}</span>
-        {message.version !== undefined && <span className={styles.chip}>{`MQTT ${versionText(message.version)}`}</span>}
+        {message.version !== undefined && (
+          <span className={`${styles.chip} ${styles.version}`}>{`MQTT ${versionText(message.version)}`}</span>
+        )}
         {message.retain && <span className={styles.chip}>retain</span>}
         {message.dup && <span className={styles.chip}>duplicate</span>}
         <span className={styles.note} title={shown.problem}>

@@ -34,7 +34,9 @@ export function TopicTree({ branches, tree, chosen, onScope, onFilter }: TopicTr
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => branches.look(first, last), [branches, first, last]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: other rows are seen from their first.
-  useEffect(() => scroller.current?.scrollTo({ top: 0 }), [tree.filter]);
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 });
+  }, [tree.filter]);
 
   const choose = ({ node }: TopicRow) => onScope({ topic: node.topic, below: node.last === undefined });
   const moveTo = (index: number) => {
