@@ -5,6 +5,7 @@ import { type LogLevel, type LogLine, type LogSource, logLevels } from "../../co
 import { exportCursorText, parseExportCursor } from "../core/export-cursor.ts";
 import type { LogEntry } from "../core/log.ts";
 import { createBoundedRing } from "./bounded-ring.ts";
+import { textBytes } from "./text-bytes.ts";
 
 export interface LogQuery {
   readonly source?: LogSource | undefined;
@@ -24,6 +25,8 @@ export interface LogStore {
 const ringLimits = { items: 50_000, bytes: 32 << 20 };
 /** Kept apart, so that a flood of requests does not push the rare line out. */
 const notableLimits = { items: 500, bytes: 1 << 20 };
+/** What a line costs beside its text. */
+const lineBytes = 150;
 const maxLineLength = 8_192;
 
 const exportedLines = 2_000;
@@ -39,8 +42,9 @@ export function createLogStore(): LogStore {
       const text =
         entry.text.length > maxLineLength ? `${entry.text.slice(0, maxLineLength)}… (${entry.text.length} characters)` : entry.text;
       const line: LogLine = { seq: ++seq, at: entry.at, source, level: entry.level, text, ...(entry.notable && { notable: true }) };
-      all.add(line.seq, line, text.length + 150);
-      if (isNotable(line)) notable.add(line.seq, line, text.length + 150);
+      const bytes = lineBytes + textBytes(text);
+      all.add(line.seq, line, bytes);
+      if (isNotable(line)) notable.add(line.seq, line, bytes);
       return line;
     },
     read(query) {

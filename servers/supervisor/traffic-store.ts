@@ -4,6 +4,7 @@ import type { Tone, TrafficRow } from "../../contract/traffic.ts";
 import { outboxLimits } from "../core/event-outbox.ts";
 import type { ServiceBatch } from "../core/link.ts";
 import { type BoundedRing, createBoundedRing, type RingLimits } from "./bounded-ring.ts";
+import { textBytes } from "./text-bytes.ts";
 
 interface Kept {
   readonly row: TrafficRow;
@@ -37,7 +38,7 @@ export interface TrafficStore {
 
 /** What a row costs beside its detail and preview, as measured with 50,000 rows. */
 const rowBytes = 400;
-const bytesOf = ({ row, detail }: Kept) => rowBytes + row.preview.length + row.target.length + detail.length;
+const bytesOf = ({ row, detail }: Kept) => rowBytes + textBytes(row.preview) + textBytes(row.target) + textBytes(detail);
 
 export function createTrafficStore(service: ServiceId, limits: RingLimits): TrafficStore {
   let ring = createBoundedRing<Kept>(limits);

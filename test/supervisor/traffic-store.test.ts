@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Tone, TrafficRow } from "../../contract/traffic.ts";
 import type { ServiceBatch } from "../../servers/core/link.ts";
+import { createLogStore } from "../../servers/supervisor/log-store.ts";
 import { createTrafficStore, type TrafficQuery } from "../../servers/supervisor/traffic-store.ts";
 
 const everything: TrafficQuery = { text: "", tone: "all", limit: 1_000 };
@@ -107,6 +108,23 @@ describe("traffic store", () => {
     store.restore();
     expect(store.read(everything).rows).toMatchObject([{ id: 1, tone: "aborted" }]);
     expect(store.detail(1)).toEqual({ id: 1, tone: "pending" });
+  });
+
+  it("[BL-41] counts a text as memory holds it: two bytes a character once one of them is beyond Latin-1", () => {
+    const kept = (text: string) => {
+      const store = create(1_000, 1 << 20);
+      for (let id = 1; id <= 500; id++) {
+        const one = batch([row(id)]);
+        store.add({ ...one, details: [JSON.stringify({ text: text.repeat(10_000) })] });
+      }
+      return store.read(everything).kept;
+    };
+    const [latin, beyond] = [kept("é"), kept("é") - kept("•")];
+    expect([latin, kept("e")]).toEqual([100, 100]);
+    expect(beyond).toBeGreaterThan(45);
+    const logs = createLogStore();
+    for (let line = 0; line < 20_000; line++) logs.add("http", { at: 0, level: "info", text: "•".repeat(1_500) });
+    expect(logs.read({ level: "debug", text: "", notable: false, limit: 1 }).kept).toBeLessThan(11_000);
   });
 
   it("[BL-41] keeps the newest within the bounds, also after they changed", () => {
