@@ -164,6 +164,8 @@ export interface EventJob {
   readonly total?: number;
   /** Read. */
   readonly bytes: number;
+  /** Of an import: bytes in all, where whoever sends them knows. */
+  readonly size?: number;
   /** Of an import, like the rest. */
   readonly format?: EventFormat;
   readonly refused?: number;
@@ -232,8 +234,8 @@ export const eventsActions = {
   /** What the filter matches at the first part, the oldest first. */
   export: exportAction({ format: z.enum(eventFormats), filter }),
   /** An import is begun, then given its text in pieces of any length in order, then ended. */
-  "import.begin": operation<EventJob>()(z.strictObject({ format: z.enum(eventFormats) })),
-  /** Settles when the piece is stored: send the next one then. */
+  "import.begin": operation<EventJob>()(z.strictObject({ format: z.enum(eventFormats), size: z.int().min(0).optional() })),
+  /** Settles when the piece is stored. Several may be under way, in their order: they share a transaction. */
   "import.text": operation<EventJob>()(z.strictObject({ job: z.int(), text: z.string().max(512 << 10) })),
   "import.end": operation<EventJob>()(oneJob),
   "job.cancel": operation<EventJob>()(oneJob),

@@ -9,6 +9,17 @@ export interface Matching {
   readonly exact: boolean;
 }
 
+export interface CountOptions {
+  readonly budgetMs?: number;
+  /** Ends a long count early. */
+  readonly signal?: AbortSignal;
+}
+
+interface Until {
+  readonly at: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** For what is looked for event by event; after it, what was found so far is the answer. */
 const scanBudgetMs = 250;
 const catchUpMs = 150;
@@ -18,11 +29,15 @@ const eventsAtOnce = 50_000;
  * How many match. Device and outcome are known to the rollups; outcome, language, provider and time to the plots' tables, but for the
  * seconds at both ends of a time; a text, and a device with others, are looked for within a bounded time.
  */
-export async function countMatching(store: EventStore, filter: EventFilter): Promise<Matching> {
+export async function countMatching(
+  store: EventStore,
+  filter: EventFilter,
+  { budgetMs = scanBudgetMs, signal }: CountOptions = {},
+): Promise<Matching> {
   if (isKeyFilter(filter)) return { matching: await store.count(filter), exact: true };
-  const until = performance.now() + scanBudgetMs;
+  const until: Until = { at: performance.now() + budgetMs, signal };
   if (!isPlotFilter(filter)) return await countByScan(store, filter, until);
-  const behind = await catchUpPlots(store);
+  const behind = await catchUpPlots(store, { forMs: Math.max(catchUpMs, budgetMs - scanBudgetMs), signal });
   const { found, edges } = await store.countPlotted(filter, filter);
   let matching = found;
   let exact = behind === 0;
@@ -34,7 +49,7 @@ export async function countMatching(store: EventStore, filter: EventFilter): Pro
   return { matching, exact };
 }
 
-async function countByScan(store: EventStore, filter: EventFilter, until: number): Promise<Matching> {
+async function countByScan(store: EventStore, filter: EventFilter, { at, signal }: Until): Promise<Matching> {
   let matching = 0;
   let from: number | undefined;
   for (;;) {
@@ -42,17 +57,20 @@ async function countByScan(store: EventStore, filter: EventFilter, until: number
     matching += counted.found;
     from = counted.reached;
     if (counted.ended) return { matching, exact: true };
-    if (performance.now() > until) return { matching, exact: false };
+    if (signal?.aborted || performance.now() > at) return { matching, exact: false };
     await nextTurn();
   }
 }
 
 /** Counts new events into the plots' tables for a bounded time; resolves with how many are left. */
-export async function catchUpPlots(store: EventStore): Promise<number> {
+export async function catchUpPlots(
+  store: EventStore,
+  { forMs = catchUpMs, signal }: { readonly forMs?: number; readonly signal?: AbortSignal | undefined } = {},
+): Promise<number> {
   const startedAt = performance.now();
   for (;;) {
     const left = await store.catchUpPlots();
-    if (left === 0 || performance.now() - startedAt > catchUpMs) return left;
+    if (left === 0 || signal?.aborted || performance.now() - startedAt > forMs) return left;
     await nextTurn();
   }
 }

@@ -14,6 +14,8 @@ import { retryWhileLocked } from "./retry-while-locked.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 const eventsAtOnce = 1_000;
+/** Nothing is deleted before it is known how much it is, unless that takes longer. */
+const deletionCountMs = 20_000;
 const dayMs = 86_400_000;
 
 /** What the page can do without the service listening: all but requests to it and the limits. */
@@ -31,9 +33,11 @@ export function createDataActions(parts: {
   const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()) });
   const imports = createEventImports({ jobs, add, onStored: access.changed, idleMs: parts.importIdleMs });
 
-  function startDelete(filter: EventFilter, total: number | undefined): EventJob {
-    return jobs.start({ kind: "delete", ...(total !== undefined && { total }) }, async ({ signal, progress }) => {
+  function startDelete(filter: EventFilter): EventJob {
+    return jobs.start({ kind: "delete" }, async ({ signal, progress }) => {
       const to = await store.newestId();
+      const { matching, exact } = await countMatching(store, filter, { budgetMs: deletionCountMs, signal });
+      if (exact) progress({ total: matching });
       let done = 0;
       let from: number | undefined;
       for (let ended = to === 0; !ended; ) {
@@ -66,11 +70,6 @@ export function createDataActions(parts: {
       }
     });
 
-  const exactTotal = async (filter: EventFilter) => {
-    const { matching, exact } = await countMatching(store, filter);
-    return exact ? matching : undefined;
-  };
-
   /** Opens the store first, as the first request would. */
   const opened =
     <Params, Result>(use: (params: Params) => Result | Promise<Result>) =>
@@ -90,7 +89,7 @@ export function createDataActions(parts: {
       plot: opened(({ range, filter }) => outcomePlot(store, range, filter, Date.now())),
       devices: opened(({ prefix, limit }) => store.devices(prefix, limit)),
       export: opened((params) => exportPart(store, params)),
-      "import.begin": opened(({ format }) => imports.begin(format)),
+      "import.begin": opened((params) => imports.begin(params)),
       "import.text": ({ job, text }) => imports.text(job, text),
       "import.end": ({ job }) => imports.end(job),
       "job.cancel": ({ job }) => jobs.cancel(job),
@@ -98,8 +97,8 @@ export function createDataActions(parts: {
         jobs.remove(job);
         return null;
       },
-      "delete.count": opened(({ filter }) => countMatching(store, filter)),
-      "delete.start": opened(async ({ filter }) => startDelete(filter, await exactTotal(filter))),
+      "delete.count": opened(({ filter }) => countMatching(store, filter, { budgetMs: deletionCountMs })),
+      "delete.start": opened(({ filter }) => startDelete(filter)),
       "sample.generate": opened(({ count, days }) => generate(count, days)),
     },
     close: () => jobs.close(),

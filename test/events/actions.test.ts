@@ -127,6 +127,45 @@ it("[EV-74] a deletion deletes what its filter matched, as its count said", asyn
   expect(await events.act("page", { filter })).toMatchObject({ rows: [], matching: 0 });
 });
 
+it("[EV-74] also one by a text knows how much it is", async () => {
+  const events = await startEvents();
+  await ended(events, await events.act<EventJob>("sample.generate", { count: 3_000, days: 1 }));
+  const filter = { text: "GO" };
+  const { matching, exact } = await events.act<{ matching: number; exact: boolean }>("delete.count", { filter });
+  const done = await ended(events, await events.act<EventJob>("delete.start", { filter }));
+  expect([exact, done.done, done.total]).toEqual([true, matching, matching]);
+});
+
+it("[EV-72] pieces that come while others are stored are stored together, each once and in order, and the import says how far it is", async () => {
+  const dir = temporaryDir();
+  const sizes: number[] = [];
+  const store = createSqliteStore({ file: path.join(dir, "events.db"), log: silent });
+  const counting = {
+    ...store,
+    add: (added: Parameters<typeof store.add>[0]) => store.add(added).then(() => void sizes.push(added.length)),
+  };
+  const access = createStoreAccess({ store: counting, log: silent, view: () => {} });
+  let shown: readonly EventJob[] = [];
+  const { handlers, close } = createDataActions({
+    access,
+    log: silent,
+    showJobs(jobs) {
+      shown = jobs;
+    },
+  });
+  onEnd(access.close);
+  onEnd(close);
+  const lines = Array.from({ length: 40 }, (_, index) => `${JSON.stringify(eventBody({ edit_count: index }))}\n`);
+  const size = Buffer.byteLength(lines.join(""));
+  const { id } = await handlers["import.begin"]({ format: "jsonl", size });
+  await Promise.all(lines.map((text) => handlers["import.text"]({ job: id, text })));
+  expect(shown[0]).toMatchObject({ done: 40, bytes: size, size });
+  await handlers["import.end"]({ job: id });
+  expect(sizes.length).toBeLessThan(5);
+  const rows = (await store.page({}, { limit: 100, offset: 0 })).map(({ edit_count }) => edit_count);
+  expect(rows).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
+});
+
 it("[EV-75] a cancelled import keeps what it stored; unknown jobs are refused", async () => {
   const events = await startEvents();
   const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });

@@ -88,10 +88,11 @@ describe("the table", () => {
   it.each([
     [{ rows: [eventRow(9), eventRow(8)], skipped: 0, matching: 12_480, exact: true }, "1 to 2 of 12,480"],
     [{ rows: [eventRow(9)], skipped: 1_000, matching: 900, exact: false }, "1,001 to 1,001 of 1,001+"],
+    [{ rows: [eventRow(9)], skipped: 50, matching: 12_480, exact: true, sortedAmong: 10_000 }, "51 to 51 of 10,000"],
     [{ rows: [], skipped: 0, matching: 0, exact: true }, "none"],
     [{ rows: [], skipped: 0, matching: 0, exact: false }, "none so far"],
   ] as const)("says where its page is", (view, words) => {
-    expect(pageWords(view)).toBe(words);
+    expect(pageWords({ sortedAmong: undefined, ...view })).toBe(words);
   });
 
   it("gives the day of what is not of today, and the year of what is long ago", () => {
@@ -164,6 +165,8 @@ describe("a job", () => {
       "8,214 of 12,480 · 2.1 MB",
       66,
     ]);
+    const sized = job({ size: 5_600_000 });
+    expect([jobFigures(sized), jobPercent(sized)]).toEqual(["8,214 events · 37 % of 5.6 MB", 37.5]);
     expect([jobFigures(job({})), jobPercent(job({}))]).toEqual(["8,214 events · 2.1 MB", undefined]);
   });
 

@@ -27,6 +27,23 @@ describe("an import", () => {
     expect(asked.map(([name]) => name)).toEqual(["import.begin", ...pieces.map(() => "import.text"), "import.end"]);
   });
 
+  it("says how large it is, and has several pieces under way, but not all of a large file", async () => {
+    const taken: (() => void)[] = [];
+    let most = 0;
+    const { asked, ask } = recorder({
+      "import.begin": () => job,
+      "import.text": () =>
+        new Promise<void>((resolve) => {
+          most = Math.max(most, taken.push(resolve));
+        }),
+      "import.end": () => job,
+    });
+    const { sent } = await importFile(ask, fileOf("x".repeat(160 << 14)));
+    const ended = sent.then(() => true);
+    while (!(await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 1))]))) taken.shift()?.();
+    expect([asked[0], most]).toEqual([["import.begin", { format: "jsonl", size: 160 << 14 }], 6]);
+  });
+
   it("that is refused half-way is not left open", async () => {
     const { asked, ask } = recorder({
       "import.begin": () => job,

@@ -13,7 +13,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
   {
     id: "created_at",
     title: "Time",
-    widest: "00 Mmm 00:00:00",
+    widest: "00 Mmm 0000 00:00:00",
     face: "mono",
     cell: ({ created_at }) => (
       <span className={styles.quietMono} title={created_at}>
@@ -31,7 +31,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
       </span>
     ),
   },
-  { id: "outcome", title: "Outcome", widest: "accepted", besidePx: 20, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
+  { id: "outcome", title: "Outcome", widest: "accepted", besidePx: 24, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
   { id: "language", title: "Language", widest: "typescriptreact", cell: ({ language }) => language },
   { id: "provider", title: "Provider", widest: "provider-long", cell: soft("provider") },
   { id: "file_ext", title: "File", widest: ".tsx000", face: "mono", cell: mono("file_ext") },

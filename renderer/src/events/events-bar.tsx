@@ -21,7 +21,6 @@ import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
 import { JobChip } from "./job-chip.tsx";
 import { foremostJob } from "./job-words.ts";
-import { pageWords } from "./page-words.ts";
 
 interface EventsBarProps {
   readonly view: EventPagesView;
@@ -58,7 +57,6 @@ export function EventsBar(props: EventsBarProps) {
   return (
     <div className={styles.bar} role="toolbar" aria-label="Events">
       <h2 className={styles.title}>Events</h2>
-      <span className={styles.showing}>{view.loaded && (view.rows.length > 0 || !view.failure) && `showing ${pageWords(view)}`}</span>
       <Jobs jobs={available ? jobs : noJobs} onReport={props.onReport} />
       {/* Not in a portal, as all menus here: they belong to the page's landmark. */}
       <Menu position="bottom-end" width={196} withinPortal={false}>
@@ -156,7 +154,7 @@ function Jobs({ jobs, onReport }: Pick<EventsBarProps, "jobs" | "onReport">) {
 
   return (
     <div className={styles.jobs}>
-      {first && <JobChip key={first.id} job={first} onReport={onReport} />}
+      {first && <JobChip key={first.id} job={first} inBar onReport={onReport} />}
       {jobs.length > 0 && (
         <Popover position="bottom-end" shadow="md" withinPortal={false}>
           <Popover.Target>

@@ -41,7 +41,7 @@ export function EventsStatusLine({ pages, view, rate, service, available, onFoll
         {running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
         {view.sortedAmong !== undefined && (
           <span className={styles.limited} title="A sort by value holds so many rows at once; filter to sort others.">
-            {`sorted among the newest ${formatCount(view.sortedAmong)}`}
+            {`the newest ${formatCount(view.sortedAmong)} of ${formatCount(view.matching)}${view.exact ? "" : "+"}, sorted`}
           </span>
         )}
         {view.reading && (

@@ -14,6 +14,9 @@ export const eventsAsk =
   (name, params) =>
     client.action<EventsActions, typeof name>(eventsActions, "events", name, ...([params] as never));
 
+/** While one piece is being stored the next ones are on their way, to be stored together. */
+const piecesUnderWay = 6;
+
 export const formatOfFile = (name: string): EventFormat => (/\.csv$/i.test(name) ? "csv" : "jsonl");
 
 /** Begins the import at once; `sent` settles when the whole file was taken, or the import was cancelled or failed. */
@@ -21,13 +24,21 @@ export async function importFile(
   ask: EventsAsk,
   file: Pick<File, "name" | "size" | "slice">,
 ): Promise<{ readonly job: EventJob; readonly sent: Promise<EventJob | undefined> }> {
-  const job = await ask("import.begin", { format: formatOfFile(file.name) });
+  const job = await ask("import.begin", { format: formatOfFile(file.name), size: file.size });
   return { job, sent: send(ask, file, job.id) };
 }
 
 async function send(ask: EventsAsk, file: Pick<File, "size" | "slice">, job: number): Promise<EventJob | undefined> {
   try {
-    for await (const { text } of filePieces(file)) await ask("import.text", { job, text });
+    const underWay: Promise<unknown>[] = [];
+    for await (const { text } of filePieces(file)) {
+      if (underWay.length >= piecesUnderWay) await underWay.shift();
+      const taken = ask("import.text", { job, text });
+      underWay.push(taken);
+      // It is awaited in its turn.
+      taken.catch(() => {});
+    }
+    await Promise.all(underWay);
     return await ask("import.end", { job });
   } catch {
     // The job tells why it ended; one that nobody feeds any more must not stay.

@@ -16,18 +16,20 @@ const icons: Readonly<Record<EventJob["kind"], typeof IconUpload>> = {
 
 interface JobChipProps {
   readonly job: EventJob;
+  /** Where there is little room. */
+  readonly inBar?: boolean;
   readonly onReport: (job: EventJob) => void;
 }
 
 /** One import, deletion or generation: its progress with a way to cancel it, then what came of it. */
-export function JobChip({ job, onReport }: JobChipProps) {
+export function JobChip({ job, inBar, onReport }: JobChipProps) {
   const client = useControl();
   const ask = eventsAsk(client);
   const running = job.state === "running";
   const percent = jobPercent(job);
   const title = jobTitle(job);
   return (
-    <div className={styles.chip} data-state={job.state}>
+    <div className={styles.chip} data-state={job.state} data-in-bar={inBar || undefined}>
       <JobIcon job={job} />
       <span className={styles.title}>{title}</span>
       {running && <Progress className={styles.progress} value={percent ?? 100} animated={percent === undefined} aria-label={title} />}
@@ -35,7 +37,7 @@ export function JobChip({ job, onReport }: JobChipProps) {
         {jobFigures(job)}
       </span>
       {(job.refused ?? 0) > 0 && (
-        <Button size="compact-xs" variant="subtle" onClick={() => onReport(job)}>
+        <Button className={styles.report} size="compact-xs" variant="subtle" onClick={() => onReport(job)}>
           Report
         </Button>
       )}

@@ -5,7 +5,8 @@ import { type EventJobs, nextTurn } from "./event-jobs.ts";
 import { createEventImport, type EventImport } from "./import-events.ts";
 
 export interface EventImports {
-  begin(format: EventFormat): EventJob;
+  /** `size` in bytes, where it is known. */
+  begin(params: { readonly format: EventFormat; readonly size?: number | undefined }): EventJob;
   /** Resolves when the piece is stored. Throws JOB_UNKNOWN. */
   text(id: number, text: string): Promise<EventJob>;
   end(id: number): Promise<EventJob>;
@@ -25,6 +26,8 @@ interface Running {
   readonly fail: (error: unknown) => void;
   /** Pieces are stored one after the other, in the order in which they came. */
   queue: Promise<void>;
+  /** Those that came while others were being stored: they share their transaction. */
+  waiting: { readonly texts: string[]; readonly stored: Promise<unknown> } | undefined;
   idle: NodeJS.Timeout | undefined;
 }
 
@@ -37,13 +40,19 @@ export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: Eve
     if (imports.get(id) === running) running.idle = setTimeout(() => jobs.cancel(id, abandoned()), idleMs);
   }
 
-  async function feed(id: number, use: (source: EventImport) => Promise<void>, bytes: number): Promise<Running> {
+  function underWay(id: number): Running {
     const running = imports.get(id);
     if (!running) throw unknown(id, "is no import under way");
+    return running;
+  }
+
+  async function feed(id: number, use: (source: EventImport) => Promise<number>): Promise<Running> {
+    const running = underWay(id);
     clearTimeout(running.idle);
+    let bytes = 0;
     const turn = running.queue.then(async () => {
       if (imports.get(id) !== running) throw unknown(id, "was cancelled");
-      await use(running.source);
+      bytes = await use(running.source);
     });
     running.queue = turn.catch(() => {});
     try {
@@ -60,8 +69,8 @@ export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: Eve
   }
 
   return {
-    begin: (format) =>
-      jobs.start({ kind: "import", format, refused: 0, refusedLines: [] }, async ({ id, signal }) => {
+    begin: ({ format, size }) =>
+      jobs.start({ kind: "import", format, refused: 0, refusedLines: [], ...(size !== undefined && { size }) }, async ({ id, signal }) => {
         const ended = new Promise<void>((resolve, reject) => {
           signal.addEventListener("abort", () => resolve());
           const running: Running = {
@@ -69,6 +78,7 @@ export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: Eve
             finish: resolve,
             fail: reject,
             queue: Promise.resolve(),
+            waiting: undefined,
             idle: undefined,
           };
           imports.set(id, running);
@@ -82,11 +92,27 @@ export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: Eve
         }
       }),
     async text(id, text) {
-      await feed(id, (source) => source.add(text), Buffer.byteLength(text));
+      const running = underWay(id);
+      if (running.waiting) running.waiting.texts.push(text);
+      else {
+        const texts = [text];
+        const stored = feed(id, async (source) => {
+          running.waiting = undefined;
+          const joined = texts.join("");
+          await source.add(joined);
+          return Buffer.byteLength(joined);
+        });
+        running.waiting = { texts, stored };
+      }
+      await running.waiting.stored;
       return jobs.get(id);
     },
     async end(id) {
-      (await feed(id, (source) => source.end(), 0)).finish();
+      const running = await feed(id, async (source) => {
+        await source.end();
+        return 0;
+      });
+      running.finish();
       await nextTurn();
       return jobs.get(id);
     },

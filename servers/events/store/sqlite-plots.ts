@@ -1,4 +1,5 @@
 import type { Database } from "better-sqlite3";
+import type { EventRow } from "../../../contract/events.ts";
 import { eventTime } from "../completion-event.ts";
 import type { PlotCount, PlotFilter, PlotQuery } from "./event-store.ts";
 import { filterSql, plotFilter, sqliteDialect } from "./filter-sql.ts";
@@ -12,9 +13,12 @@ export const stepLength = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as
 /** Which counts of `roll_plot` a step is made of. */
 export const stepSource = { minute: "minute", "10 minutes": "minute", hour: "hour", day: "day" } as const;
 
+/** What the plots count an event by. */
+export type Plotted = Pick<EventRow, "id" | "created_at" | "language" | "provider" | "outcome">;
+
 /**
  * Counts for the plots are made when somebody looks, from where the last look ended: storing an event does not pay for them.
- * Deleting does, in `remove`.
+ * Deleting does, in `uncount`.
  */
 export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
   const newest = database.prepare("SELECT coalesce(max(id), 0) FROM events").pluck();
@@ -23,13 +27,34 @@ export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
     database.prepare(`INSERT INTO roll_plot SELECT '${step}', substr(created_at, 1, ${length}), language, provider, outcome, count(*)
       FROM events WHERE id > ? AND id <= ? AND created_at >= ? GROUP BY 2, 3, 4, 5 ON CONFLICT DO UPDATE SET n = n + excluded.n`);
   const counts = [
-    { statement: count("day", 10), keptMs: Number.POSITIVE_INFINITY },
-    { statement: count("hour", 13), keptMs: hourPlotMs },
-    { statement: count("minute", 16), keptMs: minutePlotMs },
-  ];
+    { step: "day", length: 10, keptMs: Number.POSITIVE_INFINITY },
+    { step: "hour", length: 13, keptMs: hourPlotMs },
+    { step: "minute", length: 16, keptMs: minutePlotMs },
+  ].map((kept) => ({ ...kept, statement: count(kept.step, kept.length) }));
   const forget = database.prepare("DELETE FROM roll_plot WHERE step = ? AND at < ?");
 
+  const lower = database.prepare(
+    "UPDATE roll_plot SET n = n - ? WHERE step = ? AND at = ? AND language = ? AND provider = ? AND outcome = ?",
+  );
+
   return {
+    /** What was deleted, added up first: events of one time share their rows here. Within a transaction. */
+    uncount(gone: readonly Plotted[]): void {
+      const plotted = rollups.counter("plotted");
+      const sums = new Map<string, { readonly key: readonly string[]; events: number }>();
+      for (const { id, created_at, language, provider, outcome } of gone) {
+        if (id > plotted) continue;
+        for (const { step, length } of counts) {
+          const key = [step, created_at.slice(0, length), language, provider, outcome];
+          const name = key.join("\0");
+          const known = sums.get(name);
+          if (known) known.events += 1;
+          else sums.set(name, { key, events: 1 });
+        }
+      }
+      for (const { key, events } of sums.values()) lower.run(events, ...key);
+    },
+
     /** One turn; returns how many ids are left. Within a transaction. */
     catchUp(now: number): number {
       const plotted = rollups.counter("plotted");

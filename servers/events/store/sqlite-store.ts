@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
-import type { EventFilter, EventRow } from "../../../contract/events.ts";
+import type { EventFilter } from "../../../contract/events.ts";
 import type { Log } from "../../core/log.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
@@ -11,7 +11,7 @@ import { filterSql, sqliteDialect } from "./filter-sql.ts";
 import { type RollupSource, rollUp } from "./rollup.ts";
 import { migrateSqlite } from "./sqlite-migration.ts";
 import { createSqlitePages } from "./sqlite-pages.ts";
-import { createSqlitePlots } from "./sqlite-plots.ts";
+import { createSqlitePlots, type Plotted } from "./sqlite-plots.ts";
 import { createSqliteRollups } from "./sqlite-rollups.ts";
 import { between, createSqliteScans } from "./sqlite-scans.ts";
 import type { TimeRange } from "./time-cover.ts";
@@ -194,16 +194,9 @@ function prepare(database: Sqlite.Database, now: () => number) {
       const { where, values } = filterSql(filter, sqliteDialect);
       const gone = sql(
         `DELETE FROM events WHERE ${where} AND ${between(true)} RETURNING id, created_at, device_id, outcome, language, provider`,
-      ).all(...values, range.from ?? -1, counted.reached) as (RollupSource & Pick<EventRow, "id" | "language" | "provider">)[];
+      ).all(...values, range.from ?? -1, counted.reached) as (RollupSource & Plotted)[];
       rollups.subtract(rollUp(gone, (index) => (gone[index] as { id: number }).id));
-      const plotted = rollups.counter("plotted");
-      const lower = sql("UPDATE roll_plot SET n = n - 1 WHERE step = ? AND at = ? AND language = ? AND provider = ? AND outcome = ?");
-      for (const { id, created_at, language, provider, outcome } of gone) {
-        if (id > plotted) continue;
-        lower.run("day", created_at.slice(0, 10), language, provider, outcome);
-        lower.run("hour", created_at.slice(0, 13), language, provider, outcome);
-        lower.run("minute", created_at.slice(0, 16), language, provider, outcome);
-      }
+      plots.uncount(gone);
       return { ...counted, found: gone.length };
     });
   }
