@@ -194,6 +194,7 @@ export class Output {
   /** True when the memory may be used again: the bytes are out already, or copied. */
   private write(bytes: Buffer): boolean {
     this.scheduler.bytesOut += bytes.length;
+    this.bytesOut += bytes.length;
     if (this.frozen || this.delayMs > 0) {
       this.hold(Buffer.from(bytes));
       return true;
