@@ -210,5 +210,5 @@ describe("bounds", () => {
     await reader.expectNothing();
     expect(process.memoryUsage.rss() - before).toBeLessThan(400 << 20);
     expect(await broker.act("retained.clear", { filter: "#" })).toEqual({ cleared: groups * each });
-  });
+  }, 60_000);
 });

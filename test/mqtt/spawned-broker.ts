@@ -22,9 +22,11 @@ export async function spawnBroker(dataDir: string, config: Record<string, unknow
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface({ input: child.stdout });
-  const [first] = (await once(lines, "line")) as [string];
+  // Listening before the wait: several lines may come at once.
   const logs: string[] = [];
   lines.on("line", (line) => logs.push(line));
+  await once(lines, "line");
+  const first = logs.shift() ?? "";
   const urls = Object.fromEntries((JSON.parse(first) as Endpoint[]).map(({ label, url }) => [label, url]));
   return { child, port: Number(new URL(urls.MQTT ?? "").port), urls, logs };
 }
