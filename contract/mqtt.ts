@@ -188,8 +188,10 @@ export const mqttActions = {
     }),
   ),
   "message.read": operation<MqttMessage | null>()(z.strictObject({ id: z.int() })),
-  /** Forgets counts and history; retained messages stay. */
+  /** Counts and history begin anew; retained messages stay. */
   "history.clear": operation<{ readonly cleared: number }>()(none),
+  /** Brings back what was cleared last, with what came since; false where it is gone after some seconds. */
+  "history.restore": operation<{ readonly restored: boolean }>()(none),
   /** Recorded messages, oldest first, a JSON object a line: `{at, topic, qos, retain, publisher, payload (base64), properties}`. */
   "history.export": exportAction({
     filter: topicFilter.default("#"),

@@ -107,6 +107,7 @@ export function mqttHandlers({
     }),
     "message.read": ({ id }) => recorder.find(id)?.whole() ?? null,
     "history.clear": () => ({ cleared: recorder.clear() }),
+    "history.restore": () => ({ restored: recorder.restore() }),
     "history.export": (query) => exportHistory(recorder, query),
     async "retained.clear"({ filter }) {
       const found = await engine.bus.retained.matching(filter);

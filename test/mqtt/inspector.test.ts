@@ -189,6 +189,42 @@ describe("what the page asks for", () => {
     expect(told()).toHaveLength(1);
   });
 
+  it("[MQTT-139] counts and history are cleared, and brought back with what came since", async () => {
+    const broker = await startBroker();
+    const shown = async () => {
+      const { messages, kept } = await broker.act("topic.history", { filter: "#" });
+      const { nodes } = await broker.act("topic.children", { topic: "a" });
+      const counts = nodes.map(({ name, count, last }) => [name, count, last?.preview]);
+      return { starts: messages.map(({ start }) => atob(start)), kept, counts };
+    };
+    for (const [topic, payload] of [
+      ["a/b", "1"],
+      ["a/b", "2"],
+      ["a/c", "3"],
+    ] as const)
+      await broker.act("publish", { topic, payload });
+    expect(await broker.act("history.clear", {})).toEqual({ cleared: 3 });
+    expect(await shown()).toEqual({ starts: [], kept: 0, counts: [] });
+    for (const [topic, payload] of [
+      ["a/b", "4"],
+      ["a/b/d", "5"],
+      ["a/e", "6"],
+    ] as const)
+      await broker.act("publish", { topic, payload });
+    expect(await broker.act("history.restore", {})).toEqual({ restored: true });
+    expect(await shown()).toEqual({
+      starts: ["6", "5", "4", "3", "2", "1"],
+      kept: 6,
+      counts: [
+        ["b", 4, "4"],
+        ["c", 1, "3"],
+        ["e", 1, "6"],
+      ],
+    });
+    expect((await broker.act("topic.history", { filter: "a/b" })).messages.map(({ start }) => atob(start))).toEqual(["4", "2", "1"]);
+    expect(await broker.act("history.restore", {})).toEqual({ restored: false });
+  });
+
   it("[MQTT-125] disconnects a client with a reason, or without a word", async () => {
     const broker = await startBroker();
     const told = await connectWire(broker, 5, { clientId: "told" });

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { mqttActions } from "../../../contract/mqtt.ts";
 import { attempt, notifyDone } from "../components/notify.tsx";
 import { useRemembered } from "../components/use-remembered.ts";
@@ -40,6 +40,8 @@ export function MqttLive() {
   const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
   const [pausedAt, setPausedAt] = useState<{ readonly messages: number; readonly unrecorded: number }>();
   const running = service?.status.state === "running";
+  /** Only what was cleared last can be brought back. */
+  const withdrawUndo = useRef<() => void>(undefined);
 
   // Until a row is chosen, and while its topic is another one, the newest message is shown.
   const chosen = shown.messages.find(({ id }) => id === chosenId);
@@ -68,15 +70,29 @@ export function MqttLive() {
     setPausedAt(pausedAt ? undefined : { messages: figures?.messagesIn ?? 0, unrecorded: figures?.unrecorded ?? 0 });
   };
   useSpace(togglePause);
+  const beginAnew = (next: TopicScope) => {
+    branches.reset();
+    history.reset();
+    setScope(next);
+    setPicked(next !== noScope);
+    setChosenId(undefined);
+  };
+  const restore = (shown: TopicScope) =>
+    attempt(
+      client.action(mqttActions, "mqtt", "history.restore").then(({ restored }) => {
+        if (restored) beginAnew(shown);
+        else notifyDone("What was cleared is gone by now.");
+      }),
+    );
   const clearHistory = () =>
     attempt(
       client.action(mqttActions, "mqtt", "history.clear").then(({ cleared }) => {
-        branches.reset();
-        history.reset();
-        setScope(noScope);
-        setPicked(false);
-        setChosenId(undefined);
-        notifyDone(`Forgot ${formatCountOf(cleared, "message")}; retained messages stay.`);
+        beginAnew(noScope);
+        withdrawUndo.current?.();
+        withdrawUndo.current = notifyDone(`Cleared ${formatCountOf(cleared, "message")}; retained messages stay.`, {
+          title: "Undo",
+          run: () => void restore(scope),
+        });
       }),
     );
   const openDraft = (next: PublishDraft) => {

@@ -62,8 +62,8 @@ export function MqttStrip(props: MqttStripProps) {
           `in ${formatRate(flow.inPerSecond)}/s · out ${formatRate(flow.outPerSecond)}/s · retained ${formatCount(figures.retained)}`}
       </span>
       <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
-      <Tooltip label="Forget counts and history">
-        <ActionIcon aria-label="Forget counts and history" disabled={!running} onClick={props.onClear}>
+      <Tooltip label="Clear counts and history">
+        <ActionIcon aria-label="Clear counts and history" disabled={!running} onClick={props.onClear}>
           <IconTrash size={15} stroke={1.5} />
         </ActionIcon>
       </Tooltip>

@@ -1,20 +1,13 @@
 import type { TrafficSink } from "../../core/service.ts";
 import type { PublishPacket } from "../codec/packet.ts";
-import { createTopicMatcher, hasWildcard } from "../codec/topic.ts";
 import type { Connection } from "../engine/connection.ts";
 import type { Message } from "../engine/message.ts";
+import { type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
-import { TopicHistory } from "./topic-history.ts";
-import type { TopicNode } from "./topic-node.ts";
-import { TopicTree, type TopicTreeLimits } from "./topic-tree.ts";
+import type { TopicTree } from "./topic-tree.ts";
 
-export interface RecorderLimits extends TopicTreeLimits {
+export interface RecorderLimits extends KeptMessagesLimits {
   readonly recordedPerSecond: number;
-  readonly recordedMessages: number;
-  readonly recordedBytes: number;
-  /** Of one topic, so that a busy one does not push out all others. */
-  readonly recordedTopicMessages: number;
-  readonly recordedTopicBytes: number;
   readonly recordedPayloadBytes: number;
 }
 
@@ -24,6 +17,8 @@ const floodFactor = 2;
 const sampledPart = 5;
 /** Deliveries followed one by one. */
 const deliveriesPerSecond = 20_000;
+/** How long what was cleared can be brought back: longer than the page offers it. */
+const restorableMs = 15_000;
 /** A row whose acknowledgements do not come is shown as it stands. */
 const settleAfterMs = 5_000;
 
@@ -32,20 +27,15 @@ const settleAfterMs = 5_000;
  * and acknowledged them.
  */
 export class MessageRecorder {
-  readonly tree: TopicTree;
-  /** Messages that were only counted. */
-  unrecorded = 0;
+  private messages: KeptMessages;
+  /** What was cleared last, until it cannot be brought back any more. */
+  private cleared: { readonly messages: KeptMessages; readonly at: number } | undefined = undefined;
   private budget: number;
   /** Since the last tick. */
   private counted = 0;
   /** Following a message costs more the more clients it goes to. */
   private deliveryBudget = deliveriesPerSecond;
   private now = Date.now();
-  private bytes = 0;
-  /** The oldest first. */
-  private readonly byId = new Map<number, MessageRecord>();
-  private byAge: Iterator<MessageRecord> = this.byId.values();
-  newestId = 0;
   private open = new Set<MessageRecord>();
   /** Recorded, but their deliveries are not followed: how many they matched is known after they were routed. */
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
@@ -57,14 +47,27 @@ export class MessageRecorder {
   constructor(traffic: TrafficSink, limits: RecorderLimits) {
     this.traffic = traffic;
     this.limits = limits;
-    this.tree = new TopicTree(limits);
+    this.messages = new KeptMessages(limits);
     this.budget = limits.recordedPerSecond;
     this.context = { payloadLimit: limits.recordedPayloadBytes, onAcknowledged: (record) => this.settle(record) };
     this.timer = setInterval(() => this.tick(), tickMs);
   }
 
   get kept(): number {
-    return this.byId.size;
+    return this.messages.size;
+  }
+
+  get tree(): TopicTree {
+    return this.messages.tree;
+  }
+
+  /** Messages that were only counted. */
+  get unrecorded(): number {
+    return this.messages.unrecorded;
+  }
+
+  get newestId(): number {
+    return this.messages.newestId;
   }
 
   published(message: Message, connection: Connection | undefined, packet: PublishPacket | undefined): void {
@@ -73,7 +76,7 @@ export class MessageRecorder {
     if (message.topic.startsWith("$SYS/")) return;
     this.counted++;
     if (this.budget < 1) {
-      this.unrecorded++;
+      this.messages.unrecorded++;
       return;
     }
     this.budget--;
@@ -89,7 +92,7 @@ export class MessageRecorder {
     const record = new MessageRecord(this.traffic.nextId(), topic, message, origin, this.context);
     if (this.deliveryBudget > 0) message.trace = record;
     else this.unfollowed.push({ record, message });
-    this.keep(record, node);
+    this.messages.keep(record, node);
   }
 
   routed(message: Message): void {
@@ -97,7 +100,7 @@ export class MessageRecorder {
     if (!(record instanceof MessageRecord)) return;
     record.matched = message.matched;
     this.deliveryBudget -= record.deliveredCount;
-    this.countAgain(record);
+    (this.messages.find(record.id) ? this.messages : this.cleared?.messages)?.countAgain(record);
     if (record.waiting) {
       this.open.add(record);
       this.traffic.touch(record);
@@ -114,54 +117,6 @@ export class MessageRecorder {
     this.traffic.touch(record);
   }
 
-  private keep(record: MessageRecord, node: TopicNode | undefined): void {
-    this.byId.set(record.id, record);
-    this.newestId = record.id;
-    record.countedBytes = record.heldBytes;
-    this.bytes += record.countedBytes;
-    const { recordedMessages, recordedBytes, recordedTopicMessages, recordedTopicBytes } = this.limits;
-    if (node) {
-      node.history ??= new TopicHistory();
-      const { history } = node;
-      record.history = history;
-      history.add(record);
-      while (history.count > recordedTopicMessages || (history.bytes > recordedTopicBytes && history.count > 1)) {
-        this.forget(history.oldest as MessageRecord);
-      }
-    }
-    while (this.byId.size > recordedMessages || this.bytes > recordedBytes) {
-      const oldest = this.oldest();
-      if (!oldest) break;
-      this.forget(oldest);
-    }
-  }
-
-  private oldest(): MessageRecord | undefined {
-    const next = this.byAge.next();
-    if (!next.done) return next.value;
-    this.byAge = this.byId.values();
-    return this.byAge.next().value;
-  }
-
-  /** Always the oldest of its topic. */
-  private forget(record: MessageRecord): void {
-    this.byId.delete(record.id);
-    record.history?.removeOldest();
-    record.history = undefined;
-    this.bytes -= record.countedBytes;
-    record.countedBytes = 0;
-  }
-
-  /** Its deliveries take memory too. */
-  private countAgain(record: MessageRecord): void {
-    // It has left already.
-    if (record.countedBytes === 0) return;
-    const more = record.heldBytes - record.countedBytes;
-    record.countedBytes += more;
-    this.bytes += more;
-    if (record.history) record.history.bytes += more;
-  }
-
   private tick(): void {
     const now = Date.now();
     const elapsedMs = Math.min(1_000, Math.max(1, now - this.now));
@@ -173,10 +128,10 @@ export class MessageRecorder {
     this.counted = 0;
     this.budget = flooded ? perTick / sampledPart : Math.min(recordedPerSecond, this.budget + perTick);
     this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * elapsedMs) / 1_000);
-    this.tree.settle();
+    this.messages.tree.settle();
     this.tellUnfollowed();
-    // An iterator that rests holds every earlier state of the map.
-    this.byAge = this.byId.values();
+    this.messages.rest();
+    if (this.cleared && now - this.cleared.at > restorableMs) this.cleared = undefined;
     for (const record of this.open) {
       if (this.now - record.at < settleAfterMs) break;
       this.settle(record);
@@ -195,75 +150,39 @@ export class MessageRecorder {
   }
 
   find(id: number): MessageRecord | undefined {
-    return this.byId.get(id);
+    return this.messages.find(id);
   }
 
   /** Newest first. */
-  history(filter: string, options: { text: string; before: number | undefined; limit: number }): MessageRecord[] {
-    const before = options.before ?? Number.POSITIVE_INFINITY;
-    const text = Buffer.from(options.text, "utf8").toString("latin1");
-    const found: MessageRecord[] = [];
-    for (const record of this.newestFirst(filter)) {
-      if (record.id >= before || (text !== "" && !record.payloadHas(text))) continue;
-      found.push(record);
-      if (found.length === options.limit) break;
-    }
-    return found;
-  }
-
-  private *newestFirst(filter: string): Generator<MessageRecord> {
-    const node = hasWildcard(filter) ? undefined : this.tree.node(filter);
-    if (node) {
-      if (node.history) yield* node.history.newestFirst();
-      return;
-    }
-    const matches = rememberedMatcher(filter);
-    const records = [...this.byId.values()];
-    for (let index = records.length - 1; index >= 0; index--) {
-      const record = records[index] as MessageRecord;
-      if (matches(record.topic)) yield record;
-    }
+  history(filter: string, options: HistoryOptions): MessageRecord[] {
+    return this.messages.history(filter, options);
   }
 
   /** Oldest first, with ids beyond `from` and up to `to`. */
-  *between(filter: string, from: number, to: number): Iterable<MessageRecord> {
-    const matches = rememberedMatcher(filter);
-    for (const record of this.byId.values()) {
-      if (record.id > to) return;
-      if (record.id > from && matches(record.topic)) yield record;
-    }
+  between(filter: string, from: number, to: number): Iterable<MessageRecord> {
+    return this.messages.between(filter, from, to);
   }
 
+  /** Counts and history begin anew; for a while what there was can be brought back. */
   clear(): number {
-    const cleared = this.byId.size;
-    for (const record of this.byId.values()) {
-      record.history = undefined;
-      record.countedBytes = 0;
-    }
-    this.byId.clear();
-    this.byAge = this.byId.values();
-    this.bytes = 0;
-    this.unrecorded = 0;
-    this.tree.clear();
-    return cleared;
+    const { messages } = this;
+    this.cleared = { messages, at: this.now };
+    this.messages = new KeptMessages(this.limits);
+    return messages.size;
+  }
+
+  /** What was cleared last, with what came since. False where it is gone. */
+  restore(): boolean {
+    const { cleared } = this;
+    if (!cleared) return false;
+    this.cleared = undefined;
+    cleared.messages.absorb(this.messages);
+    this.messages = cleared.messages;
+    return true;
   }
 
   close(): void {
     clearInterval(this.timer);
     for (const record of this.open) this.settle(record);
   }
-}
-
-/** A topic has many messages: each is compared once. */
-function rememberedMatcher(filter: string): (topic: string) => boolean {
-  const matches = createTopicMatcher(filter);
-  const known = new Map<string, boolean>();
-  return (topic) => {
-    let answer = known.get(topic);
-    if (answer === undefined) {
-      answer = matches(topic);
-      known.set(topic, answer);
-    }
-    return answer;
-  };
 }

@@ -53,6 +53,24 @@ export class TopicNode {
     return this.byName.items();
   }
 
+  /** Messages on exactly this topic. */
+  ownCount(): number {
+    let own = this.count;
+    for (const child of this.children?.values() ?? []) own -= child.count;
+    return own;
+  }
+
+  /** Counts on with the messages of the same topic in a tree that was begun later. */
+  absorb(newer: TopicNode, own: number): void {
+    newer.settle();
+    this.last = undefined;
+    this.lastStart = newer.lastStart;
+    this.lastBytes = newer.lastBytes;
+    this.lastQos = newer.lastQos;
+    this.lastAt = newer.lastAt;
+    for (let at: TopicNode | undefined = this; at; at = at.parent) at.count += own;
+  }
+
   settle(): void {
     const { last } = this;
     if (!last) return;

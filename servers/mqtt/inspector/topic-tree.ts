@@ -25,7 +25,7 @@ export class TopicTree {
   /** Topics of the broker's own figures. */
   systemTopics = 0;
   bytes = 0;
-  private root = new TopicNode("", undefined);
+  private readonly root = new TopicNode("", undefined);
   private readonly byTopic = new Map<string, TopicNode>();
   /** Made when someone searches. */
   private inOrder: SortedList<TopicNode> | undefined = undefined;
@@ -107,14 +107,15 @@ export class TopicTree {
     );
   }
 
-  clear(): void {
-    this.root = new TopicNode("", undefined);
-    this.byTopic.clear();
-    this.inOrder = undefined;
-    this.unsettled = [];
-    this.uncounted = 0;
-    this.systemTopics = 0;
-    this.bytes = 0;
+  /** Counts on with those of a tree that was begun later. */
+  absorb(newer: TopicTree): void {
+    for (const node of newer.byTopic.values()) {
+      const own = node.ownCount();
+      const ours = this.byTopic.get(node.topic) ?? this.add(node.topic);
+      if (ours) ours.absorb(node, own);
+      else this.uncounted += own;
+    }
+    this.uncounted += newer.uncounted;
   }
 }
 
