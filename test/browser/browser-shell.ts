@@ -8,9 +8,16 @@ export interface BrowserShell {
   readonly origin: string;
 }
 
+export interface BrowserShellOptions {
+  /** Behind the port's, which is a free one. */
+  readonly flags?: readonly string[];
+  readonly dataDir?: string;
+}
+
 /** Backlot without a window of its own, with one service on a free port, and its dashboard in Chromium. */
-export async function openBrowserShell(service: string): Promise<BrowserShell> {
-  const run = startBacklot(["--headless", "--json", "--dashboard-port", "0", "--only", service, `--${service}-port`, "0"]);
+export async function openBrowserShell(service: string, { flags = [], dataDir }: BrowserShellOptions = {}): Promise<BrowserShell> {
+  const args = ["--headless", "--json", "--dashboard-port", "0", "--only", service, `--${service}-port`, "0", ...flags];
+  const run = startBacklot(args, dataDir === undefined ? {} : { dataDir });
   const { dashboard } = await run.ready();
   const running = await run.state(service, "running");
   const browser = await chromium.launch({

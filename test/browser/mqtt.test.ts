@@ -1,0 +1,97 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+
+/** One port is enough. */
+const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
+
+const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
+
+async function publish(page: Page, topic: string, everySeconds?: string): Promise<void> {
+  await page.getByRole("button", { name: "Publish…", exact: true }).click();
+  await page.getByRole("textbox", { name: "Topic", exact: true }).fill(topic);
+  if (everySeconds === undefined) await page.getByRole("button", { name: "Publish", exact: true }).click();
+  else {
+    await page.getByRole("switch", { name: "Repeat every" }).click();
+    await page.getByRole("textbox", { name: "Seconds between repeats" }).fill(everySeconds);
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+  }
+}
+
+it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, and goes on while another tab is shown", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  await tab(page, "Try");
+  await page.getByRole("textbox", { name: "Topic filter" }).fill("test/#");
+  await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+  await page.getByText("SUBACK 0x01 QoS 1 granted").waitFor();
+  await page.getByText("QoS 2", { exact: true }).first().click();
+  await page.getByRole("button", { name: "Publish", exact: true }).click();
+  await page.getByText("PUBCOMP 0x00 success").waitFor();
+  const received = page.getByRole("list", { name: "Received messages, newest first" }).getByRole("listitem");
+  await received.filter({ hasText: "test/topic" }).waitFor();
+  await tab(page, "Live");
+  await page.getByRole("option", { name: /^dashboard/ }).waitFor();
+  await publish(page, "test/other");
+  await page.getByText("Published to 1 subscription.").waitFor();
+  await page.keyboard.press("Escape");
+  await tab(page, "Try");
+  await received.filter({ hasText: "test/other" }).waitFor();
+  await page.getByRole("button", { name: "Unsubscribe from test/#" }).click();
+  await page.getByRole("list", { name: "Subscriptions" }).waitFor({ state: "detached" });
+}, 60_000);
+
+it("[MQTT-135] a repeated message goes on when the page is left, and is stopped from the strip", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  await publish(page, "lab/clock", "0.05");
+  const repeating = page.getByText(/^lab\/clock every .*, [\d,]+ sent$/);
+  await repeating.waitFor();
+  await tab(page, "Logs");
+  await page.reload();
+  await tab(page, "Live");
+  await repeating.waitFor();
+  await page.getByRole("button", { name: /^Stop lab\/clock/ }).click();
+  await repeating.waitFor({ state: "detached" });
+}, 60_000);
+
+it("[MQTT-107] [MQTT-108] a user is added by name and password, which the form never shows again and the settings file never holds", async () => {
+  const dataDir = temporaryDir();
+  const { page } = await openBrowserShell("mqtt", { flags, dataDir });
+  await tab(page, "Config");
+  await page.getByRole("button", { name: "Add a user" }).click();
+  await page.getByRole("textbox", { name: "Name of user 1" }).fill("ada");
+  await page.getByLabel("Password of ada", { exact: true }).fill("open, sesame");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved 1 change").waitFor();
+  await page.reload();
+  const password = page.getByLabel("Password of ada", { exact: true });
+  await password.waitFor();
+  expect([await password.inputValue(), await password.getAttribute("placeholder")]).toEqual(["", "set; type to change it"]);
+  expect(await page.content()).not.toContain("sesame");
+  const settings = readFileSync(path.join(dataDir, "settings.json"), "utf8");
+  expect(settings).toContain("ada:$scrypt$");
+  expect(settings).not.toContain("sesame");
+}, 60_000);
+
+it("[MQTT-131] a file larger than a frame is handed over and replayed, and what came of it is cleared and brought back", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const file = path.join(temporaryDir(), "recorded.jsonl");
+  const line = (index: number) => JSON.stringify({ at: index, topic: `replayed/${index % 3}`, payload: btoa("x".repeat(60)) });
+  writeFileSync(file, Array.from({ length: 12_000 }, (_, index) => `${line(index)}\n`).join(""));
+  await publish(page, "first");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Replay a file…" }).click();
+  await page.setInputFiles("input[type=file]", file);
+  await page.getByText("At once", { exact: true }).click();
+  await page.getByRole("button", { name: "Replay 12,000" }).click();
+  await page.getByRole("button", { name: "Close", exact: true }).click();
+  const replayed = page.getByRole("treeitem", { name: /^replayed 12,000/ });
+  await replayed.waitFor();
+  await page.getByRole("button", { name: "Clear counts and history" }).click();
+  await replayed.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await replayed.waitFor();
+}, 60_000);
