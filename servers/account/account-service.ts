@@ -6,7 +6,7 @@ import { accountConfig } from "./account-config.ts";
 import { accountSnippets } from "./account-snippets.ts";
 
 const endpointsAt = (port: number, openToLan: boolean): readonly Endpoint[] =>
-  reachableEndpoints(openToLan, (host) => ({ label: "HTTP", url: `http://${host}:${port}` }));
+  reachableEndpoints(openToLan, (host) => [{ label: "HTTP", url: `http://${host}:${port}` }]);
 
 export const accountService = defineService({
   id: "account",

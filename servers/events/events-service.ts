@@ -5,10 +5,11 @@ import { defineService } from "../core/service.ts";
 import { eventsConfig } from "./events-config.ts";
 import { eventsSnippets } from "./events-snippets.ts";
 
-const endpointsAt = (port: number, openToLan: boolean): readonly Endpoint[] => [
-  ...reachableEndpoints(openToLan, (host) => ({ label: "Collect", url: `http://${host}:${port}/events` })),
-  ...reachableEndpoints(openToLan, (host) => ({ label: "Stats", url: `http://${host}:${port}/stats` })),
-];
+const endpointsAt = (port: number, openToLan: boolean): readonly Endpoint[] =>
+  reachableEndpoints(openToLan, (host) => [
+    { label: "Collect", url: `http://${host}:${port}/events` },
+    { label: "Stats", url: `http://${host}:${port}/stats` },
+  ]);
 
 export const eventsService = defineService({
   id: "events",

@@ -6,7 +6,7 @@ import { httpConfig } from "./http-config.ts";
 import { httpSnippets } from "./http-snippets.ts";
 
 const endpointsAt = (port: number, openToLan: boolean): readonly Endpoint[] =>
-  reachableEndpoints(openToLan, (host) => ({ label: "HTTP", url: `http://${host}:${port}` }));
+  reachableEndpoints(openToLan, (host) => [{ label: "HTTP", url: `http://${host}:${port}` }]);
 
 export const httpService = defineService({
   id: "http",

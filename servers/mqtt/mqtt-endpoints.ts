@@ -20,7 +20,13 @@ export const listenerPorts = (config: PortConfig): ListenerPorts => ({
 });
 
 export function mqttEndpoints({ mqtt, webSocket, mqtts, secureWebSocket }: ListenerPorts, openToLan: boolean): readonly Endpoint[] {
-  const at = (label: string, scheme: string, port: number | undefined) =>
-    port === undefined ? [] : reachableEndpoints(openToLan, (host) => ({ label, url: `${scheme}://${host}:${port}` }));
-  return [...at("MQTT", "mqtt", mqtt), ...at("WS", "ws", webSocket), ...at("MQTTS", "mqtts", mqtts), ...at("WSS", "wss", secureWebSocket)];
+  const listeners = [
+    ["MQTT", "mqtt", mqtt],
+    ["WS", "ws", webSocket],
+    ["MQTTS", "mqtts", mqtts],
+    ["WSS", "wss", secureWebSocket],
+  ] as const;
+  return reachableEndpoints(openToLan, (host) =>
+    listeners.flatMap(([label, scheme, port]) => (port === undefined ? [] : [{ label, url: `${scheme}://${host}:${port}` }])),
+  );
 }

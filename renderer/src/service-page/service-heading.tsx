@@ -1,11 +1,10 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
-import { CopyButton } from "../components/copy-button.tsx";
 import { Since } from "../components/since.tsx";
 import { StateLabel } from "../components/status-shape.tsx";
 import type { useServiceOperations } from "../components/use-service-operations.ts";
-import { isPickedAtStart, urlText } from "../format/address.ts";
+import { EndpointChips } from "./endpoint-chips.tsx";
 import styles from "./service-page.module.css";
 import { serviceTabs } from "./service-tabs.tsx";
 
@@ -24,15 +23,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
       <h1 className={styles.title}>{title}</h1>
       <StateLabel state={status.state} />
       <Since status={status} />
-      <div className={styles.chips}>
-        {endpoints.map(({ label, url }) => (
-          <span key={label + url} className={styles.chip} data-planned={!running || undefined}>
-            {endpoints.length > 1 && <span className={styles.label}>{label}</span>}
-            <code title={running ? url : `${urlText(url)} once started`}>{urlText(url)}</code>
-            {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
-          </span>
-        ))}
-      </div>
+      <EndpointChips endpoints={endpoints} running={running} />
       {openToLan && (
         <span className={styles.lan}>
           <IconWifi size={14} stroke={1.5} />
