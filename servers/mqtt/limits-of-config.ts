@@ -8,13 +8,13 @@ const ownFiles = 64;
 const clientsPart = 0.95;
 
 /** What the configuration allows, as far as the system does: `openFiles` is its limit for this process. */
-export function limitsOfConfig(config: MqttConfig, openFiles: number, log: Pick<Log, "warning">): EngineLimits {
+export function limitsOfConfig(config: MqttConfig, openFiles: number, log: Pick<Log, "info">): EngineLimits {
   const { packetBytes, ...limits } = config;
   const sockets = Math.max(ownFiles, Math.min(2 * config.clients, openFiles - ownFiles));
   const clients = Math.min(config.clients, Math.floor(sockets * clientsPart));
   if (clients < config.clients) {
     const [places, files] = [clients, openFiles].map((count) => count.toLocaleString("en"));
-    log.warning(`${places} clients may connect at once and not more: the system allows ${files} open files (raise it with ulimit -n).`);
+    log.info(`${places} clients may connect at once and not more: the system allows ${files} open files (raise it with ulimit -n).`);
   }
   return { ...limits, maximumPacketSize: packetBytes, sockets, clients };
 }

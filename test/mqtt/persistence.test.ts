@@ -149,7 +149,7 @@ describe("persistence", () => {
     const bus = await createAedesBus({ retained, store });
     const config = mqttConfig.parse({});
     const engine = new Engine({
-      limits: limitsOfConfig(config, Number.POSITIVE_INFINITY, { warning: ignored }),
+      limits: limitsOfConfig(config, Number.POSITIVE_INFINITY, { info: ignored }),
       access: createAccessControl({ anonymous: true, users: await loadUsers([]), rules: [] }),
       bus,
       store,
