@@ -69,7 +69,7 @@ it.each(["without a store", "with a store"])("every client gets its packets whol
     if (how === "with a store") scheduler.beforeWrite = () => {};
     const clients = Array.from({ length: 5 }, (_, index) => {
       const receiver = new Receiver(index === 1);
-      const output = new Output(receiver, scheduler, 1 << 30);
+      const output = new Output(receiver, scheduler, 1 << 30, { relieved() {} });
       const target = { output, v5: false, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
       return { receiver, output, target, wanted: [] as Buffer[], frozen: false };
     });
@@ -122,7 +122,7 @@ it("a message for many is in memory once, however many have yet to read it", () 
     const message = new Message({ topic: "t", payload: Buffer.alloc(payloadBytes), qos: 0, retain: false });
     message.fannedOut = true;
     for (let client = 0; client < 100; client++) {
-      const output = new Output(new Noting(true), scheduler, 1 << 30);
+      const output = new Output(new Noting(true), scheduler, 1 << 30, { relieved() {} });
       writePublish(
         { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined },
         message,

@@ -108,8 +108,8 @@ describe("retained messages", () => {
     expect(await broker.act("retained.clear", { filter: "#" })).toEqual({ cleared: 1 });
   });
 
-  it("[MQTT-67] many come to a slow client as it takes them, none lost", async () => {
-    const broker = await startBroker({ unreadBytes: 4_096 });
+  it.each([false, true])("[MQTT-67] many come to a slow client as it takes them, none lost, persistence %s", async (persistence) => {
+    const broker = await startBroker({ unreadBytes: 4_096, persistence });
     const publisher = await connectWire(broker, 5);
     const count = 3_000;
     for (let index = 0; index < count; index++) publisher.publish(`many/${index}`, "x".repeat(100), retain);

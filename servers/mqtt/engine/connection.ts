@@ -84,7 +84,7 @@ export class Connection {
     this.engine = engine;
     this.transport = transport;
     this.origin = origin;
-    this.output = new Output(transport, engine.scheduler, engine.limits.unreadBytes);
+    this.output = new Output(transport, engine.scheduler, engine.limits.unreadBytes, this);
     this.decoder = new PacketDecoder(engine.limits.maximumPacketSize);
     this.openedAt = this.lastPacketAt = Date.now();
   }
@@ -164,8 +164,11 @@ export class Connection {
 
   /** The transport has taken what was pending. */
   drained(): void {
-    this.output.drained();
-    if (this.output.congested) return;
+    this.output.settle();
+  }
+
+  relieved(): void {
+    if (this.state === "closed") return;
     if (this.heldForReading) {
       this.heldForReading = false;
       this.release();

@@ -19,6 +19,11 @@ export interface Transport {
 /** Shared bytes up to here are copied behind what is there; more are worth a write of their own. */
 const copiedBytes = 16_384;
 
+export interface OutputOwner {
+  /** The client is no longer behind by more than its limit. */
+  relieved(): void;
+}
+
 export class Output {
   /** Behind the client by more than its limit: QoS 0 is dropped, the rest waits in the queue. */
   congested = false;
@@ -43,11 +48,13 @@ export class Output {
   private readonly transport: Transport;
   private readonly scheduler: FlushScheduler;
   private readonly limitBytes: number;
+  private readonly owner: OutputOwner;
 
-  constructor(transport: Transport, scheduler: FlushScheduler, limitBytes: number) {
+  constructor(transport: Transport, scheduler: FlushScheduler, limitBytes: number, owner: OutputOwner) {
     this.transport = transport;
     this.scheduler = scheduler;
     this.limitBytes = limitBytes;
+    this.owner = owner;
   }
 
   get pendingBytes(): number {
@@ -133,11 +140,14 @@ export class Output {
       for (const bytes of full) if (!this.write(bytes)) this.scheduler.sharedInUse = true;
     }
     this.flushCurrent();
+    if (this.congested) this.settle();
   }
 
-  /** The system has taken what was pending. */
-  drained(): void {
+  /** To be called when less is pending than before: who waited may go on. */
+  settle(): void {
+    const wasCongested = this.congested;
     this.congested = this.pendingBytes > this.limitBytes;
+    if (wasCongested && !this.congested) this.owner.relieved();
   }
 
   /** Everything from now on leaves `delayMs` later; 0 ends that. */
@@ -157,7 +167,7 @@ export class Output {
       this.heldBytes -= bytes.length;
       this.transport.write(bytes);
     }
-    this.drained();
+    this.settle();
   }
 
   /** Full before the end of the tick: written at once, or where nothing may leave before that, set aside. */
@@ -173,7 +183,7 @@ export class Output {
     this.fullBytes += bytes.length;
     this.slab = this.shared = undefined;
     this.end = this.sharedStart = this.sharedEnd = 0;
-    this.congested = this.pendingBytes > this.limitBytes;
+    if (this.pendingBytes > this.limitBytes) this.congested = true;
   }
 
   private flushCurrent(): void {
@@ -188,7 +198,7 @@ export class Output {
       this.end = 0;
       if (this.write(slab.subarray(0, end))) this.release(slab);
     } else return;
-    this.congested = this.pendingBytes > this.limitBytes;
+    if (this.pendingBytes > this.limitBytes) this.congested = true;
   }
 
   /** True when the memory may be used again: the bytes are out already, or copied. */
@@ -226,7 +236,7 @@ export class Output {
       }
       this.heldBytes -= bytes.length;
       this.transport.write(bytes);
-      this.drained();
+      this.settle();
     }, this.delayMs).unref();
   }
 }
