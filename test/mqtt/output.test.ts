@@ -150,7 +150,7 @@ it("little that waits for a slow client holds little memory", () => {
   }
   const slow = new Noting(true);
   const targets = [slow, new Receiver(false)].map((receiver) => {
-    const output = new Output(receiver, scheduler, 1 << 30);
+    const output = new Output(receiver, scheduler, 1 << 30, { relieved() {} });
     return { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
   });
   for (let tick = 0; tick < 1_000; tick++) {
