@@ -32,3 +32,36 @@ export class RetainedFeed {
     this.position++;
   }
 }
+
+/** Other clients have their turn after so long, and after so many messages. */
+const turnMs = 5;
+const turnMessages = 1_000;
+
+/** The feeds of one client, one after the other: a hundred thousand messages for it hold up nobody else. */
+export class RetainedFeeds {
+  private readonly feeds: RetainedFeed[] = [];
+
+  add(feed: RetainedFeed): void {
+    this.feeds.push(feed);
+  }
+
+  /** Hands items to `take`, which refuses one by answering false, until there are no more or the turn is over. */
+  give(take: (item: RetainedItem) => boolean): "all given" | "refused" | "turn over" {
+    const startedAt = performance.now();
+    let given = 0;
+    for (let feed = this.feeds[0]; feed; feed = this.feeds[0]) {
+      const item = feed.peek();
+      if (!item) {
+        this.feeds.shift();
+        // To look for none may take as long as to send many.
+        if (performance.now() - startedAt > turnMs) return this.feeds.length > 0 ? "turn over" : "all given";
+        continue;
+      }
+      if (given === turnMessages) return "turn over";
+      if (!take(item)) return "refused";
+      feed.advance();
+      given++;
+    }
+    return "all given";
+  }
+}

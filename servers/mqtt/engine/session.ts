@@ -8,7 +8,7 @@ import type { EngineObserver } from "./engine-options.ts";
 import type { Figures } from "./figures.ts";
 import { InflightTable } from "./inflight-table.ts";
 import type { Message } from "./message.ts";
-import type { RetainedFeed } from "./retained-feed.ts";
+import { type RetainedFeed, RetainedFeeds, type RetainedItem } from "./retained-feed.ts";
 import type { SessionStore, StoredDelivery } from "./session-store.ts";
 import type { Subscription } from "./subscription.ts";
 import { fits } from "./write-publish.ts";
@@ -56,7 +56,8 @@ export class Session {
   private lastOrder = 0;
   /** Of `inflight`, those not sent again yet after a reconnect. */
   private unsent: Delivery[] = [];
-  private feeds: RetainedFeed[] | undefined = undefined;
+  private feeds: RetainedFeeds | undefined = undefined;
+  private pumpsLater = false;
   private readonly context: SessionContext;
 
   constructor(clientId: string, v5: boolean, context: SessionContext) {
@@ -207,9 +208,9 @@ export class Session {
 
   /** Retained messages of a new subscription: sent as the client takes them. */
   feed(feed: RetainedFeed): void {
-    this.feeds ??= [];
-    this.feeds.push(feed);
-    this.pump();
+    this.feeds ??= new RetainedFeeds();
+    this.feeds.add(feed);
+    if (!this.pumpsLater) this.pump();
   }
 
   /** Sends what waits, as far as the client's window and its reading allow. */
@@ -218,25 +219,36 @@ export class Session {
     if (!connection) return;
     while (this.unsent.length > 0 && this.windowOpen(connection)) this.sendAgain(this.unsent.shift() as Delivery, connection);
     if (this.unsent.length > 0) return;
-    while (this.feeds) {
-      const feed = this.feeds[0];
-      const next = feed?.peek();
-      if (!feed || !next) {
-        this.feeds.shift();
-        if (this.feeds.length === 0) this.feeds = undefined;
-        continue;
-      }
-      if (next.qos === 0 ? connection.output.congested : !(this.windowOpen(connection) && this.hasRoomInFlight())) return;
-      feed.advance();
-      if (next.qos > 0) {
-        this.start(new Delivery(next.message, next.qos, true, next.identifiers, undefined), connection);
-        continue;
-      }
-      const result = connection.sendMessage(next.message, 0, true, next.identifiers, 0, false);
-      if (result !== "sent") this.drop(next.message, result);
+    if (this.feeds) {
+      const outcome = this.feeds.give((item) => this.sendRetained(item, connection));
+      if (outcome === "turn over") this.pumpLater();
+      if (outcome !== "all given") return;
+      this.feeds = undefined;
     }
     while (this.queue.length > 0 && this.windowOpen(connection) && this.hasRoomInFlight())
       this.start(this.queue.shift() as Delivery, connection);
+  }
+
+  private pumpLater(): void {
+    if (this.pumpsLater) return;
+    this.pumpsLater = true;
+    setImmediate(() => {
+      this.pumpsLater = false;
+      this.pump();
+    });
+  }
+
+  /** False where the client's window or its reading do not allow it now. */
+  private sendRetained({ message, qos, identifiers }: RetainedItem, connection: Connection): boolean {
+    if (qos > 0) {
+      if (!this.windowOpen(connection) || !this.hasRoomInFlight()) return false;
+      this.start(new Delivery(message, qos, true, identifiers, undefined), connection);
+      return true;
+    }
+    if (connection.output.congested) return false;
+    const result = connection.sendMessage(message, 0, true, identifiers, 0, false);
+    if (result !== "sent") this.drop(message, result);
+    return true;
   }
 
   /** [MQTT-4.4.0-1]: after a reconnect everything unacknowledged is sent again, with its packet identifiers. */
