@@ -44,6 +44,8 @@ export interface MqttMessageSummary {
   /** Client identifier; empty for the broker itself. */
   readonly publisher: string;
   readonly own?: MqttOwnPublisher;
+  /** With other brokers: at which one it was published. */
+  readonly cluster?: "here" | "elsewhere";
   readonly bytes: number;
   /** Start of the payload, base64. */
   readonly start: string;

@@ -43,7 +43,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     rules: config.topicRules.flatMap((text) => parseTopicRule(text) ?? []),
   });
 
-  const recorder = new MessageRecorder(context.traffic, config);
+  const recorder = new MessageRecorder(context.traffic, { ...config, inCluster: config.cluster !== "" });
   onStop(() => recorder.close());
   const watch = watchEngine({ traffic: context.traffic, log, recorder });
   onStop(watch.close);
@@ -141,9 +141,10 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       `${figures.messagesOut.toLocaleString("en")} sent`,
       `${retained.count.toLocaleString("en")} retained`,
       ...(dropped > 0 ? [`${dropped.toLocaleString("en")} dropped`] : []),
+      ...(cluster ? [cluster.summary] : []),
     ];
     return {
-      items: figures.messagesIn + figures.messagesOwn,
+      items: figures.messagesRouted,
       unit: "msg/s",
       bytesIn: figures.bytesIn,
       bytesOut: scheduler.bytesOut,

@@ -6,6 +6,7 @@ import { formatTook } from "../format/duration.ts";
 import { formatCount, formatCountOf } from "../format/quantity.ts";
 import { isoTime } from "../format/time.ts";
 import styles from "./delivery-panel.module.css";
+import { noSubscriberText } from "./no-subscriber-text.ts";
 import { publisherText } from "./publisher-text.ts";
 
 /** Who received the chosen message, and who acknowledged it, and when. */
@@ -22,13 +23,13 @@ export function DeliveryPanel({ message }: { readonly message: MqttMessage | und
 }
 
 function Deliveries({ message }: { readonly message: MqttMessage }) {
-  const { deliveries, delivered, dropped, publisher } = message;
+  const { cluster, deliveries, delivered, dropped, publisher } = message;
   const told = deliveries.length;
   const all = delivered + dropped;
   return (
     <div className={styles.content}>
       <div className={styles.by}>
-        <span>Published by</span>
+        {cluster === "elsewhere" ? <span title="At another broker">Published elsewhere by</span> : <span>Published by</span>}
         <b title={publisher}>{publisherText(message)}</b>
       </div>
       <p className={styles.sum}>{sumText(message)}</p>
@@ -46,10 +47,11 @@ function Deliveries({ message }: { readonly message: MqttMessage }) {
   );
 }
 
-function sumText({ matched, delivered, acknowledged, acknowledgeable, dropped }: MqttMessage): string {
+function sumText(message: MqttMessage): string {
+  const { matched, delivered, acknowledged, acknowledgeable, dropped } = message;
   const parts: string[] = [];
   if (delivered > 0) parts.push(`Delivered to ${formatCount(delivered)}${acknowledgeable === 0 ? " with QoS 0" : ""}`);
-  else if (matched === 0) parts.push("No subscriber");
+  else if (matched === 0) parts.push(noSubscriberText(message));
   else if (dropped === 0) parts.push(`Queued for ${formatCountOf(matched, "client")}`);
   if (acknowledgeable > 0) parts.push(`acknowledged by ${formatCount(acknowledged)}`);
 

@@ -4,6 +4,7 @@ import { formatCount } from "../format/quantity.ts";
 import { clockTime, isoTime } from "../format/time.ts";
 import type { Column } from "../table/column.ts";
 import styles from "./history-panel.module.css";
+import { noSubscriberText } from "./no-subscriber-text.ts";
 import type { PayloadView } from "./payload-lines.ts";
 import { previewLine } from "./payload-preview.ts";
 import { publisherText } from "./publisher-text.ts";
@@ -93,7 +94,7 @@ function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
   }
   const quiet = delivered > 0 ? `to ${formatCount(delivered)}` : matched > 0 ? "queued" : "–";
   return (
-    <span className={styles.quiet} title={delivered === 0 && matched === 0 ? "No subscriber" : undefined}>
+    <span className={styles.quiet} title={delivered === 0 && matched === 0 ? noSubscriberText(message) : undefined}>
       {quiet}
     </span>
   );

@@ -52,13 +52,13 @@ export class Commits {
     const { parts, turns } = this.options;
     const connected = parts.isConnected;
     if (connected) turns.tell();
-    const frame = parts.outgoing.seal(parts.brokerId, connected);
+    const frames = parts.outgoing.seal(parts.brokerId, connected);
     const operations = [...parts.store.take(), ...this.operations];
     this.operations = [];
     // All that this broker has is written anew when Redis is back.
     if (!connected) return;
-    if (frame) operations.push(...this.share(frame));
-    if (operations.length > 0 || this.isPositionDue()) this.commit(operations, frame?.seq ?? parts.outgoing.lastSeq);
+    for (const frame of frames) operations.push(...this.share(frame));
+    if (operations.length > 0 || this.isPositionDue()) this.commit(operations, parts.outgoing.lastSeq);
   }
 
   /** By itself it only says how much of the journal is needed. */

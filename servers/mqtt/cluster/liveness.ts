@@ -1,5 +1,6 @@
 import type { ClusterParts } from "./cluster-parts.ts";
 import { type Reply, replyList, replyText } from "./cluster-scripts.ts";
+import type { Received } from "./incoming.ts";
 import { framesAfter } from "./journal.ts";
 import { isJournalId } from "./journal-id.ts";
 import { messageOf } from "./message-of.ts";
@@ -83,10 +84,7 @@ export class Liveness {
       parts.outgoing.add({ type: "dead", broker: dead });
       parts.flush();
       const place = replyText(position);
-      const recording = parts.incoming.record();
-      const frames = isJournalId(place) ? await framesAfter(parts.redis.commands, place) : [];
-      recording.stop();
-      turns.actFor(dead, [...frames, ...recording.frames], place);
+      turns.actFor(dead, await this.framesSince(place), place);
       const count = await ownership.takeOver(dead);
       // Commits run in order: the sessions are this broker's in Redis before the dead one is forgotten.
       parts.flush();
@@ -94,6 +92,17 @@ export class Liveness {
       parts.log.info(`A broker is gone; ${count} of its sessions are here now.`);
     } finally {
       this.burying.delete(dead);
+    }
+  }
+
+  private async framesSince(place: string): Promise<readonly Received[]> {
+    const { incoming, redis } = this.options.parts;
+    if (!isJournalId(place)) return [];
+    const recording = incoming.record();
+    try {
+      return [...(await framesAfter(redis.commands, place)), ...recording.frames];
+    } finally {
+      recording.stop();
     }
   }
 }

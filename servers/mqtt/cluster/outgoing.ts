@@ -11,6 +11,9 @@ export interface OutFrame {
 /** Of frames whose echo has not come: above this QoS 0 is not shared, and without Redis nothing more is kept for it. */
 const waitingBytes = 32 << 20;
 
+/** Of messages in a frame with more than one. */
+const frameBytes = 4 << 20;
+
 /** What this broker has to tell, and what it told and has not heard back yet. */
 export class Outgoing {
   private entries: Entry[] = [];
@@ -53,9 +56,16 @@ export class Outgoing {
 
   /** The message was published; kept before, it is told once. */
   route(message: Message): void {
-    const kept = this.entries[this.keptAt];
-    if (kept?.type === "message" && kept.message === message) this.entries[this.keptAt] = { ...kept, routed: true };
+    // Also where nothing is retained here: another broker's may be on its way.
+    if (message.retain && message.payload.length === 0 && this.keptEntry()?.message !== message) this.keep(message);
+    const kept = this.keptEntry();
+    if (kept?.message === message) this.entries[this.keptAt] = { ...kept, routed: true };
     else this.add({ type: "message", message, routed: true, kept: false });
+  }
+
+  private keptEntry(): (Entry & { type: "message" }) | undefined {
+    const entry = this.entries[this.keptAt];
+    return entry?.type === "message" ? entry : undefined;
   }
 
   /** Whether a retained message for the topic is on its way from here: it will be the later one. */
@@ -69,13 +79,13 @@ export class Outgoing {
     else this.keptTopics.delete(topic);
   }
 
-  /** What was added since, as a frame; undefined where there is nothing. Without Redis only what is worth telling later. */
-  seal(from: string, connected: boolean): OutFrame | undefined {
+  /** What was added since, as frames. Without Redis only what is worth telling later. */
+  seal(from: string, connected: boolean): OutFrame[] {
     const full = this.bytes > waitingBytes;
     const all = this.entries;
     this.entries = [];
     this.keptAt = -1;
-    const entries = all.filter((entry) => {
+    const wantedEntries = all.filter((entry) => {
       const wanted = connected ? !full || isDurable(entry) : !full && isWorthKeeping(entry);
       if (!wanted && entry.type === "message") {
         this.unshared++;
@@ -83,13 +93,14 @@ export class Outgoing {
       }
       return wanted;
     });
-    if (entries.length === 0) return undefined;
-    if (!connected) for (const entry of entries) if (entry.type === "message" || entry.type === "handed on") entry.message.compact();
-    const seq = ++this.seq;
-    const frame: OutFrame = { seq, entries, bytes: encodeFrame({ from, seq, entries }), durable: entries.some(isDurable) };
-    this.frames.push(frame);
-    this.bytes += frame.bytes.length;
-    return frame;
+    if (!connected) for (const entry of wantedEntries) if (hasMessage(entry)) entry.message.compact();
+    return cutBySize(wantedEntries).map((entries) => {
+      const seq = ++this.seq;
+      const frame: OutFrame = { seq, entries, bytes: encodeFrame({ from, seq, entries }), durable: entries.some(isDurable) };
+      this.frames.push(frame);
+      this.bytes += frame.bytes.length;
+      return frame;
+    });
   }
 
   /** All up to this one were heard. */
@@ -128,5 +139,22 @@ export class Outgoing {
   }
 }
 
+const hasMessage = (entry: Entry) => entry.type === "message" || entry.type === "handed on";
+
 /** Who has members is told anew when Redis is back, and sessions are asked for again. */
-const isWorthKeeping = (entry: Entry): boolean => (entry.type === "message" || entry.type === "handed on") && isDurable(entry);
+const isWorthKeeping = (entry: Entry): boolean => hasMessage(entry) && isDurable(entry);
+
+function cutBySize(entries: readonly Entry[]): Entry[][] {
+  const cut: Entry[][] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const size = hasMessage(entry) ? entry.message.bytes : 0;
+    if (cut.length === 0 || bytes + size > frameBytes) {
+      cut.push([]);
+      bytes = 0;
+    }
+    cut.at(-1)?.push(entry);
+    bytes += size;
+  }
+  return cut;
+}

@@ -56,6 +56,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   readonly store: RedisSessionStore;
   readonly log: Log;
   comingBack: Promise<void> | undefined = undefined;
+  private isComingBack = false;
   private attached: Engine | undefined = undefined;
   private state: State = "joining";
   private readonly commitGate = new CommitGate();
@@ -97,7 +98,11 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     });
     const bus = createFrameBus(channel, (id, bytes) => this.incoming.receive(id, bytes));
     redis.listening.on("messageBuffer", (_channel: Buffer, bytes: Buffer) => {
-      if (!bus.receive(bytes)) this.broken++;
+      try {
+        if (!bus.receive(bytes)) this.broken++;
+      } catch (error) {
+        log.error(`What another broker told could not be taken: ${messageOf(error)}`);
+      }
     });
     this.turns = new SharedTurns(this);
     const { turns, retained, commitGate: gate } = this;
@@ -135,8 +140,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   }
 
   opened(session: Session): void {
-    // It ends with its connection; its will is published also where this broker ends first.
-    if (session.will && session.expirySeconds === 0) this.store.saveSession(session);
+    this.ownership.opened(session);
   }
 
   ended(clientId: string): void {
@@ -212,8 +216,15 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       engine.observer.retainedChanged?.(message.topic, isThere ? message : undefined);
     }
     if (!routed) return;
+    engine.figures.messagesElsewhere++;
     engine.observer.published?.(message, undefined, undefined);
     void engine.bus.publish(message);
+  }
+
+  /** In a few words, for people. */
+  get summary(): string {
+    if (!this.isConnected) return "Redis lost";
+    return `${this.liveness.brokers} broker${this.liveness.brokers === 1 ? "" : "s"}`;
   }
 
   /** Before the first client, and after the engine is there. Throws CLUSTER_UNREACHABLE. */
@@ -241,10 +252,11 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.outgoing.lost();
     this.commitGate.open();
     this.flush();
-    void this.comeBack();
+    if (!this.isComingBack) void this.comeBack();
   }
 
   private async comeBack(): Promise<void> {
+    this.isComingBack = true;
     while (this.state === "lost") {
       await sleep(retryMs, undefined, { ref: false });
       if (this.state !== "lost" || !this.redis.isReady) continue;
@@ -256,8 +268,11 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       this.comingBack = undefined;
       if (problem === "") continue;
       this.log.debug(`Redis cannot be used yet: ${problem}`);
+      // Half back is not back.
+      this.lost(problem);
       await sleep(retryAfterFailureMs, undefined, { ref: false });
     }
+    this.isComingBack = false;
   }
 
   private async rejoin(): Promise<void> {

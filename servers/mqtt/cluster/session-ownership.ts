@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Message } from "../engine/message.ts";
 import { adoptSession, surrenderSession } from "../engine/move-session.ts";
+import type { Session } from "../engine/session.ts";
 import { isOver } from "../engine/sweep.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
@@ -16,6 +17,7 @@ import { atField, type ReadSession, readSession, stateAtText } from "./session-f
 const ownersKey = `${keyPrefix}owners`;
 /** Asked again where the answer does not come: it is no part of the journal. */
 const answerMs = 500;
+const retryMs = 100;
 const clientsAtOnce = 200;
 
 type Claim = { readonly kind: "mine"; readonly fields: ReadonlyMap<string, Buffer> } | { readonly kind: "theirs"; readonly owner: string };
@@ -83,7 +85,11 @@ export class SessionOwnership {
         parts.flush();
         await this.answer(clientId);
       } catch (error) {
-        parts.lost(messageOf(error));
+        const problem = messageOf(error);
+        // Not a hash: nobody's session.
+        if (problem.includes("WRONGTYPE")) this.ended(clientId);
+        else parts.lost(problem);
+        await sleep(retryMs, undefined, { ref: false });
       }
     }
     parts.log.warning(`The session of ${clientId} is at another broker, which does not hand it over.`);
@@ -124,14 +130,22 @@ export class SessionOwnership {
       void underWay.then(() => setImmediate(() => this.onWanted(wanted, from)));
       return;
     }
+    parts.flush();
     if (surrenderSession(parts.engine, clientId, cleanStart)) {
       // All that this broker told up to the frame of the answer, it routed to the session itself.
       const at = { id: parts.incoming.position, seq: parts.outgoing.lastSeq + 1, from: parts.brokerId };
       parts.note({ type: "call", values: ["HSET", sessionKey(clientId), atField, stateAtText(at)] });
       parts.note({ type: "call", values: ["HSET", ownersKey, clientId, from] });
-    } else this.ended(clientId);
+    } else parts.note({ type: "release", clientId });
     parts.outgoing.add({ type: "surrendered", to: from, clientId });
     parts.flush();
+  }
+
+  opened(session: Session): void {
+    // It may have been released in this tick, for the one before.
+    this.parts.note({ type: "call", values: ["HSET", ownersKey, session.clientId, this.parts.brokerId] });
+    // It ends with its connection; its will is published also where this broker ends first.
+    if (session.will && session.expirySeconds === 0) this.parts.store.saveSession(session);
   }
 
   ended(clientId: string): void {

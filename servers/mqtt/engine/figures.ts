@@ -6,6 +6,8 @@ export class Figures {
   messagesIn = 0;
   /** From the broker itself: the page, the demo, replies, wills; without `$SYS`. */
   messagesOwn = 0;
+  /** From other brokers. */
+  messagesElsewhere = 0;
   messagesOut = 0;
   bytesIn = 0;
   connections = 0;
@@ -18,6 +20,10 @@ export class Figures {
     "too large": 0,
     "session ended": 0,
   };
+
+  get messagesRouted(): number {
+    return this.messagesIn + this.messagesOwn + this.messagesElsewhere;
+  }
 
   get droppedInAll(): number {
     return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);

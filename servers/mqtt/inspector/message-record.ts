@@ -21,6 +21,8 @@ const recordBytes = 400;
 const deliveryBytes = 100;
 /** In the detail that travels with each row; the page asks for the rest. */
 const toldDeliveries = 10;
+/** As the peer of what other brokers published. */
+const elsewhere = "another broker";
 const rowTargetLength = 1_000;
 
 interface Delivery {
@@ -37,6 +39,8 @@ interface Delivery {
 export interface RecordContext {
   /** Of payload and packet, in what is told at once. */
   readonly payloadLimit: number;
+  /** Other brokers may have subscribers too. */
+  readonly inCluster: boolean;
   /** The last acknowledgement that was waited for came. */
   readonly onAcknowledged: (record: MessageRecord) => void;
 }
@@ -101,7 +105,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.own = message.own;
     this.dup = origin?.dup ?? false;
     this.version = origin?.version ?? 0;
-    this.peer = origin?.peer ?? (message.fromElsewhere ? "another broker" : "");
+    this.peer = origin?.peer ?? (message.fromElsewhere ? elsewhere : "");
     this.topicAlias = origin?.topicAlias ?? 0;
     this.expirySeconds = message.expiresAt === 0 ? -1 : Math.max(0, Math.round((message.expiresAt - this.at) / 1_000));
     this.forwarded = message.forwarded.length === 0 ? "" : message.forwarded.toString("latin1");
@@ -162,7 +166,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     if (acknowledgeable > 0) parts.push(`${this.acknowledgedCount} of ${acknowledgeable} acknowledged`);
     else if (delivered > 0) parts.push(`to ${delivered}`);
     else if (this.matched > 0 && drops === 0) parts.push("queued");
-    else if (drops === 0) parts.push("no subscriber");
+    else if (drops === 0) parts.push(this.context.inCluster ? "no subscriber here" : "no subscriber");
     if (drops > 0) parts.push(`dropped for ${drops}`);
     return parts.join(", ");
   }
@@ -176,6 +180,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       retain: this.retain,
       publisher: this.publisherId,
       ...(this.own && { own: this.own }),
+      ...(this.context.inCluster && { cluster: this.peer === elsewhere ? "elsewhere" : "here" }),
       bytes: this.payloadBytes,
       start: this.payload(previewBytes).toString("base64"),
       matched: this.matched,

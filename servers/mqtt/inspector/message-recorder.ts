@@ -9,6 +9,8 @@ import type { TopicTree } from "./topic-tree.ts";
 export interface RecorderLimits extends KeptMessagesLimits {
   readonly recordedPerSecond: number;
   readonly recordedPayloadBytes: number;
+  /** What nobody gets here another broker's client may. */
+  readonly inCluster?: boolean;
 }
 
 const tickMs = 100;
@@ -49,7 +51,11 @@ export class MessageRecorder {
     this.limits = limits;
     this.messages = new KeptMessages(limits);
     this.budget = limits.recordedPerSecond;
-    this.context = { payloadLimit: limits.recordedPayloadBytes, onAcknowledged: (record) => this.settle(record) };
+    this.context = {
+      payloadLimit: limits.recordedPayloadBytes,
+      inCluster: limits.inCluster === true,
+      onAcknowledged: (record) => this.settle(record),
+    };
     this.timer = setInterval(() => this.tick(), tickMs);
   }
 

@@ -1,0 +1,193 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type Entry, encodeFrame } from "../../servers/mqtt/cluster/frame.ts";
+import { createFrameBus } from "../../servers/mqtt/cluster/frame-bus.ts";
+import { encodeForwarded } from "../../servers/mqtt/codec/encode-properties.ts";
+import { Message } from "../../servers/mqtt/engine/message.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { hasRedis, missing, type RealServer, startRedis } from "../support/real-servers.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import { Inbox, kept, leave, openRedis, publishAcknowledged, startMember, startPair } from "./cluster-harness.ts";
+import { type Broker, connectWire, seen, startBroker } from "./harness.ts";
+
+const logged = (broker: Broker, text: string) => broker.logs.filter((line) => line.includes(text)).length;
+
+describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cluster", () => {
+  checkLeaks();
+
+  async function startOwnRedis(options: Parameters<typeof startRedis>[0] = {}): Promise<RealServer & { readonly port: number }> {
+    const redis = await startRedis(options);
+    let stopped = false;
+    const stop = async () => {
+      if (stopped) return;
+      stopped = true;
+      await redis.stop();
+    };
+    onTestFinished(stop);
+    return { ...redis, stop, port: Number(new URL(redis.url).port) };
+  }
+
+  it("[MQTT-219] is not there at the start: the error says so, and the password stands nowhere", async () => {
+    const failure = { code: "CLUSTER_UNREACHABLE" };
+    await expect(startMember("redis://user:geheim@127.0.0.1:1/0")).rejects.toMatchObject(failure);
+    await expect(startMember("redis://user:geheim@127.0.0.1:1/0")).rejects.not.toThrow(/geheim|user/);
+    const redis = await startOwnRedis({ password: "geheim" });
+    await expect(startMember(redis.url.replace("geheim", "falsch"))).rejects.toThrow(/WRONGPASS/);
+    await expect(startMember(`${redis.url}/1000`)).rejects.toThrow(/out of range/);
+    const broker = await startMember(redis.url, { logLevel: "debug" });
+    await connectWire(broker, 5);
+    await redis.stop();
+    await expect.poll(() => logged(broker, "Redis is lost")).toBe(1);
+    expect(JSON.stringify([broker.logs, broker.rows, [...broker.views]])).not.toMatch(/geheim/);
+  });
+
+  it("[MQTT-219] a URL that is none is refused as configuration", async () => {
+    for (const cluster of ["http://host", "redis", "redis://"])
+      await expect(startBroker({ cluster })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
+  it("[MQTT-220] is lost: each broker goes on by itself and says so; when it is back, emptied, all is shared again", async () => {
+    const redis = await startOwnRedis();
+    const [one, other] = await startPair(redis.url);
+    const subscribers = [await connectWire(one, 5, kept("a")), await connectWire(other, 5, kept("b"))];
+    for (const subscriber of subscribers) await subscriber.subscribe("t/#", { qos: 2, retainAsPublished: true });
+    const inboxes = subscribers.map((subscriber) => new Inbox(subscriber));
+    const publisher = await connectWire(one, 5);
+    await publishAcknowledged(publisher, "t/old", "before", { retain: true });
+    await expect.poll(() => inboxes.map(({ payloads }) => payloads)).toEqual([["before"], ["before"]]);
+    await redis.stop();
+    for (const broker of [one, other]) await expect.poll(() => logged(broker, "Redis is lost")).toBe(1);
+    await publishAcknowledged(publisher, "t/1", "meanwhile", { qos: 2 });
+    await publishAcknowledged(publisher, "t/2", "kept meanwhile", { retain: true });
+    await expect.poll(() => inboxes[0]?.payloads).toEqual(["before", "meanwhile", "kept meanwhile"]);
+    const late = await connectWire(one, 5, kept("late"));
+    expect(late.connack).toMatchObject({ reason: 0, sessionPresent: false });
+    await late.subscribe("t/#", { qos: 1, retainHandling: 2 });
+    await leave(late);
+
+    const again = await startOwnRedis({ port: redis.port });
+    for (const broker of [one, other]) await expect.poll(() => logged(broker, "Redis is back")).toBe(1);
+    await expect.poll(() => inboxes[1]?.payloads).toEqual(["before", "meanwhile", "kept meanwhile"]);
+    await publishAcknowledged(publisher, "t/3", "after");
+    for (const inbox of inboxes) await expect.poll(() => inbox.payloads).toEqual(["before", "meanwhile", "kept meanwhile", "after"]);
+    // A third one knows only what Redis has.
+    const third = await startMember(again.url);
+    const reader = await connectWire(third, 5);
+    await reader.subscribe("t/#", { qos: 1 });
+    const found = [await reader.expect("publish"), await reader.expect("publish")].map((message) => seen(message).payload);
+    expect(found.sort()).toEqual(["before", "kept meanwhile"]);
+    const moved = await connectWire(third, 5, kept("late"));
+    expect(moved.connack.sessionPresent).toBe(true);
+    expect(seen(await moved.expect("publish"))).toMatchObject({ payload: "after" });
+  });
+
+  it("[MQTT-221] cuts one broker off for a moment: it catches up with what was published", async () => {
+    const redis = await startOwnRedis();
+    const [one, other] = await startPair(redis.url);
+    const client = await openRedis(redis.url);
+    const subscriber = await connectWire(one, 5);
+    await subscriber.subscribe("t", { qos: 2 });
+    const inbox = new Inbox(subscriber);
+    const publisher = await connectWire(other, 5);
+    const sent: string[] = [];
+    for (let round = 0; round < 40; round++) {
+      sent.push(String(round));
+      if (round % 10 === 5) await client.call("CLIENT", "KILL", "TYPE", "pubsub");
+      await publishAcknowledged(publisher, "t", String(round), { qos: round % 2 === 0 ? 1 : 2 });
+    }
+    await expect.poll(() => inbox.payloads).toEqual(sent);
+  });
+
+  it("[MQTT-221] is emptied by hand while the brokers run: they put back what is theirs", async () => {
+    const redis = await startOwnRedis();
+    const [one, other] = await startPair(redis.url);
+    const client = await openRedis(redis.url);
+    const publisher = await connectWire(one, 5);
+    await publishAcknowledged(publisher, "r", "kept", { retain: true });
+    const session = await connectWire(other, 5, kept("c"));
+    await session.subscribe("t", { qos: 1 });
+    await leave(session);
+    await client.flushall();
+    await publishAcknowledged(publisher, "t", "waits");
+    for (const broker of [one, other]) await expect.poll(() => logged(broker, "Redis is back")).toBe(1);
+    const third = await startMember(redis.url);
+    const back = await connectWire(third, 5, kept("c"));
+    expect(back.connack.sessionPresent).toBe(true);
+    expect(seen(await back.expect("publish")).payload).toBe("waits");
+    await back.subscribe("r");
+    expect(seen(await back.expect("publish")).payload).toBe("kept");
+  });
+
+  it("[MQTT-222] what is acknowledged to a client is in Redis", async () => {
+    const redis = await startOwnRedis();
+    const [one] = await startPair(redis.url);
+    const client = await openRedis(redis.url);
+    const publisher = await connectWire(one, 5, kept("c"));
+    const before = publisher.received.length;
+    await client.client("PAUSE", 60_000, "WRITE");
+    publisher.publish("t", "kept", { qos: 2, packetId: 5 });
+    await expect.poll(() => one.act("client.read", { clientId: "c" })).toMatchObject({ messagesIn: 1 });
+    expect(publisher.received.length).toBe(before);
+    await client.client("UNPAUSE");
+    await publisher.expect("pubrec");
+    expect(JSON.stringify(await client.xrange("backlot:mqtt:journal", "-", "+"))).toContain("kept");
+    expect(await client.hexists("backlot:mqtt:session:c", "r5")).toBe(1);
+  });
+
+  it("[MQTT-223] garbage on the channel, in the journal and in the keys is left out, counted in the log, and ends nothing", async () => {
+    const redis = await startOwnRedis();
+    const random = seededRandom(42);
+    const client = await openRedis(redis.url);
+    await client.hset("backlot:mqtt:retained", "garbage", "garbage", "good/looking", Buffer.from([0xdd, 0xff, 0xff, 0xff, 0xff]));
+    await client.hset("backlot:mqtt:session:c", { session: "{", "s#": "x", d1: "y" });
+    await client.set("backlot:mqtt:session:e", "no hash");
+    await client.hset("backlot:mqtt:session:d", { session: '{"v5":true,"expirySeconds":600,"disconnectedAt":1,"will":"{"}', d1: "y" });
+    const [one, other] = await startPair(redis.url);
+    const message = new Message({
+      topic: "t",
+      payload: Buffer.from("x"),
+      qos: 1,
+      retain: false,
+      forwarded: encodeForwarded({ contentType: "a" }),
+    });
+    const entries: Entry[] = [
+      { type: "message", message, routed: true, kept: true },
+      { type: "members", group: "$share/g/t", connected: 0, away: 0 },
+      { type: "handed on", to: "nobody", group: "$share/g/t", message },
+      { type: "dead", broker: "nobody" },
+      { type: "wanted", to: "nobody", clientId: "c", cleanStart: true },
+      { type: "surrendered", to: "nobody", clientId: "c" },
+      { type: "left" },
+    ];
+    const channel = "backlot:mqtt:0";
+    const bus = createFrameBus(channel, () => {});
+    const broken = (bytes: Buffer) => {
+      const copy = Buffer.from(bytes);
+      for (let change = 0; change < 1 + random.below(4); change++) copy[random.below(copy.length)] = random.below(256);
+      return random.chance(0.2) ? copy.subarray(0, random.below(copy.length)) : copy;
+    };
+    for (let round = 0; round < 3_000; round++) {
+      const frame = encodeFrame({ from: "stranger", seq: round, entries });
+      const noise = [
+        () => Buffer.alloc(random.below(80), random.below(256)),
+        () => Buffer.concat([broken(bus.envelope(frame)), Buffer.from([0])]),
+        () => Buffer.concat([bus.envelope(broken(frame)), Buffer.from([0])]),
+      ][round % 3]?.() as Buffer;
+      await client.publish(channel, noise);
+      if (round % 20 === 0) await client.xadd("backlot:mqtt:journal", "*", round % 40 === 0 ? "f" : "other", broken(frame));
+    }
+    await expect.poll(() => logged(one, "nothing that a broker says")).toBeGreaterThan(0);
+    for (const [broker, clientId] of [
+      [one, "c"],
+      [other, "d"],
+      [other, "e"],
+    ] as const) {
+      const back = await connectWire(broker, 5, kept(clientId));
+      expect(back.connack).toMatchObject({ reason: 0 });
+      await back.expectNothing();
+    }
+    const subscriber = await connectWire(one, 5);
+    await subscriber.subscribe("end", { qos: 1 });
+    await publishAcknowledged(await connectWire(other, 5), "end", "well");
+    expect(seen(await subscriber.expect("publish")).payload).toBe("well");
+  });
+});
