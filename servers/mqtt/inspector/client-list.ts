@@ -2,6 +2,7 @@ import type { MqttClient, MqttClientPage } from "../../../contract/mqtt-client.t
 import type { Engine } from "../engine/engine.ts";
 import type { Session } from "../engine/session.ts";
 import type { Hindrances } from "./hindrances.ts";
+import { firstInOrder } from "./sorted-list.ts";
 
 const listedSubscriptions = 100;
 
@@ -12,7 +13,10 @@ export interface ClientQuery {
   readonly limit: number;
 }
 
-/** Connected ones first, then by name. */
+/** Then by name. */
+const connectedFirst = (one: Session, other: Session) =>
+  Number(other.connection !== undefined) - Number(one.connection !== undefined) || (one.clientId < other.clientId ? -1 : 1);
+
 export function listClients(engine: Engine, hindrances: Hindrances, query: ClientQuery): MqttClientPage {
   const text = query.text.toLowerCase();
   const matching = [...engine.sessions.values()].filter(
@@ -22,11 +26,10 @@ export function listClients(engine: Engine, hindrances: Hindrances, query: Clien
         session.clientId.toLowerCase().includes(text) ||
         [...session.subscriptions.keys()].some((filter) => filter.toLowerCase().includes(text))),
   );
-  matching.sort(
-    (one, other) =>
-      Number(other.connection !== undefined) - Number(one.connection !== undefined) || (one.clientId < other.clientId ? -1 : 1),
-  );
-  const clients = matching.slice(query.offset, query.offset + query.limit).map((session) => describeClient(engine, session, hindrances));
+  const { offset, limit } = query;
+  const clients = firstInOrder(matching, offset + limit, connectedFirst)
+    .slice(offset)
+    .map((session) => describeClient(engine, session, hindrances));
   return { at: Date.now(), clients, matching: matching.length };
 }
 

@@ -34,6 +34,19 @@ export class SortedList<Item> {
   }
 }
 
+/** The first `count` in order, without a sort of all. */
+export function firstInOrder<Item>(items: readonly Item[], count: number, compare: (one: Item, other: Item) => number): Item[] {
+  const first = items.slice(0, count).sort(compare);
+  if (count === 0) return first;
+  for (let index = count; index < items.length; index++) {
+    const item = items[index] as Item;
+    if (compare(item, first.at(-1) as Item) >= 0) continue;
+    first.splice(placeOf(item, first, 0, compare), 0, item);
+    first.pop();
+  }
+  return first;
+}
+
 /** Of the first item from `from` on that comes behind the given one. */
 function placeOf<Item>(item: Item, sorted: readonly Item[], from: number, compare: (one: Item, other: Item) => number): number {
   let low = from;
