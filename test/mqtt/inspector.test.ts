@@ -172,6 +172,29 @@ describe("what the page asks for", () => {
     expect(await starts("#")).toEqual(["4x", "3x", "29", "28", "27", "26", "25", "24", "23", "22", "se"]);
   });
 
+  it("[MQTT-124] busy topics leave a quiet one its newest message, for as many topics as half the bound", async () => {
+    const broker = await startBroker({ recordedMessages: 20 });
+    for (const payload of ["1", "2"]) await broker.act("publish", { topic: "quiet", payload });
+    const flood = async (times: number) => {
+      for (let index = 0; index < times; index++) await broker.act("publish", { topic: `busy/${index % 3}`, payload: "b" });
+    };
+    const quiet = async () => (await broker.act("topic.history", { filter: "quiet" })).messages.map(({ start }) => atob(start));
+    await flood(50);
+    expect(await quiet()).toEqual(["2"]);
+    const { messages, kept } = await broker.act("topic.history", { filter: "#" });
+    expect([kept, messages.length, messages.at(-1)?.topic]).toEqual([20, 20, "quiet"]);
+    await broker.act("publish", { topic: "quiet", payload: "3" });
+    expect(await quiet()).toEqual(["3"]);
+    await flood(50);
+    expect(await quiet()).toEqual(["3"]);
+    for (let index = 0; index < 30; index++) await broker.act("publish", { topic: `once/${index}` });
+    await flood(50);
+    expect(await quiet()).toEqual([]);
+    const once = await broker.act("topic.history", { filter: "once/#" });
+    expect(once.messages.map(({ topic }) => topic)).toEqual(Array.from({ length: 10 }, (_, place) => `once/${29 - place}`));
+    expect(once.kept).toBe(20);
+  });
+
   it.each([
     ["topics", { topics: 100 }],
     ["bytes", { topicTreeBytes: 45_000 }],

@@ -1,4 +1,5 @@
 import { createTopicMatcher, hasWildcard } from "../codec/topic.ts";
+import { AgedRecords } from "./aged-records.ts";
 import type { MessageRecord } from "./message-record.ts";
 import { TopicHistory } from "./topic-history.ts";
 import type { TopicNode } from "./topic-node.ts";
@@ -20,16 +21,18 @@ export interface HistoryOptions {
   readonly limit: number;
 }
 
+/** Of the bounds, for messages that are the last of their topics and older than all others. */
+const lastPart = 2;
+
 /** The topic tree and the recorded messages, within their bounds. */
 export class KeptMessages {
   readonly tree: TopicTree;
   /** Messages that were only counted. */
   unrecorded = 0;
   newestId = 0;
-  private bytes = 0;
-  /** The oldest first. */
-  private readonly byId = new Map<number, MessageRecord>();
-  private byAge: Iterator<MessageRecord> = this.byId.values();
+  private readonly recent = new AgedRecords();
+  /** Older than all of `recent`: the only one left of its topic, so that a quiet topic keeps what the tree shows of it. */
+  private readonly last = new AgedRecords();
   private readonly limits: KeptMessagesLimits;
 
   constructor(limits: KeptMessagesLimits) {
@@ -38,45 +41,53 @@ export class KeptMessages {
   }
 
   get size(): number {
-    return this.byId.size;
+    return this.recent.size + this.last.size;
   }
 
   /** `node` is that of its topic; undefined where the tree has no room for it. */
   keep(record: MessageRecord, node: TopicNode | undefined): void {
-    this.byId.set(record.id, record);
     this.newestId = record.id;
     record.countedBytes = record.heldBytes;
-    this.bytes += record.countedBytes;
-    const { recordedMessages, recordedBytes, recordedTopicMessages, recordedTopicBytes } = this.limits;
+    this.recent.add(record);
+    const { recordedTopicMessages, recordedTopicBytes } = this.limits;
     if (node) {
       node.history ??= new TopicHistory();
       const { history } = node;
+      const last = history.count === 1 ? history.oldest : undefined;
+      if (last && this.last.find(last.id)) this.forget(last);
       record.history = history;
       history.add(record);
       while (history.count > recordedTopicMessages || (history.bytes > recordedTopicBytes && history.count > 1)) {
         this.forget(history.oldest as MessageRecord);
       }
     }
-    while (this.byId.size > recordedMessages || this.bytes > recordedBytes) {
-      const oldest = this.oldest();
-      if (!oldest) break;
-      this.forget(oldest);
-    }
+    this.makeRoom();
   }
 
-  private oldest(): MessageRecord | undefined {
-    const next = this.byAge.next();
-    if (!next.done) return next.value;
-    this.byAge = this.byId.values();
-    return this.byAge.next().value;
+  private makeRoom(): void {
+    const { recent, last } = this;
+    const { recordedMessages, recordedBytes } = this.limits;
+    while (recent.size + last.size > recordedMessages || recent.bytes + last.bytes > recordedBytes) {
+      const oldest = recent.oldest();
+      if (!oldest) break;
+      if (oldest.history?.count !== 1) this.forget(oldest);
+      else {
+        recent.remove(oldest);
+        last.add(oldest);
+        while (last.size > recordedMessages / lastPart || last.bytes > recordedBytes / lastPart) {
+          const gone = last.oldest();
+          if (!gone) break;
+          this.forget(gone);
+        }
+      }
+    }
   }
 
   /** Always the oldest of its topic. */
   private forget(record: MessageRecord): void {
-    this.byId.delete(record.id);
+    if (!this.recent.remove(record)) this.last.remove(record);
     record.history?.removeOldest();
     record.history = undefined;
-    this.bytes -= record.countedBytes;
     record.countedBytes = 0;
   }
 
@@ -86,17 +97,23 @@ export class KeptMessages {
     if (record.countedBytes === 0) return;
     const more = record.heldBytes - record.countedBytes;
     record.countedBytes += more;
-    this.bytes += more;
+    (this.last.find(record.id) ? this.last : this.recent).bytes += more;
     if (record.history) record.history.bytes += more;
   }
 
-  /** Between messages: an iterator that rests holds every earlier state of the map. */
   rest(): void {
-    this.byAge = this.byId.values();
+    this.recent.rest();
+    this.last.rest();
   }
 
   find(id: number): MessageRecord | undefined {
-    return this.byId.get(id);
+    return this.recent.find(id) ?? this.last.find(id);
+  }
+
+  /** Oldest first. */
+  private *all(): Generator<MessageRecord> {
+    yield* this.last.values();
+    yield* this.recent.values();
   }
 
   /** Newest first. */
@@ -119,7 +136,7 @@ export class KeptMessages {
       return;
     }
     const matches = rememberedMatcher(filter);
-    const records = [...this.byId.values()];
+    const records = [...this.last.values(), ...this.recent.values()];
     for (let index = records.length - 1; index >= 0; index--) {
       const record = records[index] as MessageRecord;
       if (matches(record.topic)) yield record;
@@ -129,7 +146,7 @@ export class KeptMessages {
   /** Oldest first, with ids beyond `from` and up to `to`. */
   *between(filter: string, from: number, to: number): Iterable<MessageRecord> {
     const matches = rememberedMatcher(filter);
-    for (const record of this.byId.values()) {
+    for (const record of this.all()) {
       if (record.id > to) return;
       if (record.id > from && matches(record.topic)) yield record;
     }
@@ -140,7 +157,7 @@ export class KeptMessages {
     this.rest();
     this.tree.absorb(newer.tree);
     this.unrecorded += newer.unrecorded;
-    for (const record of newer.byId.values()) {
+    for (const record of newer.all()) {
       record.older = undefined;
       record.newer = undefined;
       record.history = undefined;
