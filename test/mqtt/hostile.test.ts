@@ -1,8 +1,22 @@
-import { expect, it } from "vitest";
+import { once } from "node:events";
+import { connect as connectTcp } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";
-import { type Broker, connectPacket, connectWire, openWire, openWireWebSocket, seen, startBroker, type WireClient } from "./harness.ts";
+import {
+  type Broker,
+  connectPacket,
+  connectWire,
+  openWire,
+  openWireWebSocket,
+  publishPacket,
+  seen,
+  startBroker,
+  type WireClient,
+} from "./harness.ts";
 import { type Hostile, hostile } from "./hostile-bytes.ts";
+import { hostileFrames } from "./hostile-frames.ts";
 
 checkLeaks();
 
@@ -12,7 +26,8 @@ async function provoke(client: WireClient, { when, version, bytes, name }: Hosti
     client.send(connectPacket(version, `hostile ${name}`));
     await client.expect("connack");
   }
-  client.write(bytes);
+  // Nothing behind the mistake counts any more.
+  client.write(Buffer.concat([bytes, encodePacket(publishPacket("behind/the/mistake", name), version)]));
   const last = await client.expectClose();
   return last?.type === "disconnect" || last?.type === "connack" ? last.reason : "close";
 }
@@ -39,7 +54,7 @@ async function judge(broker: Broker, open: (version: 4 | 5) => Promise<WireClien
 }
 
 it("[MQTT-3] the list of broken byte sequences is long, in both versions", () => {
-  expect(hostile.length).toBeGreaterThan(300);
+  expect(hostile.length).toBeGreaterThan(450);
   expect(hostile.filter(({ version }) => version === 4).length).toBeGreaterThan(100);
   expect(new Set(hostile.map(({ version, when, name }) => `${version} ${when} ${name}`)).size).toBe(hostile.length);
 });
@@ -52,6 +67,46 @@ it("[MQTT-3] every broken byte sequence gets its reason, or the close", async ()
 it("[MQTT-3] and so over WebSocket", async () => {
   const broker = await startBroker({ webSocket: true });
   await judge(broker, (version) => openWireWebSocket(broker.urls.WS ?? "", version));
+});
+
+it("[MQTT-3] and so where every byte comes alone", async () => {
+  const broker = await startBroker();
+  await judge(broker, async (version) => {
+    const client = await openWire(broker, version);
+    const whole = client.write.bind(client);
+    let last = Promise.resolve();
+    client.write = (bytes) => {
+      last = last.then(async () => {
+        for (const byte of bytes) {
+          if (client.closed) return;
+          whole(Buffer.from([byte]));
+          await new Promise(setImmediate);
+        }
+      });
+    };
+    return client;
+  });
+});
+
+it.each(hostileFrames)("[MQTT-3] over WebSocket: $name closes that connection with $closeCode", async ({ bytes, closeCode }) => {
+  const broker = await startBroker({ webSocket: true });
+  const witness = await connectWire(broker, 5);
+  const url = new URL(broker.urls.WS ?? "");
+  const socket = connectTcp(Number(url.port), "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  let answer = Buffer.alloc(0);
+  socket.on("data", (chunk: Buffer) => {
+    answer = Buffer.concat([answer, chunk]);
+  });
+  socket.write(
+    `GET / HTTP/1.1\r\nHost: ${url.host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n`,
+  );
+  await expect.poll(() => answer.includes("\r\n\r\n")).toBe(true);
+  socket.write(bytes);
+  await once(socket, "close");
+  const frames = answer.subarray(answer.indexOf("\r\n\r\n") + 4);
+  expect([frames[0], frames.readUInt16BE(2)]).toEqual([0x88, closeCode]);
+  await witness.expectNothing();
 });
 
 it("[MQTT-4] seeded noise on live connections ends nothing", async () => {

@@ -91,6 +91,32 @@ describe("what the page asks for", () => {
     ]);
   });
 
+  it("[MQTT-121] shows the deepest topics and the longest ones, and goes on with the others", async () => {
+    const broker = await startBroker({ sysIntervalSeconds: 1 });
+    const client = await connectWire(broker, 5);
+    await client.subscribe("#");
+    const deep = Array.from({ length: 30_000 }, (_, level) => level % 10).join("/");
+    for (const topic of [deep, "/".repeat(65_535), "t".repeat(65_535), "plain"]) {
+      client.publish(topic, "x", { retain: true });
+      expect((await client.expect("publish")).topic).toBe(topic);
+    }
+    let at: string | undefined;
+    for (let depth = 0; depth < 64; depth++) {
+      const { nodes } = await broker.act("topic.children", at === undefined ? {} : { topic: at });
+      const node = nodes.find(({ topic }) => topic !== "" && deep.startsWith(topic));
+      expect(node).toMatchObject({ count: 1, hasChildren: depth < 63 });
+      at = node?.topic;
+    }
+    expect(at).toBe(deep);
+    expect((await broker.act("topic.history", { filter: deep })).messages).toMatchObject([{ topic: deep, retain: true }]);
+    expect((await broker.act("topic.search", { filter: "plain" })).nodes).toMatchObject([{ topic: "plain", retained: true }]);
+    expect((await broker.act("topic.children", {})).nodes.map(({ name }) => name.slice(0, 5))).toEqual(["", "$SYS", "0", "plain", "ttttt"]);
+    expect((await broker.act("retained.clear", { filter: "#" })).cleared).toBe(4);
+    const old = await connectWire(broker, 4);
+    await old.subscribe("$SYS/broker/retained messages/count");
+    expect(seen(await old.expect("publish")).payload).toMatch(/^\d+$/);
+  });
+
   it("[MQTT-122] the history tells who published, who received and who acknowledged", async () => {
     const broker = await startBroker();
     const one = await connectWire(broker, 5, { clientId: "one" });

@@ -4,6 +4,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import type { Endpoint } from "../../contract/service.ts";
+import { serviceNodeOptions } from "../../servers/supervisor/spawner.ts";
 import { projectRoot } from "../support/start-backlot.ts";
 
 export interface SpawnedBroker {
@@ -16,7 +17,13 @@ export interface SpawnedBroker {
 
 /** In a process of its own, which is gone after the test; `openFiles` is the system's limit for it. */
 export async function spawnBroker(dataDir: string, config: Record<string, unknown>, openFiles?: number): Promise<SpawnedBroker> {
-  const command = [process.execPath, path.join(projectRoot, "test/mqtt/run-broker.ts"), dataDir, JSON.stringify(config)];
+  const command = [
+    process.execPath,
+    ...serviceNodeOptions,
+    path.join(projectRoot, "test/mqtt/run-broker.ts"),
+    dataDir,
+    JSON.stringify(config),
+  ];
   const limited = openFiles === undefined ? command : ["sh", "-c", `ulimit -n ${openFiles} && exec "$@"`, "sh", ...command];
   const [program = "", ...args] = limited;
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -7,6 +7,8 @@ import { TopicNode } from "./topic-node.ts";
 /** What a level of a topic and what a topic takes beside its name, as measured with 100,000 of them. */
 const levelBytes = 250;
 const topicBytes = 200;
+/** What lies deeper stands in one row: a topic may have 65,535 levels, and a few of those would fill the tree. */
+const shownLevels = 64;
 
 export interface TopicTreeLimits {
   readonly topics: number;
@@ -69,7 +71,7 @@ export class TopicTree {
 
   private add(topic: string): TopicNode | undefined {
     if (this.byTopic.size >= this.limits.topics) return undefined;
-    const names = topic.split("/");
+    const names = levelsOf(topic);
     let node = this.root;
     let known = 0;
     for (let next = node.children?.get(names[0] as string); next; next = node.children?.get(names[known] as string)) {
@@ -91,7 +93,7 @@ export class TopicTree {
   /** One level, by name; of the whole tree without a topic. */
   children(topic: string | undefined, page: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
     let node: TopicNode | undefined = this.root;
-    if (topic !== undefined) for (const name of topic.split("/")) node = node?.children?.get(name);
+    if (topic !== undefined) for (const name of levelsOf(topic)) node = node?.children?.get(name);
     return pageOf(node?.sortedChildren() ?? [], page, isRetained);
   }
 
@@ -117,6 +119,11 @@ export class TopicTree {
     }
     this.uncounted += newer.uncounted;
   }
+}
+
+function levelsOf(topic: string): string[] {
+  const names = topic.split("/");
+  return names.length <= shownLevels ? names : [...names.slice(0, shownLevels - 1), names.slice(shownLevels - 1).join("/")];
 }
 
 const compareTopics = (one: TopicNode, other: TopicNode) => (one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : 0);
