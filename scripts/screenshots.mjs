@@ -51,6 +51,16 @@ try {
   for (const service of ["MQTT", "Account", "Events"]) {
     await everywhere(dashboard, `${service.toLowerCase()}-live`, (page) => openService(page, service, "Live"));
   }
+  await everywhere(dashboard, "mqtt-try", async (page) => {
+    await openService(page, "MQTT", "Try");
+    await page.getByRole("textbox", { name: "Topic filter" }).fill("commands/#");
+    await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+    await page.getByText("granted").waitFor();
+    await page.getByRole("textbox", { name: "Topic", exact: true }).fill("commands/valve-3/open");
+    await page.getByRole("button", { name: "Publish", exact: true }).click();
+    const newest = page.getByRole("list", { name: "Received messages, newest first" }).getByRole("button").first();
+    await newest.filter({ hasText: "/result" }).click();
+  });
   for (const name of ["Timeline", "Settings"]) {
     await everywhere(dashboard, name.toLowerCase(), (page) => page.getByRole("link", { name }).first().click());
   }

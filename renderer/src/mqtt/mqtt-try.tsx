@@ -42,7 +42,8 @@ export function MqttTry() {
   const [state, setState] = useState<TryState<MqttTryAnswer>>({ state: "untried" });
   const parsedWho = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
-  const act = views.try;
+  // What a stopped service told last holds no more.
+  const act = running ? views.try : undefined;
 
   /** Undefined once it is connected, else what the broker said. */
   const connect = async (): Promise<MqttTryAnswer | undefined> => {

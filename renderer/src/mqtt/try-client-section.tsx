@@ -35,7 +35,7 @@ export function TryClientSection(props: TryClientSectionProps) {
       <div className={styles.sectionHead}>
         <h2 className={styles.title}>Client</h2>
         <span className={styles.check} aria-live="polite">
-          <StateWords state={running ? state : undefined} />
+          <StateWords state={running ? state : undefined} clientId={draft.clientId} />
         </span>
         <Button size="compact-xs" variant="subtle" aria-expanded={Boolean(showsOptions)} onClick={() => setOpen(!open)}>
           {showsOptions ? "Fewer options" : hasOptions(draft) ? "Options, some set" : "Options"}
@@ -73,13 +73,19 @@ export function TryClientSection(props: TryClientSectionProps) {
   );
 }
 
-function StateWords({ state }: { readonly state: MqttTryState | undefined }) {
+/** The name only where it is another than the form's. */
+function connectedText(state: MqttTryState, clientId: string): string {
+  const version = state.version === 5 ? "5.0" : "3.1.1";
+  return state.clientId === clientId ? `connected, ${version}` : `connected, ${version}, as ${state.clientId}`;
+}
+
+function StateWords({ state, clientId }: { readonly state: MqttTryState | undefined; readonly clientId: string }) {
   if (!state || (state.state === "away" && !state.ended)) return "not connected";
   if (state.state === "connecting") return "connecting…";
   if (state.state === "connected") {
     return (
       <>
-        <StatusShape shape="running" /> {`connected as ${state.clientId}, ${state.version === 5 ? "5.0" : "3.1.1"}`}
+        <StatusShape shape="running" /> {connectedText(state, clientId)}
       </>
     );
   }
@@ -167,7 +173,11 @@ function Options({ draft, password, onPassword, set, problem }: OptionsProps) {
       <div className={own.beside}>
         <SegmentedControl
           aria-label="Quality of service of the will"
-          data={["0", "1", "2"].map((value) => ({ value, label: `QoS ${value}` }))}
+          data={[
+            { value: "0", label: "QoS 0" },
+            { value: "1", label: "1" },
+            { value: "2", label: "2" },
+          ]}
           disabled={draft.willTopic === ""}
           value={String(draft.willQos)}
           onChange={(value) => set({ willQos: Number(value) as TryClientDraft["willQos"] })}
