@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import mqtt from "mqtt";
 import { chromium } from "playwright-core";
 import { root } from "./setup.mjs";
 
@@ -20,6 +21,7 @@ const backlot = spawn(
   [path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", "--dashboard-port", "0", "--data-dir", dataDir],
   { stdio: ["ignore", "pipe", "ignore"] },
 );
+let clients = [];
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
   args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
@@ -31,6 +33,8 @@ try {
 
   const page = await open(dashboard, sizes[0], "dark");
   await page.getByRole("button", { name: "Start all and send sample traffic" }).click();
+  await page.getByRole("link", { name: /^MQTT.*msg\/s/ }).waitFor();
+  clients = await subscribers();
   // Long enough for the plots to show something, and for a request that is still open.
   await delay(40_000);
   await page.context().close();
@@ -66,9 +70,22 @@ try {
   }
   await everywhere(dashboard, "commands", (page) => page.keyboard.press("Control+k"));
 } finally {
+  for (const client of clients) client.end(true);
   await browser.close();
   backlot.kill("SIGTERM");
   rmSync(dataDir, { recursive: true, force: true });
+}
+
+/** Someone who listens to the broker's demo. */
+async function subscribers() {
+  const filters = { "dashboard-web": "sensors/#", "hall-a-controller": "sensors/hall-a/+", "alarm-display": "sensors/+/temperature" };
+  return Promise.all(
+    Object.entries(filters).map(async ([clientId, filter]) => {
+      const client = mqtt.connect("mqtt://127.0.0.1:1883", { clientId, protocolVersion: 5 });
+      await client.subscribeAsync(filter, { qos: 1 });
+      return client;
+    }),
+  );
 }
 
 async function everywhere(dashboard, name, prepare) {

@@ -21,6 +21,13 @@ describe("what the broker itself publishes", () => {
       unit: expect.any(String),
       seq: expect.any(Number),
     });
+    expect(message.properties).toMatchObject({
+      contentType: "application/json",
+      userProperties: [
+        ["place", expect.any(String)],
+        ["unit", expect.any(String)],
+      ],
+    });
     await broker.act("sample.stop", {});
     await expect.poll(() => broker.views.get("demo")).toMatchObject({ running: false });
   });

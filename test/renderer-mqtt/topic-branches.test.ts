@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MqttTopicNode } from "../../contract/mqtt.ts";
+import { firstWithMessage } from "../../renderer/src/mqtt/first-with-message.ts";
 import { createTopicBranches, type TopicQuery } from "../../renderer/src/mqtt/topic-branches.ts";
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
@@ -95,5 +96,34 @@ describe("the topic tree", () => {
     await branches.refresh();
     expect(rows()).toEqual(["0", "b"]);
     expect(branches.view().rowAt(1)?.node.count).toBe(5);
+  });
+});
+
+describe("the topic that is open from the start", () => {
+  const row = (topic: string, depth: number, more: { readonly last?: boolean; readonly expanded?: boolean } = {}) => ({
+    node: {
+      name: topic,
+      topic,
+      count: 1,
+      hasChildren: false,
+      retained: false,
+      ...(more.last && { last: { at: 0, bytes: 0, qos: 0, preview: "" } }),
+    },
+    depth,
+    expanded: more.expanded ?? false,
+  });
+  const first = (...rows: ReturnType<typeof row>[]) => firstWithMessage({ count: rows.length, rowAt: (index) => rows[index] });
+
+  it("is the topmost with a message, and none of the broker's own", () => {
+    const system = row("$SYS/broker/uptime", 0, { last: true });
+    expect(first(system, row("a", 0, { expanded: true }), row("a/b", 1, { last: true }), row("c", 0, { last: true }))).toBe("a/b");
+    expect(first(system)).toBeUndefined();
+  });
+
+  it("is waited for while a branch above is being read", () => {
+    expect(
+      first(row("a", 0, { expanded: true }), row("test", 0, { expanded: true }), row("test/topic", 1, { last: true })),
+    ).toBeUndefined();
+    expect(first(row("a", 0), row("test/topic", 0, { last: true }))).toBe("test/topic");
   });
 });

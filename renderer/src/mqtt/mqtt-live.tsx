@@ -9,6 +9,7 @@ import { useService } from "../control/use-services.ts";
 import { formatCountOf } from "../format/quantity.ts";
 import { ClientsPanel } from "./clients-panel.tsx";
 import { DeliveryPanel } from "./delivery-panel.tsx";
+import { firstWithMessage } from "./first-with-message.ts";
 import { HistoryPanel } from "./history-panel.tsx";
 import { type MqttDialogName, MqttDialogs } from "./mqtt-dialogs.tsx";
 import { MqttEmpty } from "./mqtt-empty.tsx";
@@ -162,15 +163,4 @@ export function MqttLive() {
       />
     </section>
   );
-}
-
-function firstWithMessage(tree: {
-  readonly count: number;
-  readonly rowAt: (index: number) => { readonly node: { readonly topic: string; readonly last?: unknown } } | undefined;
-}): string | undefined {
-  for (let index = 0; index < Math.min(tree.count, 200); index++) {
-    const node = tree.rowAt(index)?.node;
-    if (node?.last && !node.topic.startsWith("$")) return node.topic;
-  }
-  return undefined;
 }

@@ -1,3 +1,4 @@
+import { encodeForwarded } from "../codec/encode-properties.ts";
 import { Message } from "../engine/message.ts";
 
 interface Sensor {
@@ -6,6 +7,8 @@ interface Sensor {
   readonly decimals: number;
   readonly centre: number;
   readonly swing: number;
+  /** Its properties, encoded. */
+  readonly forwarded: Buffer;
   value: number;
 }
 
@@ -29,7 +32,19 @@ export interface SensorDemo {
 /** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and now and then a line on test/topic. */
 export function createSensorDemo(publish: (message: Message) => void): SensorDemo {
   const sensors: Sensor[] = places.flatMap((place) =>
-    kinds.map((kind) => ({ ...kind, topic: `sensors/${place}/${kind.name}`, value: kind.centre })),
+    kinds.map((kind) => ({
+      ...kind,
+      topic: `sensors/${place}/${kind.name}`,
+      value: kind.centre,
+      forwarded: encodeForwarded({
+        payloadFormatIndicator: 1,
+        contentType: "application/json",
+        userProperties: [
+          ["place", place],
+          ["unit", kind.unit],
+        ],
+      }),
+    })),
   );
   let timer: NodeJS.Timeout | undefined;
   let rate = 0;
@@ -52,8 +67,10 @@ export function createSensorDemo(publish: (message: Message) => void): SensorDem
         new Message({
           topic: sensor.topic,
           payload: Buffer.from(payload),
-          qos: sequence % 3 === 0 ? 1 : 0,
+          // Each sensor has both in turn.
+          qos: (sequence + Math.floor(sequence / sensors.length)) % 3 === 0 ? 1 : 0,
           retain: sensor.topic.endsWith("temperature"),
+          forwarded: sensor.forwarded,
         }),
       );
       sequence++;
