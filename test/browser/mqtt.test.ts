@@ -95,3 +95,26 @@ it("[MQTT-131] a file larger than a frame is handed over and replayed, and what 
   await page.getByRole("button", { name: "Undo" }).click();
   await replayed.waitFor();
 }, 60_000);
+
+it("topics that begin alike are told apart by their ends, and the shown message says its topic", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const topics = ["building/west-wing/sensors/hall-a/humidity", "building/west-wing/sensors/hall-a/temperature"];
+  for (const topic of topics) {
+    await publish(page, topic);
+    await page.keyboard.press("Escape");
+  }
+  await page.getByRole("textbox", { name: /^Filter topics/ }).fill("building/#");
+  const row = page.getByRole("treeitem", { name: /temperature/ });
+  await row.click();
+  const names = [row, page.getByRole("region", { name: "Message", exact: true }).getByRole("heading")];
+  for (const name of names) {
+    await name.getByText("building/west-wing/sensors/hall-a/temperature").waitFor();
+    // Where it is too long its end is in sight, and its beginning is not.
+    const [from, to, left, right] = await name.locator("bdi").evaluate((text) => {
+      const box = text.parentElement?.getBoundingClientRect() ?? new DOMRect();
+      const own = text.getBoundingClientRect();
+      return [own.left, own.right, box.left, box.right];
+    });
+    expect([Math.round((to ?? 0) - (right ?? 0)) <= 0, (from ?? 0) <= (left ?? 0) + 1]).toEqual([true, true]);
+  }
+}, 60_000);

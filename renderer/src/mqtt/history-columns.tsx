@@ -8,8 +8,10 @@ import { noSubscriberText } from "./no-subscriber-text.ts";
 import type { PayloadView } from "./payload-lines.ts";
 import { previewLine } from "./payload-preview.ts";
 import { publisherText } from "./publisher-text.ts";
+import { TopicName } from "./topic-name.tsx";
+import { isMixed, type TopicScope, topicWithin } from "./topic-scope.ts";
 
-export function historyColumns(view: PayloadView, isMixed: boolean): readonly Column<MqttMessageSummary>[] {
+export function historyColumns(view: PayloadView, scope: TopicScope): readonly Column<MqttMessageSummary>[] {
   return [
     {
       id: "time",
@@ -23,18 +25,18 @@ export function historyColumns(view: PayloadView, isMixed: boolean): readonly Co
         </time>
       ),
     },
-    ...(isMixed
+    ...(isMixed(scope)
       ? [
           {
             id: "topic",
             title: "Topic",
-            widest: "hall-a/temperature-1",
+            widest: "hall-a/temperature",
             ample: "plant/building-12/line-3/device-76/value",
             face: "mono",
             rank: 0,
             cell: ({ topic }: MqttMessageSummary) => (
-              <span className={styles.mono} title={topic}>
-                {topic}
+              <span className={styles.topicCell} title={topic}>
+                <TopicName topic={topicWithin(scope, topic)} />
               </span>
             ),
           } as const,
@@ -46,6 +48,7 @@ export function historyColumns(view: PayloadView, isMixed: boolean): readonly Co
       id: "publisher",
       title: "Published by",
       widest: "sensor-gw-0001",
+      ample: "line-3-controller-0001",
       rank: 3,
       cell: (message) => (
         <span className={styles.soft} title={publisherText(message)}>

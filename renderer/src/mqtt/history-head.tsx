@@ -10,6 +10,7 @@ import { brokerAddress } from "./broker-address.ts";
 import styles from "./history-panel.module.css";
 import { mosquittoSub } from "./mqtt-commands.ts";
 import { type PayloadView, payloadViews, payloadViewTitles } from "./payload-lines.ts";
+import { TopicName } from "./topic-name.tsx";
 import { hasWildcard, scopeFilter, type TopicScope } from "./topic-scope.ts";
 
 interface HistoryHeadProps {
@@ -38,7 +39,9 @@ export function HistoryHead(props: HistoryHeadProps) {
     <div className={styles.head}>
       {filter !== "" && (
         <>
-          <TopicName filter={filter} />
+          <h2 className={styles.topic} title={filter}>
+            <TopicName topic={filter} hasLeaf />
+          </h2>
           <CopyButton text={filter} what="the topic" />
           <Tooltip label="Copy the mosquitto_sub command">
             <ActionIcon size={20} aria-label="Copy the mosquitto_sub command" onClick={() => void copyCommand()}>
@@ -75,17 +78,6 @@ export function HistoryHead(props: HistoryHeadProps) {
       <ToggleButton label="Plot" icon={IconChartLine} on={props.showsPlot} onClick={props.onPlot} />
       <ToggleButton label="Diff" icon={IconPlusMinus} on={props.showsDiff} onClick={props.onDiff} />
     </div>
-  );
-}
-
-/** The last level is what tells topics apart: the rest gives way first. */
-function TopicName({ filter }: { readonly filter: string }) {
-  const cut = filter.lastIndexOf("/") + 1;
-  return (
-    <h2 className={styles.topic} title={filter}>
-      <span className={styles.above}>{filter.slice(0, cut)}</span>
-      <span className={styles.leaf}>{filter.slice(cut)}</span>
-    </h2>
   );
 }
 

@@ -41,7 +41,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
   const [showsDiff, setShowsDiff] = useRemembered("mqtt.diff", true);
   const table = useRef<DataTableHandle>(null);
   const mixed = isMixed(scope);
-  const columns = useMemo(() => historyColumns(payloadView, mixed), [payloadView, mixed]);
+  const columns = useMemo(() => historyColumns(payloadView, scope), [payloadView, scope]);
   const { messages } = view;
   const rowAt = useCallback((index: number) => messages[index], [messages]);
   const pick = useCallback((message: MqttMessageSummary) => onChoose(message.id), [onChoose]);

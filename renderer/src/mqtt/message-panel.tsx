@@ -17,6 +17,7 @@ import { lineText, type PayloadView, payloadLines } from "./payload-lines.ts";
 import { PayloadWell } from "./payload-well.tsx";
 import { PropertyList } from "./property-list.tsx";
 import { draftOfMessage, type PublishDraft } from "./publish-draft.ts";
+import { TopicName } from "./topic-name.tsx";
 import { type ChosenMessage, useMessage } from "./use-chosen-message.ts";
 import { versionText } from "./version-text.ts";
 
@@ -79,7 +80,9 @@ function Message({ message, before, showsDiff, view, onPublish }: MessageProps) 
   return (
     <>
       <div className={styles.head}>
-        <h2 className={styles.title}>Message</h2>
+        <h2 className={styles.title} title={message.topic}>
+          <TopicName topic={message.topic} />
+        </h2>
         <time className={styles.time} title={isoTime(message.at)}>
           {clockTime(message.at)}
         </time>

@@ -23,3 +23,18 @@ export function isTopicFilter(filter: string): boolean {
 
 /** Whether messages of more than one topic may be among those shown. */
 export const isMixed = (scope: TopicScope): boolean => scope.below || hasWildcard(scope.topic);
+
+/** Where the last level begins that is no wildcard: sensors/hall-a/# is about hall-a. */
+export function leafStart(filter: string): number {
+  const named = filter.replace(/(\/[+#])+$/, "");
+  return named.lastIndexOf("/") + 1;
+}
+
+/** A topic as seen from the chosen branch: what all of its topics begin with is left out. */
+export function topicWithin({ topic: chosen, below }: TopicScope, topic: string): string {
+  const levels = chosen.split("/");
+  const wildcard = levels.findIndex((level) => level === "+" || level === "#");
+  const branch = wildcard >= 0 ? levels.slice(0, wildcard) : below ? levels : [];
+  const start = branch.length === 0 ? "" : `${branch.join("/")}/`;
+  return topic.length > start.length && topic.startsWith(start) ? topic.slice(start.length) : topic;
+}

@@ -10,6 +10,7 @@ import { movedRow } from "../table/row-cursor.ts";
 import { previewOf } from "./payload-preview.ts";
 import { shortCount } from "./short-count.ts";
 import type { TopicRow } from "./topic-branches.ts";
+import { TopicName } from "./topic-name.tsx";
 import styles from "./topic-panel.module.css";
 import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
 import type { HeldTopicBranches, TopicTreeView } from "./use-topic-branches.ts";
@@ -152,18 +153,24 @@ const TopicTreeRow = memo(
             : node.topic
         }
       >
-        <span className={styles.topic} style={{ paddingLeft: isFiltered ? 0 : depth * 13 }}>
-          <span
-            className={styles.chevron}
-            onMouseDown={(event) => {
-              if (!canOpen || event.button !== 0) return;
-              event.stopPropagation();
-              onToggle(node.topic);
-            }}
-          >
-            {canOpen && <Chevron size={13} stroke={1.5} aria-hidden="true" />}
-          </span>
-          <span className={styles.name}>{isFiltered ? node.topic : node.name === "" ? <i>(empty)</i> : node.name}</span>
+        <span className={styles.topic} style={{ paddingLeft: isFiltered ? 6 : depth * 13 }}>
+          {!isFiltered && (
+            <span
+              className={styles.chevron}
+              onMouseDown={(event) => {
+                if (!canOpen || event.button !== 0) return;
+                event.stopPropagation();
+                onToggle(node.topic);
+              }}
+            >
+              {canOpen && <Chevron size={13} stroke={1.5} aria-hidden="true" />}
+            </span>
+          )}
+          {isFiltered ? (
+            <TopicName topic={node.topic} />
+          ) : (
+            <span className={styles.name}>{node.name === "" ? <i>(empty)</i> : node.name}</span>
+          )}
         </span>
         <span className={styles.count}>{shortCount(node.count)}</span>
         <span className={styles.value}>{value}</span>

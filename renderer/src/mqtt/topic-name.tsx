@@ -1,0 +1,21 @@
+import styles from "./topic-name.module.css";
+import { leafStart } from "./topic-scope.ts";
+
+/** The last levels tell topics apart: where there is no room for all, the beginning gives way. */
+export function TopicName({ topic, hasLeaf = false }: { readonly topic: string; readonly hasLeaf?: boolean }) {
+  const cut = leafStart(topic);
+  return (
+    <span className={styles.name}>
+      <bdi dir="ltr">
+        {hasLeaf ? (
+          <>
+            <span className={styles.above}>{topic.slice(0, cut)}</span>
+            <span className={styles.leaf}>{topic.slice(cut)}</span>
+          </>
+        ) : (
+          topic
+        )}
+      </bdi>
+    </span>
+  );
+}

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { leafStart, topicWithin } from "../../renderer/src/mqtt/topic-scope.ts";
+
+it("a topic is named from the chosen branch on, or from the first wildcard of a filter", () => {
+  const topic = "sensors/hall-a/humidity";
+  expect(topicWithin({ topic: "sensors", below: true }, topic)).toBe("hall-a/humidity");
+  expect(topicWithin({ topic: "sensors/hall-a", below: true }, topic)).toBe("humidity");
+  expect(topicWithin({ topic: "sensors/+/humidity", below: false }, topic)).toBe("hall-a/humidity");
+  expect(topicWithin({ topic: "#", below: false }, topic)).toBe(topic);
+  expect(topicWithin({ topic: "", below: false }, topic)).toBe(topic);
+  expect(topicWithin({ topic: "/a", below: true }, "/a/b")).toBe("b");
+  // The branch's own topic, which is among those of branch/#, has no shorter name; nor has one that is empty below it.
+  expect(topicWithin({ topic: "sensors", below: true }, "sensors")).toBe("sensors");
+  expect(topicWithin({ topic: "sensors", below: true }, "sensors/")).toBe("sensors/");
+});
+
+it("what a filter is about is its last level that is no wildcard", () => {
+  const leafOf = (filter: string) => filter.slice(leafStart(filter));
+  expect(["a/b/c", "a/b/#", "a/+/#", "a/+/c", "#", "a", "/"].map(leafOf)).toEqual(["c", "b/#", "a/+/#", "c", "#", "a", ""]);
+});
