@@ -4,9 +4,9 @@ import { type Broker, connectWire } from "./harness.ts";
 
 const filter = "$share/workers/jobs/#";
 
-async function member(broker: Broker, clientId: string, qos: 0 | 1 | 2 = 2) {
+async function member(broker: Broker, clientId: string, qos: 0 | 1 | 2 = 2, shared = filter) {
   const client = await connectWire(broker, 5, kept(clientId));
-  await client.subscribe(filter, { qos });
+  await client.subscribe(shared, { qos });
   return { client, inbox: new Inbox(client) };
 }
 
@@ -24,6 +24,16 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     await expect.poll(all).toEqual(jobs(60));
     for (const { inbox } of members) expect(inbox.messages.length).toBeGreaterThan(5);
     expect(members.flatMap(({ inbox }) => inbox.messages).filter(({ dup }) => dup)).toEqual([]);
+  });
+
+  it("[MQTT-212] every member of several shared subscriptions to one topic has its turn", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const groups = ["$share/first/jobs", "$share/second/jobs"];
+    const members: Awaited<ReturnType<typeof member>>[] = [];
+    for (const group of groups) for (const broker of [one, other]) members.push(await member(broker, `${members.length}`, 1, group));
+    const publisher = await connectWire(one, 5);
+    for (const job of jobs(20)) await publishAcknowledged(publisher, "jobs", job);
+    await expect.poll(() => members.map(({ inbox }) => inbox.messages.length)).toEqual([10, 10, 10, 10]);
   });
 
   it("[MQTT-212] also where nobody shares it at the broker where it is published, and straight after the SUBACK", async () => {

@@ -7,28 +7,32 @@ export interface MemberCounts {
   readonly away: number;
 }
 
+interface Group {
+  readonly brokers: Map<string, MemberCounts>;
+  /** Of its own: one for all groups would fall to the same broker each time where a topic concerns two. */
+  turn: number;
+}
+
 /** Which brokers have members of which shared subscriptions, as all brokers know it at the same place in the journal. */
 export class GroupRegistry {
-  /** By group, then by broker. */
-  private readonly groups = new Map<string, Map<string, MemberCounts>>();
+  private readonly groups = new Map<string, Group>();
   private readonly trie = new SubscriptionTrie();
-  private turn = 0;
 
   set(broker: string, group: string, counts: MemberCounts): void {
-    let brokers = this.groups.get(group);
+    let known = this.groups.get(group);
     if (counts.connected === 0 && counts.away === 0) {
-      brokers?.delete(broker);
-      if (brokers?.size === 0) this.remove(group);
+      known?.brokers.delete(broker);
+      if (known?.brokers.size === 0) this.remove(group);
       return;
     }
-    if (!brokers) {
+    if (!known) {
       const shared = parseSharedFilter(group);
       if (!shared) return;
-      brokers = new Map();
-      this.groups.set(group, brokers);
+      known = { brokers: new Map(), turn: 0 };
+      this.groups.set(group, known);
       this.trie.add(shared.filter, group, new SharedGroup(group, shared.filter));
     }
-    brokers.set(broker, counts);
+    known.brokers.set(broker, counts);
   }
 
   private remove(group: string): void {
@@ -51,17 +55,17 @@ export class GroupRegistry {
   }
 
   counts(broker: string, group: string): MemberCounts | undefined {
-    return this.groups.get(group)?.get(broker);
+    return this.groups.get(group)?.brokers.get(broker);
   }
 
   hasConnected(group: string, except: string): boolean {
-    for (const [broker, { connected }] of this.groups.get(group) ?? []) if (broker !== except && connected > 0) return true;
+    for (const [broker, { connected }] of this.groups.get(group)?.brokers ?? []) if (broker !== except && connected > 0) return true;
     return false;
   }
 
   /** Who delivers what was published by a broker that did not know the group: the same at every broker. */
   first(group: string): string | undefined {
-    const brokers = [...(this.groups.get(group)?.entries() ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
+    const brokers = [...(this.groups.get(group)?.brokers.entries() ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
     return (brokers.find(([, { connected }]) => connected > 0) ?? brokers[0])?.[0];
   }
 
@@ -70,10 +74,11 @@ export class GroupRegistry {
    * `own` stands for what is known of that broker, or leaves it out.
    */
   pick(group: string, own: { readonly broker: string; readonly counts: MemberCounts | undefined }): string | undefined {
-    const brokers = new Map(this.groups.get(group) ?? []);
+    const known = this.groups.get(group);
+    const brokers = new Map(known?.brokers);
     if (own.counts) brokers.set(own.broker, own.counts);
     else brokers.delete(own.broker);
-    const turn = this.turn++;
+    const turn = known ? known.turn++ : 0;
     return pickWeighted(brokers, turn, ({ connected }) => connected) ?? pickWeighted(brokers, turn, ({ away }) => away);
   }
 }
