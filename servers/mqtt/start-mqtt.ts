@@ -56,10 +56,12 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   const engine = new Engine({ limits, access, bus, store, cluster, restored: sessions, log, observer: watch.observer });
   onStop(() => engine.stop());
   const publishAs = (own: MqttOwnPublisher) => (message: Message) => {
+    if (engine.stands) throw new ServiceError("STORE_UNREACHABLE", "What is published cannot be kept", "The log says why.");
     message.own = own;
     return engine.publishOwn(message);
   };
   const sendAs = (own: MqttOwnPublisher) => (message: Message) => {
+    if (engine.stands) return;
     publishAs(own)(message)?.catch((error: unknown) =>
       log.error(`A message on ${message.topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`),
     );

@@ -1,4 +1,6 @@
 import { connect as connectTcp, type Socket } from "node:net";
+import path from "node:path";
+import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -26,6 +28,43 @@ const upgrade = "GET /mqtt HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n
 const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n";
 /** The first half of a TLS ClientHello. */
 const halfHello = Buffer.from("1603010200010001fc0303", "hex");
+
+describe("a store that fails", () => {
+  it("[MQTT-159] while the sessions cannot be written nobody is answered; afterwards all are, and nothing is lost", async () => {
+    const dataDir = temporaryDir();
+    const broker = await startBroker({ persistence: true, sysIntervalSeconds: 1 }, dataDir);
+    const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
+    const subscriber = await connectWire(broker, 5, { clientId: "subscriber", ...kept });
+    await subscriber.subscribe("t", { qos: 2 });
+    const publisher = await connectWire(broker, 5, { clientId: "publisher", ...kept });
+
+    const other = new Database(path.join(dataDir, "sessions.sqlite"));
+    onTestFinished(() => void other.close());
+    other.exec("BEGIN IMMEDIATE");
+    for (let packetId = 1; packetId <= 20; packetId++)
+      publisher.publish("t", String(packetId), { qos: packetId % 2 === 0 ? 1 : 2, packetId });
+    await expect
+      .poll(() => broker.logs, { timeout: 5_000 })
+      .toContainEqual(expect.stringContaining("clients wait, and nothing is acknowledged"));
+    const late = await openWire(broker, 5);
+    late.send(connectPacket(5, "late"));
+    await expect(broker.act("publish", { topic: "t" })).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+    // Longer than a retry.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect([publisher, subscriber, late].map(({ received }) => received.length)).toEqual([1, 2, 0]);
+
+    other.exec("ROLLBACK");
+    await late.expect("connack");
+    for (let count = 0; count < 20; count++) expect((await publisher.next())?.type).toMatch(/^puback|^pubrec/);
+    const got: string[] = [];
+    while (got.length < 20) got.push((await subscriber.expect("publish")).payload.toString());
+    expect(got).toEqual(Array.from({ length: 20 }, (_, index) => String(index + 1)));
+    expect(broker.logs.filter((line) => line.includes("clients wait"))).toHaveLength(1);
+    expect(broker.logs).toContain("The sessions can be written again: clients are served.");
+    await broker.stop();
+    expect(other.prepare("SELECT count(*) AS count FROM delivery").get()).toEqual({ count: 20 });
+  });
+});
 
 describe("connections that come to nothing", () => {
   it("[MQTT-156] what does not get as far as a CONNECT is closed after the connect timeout, however far it came", async () => {

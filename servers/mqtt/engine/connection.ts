@@ -304,8 +304,8 @@ export class Connection {
   close(why: string): void {
     if (this.state === "closed") return;
     this.state = "closed";
-    this.engine.scheduler.beforeWrite?.();
-    this.output.flush();
+    if (this.engine.scheduler.beforeWrite?.() === false) this.output.discard();
+    else this.output.flush();
     this.transport.end();
     this.engine.connectionClosed(this, why);
   }

@@ -17,6 +17,7 @@ import { RetainedFeed } from "./retained-feed.ts";
 import { deliverTo, routeMessage } from "./route-message.ts";
 import { type PendingWill, Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
+import { StoreGuard } from "./store-guard.ts";
 import { SharedGroup, Subscription, type SubscriptionOptions } from "./subscription.ts";
 import { SubscriptionTrie } from "./subscription-trie.ts";
 import { sweep, sweepIntervalMs } from "./sweep.ts";
@@ -40,6 +41,7 @@ export class Engine {
   readonly away = new Set<Session>();
   readonly load: QueueLoad = { bytes: 0, queues: 0 };
   connectedClients = 0;
+  private readonly guard: StoreGuard | undefined = undefined;
   private stopping = false;
   private coarseNow = Date.now();
   private readonly timer: NodeJS.Timeout;
@@ -54,7 +56,9 @@ export class Engine {
     this.log = options.log;
     const { store } = this;
     if (store) {
-      this.scheduler.beforeWrite = () => store.commit();
+      const guard = new StoreGuard({ store, connections: this.connections, log: this.log, onRecovered: this.scheduler.flush });
+      this.guard = guard;
+      this.scheduler.beforeWrite = () => guard.commit();
       for (const kept of options.restored ?? []) restoreSession(this, kept);
     }
     this.bus.onMessage((message) => routeMessage(this, message));
@@ -63,8 +67,13 @@ export class Engine {
       this.coarseNow = Date.now();
       sweep(this, this.coarseNow);
       this.scheduler.trim();
-      store?.commit();
+      this.guard?.commit();
     }, sweepIntervalMs);
+  }
+
+  /** Nothing is kept at the moment, and so nobody served. */
+  get stands(): boolean {
+    return this.guard?.failing ?? false;
   }
 
   /** The time as of the last sweep: good enough for keep alive, and free. */
@@ -78,6 +87,7 @@ export class Engine {
     const gated = cluster ? cluster.gate(transport, () => connection.drained()) : transport;
     const connection: Connection = new Connection(this, gated, origin);
     this.connections.add(connection);
+    if (this.guard?.failing) this.guard.hold(connection);
     const isFull = this.connections.size > this.limits.sockets;
     if (isFull) this.observer.turnedAway?.();
     if (isFull || this.stopping) transport.destroy();
@@ -305,6 +315,6 @@ export class Engine {
       connection.disconnect(reasonCode.serverShuttingDown, "The server shuts down.");
     }
     this.scheduler.flush();
-    this.store?.commit();
+    this.guard?.commit();
   }
 }

@@ -12,7 +12,8 @@ export class FlushScheduler {
   readonly shared = new SharedSlab();
   /** The system has not taken all of the shared memory that outputs wrote. */
   sharedInUse = false;
-  beforeWrite: (() => void) | undefined = undefined;
+  /** False: nothing may leave yet; `flush` is called again when it may. */
+  beforeWrite: (() => boolean) | undefined = undefined;
   bytesOut = 0;
   private dirty: Output[] = [];
   private scheduled = false;
@@ -27,8 +28,8 @@ export class FlushScheduler {
   readonly flush = (): void => {
     this.scheduled = false;
     const { dirty } = this;
+    if (dirty.length > 0 && this.beforeWrite?.() === false) return;
     this.dirty = [];
-    if (dirty.length > 0) this.beforeWrite?.();
     for (const output of dirty) output.flush();
     this.shared.reset(this.sharedInUse);
     this.sharedInUse = false;

@@ -143,6 +143,12 @@ export class Output {
     if (this.congested) this.settle();
   }
 
+  /** What is not out yet never leaves. */
+  discard(): void {
+    this.full = this.slab = this.shared = undefined;
+    this.fullBytes = this.end = this.sharedStart = this.sharedEnd = 0;
+  }
+
   /** To be called when less is pending than before: who waited may go on. */
   settle(): void {
     const wasCongested = this.congested;

@@ -1,5 +1,5 @@
 import type Database from "better-sqlite3";
-import { openSqliteFile } from "../../core/sqlite-file.ts";
+import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "../engine/delivery.ts";
 import { Message } from "../engine/message.ts";
@@ -96,20 +96,25 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
   const highest = (table: string) => (prepare(`SELECT coalesce(max(id), 0) AS id FROM ${table}`).get() as { id: number }).id;
   let messageId = highest("message");
   let deliveryId = highest("delivery");
-  let open = false;
+  let notes: { readonly statement: Database.Statement; readonly values: readonly unknown[] }[] = [];
 
   function write(statement: Database.Statement, ...values: unknown[]): void {
-    if (!open) {
-      begin.run();
-      open = true;
-    }
-    statement.run(...values);
+    notes.push({ statement, values });
   }
 
-  function commitOpen(): void {
-    if (!open) return;
-    open = false;
-    commit.run();
+  /** Where it throws a STORE_… error the notes are kept, and written the next time. */
+  function commitNotes(): void {
+    if (notes.length === 0) return;
+    try {
+      begin.run();
+      for (const { statement, values } of notes) statement.run(...values);
+      commit.run();
+    } catch (error) {
+      // SQLite ends some transactions by itself.
+      if (database.inTransaction) database.exec("ROLLBACK");
+      throw sqliteFileError(error, file);
+    }
+    notes = [];
   }
 
   return {
@@ -189,10 +194,13 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     },
     retainedRemoved: (topic) => write(deleteRetained, topic),
     retainedExpired: ({ topic }) => write(deleteRetained, topic),
-    commit: commitOpen,
+    commit: commitNotes,
     close() {
-      commitOpen();
-      database.close();
+      try {
+        commitNotes();
+      } finally {
+        database.close();
+      }
     },
   };
 }
