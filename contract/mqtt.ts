@@ -50,6 +50,8 @@ export interface MqttFigures {
   readonly bytesOut: number;
   readonly queued: number;
   readonly dropped: Readonly<Record<string, number>>;
+  /** Recorded messages of all topics. */
+  readonly kept: number;
   /** Messages that came too fast to be recorded one by one; all are counted in the tree. */
   readonly unrecorded: number;
 }
@@ -177,7 +179,7 @@ export const mqttActions = {
   /** Topics that match a filter with wildcards, or hold the text. */
   "topic.search": operation<MqttTopicPage>()(z.strictObject({ filter: z.string().min(1).max(65_535), ...page })),
   /** Recorded messages of the topics that match, newest first. */
-  "topic.history": operation<{ readonly messages: readonly MqttMessageSummary[]; readonly kept: number }>()(
+  "topic.history": operation<{ readonly messages: readonly MqttMessageSummary[] }>()(
     z.strictObject({
       filter: topicFilter,
       /** Only with this text in the payload. */

@@ -103,7 +103,6 @@ export function mqttHandlers({
     "topic.search": ({ filter, ...page }) => recorder.tree.search(filter, page, isRetained),
     "topic.history": ({ filter, ...options }) => ({
       messages: recorder.history(filter, { before: undefined, ...options }).map((record) => record.summary()),
-      kept: recorder.kept,
     }),
     "message.read": ({ id }) => recorder.find(id)?.whole() ?? null,
     "history.clear": () => ({ cleared: recorder.clear() }),

@@ -27,7 +27,6 @@ async function setUp(kept: MqttMessageSummary[]) {
         .filter(({ id }) => id < before)
         .toReversed()
         .slice(0, limit),
-      kept: kept.length,
     }),
     onFailure: (error) => expect.fail(String(error)),
     pageRows: 3,

@@ -100,30 +100,30 @@ describe("the topic tree", () => {
 });
 
 describe("the topic that is open from the start", () => {
-  const row = (topic: string, depth: number, more: { readonly last?: boolean; readonly expanded?: boolean } = {}) => ({
+  const row = (topic: string, hasMessage = false) => ({
     node: {
       name: topic,
       topic,
       count: 1,
       hasChildren: false,
       retained: false,
-      ...(more.last && { last: { at: 0, bytes: 0, qos: 0, preview: "" } }),
+      ...(hasMessage && { last: { at: 0, bytes: 0, qos: 0, preview: "" } }),
     },
-    depth,
-    expanded: more.expanded ?? false,
   });
-  const first = (...rows: ReturnType<typeof row>[]) => firstWithMessage({ count: rows.length, rowAt: (index) => rows[index] });
+  const first = (settled: boolean, ...rows: ReturnType<typeof row>[]) =>
+    firstWithMessage({ count: rows.length, settled, rowAt: (index) => rows[index] });
+  const system = row("$SYS/broker/uptime", true);
 
   it("is the topmost with a message, and none of the broker's own", () => {
-    const system = row("$SYS/broker/uptime", 0, { last: true });
-    expect(first(system, row("a", 0, { expanded: true }), row("a/b", 1, { last: true }), row("c", 0, { last: true }))).toBe("a/b");
-    expect(first(system)).toBeUndefined();
+    expect(first(true, system, row("a"), row("a/b", true), row("c", true))).toEqual({ topic: "a/b", below: false });
+    expect(first(true, system)).toBeUndefined();
   });
 
-  it("is waited for while a branch above is being read", () => {
-    expect(
-      first(row("a", 0, { expanded: true }), row("test", 0, { expanded: true }), row("test/topic", 1, { last: true })),
-    ).toBeUndefined();
-    expect(first(row("a", 0), row("test/topic", 0, { last: true }))).toBe("test/topic");
+  it("is a branch with all below it where no topic is in sight", () => {
+    expect(first(true, system, row("a"), row("a/b"))).toEqual({ topic: "a", below: true });
+  });
+
+  it("is waited for while the branches are being read", () => {
+    expect(first(false, row("test/topic", true))).toBeUndefined();
   });
 });

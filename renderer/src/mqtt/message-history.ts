@@ -19,8 +19,6 @@ export interface MessageHistoryView extends HistoryQuery {
   readonly hasOlder: boolean;
   /** False until the first answer. */
   readonly loaded: boolean;
-  /** Recorded messages of all topics. */
-  readonly kept: number;
 }
 
 export interface MessageHistory {
@@ -38,7 +36,6 @@ export interface MessageHistory {
 
 interface HistoryPage {
   readonly messages: readonly MqttMessageSummary[];
-  readonly kept: number;
 }
 
 interface MessageHistoryOptions {
@@ -57,7 +54,7 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
   let question = 0;
   let readingNew = false;
   let readingOlder = false;
-  let view: MessageHistoryView = { ...empty, filter: "", text: "", mode: "following", kept: 0 };
+  let view: MessageHistoryView = { ...empty, filter: "", text: "", mode: "following" };
 
   function change(next: Partial<MessageHistoryView>) {
     view = { ...view, ...next };
@@ -81,7 +78,7 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
     if (mine !== question) await refresh();
   }
 
-  function take({ messages: page, kept }: HistoryPage) {
+  function take({ messages: page }: HistoryPage) {
     const known = view.messages;
     const newest = known[0]?.id ?? 0;
     // Numbers only grow while the service runs: a smaller one is of another run.
@@ -93,7 +90,6 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
       change({
         messages: known.some(({ id }) => fresh.has(id)) ? known.map((message) => fresh.get(message.id) ?? message) : known,
         arrived: page.filter(({ id }) => id > newest).length,
-        kept,
       });
       return;
     }
@@ -106,7 +102,6 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
       hasOlder: all.length > followRows || (joins && view.hasOlder) || (older.length === 0 && page.length === pageRows),
       arrived: 0,
       loaded: true,
-      kept,
     });
   }
 
@@ -137,7 +132,6 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
         change({
           messages: [...view.messages, ...page.messages.filter(({ id }) => id < last)],
           hasOlder: page.messages.length === pageRows,
-          kept: page.kept,
         });
       } catch (error) {
         onFailure(error);

@@ -51,10 +51,11 @@ export function MqttLive() {
 
   // The first topic that has a message is open from the start, also where that of last time has none any more.
   const isForgotten = !picked && shown.loaded && shown.messages.length === 0 && text === "" && !isMixed(scope);
-  const firstTopic = scope.topic === "" || isForgotten ? firstWithMessage(tree) : undefined;
+  const first = scope.topic === "" || isForgotten ? firstWithMessage(tree) : undefined;
+  const { topic: firstTopic, below: firstBelow = false } = first ?? {};
   useEffect(() => {
-    if (firstTopic !== undefined) setScope({ topic: firstTopic, below: false });
-  }, [firstTopic, setScope]);
+    if (firstTopic !== undefined) setScope({ topic: firstTopic, below: firstBelow });
+  }, [firstTopic, firstBelow, setScope]);
 
   const choose = useCallback(
     (next: TopicScope) => {
@@ -111,7 +112,7 @@ export function MqttLive() {
         views={views}
         running={running}
         shownCount={shown.messages.length}
-        kept={shown.kept}
+        kept={figures?.kept ?? 0}
         pausedAt={pausedAt}
         onPause={togglePause}
         onClear={() => void clearHistory()}

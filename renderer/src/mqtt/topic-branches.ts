@@ -16,6 +16,8 @@ export interface TopicBranchesView {
   readonly filter: string;
   readonly matching: number;
   readonly loaded: boolean;
+  /** What is opened unasked is read as well. */
+  readonly settled: boolean;
 }
 
 /** What to read: a level of the tree, or with `filter` the topics that match. */
@@ -75,12 +77,13 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   let segments: readonly Segment[] = [];
   let filter = "";
   let loaded = false;
+  let settled = false;
   let untouched = true;
   let range: readonly [first: number, last: number] = [0, 40];
   /** Answers to questions from before a reset or another filter are stale. */
   let era = 0;
   const reading = new Set<string>();
-  let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, matching: 0, loaded };
+  let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, matching: 0, loaded, settled };
 
   function rebuild() {
     const found: Segment[] = [];
@@ -105,7 +108,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
     };
     add(undefined, 0);
     segments = found;
-    view = { count: at, rowAt, filter, matching: branches.get(undefined)?.nodes.length ?? 0, loaded };
+    view = { count: at, rowAt, filter, matching: branches.get(undefined)?.nodes.length ?? 0, loaded, settled };
     for (const listener of listeners) listener();
   }
 
@@ -142,6 +145,10 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
       if (mine === era) onFailure(error);
     } finally {
       reading.delete(name);
+      if (loaded && !settled && reading.size === 0) {
+        settled = true;
+        rebuild();
+      }
     }
   }
 
@@ -231,6 +238,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
     reset() {
       forget();
       loaded = false;
+      settled = false;
       untouched = true;
       expanded.clear();
       rebuild();

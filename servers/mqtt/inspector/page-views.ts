@@ -86,6 +86,7 @@ function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures,
     bytesOut: scheduler.bytesOut,
     queued,
     dropped: { ...figures.dropped },
+    kept: recorder.kept,
     unrecorded: recorder.unrecorded,
   };
 }
