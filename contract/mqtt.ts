@@ -38,9 +38,11 @@ export interface MqttFigures {
   readonly clients: number;
   readonly sessions: number;
   readonly subscriptions: number;
+  /** In the tree, without those of the broker's own figures. */
   readonly topics: number;
-  /** Of those, the topics of the broker's own figures. */
-  readonly systemTopics: number;
+  /** Messages on topics that the tree has no room for. */
+  readonly missingInTree: number;
+  /** Without the broker's own figures. */
   readonly retained: number;
   readonly retainedBytes: number;
   /** From clients and from the broker itself, without `$SYS`. */

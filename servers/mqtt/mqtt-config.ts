@@ -274,7 +274,7 @@ export const mqttConfig = z.strictObject({
     group: "Demo",
   }),
 
-  recordedPerSecond: field(wholeNumber(0, 100_000, 5_000), {
+  recordedPerSecond: field(wholeNumber(0, 100_000, 10_000), {
     title: "Recorded messages",
     help: "One by one for the inspector; what comes faster is only counted.",
     unit: "msg/s",
@@ -316,14 +316,14 @@ export const mqttConfig = z.strictObject({
     env: "MQTT_RECORDED_PAYLOAD_BYTES",
     group: "Recorder",
   }),
-  topics: field(wholeNumber(100, 1_000_000, 100_000), {
+  topics: field(wholeNumber(100, 1_000_000, 200_000), {
     title: "Topics in the tree",
-    help: "Messages on more than these are recorded, and missing in the tree.",
+    help: "Messages on more than these are recorded, and missing in the tree; $SYS is not counted.",
     unit: "topics",
     env: "MQTT_TOPICS",
     group: "Recorder",
   }),
-  topicTreeBytes: field(wholeNumber(0, 1 << 30, 64 << 20), {
+  topicTreeBytes: field(wholeNumber(0, 1 << 30, 128 << 20), {
     title: "Bytes of the tree",
     help: "About 600 a topic of ordinary length.",
     unit: "B",

@@ -141,7 +141,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     const dropped = figures.droppedInAll;
     const notes = [
       `${figures.messagesOut.toLocaleString("en")} sent`,
-      `${retained.count.toLocaleString("en")} retained`,
+      `${(retained.count - retained.systemCount).toLocaleString("en")} retained`,
       ...(dropped > 0 ? [`${dropped.toLocaleString("en")} dropped`] : []),
       ...(cluster ? [cluster.summary] : []),
     ];

@@ -110,7 +110,7 @@ describe("what the page asks for", () => {
     expect(at).toBe(deep);
     expect((await broker.act("topic.history", { filter: deep })).messages).toMatchObject([{ topic: deep, retain: true }]);
     expect((await broker.act("topic.search", { filter: "plain" })).nodes).toMatchObject([{ topic: "plain", retained: true }]);
-    expect((await broker.act("topic.children", {})).nodes.map(({ name }) => name.slice(0, 5))).toEqual(["", "$SYS", "0", "plain", "ttttt"]);
+    expect((await broker.act("topic.children", {})).nodes.map(({ name }) => name.slice(0, 5))).toEqual(["", "0", "plain", "ttttt", "$SYS"]);
     expect((await broker.act("retained.clear", { filter: "#" })).cleared).toBe(4);
     const old = await connectWire(broker, 4);
     await old.subscribe("$SYS/broker/retained messages/count");
@@ -236,6 +236,8 @@ describe("what the page asks for", () => {
     await expect.poll(told, { timeout: 3_000 }).toEqual([expect.stringMatching(/^\d+ messages are missing in the topic tree: it is full/)]);
     await broker.act("publish", { topic: "many/more" });
     expect(told()).toHaveLength(1);
+    const figures = () => broker.views.get("figures") as MqttViews["figures"] | undefined;
+    await expect.poll(figures).toMatchObject({ topics: matching, missingInTree: 151 - matching });
   });
 
   it("[MQTT-139] counts and history are cleared, and brought back with what came since", async () => {
@@ -333,6 +335,19 @@ describe("what the page asks for", () => {
     const client = await connectWire(broker, 4);
     await client.subscribe("$SYS/broker/clients/connected");
     expect(seen(await client.expect("publish"))).toMatchObject({ payload: "0", retain: true });
+  });
+
+  it("[MQTT-121] topics with a $ come last; $SYS counts neither among the topics nor among the retained ones, nor in the bound", async () => {
+    const broker = await startBroker({ sysIntervalSeconds: 3_600, topics: 100 });
+    for (let index = 0; index < 100; index++) await broker.act("publish", { topic: `many/${index}`, retain: index < 3, payload: "x" });
+    expect((await broker.act("topic.children", {})).nodes.map(({ name }) => name)).toEqual(["many", "$SYS"]);
+    const found = await broker.act("topic.search", { filter: "n", limit: 1_000 });
+    expect([found.nodes[0]?.topic, found.nodes.at(-1)?.topic.startsWith("$SYS/")]).toEqual(["many/0", true]);
+    await expect
+      .poll(() => broker.views.get("figures") as MqttViews["figures"] | undefined)
+      .toMatchObject({ topics: 100, retained: 3, missingInTree: 0 });
+    await broker.act("retained.clear", { filter: "#" });
+    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.retained).toBe(0);
   });
 
   it("[MQTT-133] lists clients with what they have and want", async () => {

@@ -103,7 +103,7 @@ export function MqttLive() {
   };
 
   // The broker's own figures are no traffic.
-  const isSilent = figures === undefined || figures.topics === figures.systemTopics;
+  const isSilent = figures === undefined || figures.topics === 0;
   const isBare = !running || (isSilent && (figures?.sessions ?? 0) === 0);
   return (
     <section className={styles.live} aria-label="Live messages">

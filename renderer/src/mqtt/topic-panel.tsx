@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import type { MqttFigures } from "../../../contract/mqtt.ts";
 import { FilterInput } from "../components/filter-input.tsx";
 import { formatCount, formatCountOf } from "../format/quantity.ts";
+import { hashOf, servicePage } from "../frame/route.ts";
 import styles from "./topic-panel.module.css";
 import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
 import { TopicTree } from "./topic-tree.tsx";
@@ -30,7 +31,14 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
       >
         <FilterInput width="100%" placeholder="Filter topics, + and # work" value={filter} onChange={onFilter} />
       </form>
-      <TopicTree branches={branches} tree={tree} chosen={scope.topic} onScope={onScope} onFilter={onFilter} />
+      <TopicTree
+        branches={branches}
+        tree={tree}
+        chosen={scope.topic}
+        isFull={(figures?.missingInTree ?? 0) > 0}
+        onScope={onScope}
+        onFilter={onFilter}
+      />
       <div className={styles.foot}>
         {tree.filter === "" ? (
           <span>{figures && `${formatCountOf(figures.topics, "topic")} · ${formatCount(figures.retained)} retained`}</span>
@@ -43,6 +51,15 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
               </Button>
             )}
           </>
+        )}
+        {figures && figures.missingInTree > 0 && (
+          <a
+            className={styles.full}
+            href={hashOf(servicePage("mqtt", "config"))}
+            title={`The tree is full: ${formatCountOf(figures.missingInTree, "message")} on further topics are not shown in it; they were delivered, and the history has them. How many topics fit is set in Config: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
+          >
+            {`full, ${formatCountOf(figures.missingInTree, "message")} not shown`}
+          </a>
         )}
       </div>
     </section>

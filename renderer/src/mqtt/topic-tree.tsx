@@ -21,12 +21,14 @@ interface TopicTreeProps {
   readonly branches: HeldTopicBranches;
   readonly tree: TopicTreeView;
   readonly chosen: string;
+  /** There are topics that it has no room for. */
+  readonly isFull: boolean;
   readonly onScope: (scope: TopicScope) => void;
   readonly onFilter: (filter: string) => void;
 }
 
 /** Only the rows in sight are drawn, and only their branches are read from the broker. */
-export function TopicTree({ branches, tree, chosen, onScope, onFilter }: TopicTreeProps) {
+export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter }: TopicTreeProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const idPrefix = useId();
   const virtual = useVirtualizer({ count: tree.count, getScrollElement: () => scroller.current, estimateSize: () => rowPx, overscan: 4 });
@@ -78,7 +80,9 @@ export function TopicTree({ branches, tree, chosen, onScope, onFilter }: TopicTr
         <div className={styles.none}>
           {hasWildcard(tree.filter) && !isTopicFilter(tree.filter)
             ? "No topic filter: # comes last, + and # stand alone."
-            : "No topic matches."}
+            : isFull
+              ? "No topic in the tree matches; the tree is full."
+              : "No topic matches."}
           <Button size="compact-xs" onClick={() => onFilter("")}>
             Show all
           </Button>

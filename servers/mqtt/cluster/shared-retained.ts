@@ -2,7 +2,7 @@ import AsyncRedisPersistence from "aedes-persistence-redis/asyncPersistence.js";
 import type { Redis } from "ioredis";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import type { Qos } from "../codec/packet.ts";
-import { isTopicName } from "../codec/topic.ts";
+import { isSystemTopic, isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/message.ts";
 import { keyPrefix } from "./cluster-scripts.ts";
 import type { RedisOperation } from "./redis-operation.ts";
@@ -10,7 +10,7 @@ import type { RedisOperation } from "./redis-operation.ts";
 const topicsAtOnce = 500;
 
 /** Each broker's figures are its own. */
-export const isShared = (topic: string): boolean => !topic.startsWith("$SYS/");
+export const isShared = (topic: string): boolean => !isSystemTopic(topic);
 
 export interface LoadedRetained {
   readonly messages: readonly Message[];

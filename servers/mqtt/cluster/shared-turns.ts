@@ -1,3 +1,4 @@
+import { isSystemTopic } from "../codec/topic.ts";
 import type { Message } from "../engine/message.ts";
 import { deliverToOne } from "../engine/route-message.ts";
 import type { SharedGroup } from "../engine/subscription.ts";
@@ -61,7 +62,7 @@ export class SharedTurns {
   }
 
   route(message: Message, groups: readonly SharedGroup[]): void {
-    if (message.topic.startsWith("$SYS/")) for (const group of groups) deliverToOne(group, message);
+    if (isSystemTopic(message.topic)) for (const group of groups) deliverToOne(group, message);
     else if (message.fromElsewhere) this.routeFromElsewhere(message, groups);
     else this.routeOwn(message, groups);
   }

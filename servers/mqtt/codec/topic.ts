@@ -17,8 +17,11 @@ export const hasWildcard = (filter: string): boolean => filter.includes("#") || 
 
 const sharePrefix = "$share/";
 
+/** Of the broker's own figures. */
+export const isSystemTopic = (topic: string): boolean => topic.startsWith("$SYS/");
+
 /** Where clients do not publish: the broker's own figures, and names that are taken for shared subscriptions. */
-export const isReservedTopic = (topic: string): boolean => topic === "$SYS" || topic.startsWith("$SYS/") || topic.startsWith(sharePrefix);
+export const isReservedTopic = (topic: string): boolean => topic === "$SYS" || isSystemTopic(topic) || topic.startsWith(sharePrefix);
 
 export interface SharedFilter {
   readonly group: string;

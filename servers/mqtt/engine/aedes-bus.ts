@@ -45,6 +45,9 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
     get count() {
       return tree.count;
     },
+    get systemCount() {
+      return tree.systemCount;
+    },
     get bytes() {
       return tree.bytes;
     },

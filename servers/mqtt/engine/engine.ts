@@ -1,5 +1,5 @@
 import { reasonCode } from "../codec/reason-code.ts";
-import { isReservedTopic, parseSharedFilter } from "../codec/topic.ts";
+import { isReservedTopic, isSystemTopic, parseSharedFilter } from "../codec/topic.ts";
 import type { Access } from "./access.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import { Connection, type ConnectionOrigin } from "./connection.ts";
@@ -108,7 +108,7 @@ export class Engine {
 
   /** From the broker itself: the page, the demo, `$SYS`. */
   publishOwn(message: Message): Promise<void> | undefined {
-    if (!message.topic.startsWith("$SYS/")) this.figures.messagesOwn++;
+    if (!isSystemTopic(message.topic)) this.figures.messagesOwn++;
     this.observer.published?.(message, undefined, undefined);
     return this.publish(message);
   }

@@ -13,6 +13,8 @@ export interface MessageBus {
 
 export interface RetainedStore {
   readonly count: number;
+  /** Of those, the broker's own figures. */
+  readonly systemCount: number;
   /** Of the messages. */
   readonly bytes: number;
   /** In memory, with what their topics take. */

@@ -1,4 +1,4 @@
-import { createTopicMatcher, hasMoreLevels, hasWildcard } from "../codec/topic.ts";
+import { createTopicMatcher, hasMoreLevels, hasWildcard, isSystemTopic } from "../codec/topic.ts";
 import { treeLevels } from "./engine-limits.ts";
 import type { Message } from "./message.ts";
 
@@ -18,6 +18,8 @@ export class RetainedTree {
   /** Topics with more levels than the tree has. */
   private readonly deep = new Set<string>();
   bytes = 0;
+  /** Of the count, the broker's own figures. */
+  systemCount = 0;
   private levels = 0;
 
   get heldBytes(): number {
@@ -36,6 +38,7 @@ export class RetainedTree {
     message.compact();
     const old = this.byTopic.get(message.topic);
     this.bytes += message.bytes - (old?.bytes ?? 0);
+    if (!old && isSystemTopic(message.topic)) this.systemCount++;
     this.byTopic.set(message.topic, message);
     if (hasMoreLevels(message.topic, treeLevels)) {
       this.deep.add(message.topic);
@@ -59,6 +62,7 @@ export class RetainedTree {
     const old = this.byTopic.get(topic);
     if (!old) return false;
     this.bytes -= old.bytes;
+    if (isSystemTopic(topic)) this.systemCount--;
     this.byTopic.delete(topic);
     if (this.deep.delete(topic)) return true;
     const levels = topic.split("/");

@@ -1,5 +1,6 @@
 import type { TrafficSink } from "../../core/service.ts";
 import type { PublishPacket } from "../codec/packet.ts";
+import { isSystemTopic } from "../codec/topic.ts";
 import type { Connection } from "../engine/connection.ts";
 import type { Message } from "../engine/message.ts";
 import { type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
@@ -16,7 +17,7 @@ export interface RecorderLimits extends KeptMessagesLimits {
 const tickMs = 100;
 /** In a flood nobody reads row by row: from this many times the rate on, only a part of it is recorded. */
 const floodFactor = 2;
-const sampledPart = 5;
+const sampledPart = 10;
 /** Deliveries followed one by one. */
 const deliveriesPerSecond = 20_000;
 /** How long what was cleared can be brought back: longer than the page offers it. */
@@ -79,7 +80,7 @@ export class MessageRecorder {
   published(message: Message, connection: Connection | undefined, packet: PublishPacket | undefined): void {
     const node = this.tree.count(message, this.now);
     // The broker's own figures are no traffic.
-    if (message.topic.startsWith("$SYS/")) return;
+    if (isSystemTopic(message.topic)) return;
     this.counted++;
     if (this.budget < 1) {
       this.messages.unrecorded++;

@@ -49,7 +49,7 @@ export class TopicNode {
   /** In the order of their names. */
   sortedChildren(): readonly TopicNode[] {
     if (!this.children) return [];
-    this.byName ??= new SortedList(this.children.values(), compareNames);
+    this.byName ??= new SortedList(this.children.values(), this.parent ? compareNames : compareTopNames);
     return this.byName.items();
   }
 
@@ -96,4 +96,10 @@ export class TopicNode {
   }
 }
 
-const compareNames = (one: TopicNode, other: TopicNode) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
+const compareText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+const compareNames = (one: TopicNode, other: TopicNode) => compareText(one.name, other.name);
+const compareTopNames = (one: TopicNode, other: TopicNode) => compareTopicText(one.name, other.name);
+
+/** Topics that begin with $ are the broker's own matter: they come last. */
+export const compareTopicText = (one: string, other: string): number =>
+  Number(one.startsWith("$")) - Number(other.startsWith("$")) || compareText(one, other);

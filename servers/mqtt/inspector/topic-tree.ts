@@ -1,8 +1,8 @@
 import type { MqttTopicPage } from "../../../contract/mqtt.ts";
-import { createTopicMatcher, hasWildcard } from "../codec/topic.ts";
+import { createTopicMatcher, hasWildcard, isSystemTopic } from "../codec/topic.ts";
 import type { Message } from "../engine/message.ts";
 import { SortedList } from "./sorted-list.ts";
-import { TopicNode } from "./topic-node.ts";
+import { compareTopicText, TopicNode } from "./topic-node.ts";
 
 /** What a level of a topic and what a topic takes beside its name, as measured with 100,000 of them. */
 const levelBytes = 250;
@@ -24,8 +24,8 @@ interface Page {
 export class TopicTree {
   /** Messages on topics that did not fit. */
   uncounted = 0;
-  /** Topics of the broker's own figures. */
-  systemTopics = 0;
+  /** Topics of the broker's own figures: not among those that are bounded. */
+  private systemTopics = 0;
   bytes = 0;
   private readonly root = new TopicNode("", undefined);
   private readonly byTopic = new Map<string, TopicNode>();
@@ -39,8 +39,9 @@ export class TopicTree {
     this.limits = limits;
   }
 
+  /** Without the broker's own figures. */
   get size(): number {
-    return this.byTopic.size;
+    return this.byTopic.size - this.systemTopics;
   }
 
   /** Undefined where the tree is full. */
@@ -70,7 +71,8 @@ export class TopicTree {
   }
 
   private add(topic: string): TopicNode | undefined {
-    if (this.byTopic.size >= this.limits.topics) return undefined;
+    const isSystem = isSystemTopic(topic);
+    if (!isSystem && this.size >= this.limits.topics) return undefined;
     const names = levelsOf(topic);
     let node = this.root;
     let known = 0;
@@ -80,13 +82,13 @@ export class TopicTree {
     }
     let bytes = topicBytes + topic.length;
     for (let level = known; level < names.length; level++) bytes += levelBytes + (names[level] as string).length;
-    if (this.bytes + bytes > this.limits.topicTreeBytes) return undefined;
+    if (!isSystem && this.bytes + bytes > this.limits.topicTreeBytes) return undefined;
     this.bytes += bytes;
     for (let level = known; level < names.length; level++) node = node.child(names[level] as string);
     node.fullTopic = topic;
     this.byTopic.set(topic, node);
     this.inOrder?.add(node);
-    if (topic.startsWith("$SYS/")) this.systemTopics++;
+    if (isSystem) this.systemTopics++;
     return node;
   }
 
@@ -126,7 +128,7 @@ function levelsOf(topic: string): string[] {
   return names.length <= shownLevels ? names : [...names.slice(0, shownLevels - 1), names.slice(shownLevels - 1).join("/")];
 }
 
-const compareTopics = (one: TopicNode, other: TopicNode) => (one.topic < other.topic ? -1 : one.topic > other.topic ? 1 : 0);
+const compareTopics = (one: TopicNode, other: TopicNode) => compareTopicText(one.topic, other.topic);
 
 const pageOf = (nodes: readonly TopicNode[], { offset, limit }: Page, isRetained: (topic: string) => boolean): MqttTopicPage => ({
   nodes: nodes.slice(offset, offset + limit).map((node) => node.describe(isRetained)),

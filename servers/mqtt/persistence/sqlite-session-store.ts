@@ -1,6 +1,7 @@
 import type Database from "better-sqlite3";
 import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
 import type { Qos } from "../codec/packet.ts";
+import { isSystemTopic } from "../codec/topic.ts";
 import type { Delivery } from "../engine/delivery.ts";
 import { Message } from "../engine/message.ts";
 import type { LocalSessionStore, StoredDelivery, StoredSession } from "../engine/session-store.ts";
@@ -190,7 +191,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     released: (clientId, packetId) => write(deleteReceived, clientId, packetId),
     retained({ topic, payload, qos, forwarded, expiresAt, publisherId }) {
       // The broker's own figures are made anew at each start.
-      if (!topic.startsWith("$SYS/")) write(putRetained, topic, payload, qos, forwarded, expiresAt, publisherId);
+      if (!isSystemTopic(topic)) write(putRetained, topic, payload, qos, forwarded, expiresAt, publisherId);
     },
     retainedRemoved: (topic) => write(deleteRetained, topic),
     retainedExpired: ({ topic }) => write(deleteRetained, topic),
