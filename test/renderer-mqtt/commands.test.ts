@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type CommandClient, plainClient } from "../../renderer/src/mqtt/command-client.ts";
+import { type CommandClient, namedClient, plainClient } from "../../renderer/src/mqtt/command-client.ts";
 import { commandLines } from "../../renderer/src/mqtt/command-lines.ts";
-import { mosquittoNotes, mosquittoPub, mosquittoSub, mosquittoSubAs } from "../../renderer/src/mqtt/mqtt-commands.ts";
+import { mosquittoNotes, mosquittoPubOf, mosquittoSub, mosquittoSubOf } from "../../renderer/src/mqtt/mqtt-commands.ts";
 import { firstDraft, type PublishDraft } from "../../renderer/src/mqtt/publish-draft.ts";
 import { firstSubscription, type SubscribeDraft } from "../../renderer/src/mqtt/subscribe-draft.ts";
 
@@ -37,25 +37,33 @@ const client: CommandClient = {
 
 describe("the same as a command", () => {
   it("of mosquitto_pub carries the properties and quotes for the shell", () => {
-    expect(mosquittoPub(draft({ payload: "it's" }), address)).toBe(`mosquitto_pub -h 127.0.0.1 -p 1883 -t test/topic -m 'it'\\''s'`);
-    expect(mosquittoPub(whole, address)).toBe(
+    expect(mosquittoPubOf(draft({ payload: "it's" }), address, true)).toBe(
+      `mosquitto_pub -h 127.0.0.1 -p 1883 -t test/topic -m 'it'\\''s'`,
+    );
+    expect(mosquittoPubOf(whole, address, true)).toBe(
       "mosquitto_pub -h 127.0.0.1 -p 1883 -V 5 -q 1 -r -t test/topic -D publish payload-format-indicator 1 -D publish message-expiry-interval 60 -D publish content-type text/plain -D publish response-topic replies/1 -D publish correlation-data c01f -D publish user-property site 'lot 7' -D publish user-property site b -m hi",
     );
-    expect(mosquittoPub(draft({ payload: "" }), address)).toMatch(/ -n$/);
-    expect(mosquittoPub(draft({ payload: "c0 1f", encoding: "hex" }), address)).toMatch(
-      /^printf %s c01f \| xxd -r -p \| mosquitto_pub .* -s$/,
+    expect(mosquittoPubOf(draft({ payload: "" }), address, true)).toMatch(/ -n$/);
+    expect(mosquittoPubOf(draft({ payload: "c0 1f", encoding: "hex" }), address, true)).toMatch(
+      /^printf '\\300\\037' \| mosquitto_pub .* -s$/,
     );
-    expect(mosquittoPub(draft({ correlationData: "0x6964" }), address)).toContain("correlation-data id ");
+    expect(mosquittoPubOf(draft({ correlationData: "0x6964" }), address, true)).toContain("correlation-data id ");
   });
 
   it("of mosquitto_sub quotes the wildcards, and carries name, session and will", () => {
-    expect(mosquittoSub("sensors/#", 1, address)).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -q 1 -t 'sensors/#' -v");
-    expect(mosquittoSubAs(subscription, address, client)).toBe(
+    expect(mosquittoSubOf("sensors/#", 1, address, true)).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -q 1 -t 'sensors/#' -v");
+    expect(mosquittoSub(subscription, address, client)).toBe(
       "mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -u ada -P 'it'\\''s' -i tester -c -x 600 --will-topic will --will-payload gone --will-qos 1 -D will will-delay-interval 5 -q 2 -t 'a/#' -D subscribe subscription-identifier 7 -v",
     );
-    expect(mosquittoSubAs(subscription, address, { ...plainClient, version: 4 })).toBe(
-      "mosquitto_sub -h 127.0.0.1 -p 1883 -q 2 -t 'a/#' -v",
-    );
+    expect(mosquittoSub(subscription, address, { ...plainClient, version: 4 })).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -q 2 -t 'a/#' -v");
+  });
+
+  it("names a user where the broker asks for one", () => {
+    expect(mosquittoPubOf(firstDraft, address, false)).toContain(" -u USER -P PASSWORD ");
+    expect(mosquittoSubOf("#", 0, address, false)).toContain(" -u USER -P PASSWORD ");
+    expect(namedClient(plainClient, true)).toBe(plainClient);
+    // What is typed stands there instead.
+    expect(namedClient({ ...plainClient, username: "ada" }, false)).toMatchObject({ username: "ada", password: "PASSWORD" });
   });
 
   it("says what the tools cannot be told", () => {
@@ -87,6 +95,8 @@ describe("the same as a command", () => {
     expect(text).toContain('client.publish("test/topic", bytes.fromhex("c01f"), qos=1, retain=True, properties=properties)');
     expect(text).toContain('properties.UserProperty = [("site", "lot 7"), ("site", "b")]');
     expect(text).toContain('client.subscribe("a/#", options=SubscribeOptions(qos=2, noLocal=True, retainHandling=1), properties=known)');
+    // Paho 1.6 knows no versions of its callbacks.
+    expect(text).toContain('if hasattr(mqtt, "CallbackAPIVersion") else []\nclient = mqtt.Client(*version, ');
     expect(text).toContain('client.connect("127.0.0.1", 1883, clean_start=False, properties=session)');
   });
 });

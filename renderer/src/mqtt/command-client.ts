@@ -12,6 +12,10 @@ export interface CommandClient extends TryClientDraft {
 
 export const plainClient: CommandClient = { ...firstTryClient, clientId: "", password: "" };
 
+/** Where the broker asks who one is and nothing is typed yet, words stand in the lines for what the user puts there. */
+export const namedClient = (client: CommandClient, anonymous: boolean | undefined): CommandClient =>
+  anonymous === false ? { ...client, username: client.username || "USER", password: client.password || "PASSWORD" } : client;
+
 /** Whether the session is to be found again: only then the name matters. */
 export const keepsSession = ({ version, cleanStart, expirySeconds }: CommandClient): boolean =>
   !cleanStart || (version === 5 && Number(expirySeconds) > 0);

@@ -1,5 +1,5 @@
 import type { BrokerAddress, CommandClient } from "./command-client.ts";
-import { mosquittoPub, mosquittoSubAs } from "./mqtt-commands.ts";
+import { mosquittoPub, mosquittoSub } from "./mqtt-commands.ts";
 import { mqttJsLines } from "./mqtt-js-lines.ts";
 import { pahoLines } from "./paho-lines.ts";
 import type { PublishDraft } from "./publish-draft.ts";
@@ -22,7 +22,7 @@ export function commandLines(
 ): string {
   switch (language) {
     case "mosquitto":
-      return `${mosquittoSubAs(subscription, address, client)}\n\n${mosquittoPub(draft, address, client)}`;
+      return `${mosquittoSub(subscription, address, client)}\n\n${mosquittoPub(draft, address, client)}`;
     case "mqttjs":
       return mqttJsLines(draft, subscription, address, client);
     case "paho":

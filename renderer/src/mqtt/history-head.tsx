@@ -8,10 +8,11 @@ import { FilterInput } from "../components/filter-input.tsx";
 import { attempt, notifyDone } from "../components/notify.tsx";
 import { brokerAddress } from "./broker-address.ts";
 import styles from "./history-panel.module.css";
-import { mosquittoSub } from "./mqtt-commands.ts";
+import { mosquittoSubOf } from "./mqtt-commands.ts";
 import { type PayloadView, payloadViews, payloadViewTitles } from "./payload-lines.ts";
 import { TopicName } from "./topic-name.tsx";
 import { hasWildcard, scopeFilter, type TopicScope } from "./topic-scope.ts";
+import { useAnonymous } from "./use-anonymous.ts";
 
 interface HistoryHeadProps {
   readonly scope: TopicScope;
@@ -33,8 +34,11 @@ export function HistoryHead(props: HistoryHeadProps) {
   const { scope, onScope, isRetained, isBranch, text, onText, service } = props;
   const [searching, setSearching] = useState(text !== "");
   const filter = scopeFilter(scope);
+  const anonymous = useAnonymous();
   const copyCommand = () =>
-    attempt(copyText(mosquittoSub(filter, 1, brokerAddress(service))).then(() => notifyDone("Copied the mosquitto_sub command.")));
+    attempt(
+      copyText(mosquittoSubOf(filter, 1, brokerAddress(service), anonymous)).then(() => notifyDone("Copied the mosquitto_sub command.")),
+    );
   return (
     <div className={styles.head}>
       {filter !== "" && (

@@ -1,8 +1,8 @@
 import { toHex } from "./base64.ts";
-import { type BrokerAddress, type CommandClient, keepsSession, plainClient } from "./command-client.ts";
+import { type BrokerAddress, type CommandClient, keepsSession, namedClient, plainClient } from "./command-client.ts";
 import { utf8Text } from "./payload-lines.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "./publish-draft.ts";
-import type { SubscribeDraft } from "./subscribe-draft.ts";
+import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
 
 /** For a POSIX shell. */
 export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
@@ -13,8 +13,7 @@ function credentials({ username, password }: CommandClient): string[] {
   return [...(username ? ["-u", username] : []), ...(username && password ? ["-P", password] : [])];
 }
 
-/** In 3.1.1 where nothing is set that it does not know, or where the client speaks it. */
-export function mosquittoPub(draft: PublishDraft, address: BrokerAddress, client: CommandClient = clientFor(draft)): string {
+export function mosquittoPub(draft: PublishDraft, address: BrokerAddress, client: CommandClient): string {
   const { topic, payload, encoding, qos, retain } = draft;
   const isV5 = client.version === 5;
   const words = [
@@ -31,7 +30,9 @@ export function mosquittoPub(draft: PublishDraft, address: BrokerAddress, client
   return withPayload(words.map(shellQuoted).join(" "), payload, encoding);
 }
 
-const clientFor = (draft: PublishDraft): CommandClient => ({ ...plainClient, version: usesVersion5(draft) ? 5 : 4 });
+/** Of a message alone, whoever sends it: 5.0 only where it needs that. */
+export const mosquittoPubOf = (draft: PublishDraft, address: BrokerAddress, anonymous: boolean | undefined): string =>
+  mosquittoPub(draft, address, namedClient({ ...plainClient, version: usesVersion5(draft) ? 5 : 4 }, anonymous));
 
 function propertyArguments({ isUtf8, expirySeconds, contentType, responseTopic, correlationData, userProperties }: PublishDraft): string[] {
   const property = (name: string, ...values: string[]) => ["-D", "publish", name, ...values];
@@ -51,13 +52,16 @@ function withPayload(command: string, payload: string, encoding: PublishDraft["e
     case "base64":
       return `printf %s ${shellQuoted(payload.replace(/\s+/g, ""))} | base64 -d | ${command} -s`;
     case "hex":
-      return `printf %s ${shellQuoted(payload.replace(/\s+/g, ""))} | xxd -r -p | ${command} -s`;
+      return `printf '${payload.replace(/\s+/g, "").replace(/../g, octalEscape)}' | ${command} -s`;
     case "text":
       return payload === "" ? `${command} -n` : `${command} -m ${shellQuoted(payload)}`;
     default:
       return encoding satisfies never;
   }
 }
+
+/** Every printf knows these; only some know those of hex digits. */
+const octalEscape = (digits: string): string => `\\${Number.parseInt(digits, 16).toString(8).padStart(3, "0")}`;
 
 /** The tool takes text only: bytes that are none stand as their hex digits. */
 function correlationArgument(typed: string): { readonly text: string; readonly isHex: boolean } {
@@ -67,10 +71,10 @@ function correlationArgument(typed: string): { readonly text: string; readonly i
   return text !== undefined && text !== "" ? { text, isHex: false } : { text: toHex(bytes).replaceAll(" ", ""), isHex: true };
 }
 
-export const mosquittoSub = (filter: string, qos: number, address: BrokerAddress): string =>
-  ["mosquitto_sub", ...at(address), "-V", "5", ...(qos > 0 ? ["-q", String(qos)] : []), "-t", filter, "-v"].map(shellQuoted).join(" ");
+export const mosquittoSubOf = (filter: string, qos: 0 | 1 | 2, address: BrokerAddress, anonymous: boolean | undefined): string =>
+  mosquittoSub({ ...firstSubscription, filter, qos }, address, namedClient(plainClient, anonymous));
 
-export function mosquittoSubAs(subscription: SubscribeDraft, address: BrokerAddress, client: CommandClient): string {
+export function mosquittoSub(subscription: SubscribeDraft, address: BrokerAddress, client: CommandClient): string {
   const { filter, qos, identifier } = subscription;
   const isV5 = client.version === 5;
   const words = [

@@ -8,8 +8,9 @@ import { StartServiceButton } from "../components/start-service-button.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { brokerAddress } from "./broker-address.ts";
 import { usualDemo } from "./demo-dialog.tsx";
-import { mosquittoPub } from "./mqtt-commands.ts";
+import { mosquittoPubOf } from "./mqtt-commands.ts";
 import { firstDraft } from "./publish-draft.ts";
+import { useAnonymous } from "./use-anonymous.ts";
 
 const whatAppears = [
   ["topics", "as a tree, with counts and last values"],
@@ -28,6 +29,7 @@ interface MqttEmptyProps {
 export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
   const client = useControl();
   const address = brokerAddress(service);
+  const anonymous = useAnonymous();
   const running = service?.status.state === "running";
   const isDemo = demo?.running ?? false;
   const toggleDemo = () =>
@@ -71,7 +73,7 @@ export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
         )
       }
       appears={whatAppears}
-      command={mosquittoPub(firstDraft, address)}
+      command={mosquittoPubOf(firstDraft, address, anonymous)}
     />
   );
 }

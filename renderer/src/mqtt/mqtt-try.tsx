@@ -16,7 +16,7 @@ import { SendButton } from "../try/send-button.tsx";
 import styles from "../try/try-page.module.css";
 import type { TryState } from "../try/try-state.ts";
 import { brokerAddress } from "./broker-address.ts";
-import type { CommandClient } from "./command-client.ts";
+import { type CommandClient, namedClient } from "./command-client.ts";
 import { commandLanguages, commandLines, type Language } from "./command-lines.ts";
 import { mosquittoNotes } from "./mqtt-commands.ts";
 import own from "./mqtt-try.module.css";
@@ -27,6 +27,7 @@ import { firstTryClient, parseTryClient, type TryClientDraft } from "./try-clien
 import { TryClientSection } from "./try-client-section.tsx";
 import { TryReceived } from "./try-received.tsx";
 import { Answer, TrySubscribe } from "./try-subscribe.tsx";
+import { useAnonymous } from "./use-anonymous.ts";
 import { useMqttViews } from "./use-mqtt-views.ts";
 
 /** A client of one's own: what it publishes, what the broker answers, what it is sent, and the same as lines to copy. */
@@ -164,7 +165,9 @@ interface CommandsProps {
 function Commands({ draft, subscription, client, service }: CommandsProps) {
   const [language, setLanguage] = useRemembered<Language>("mqtt.try-language", "mosquitto");
   const address = brokerAddress(service);
-  const linesFor = (password: string) => commandLines(language, draft, subscription, address, { ...client, password });
+  const anonymous = useAnonymous();
+  const linesFor = (password: string) =>
+    commandLines(language, draft, subscription, address, namedClient({ ...client, password }, anonymous));
   return (
     <SameAs
       languages={commandLanguages}

@@ -17,6 +17,8 @@ export function pahoLines(draft: PublishDraft, subscription: SubscribeDraft, add
       : []),
     ...(isV5 ? ["from paho.mqtt.subscribeoptions import SubscribeOptions"] : []),
     "",
+    // Debian 12 and Ubuntu 24.04 have Paho 1.6.
+    `version = [mqtt.CallbackAPIVersion.VERSION2] if hasattr(mqtt, "CallbackAPIVersion") else []`,
     `client = mqtt.Client(${clientArguments(client).join(", ")})`,
     "client.on_message = lambda client, data, message: print(message.topic, message.payload)",
     ...(client.username
@@ -47,7 +49,7 @@ export function pahoLines(draft: PublishDraft, subscription: SubscribeDraft, add
 function clientArguments(client: CommandClient): string[] {
   const { version, clientId, cleanStart } = client;
   return [
-    "mqtt.CallbackAPIVersion.VERSION2",
+    "*version",
     ...(keepsSession(client) && clientId ? [`client_id=${pythonText(clientId)}`] : []),
     ...(version === 5 ? ["protocol=mqtt.MQTTv5"] : cleanStart ? [] : ["clean_session=False"]),
   ];

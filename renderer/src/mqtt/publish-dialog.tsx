@@ -10,10 +10,11 @@ import { useRemembered } from "../components/use-remembered.ts";
 import { useControl } from "../control/client-context.tsx";
 import { formatCountOf } from "../format/quantity.ts";
 import { brokerAddress } from "./broker-address.ts";
-import { mosquittoNotes, mosquittoPub } from "./mqtt-commands.ts";
+import { mosquittoNotes, mosquittoPubOf } from "./mqtt-commands.ts";
 import { type PublishDraft, parsePublishDraft, type SavedMessage } from "./publish-draft.ts";
 import styles from "./publish-form.module.css";
 import { PublishForm } from "./publish-form.tsx";
+import { useAnonymous } from "./use-anonymous.ts";
 
 interface PublishDialogProps {
   readonly opened: boolean;
@@ -26,6 +27,7 @@ interface PublishDialogProps {
 /** Publishes as the broker itself, once or at an interval; stays open for the next one. */
 export function PublishDialog({ opened, onClose, draft, onDraft, service }: PublishDialogProps) {
   const client = useControl();
+  const anonymous = useAnonymous();
   const [sent, setSent] = useState<string>();
   const [repeats, setRepeats] = useRemembered("mqtt.repeats", false);
   const [everySeconds, setEverySeconds] = useRemembered<number | string>("mqtt.repeat-seconds", 1);
@@ -56,7 +58,7 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
         <PublishForm draft={draft} parsed={parsed} onDraft={change} />
         <div className={styles.command}>
           {"params" in parsed ? (
-            <CommandLine command={mosquittoPub(draft, brokerAddress(service))} />
+            <CommandLine command={mosquittoPubOf(draft, brokerAddress(service), anonymous)} />
           ) : (
             <span className={styles.noCommand}>The same as a command, once nothing above is wrong.</span>
           )}
