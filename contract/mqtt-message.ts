@@ -27,6 +27,8 @@ export interface MqttDelivery {
   readonly reason?: number;
   /** Why the client did not get it. */
   readonly dropped?: string;
+  /** To a subscription that came later. */
+  readonly asRetained?: true;
 }
 
 /** What of the broker's own published a message, where no client did. */
@@ -44,6 +46,8 @@ export interface MqttMessageSummary {
   /** Client identifier; empty for the broker itself. */
   readonly publisher: string;
   readonly own?: MqttOwnPublisher;
+  /** The publisher's will. */
+  readonly will?: true;
   /** With other brokers: at which one it was published. */
   readonly cluster?: "here" | "elsewhere";
   readonly bytes: number;
@@ -64,6 +68,8 @@ export interface MqttMessageOutline extends MqttMessageSummary {
   /** Protocol version of the publisher; absent for the broker itself. */
   readonly version?: number;
   readonly properties: MqttMessageProperties;
+  /** Subscriptions that came later and got it as retained; not among `delivered`. */
+  readonly sentAsRetained: number;
   /** The first ones. */
   readonly deliveries: readonly MqttDelivery[];
 }

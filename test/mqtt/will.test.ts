@@ -21,6 +21,31 @@ describe("wills", () => {
     expect(seen(await watcher.expect("publish"))).toEqual({ topic: "w", payload: "gone", qos: 1, retain: true, dup: false });
   });
 
+  it("[MQTT-122] the history tells a will, and who got the message later as retained", async () => {
+    const broker = await startBroker();
+    (await connectWire(broker, 5, { clientId: "lost", will: { ...will, retain: true } })).destroy();
+    const read = async () => {
+      const { messages } = await broker.act("topic.history", { filter: "w" });
+      return messages[0] && (await broker.act("message.read", { id: messages[0].id }));
+    };
+    await expect.poll(read).toMatchObject({ publisher: "lost", will: true, sentAsRetained: 0 });
+    const later = await connectWire(broker, 5, { clientId: "later" });
+    await later.subscribe("w", { qos: 1 });
+    later.send({ type: "puback", packetId: (await later.expect("publish")).packetId, reason: 0 });
+    await later.expectNothing();
+    await (await connectWire(broker, 4, { clientId: "another" })).subscribe("w");
+    expect(await read()).toMatchObject({
+      ...{ delivered: 0, acknowledgeable: 0, acknowledged: 0, sentAsRetained: 2 },
+      deliveries: [
+        { clientId: "later", qos: 1, asRetained: true, acknowledgedAfterMs: expect.any(Number) },
+        { clientId: "another", qos: 0, asRetained: true },
+      ],
+    });
+    const live = await broker.act("publish", { topic: "w" });
+    expect(live.matched).toBe(2);
+    expect(await read()).not.toHaveProperty("will");
+  });
+
   it.each([true, false])("[MQTT-30] a will with the retain flag %s is kept as that says", async (retain) => {
     const { broker, watcher } = await start();
     (await connectWire(broker, 5, { will: { ...will, retain } })).destroy();

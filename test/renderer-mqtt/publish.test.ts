@@ -81,6 +81,7 @@ describe("a message to publish", () => {
       dup: false,
       properties: { correlationData: "wB8=", userProperties: [["k", "v"]] },
       payload: "AP8=",
+      sentAsRetained: 0,
       deliveries: [],
     } as const;
     expect(draftOfMessage(received)).toMatchObject({

@@ -23,14 +23,18 @@ export function DeliveryPanel({ message }: { readonly message: MqttMessage | und
 }
 
 function Deliveries({ message }: { readonly message: MqttMessage }) {
-  const { cluster, deliveries, delivered, dropped, publisher } = message;
+  const { cluster, deliveries, delivered, dropped, sentAsRetained } = message;
   const told = deliveries.length;
-  const all = delivered + dropped;
+  const all = delivered + dropped + sentAsRetained;
   return (
     <div className={styles.content}>
       <div className={styles.by}>
-        {cluster === "elsewhere" ? <span title="At another broker">Published elsewhere by</span> : <span>Published by</span>}
-        <b title={publisher}>{publisherText(message)}</b>
+        {cluster === "elsewhere" ? (
+          <span title="At another broker">Published elsewhere by</span>
+        ) : (
+          <span>{message.will ? "Published as" : "Published by"}</span>
+        )}
+        <b title={publisherText(message)}>{publisherText(message)}</b>
       </div>
       <p className={styles.sum}>{sumText(message)}</p>
       {told > 0 && (
@@ -48,7 +52,7 @@ function Deliveries({ message }: { readonly message: MqttMessage }) {
 }
 
 function sumText(message: MqttMessage): string {
-  const { matched, delivered, acknowledged, acknowledgeable, dropped } = message;
+  const { matched, delivered, acknowledged, acknowledgeable, dropped, sentAsRetained } = message;
   const parts: string[] = [];
   if (delivered > 0) parts.push(`Delivered to ${formatCount(delivered)}${acknowledgeable === 0 ? " with QoS 0" : ""}`);
   else if (matched === 0) parts.push(noSubscriberText(message));
@@ -56,12 +60,13 @@ function sumText(message: MqttMessage): string {
   if (acknowledgeable > 0) parts.push(`acknowledged by ${formatCount(acknowledged)}`);
 
   if (dropped > 0) parts.push(`dropped for ${formatCount(dropped)}`);
+  if (sentAsRetained > 0) parts.push(`later sent as retained to ${formatCount(sentAsRetained)}`);
   const text = parts.join(", ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function Delivery({ delivery, at }: { readonly delivery: MqttDelivery; readonly at: number }) {
-  const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped } = delivery;
+  const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped, asRetained } = delivery;
   const title = `QoS ${qos}, delivered ${isoTime(at + afterMs)}${acknowledgedAfterMs === undefined ? "" : `, acknowledged ${isoTime(at + acknowledgedAfterMs)}`}`;
   if (dropped !== undefined) {
     return (
@@ -87,7 +92,7 @@ function Delivery({ delivery, at }: { readonly delivery: MqttDelivery; readonly 
       <span className={styles.client}>{clientId}</span>
       <span>
         {reason !== undefined && reason > 0 && `0x${reason.toString(16)} · `}
-        {formatTook(acknowledgedAfterMs ?? afterMs)}
+        {asRetained ? "as retained" : formatTook(acknowledgedAfterMs ?? afterMs)}
       </span>
     </li>
   );

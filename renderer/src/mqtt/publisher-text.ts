@@ -8,6 +8,6 @@ const ownTexts: Readonly<Record<MqttOwnPublisher, string>> = {
   replay: "replay",
 };
 
-/** The client's identifier, or which part of the broker published it. */
-export const publisherText = ({ publisher, own }: Pick<MqttMessageSummary, "publisher" | "own">): string =>
-  publisher || (own ? ownTexts[own] : "broker");
+/** The client's identifier, whose will it is, or which part of the broker published it. */
+export const publisherText = ({ publisher, own, will }: Pick<MqttMessageSummary, "publisher" | "own" | "will">): string =>
+  will ? `will of ${publisher}` : publisher || (own ? ownTexts[own] : "broker");

@@ -2,6 +2,9 @@
 export interface DeliveryTrace {
   delivered(clientId: string, qos: number): void;
   acknowledged(clientId: string, reason: number): void;
+  /** To a subscription that came later. */
+  sentAsRetained(clientId: string, qos: number): void;
+  acknowledgedAsRetained(clientId: string, reason: number): void;
   dropped(clientId: string, why: DropReason): void;
 }
 

@@ -19,6 +19,8 @@ export class Delivery {
   order = 0;
   /** Row in the session store. */
   storedId = 0;
+  /** To a subscription that came after the message. */
+  asRetained = false;
 
   constructor(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined) {
     this.message = message;

@@ -218,7 +218,9 @@ export class Engine {
     const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
     if (isReservedTopic(topic) || !this.access.mayPublish({ clientId: session.clientId, username: will.username }, topic)) return;
     const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
-    this.publishOwn(new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt }))?.catch((error: unknown) => {
+    const message = new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt });
+    message.isWill = true;
+    this.publishOwn(message)?.catch((error: unknown) => {
       this.log.error(`The will of ${session.clientId} could not be published: ${error instanceof Error ? error.message : String(error)}`);
     });
   }

@@ -56,6 +56,8 @@ export class Message {
   trace: DeliveryTrace | undefined = undefined;
   /** Where no client published it. */
   own: MqttOwnPublisher | undefined = undefined;
+  /** The broker published it for a client that was lost. */
+  isWill = false;
   /** In a cluster: for each shared subscription that the publishing broker knew of, the broker that delivers for it. */
   groups: ReadonlyMap<string, string> | undefined = undefined;
   /** It was published at another broker. */

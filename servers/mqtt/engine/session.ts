@@ -163,7 +163,8 @@ export class Session {
       if (delivery.storedId > 0) store.updated(this.clientId, delivery);
       else store.queued(this.clientId, delivery);
     }
-    if (message.trace) message.trace.delivered(this.clientId, qos);
+    if (delivery.asRetained) message.trace?.sentAsRetained(this.clientId, qos);
+    else if (message.trace) message.trace.delivered(this.clientId, qos);
   }
 
   private enqueue(delivery: Delivery): void {
@@ -242,12 +243,15 @@ export class Session {
   private sendRetained({ message, qos, identifiers }: RetainedItem, connection: Connection): boolean {
     if (qos > 0) {
       if (!this.windowOpen(connection) || !this.hasRoomInFlight()) return false;
-      this.start(new Delivery(message, qos, true, identifiers, undefined), connection);
+      const delivery = new Delivery(message, qos, true, identifiers, undefined);
+      delivery.asRetained = true;
+      this.start(delivery, connection);
       return true;
     }
     if (connection.output.congested) return false;
     const result = connection.sendMessage(message, 0, true, identifiers, 0, false);
-    if (result !== "sent") this.drop(message, result);
+    if (result === "sent") message.trace?.sentAsRetained(this.clientId, 0);
+    else this.drop(message, result);
     return true;
   }
 
@@ -275,6 +279,11 @@ export class Session {
     this.drop(message, result);
   }
 
+  private tellAcknowledged({ message, asRetained }: Delivery, reason: number): void {
+    if (asRetained) message.trace?.acknowledgedAsRetained(this.clientId, reason);
+    else message.trace?.acknowledged(this.clientId, reason);
+  }
+
   /** PUBACK, PUBREC, PUBCOMP; false where the packet does not fit what was sent. */
   acknowledged(type: "puback" | "pubrec" | "pubcomp", packetId: number, reason: number): "ok" | "unknown" | "unexpected" {
     const delivery = this.inflight.get(packetId);
@@ -291,7 +300,7 @@ export class Session {
             // [MQTT-4.6.0-4]: PUBRELs keep the order of the PUBRECs.
             delivery.order = ++this.lastOrder;
             this.store?.updated(this.clientId, delivery);
-            delivery.message.trace?.acknowledged(this.clientId, reason);
+            this.tellAcknowledged(delivery, reason);
           }
           return "ok";
         }
@@ -303,7 +312,7 @@ export class Session {
         return type satisfies never;
     }
     this.forget(delivery);
-    if (type !== "pubcomp") delivery.message.trace?.acknowledged(this.clientId, reason);
+    if (type !== "pubcomp") this.tellAcknowledged(delivery, reason);
     this.pump();
     return "ok";
   }

@@ -1,5 +1,4 @@
 import type {
-  MqttDelivery,
   MqttMessage,
   MqttMessageOutline,
   MqttMessageProperties,
@@ -12,6 +11,7 @@ import type { TrafficEntry } from "../../core/service.ts";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import type { DeliveryTrace, DropReason } from "../engine/delivery-trace.ts";
 import type { Message } from "../engine/message.ts";
+import { describeDelivery, type NotedDelivery } from "./noted-delivery.ts";
 import type { TopicHistory } from "./topic-history.ts";
 
 /** Of each message; the counts go on. */
@@ -21,19 +21,11 @@ const recordBytes = 400;
 const deliveryBytes = 100;
 /** In the detail that travels with each row; the page asks for the rest. */
 const toldDeliveries = 10;
+/** Later subscriptions that are told one by one. */
+const keptRetained = 10;
 /** As the peer of what other brokers published. */
 const elsewhere = "another broker";
 const rowTargetLength = 1_000;
-
-interface Delivery {
-  readonly clientId: string;
-  readonly qos: number;
-  readonly afterMicros: number;
-  /** -1 while it is awaited. */
-  acknowledgedAfterMicros: number;
-  reason: number;
-  dropped: DropReason | undefined;
-}
 
 /** The same for all records of a recorder. */
 export interface RecordContext {
@@ -68,6 +60,8 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   readonly publisherId: string;
   readonly own: MqttOwnPublisher | undefined;
   matched = 0;
+  /** To subscriptions that came later. */
+  private sentAsRetainedCount = 0;
   deliveredCount = 0;
   acknowledgeableCount = 0;
   acknowledgedCount = 0;
@@ -81,6 +75,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   older: MessageRecord | undefined = undefined;
   newer: MessageRecord | undefined = undefined;
   private readonly dup: boolean;
+  private readonly isWill: boolean;
   /** 0 for the broker itself. */
   private readonly version: number;
   private readonly peer: string;
@@ -93,7 +88,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   private readonly payloadAt: number;
   private readonly startedAt = performance.now();
   private readonly context: RecordContext;
-  private deliveries: Delivery[] | undefined = undefined;
+  private deliveries: NotedDelivery[] | undefined = undefined;
   private settledAfterMs = 0;
 
   constructor(id: number, topic: string, message: Message, origin: RecordOrigin | undefined, context: RecordContext) {
@@ -103,6 +98,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.retain = message.retain;
     this.publisherId = message.publisherId;
     this.own = message.own;
+    this.isWill = message.isWill;
     this.dup = origin?.dup ?? false;
     this.version = origin?.version ?? 0;
     this.peer = origin?.peer ?? (message.fromElsewhere ? elsewhere : "");
@@ -180,6 +176,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       retain: this.retain,
       publisher: this.publisherId,
       ...(this.own && { own: this.own }),
+      ...(this.isWill && { will: true }),
       ...(this.context.inCluster && { cluster: this.peer === elsewhere ? "elsewhere" : "here" }),
       bytes: this.payloadBytes,
       start: this.payload(previewBytes).toString("base64"),
@@ -212,7 +209,8 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       dup: this.dup,
       ...(this.version > 0 && { version: this.version }),
       properties: this.properties(),
-      deliveries: this.deliveries?.slice(0, deliveries).map(describe) ?? [],
+      sentAsRetained: this.sentAsRetainedCount,
+      deliveries: this.deliveries?.slice(0, deliveries).map(describeDelivery) ?? [],
     };
   }
 
@@ -237,11 +235,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
 
   acknowledged(clientId: string, reason: number): void {
     this.acknowledgedCount++;
-    const delivery = this.deliveries?.find((candidate) => candidate.clientId === clientId && candidate.acknowledgedAfterMicros < 0);
-    if (delivery) {
-      delivery.acknowledgedAfterMicros = this.microsNow();
-      delivery.reason = reason;
-    }
+    this.noteAcknowledged(clientId, reason, false);
     if (!this.waiting) this.context.onAcknowledged(this);
   }
 
@@ -251,16 +245,36 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     if (delivery) delivery.dropped = why;
   }
 
-  private note(clientId: string, qos: number): Delivery | undefined {
+  /** A retained message may stay for ever: of those that got it later only the first are kept, and only while it is in the history. */
+  sentAsRetained(clientId: string, qos: number): void {
+    this.sentAsRetainedCount++;
+    if (this.countedBytes > 0 && this.sentAsRetainedCount <= keptRetained) this.note(clientId, qos, true);
+  }
+
+  acknowledgedAsRetained(clientId: string, reason: number): void {
+    this.noteAcknowledged(clientId, reason, true);
+  }
+
+  private noteAcknowledged(clientId: string, reason: number, asRetained: boolean): void {
+    const delivery = this.deliveries?.find(
+      (candidate) => candidate.clientId === clientId && candidate.asRetained === asRetained && candidate.acknowledgedAfterMicros < 0,
+    );
+    if (!delivery) return;
+    delivery.acknowledgedAfterMicros = this.microsNow();
+    delivery.reason = reason;
+  }
+
+  private note(clientId: string, qos: number, asRetained = false): NotedDelivery | undefined {
     const { deliveries } = this;
     if (deliveries && deliveries.length >= keptDeliveries) return undefined;
-    const delivery: Delivery = {
+    const delivery: NotedDelivery = {
       clientId,
       qos,
       afterMicros: this.microsNow(),
       acknowledgedAfterMicros: -1,
       reason: 0,
       dropped: undefined,
+      asRetained,
     };
     // A literal has room for one, where a first push makes room for 17: most messages go to one client.
     if (deliveries) deliveries.push(delivery);
@@ -272,12 +286,3 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return Math.round((performance.now() - this.startedAt) * 1_000);
   }
 }
-
-const describe = ({ clientId, qos, afterMicros, acknowledgedAfterMicros, reason, dropped }: Delivery): MqttDelivery => ({
-  clientId,
-  qos,
-  afterMs: afterMicros / 1_000,
-  ...(acknowledgedAfterMicros >= 0 && { acknowledgedAfterMs: acknowledgedAfterMicros / 1_000 }),
-  ...(reason > 0 && { reason }),
-  ...(dropped && { dropped }),
-});
