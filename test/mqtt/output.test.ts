@@ -162,3 +162,34 @@ it("little that waits for a slow client holds little memory", () => {
   const held = [...memories].reduce((sum, { byteLength }) => sum + byteLength, 0);
   expect(held).toBeLessThan(slow.pendingBytes * 2 + 65_536);
 });
+
+it("what several ticks bring leaves in one write, once nothing more comes or the time is up", async () => {
+  let now = 0;
+  const scheduler = new FlushScheduler(() => now);
+  const receiver = new Receiver(false);
+  const output = new Output(receiver, scheduler, 1 << 30, { relieved() {} });
+  const tick = () => new Promise((resolve) => setImmediate(resolve));
+  const put = (text: string) => {
+    scheduler.arrivals++;
+    output.put(Buffer.from(text));
+  };
+  put("a");
+  await tick();
+  put("b");
+  await tick();
+  expect(receiver.received).toEqual([]);
+  await tick();
+  expect(receiver.received.map(String)).toEqual(["ab"]);
+
+  put("c");
+  await tick();
+  now = 1;
+  put("d");
+  await tick();
+  expect(receiver.received.map(String)).toEqual(["ab", "cd"]);
+
+  // Nobody sent anything: the broker's own does not wait.
+  output.put(Buffer.from("e"));
+  await tick();
+  expect(receiver.received.map(String)).toEqual(["ab", "cd", "e"]);
+});

@@ -96,6 +96,7 @@ export class Connection {
   receive(chunk: Buffer): void {
     if (this.state === "closed") return;
     this.bytesIn += chunk.length;
+    this.engine.scheduler.arrivals++;
     this.engine.figures.bytesIn += chunk.length;
     this.decoder.append(chunk);
     this.process();

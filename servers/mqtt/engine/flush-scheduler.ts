@@ -2,9 +2,13 @@ import type { Output } from "./output.ts";
 import { SharedSlab } from "./shared-slab.ts";
 import { SlabPool } from "./slab-pool.ts";
 
+/** While more comes in. */
+const gatheredMs = 1;
+
 /**
- * Writes every output once a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. Never within
- * the handling of a message: on disk it is whole or not at all.
+ * Writes every output at the end of a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. Never
+ * within the handling of a message: on disk it is whole or not at all. While clients go on sending, several ticks leave together:
+ * fewer and larger writes, and fewer and larger answers to them.
  */
 export class FlushScheduler {
   readonly small = new SlabPool(4_096, 1_024);
@@ -15,15 +19,34 @@ export class FlushScheduler {
   /** False: nothing may leave yet; `flush` is called again when it may. */
   beforeWrite: (() => boolean) | undefined = undefined;
   bytesOut = 0;
+  /** Counts what clients sent. */
+  arrivals = 0;
+  private arrivalsSeen = 0;
   private dirty: Output[] = [];
   private scheduled = false;
+  private scheduledAt = 0;
+  private readonly now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.now = now;
+  }
 
   add(output: Output): void {
     this.dirty.push(output);
     if (this.scheduled) return;
     this.scheduled = true;
-    setImmediate(this.flush);
+    this.scheduledAt = this.now();
+    setImmediate(this.endTick);
   }
+
+  private readonly endTick = (): void => {
+    if (!this.scheduled) return;
+    const { arrivals } = this;
+    const quiet = arrivals === this.arrivalsSeen;
+    this.arrivalsSeen = arrivals;
+    if (quiet || this.now() - this.scheduledAt >= gatheredMs) this.flush();
+    else setImmediate(this.endTick);
+  };
 
   readonly flush = (): void => {
     this.scheduled = false;
