@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const benchNames = ["http", "sse", "dashboard", "events", "account", "mqtt"] as const;
+export const benchNames = ["http", "sse", "dashboard", "events", "account", "mqtt", "mqtt-tree"] as const;
 export type BenchName = (typeof benchNames)[number];
 
 export interface BenchOptions {
@@ -23,6 +23,7 @@ export const usage = `Usage: npm run bench -- ${benchNames.join("|")} [--rounds 
   events     CPU of a durable POST beside plain servers; reading 100 thousand to 10 million events
   account    CPU of a Bearer and a Basic call beside Express without and with a check of the token
   mqtt       messages per CPU second beside mosquitto and Aedes; connects, memory, a client that stops reading
+  mqtt-tree  100,000 topics and 5,000 messages a second with the page open: memory, and how quick the tree is
 
   --rounds N   how often each measurement is repeated
   --seconds N  length of one run

@@ -31,6 +31,7 @@ export class TopicTree {
   private readonly byTopic = new Map<string, TopicNode>();
   /** Made when someone searches. */
   private inOrder: SortedList<TopicNode> | undefined = undefined;
+  private lastSearch: { readonly filter: string; readonly size: number; readonly nodes: readonly TopicNode[] } | undefined = undefined;
   /** Topics whose last message is still held. */
   private unsettled: TopicNode[] = [];
   private readonly limits: TopicTreeLimits;
@@ -101,14 +102,20 @@ export class TopicTree {
 
   /** With wildcards as a topic filter, otherwise as text somewhere in the topic. */
   search(filter: string, page: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
+    return pageOf(this.found(filter), page, isRetained);
+  }
+
+  /** The page asks the same again and again, for other places and for new counts. */
+  private found(filter: string): readonly TopicNode[] {
+    const { lastSearch } = this;
+    const { size } = this.byTopic;
+    if (lastSearch?.filter === filter && lastSearch.size === size) return lastSearch.nodes;
     const text = filter.toLowerCase();
     const matches = hasWildcard(filter) ? createTopicMatcher(filter) : (topic: string) => topic.toLowerCase().includes(text);
     this.inOrder ??= new SortedList(this.byTopic.values(), compareTopics);
-    return pageOf(
-      this.inOrder.items().filter(({ topic }) => matches(topic)),
-      page,
-      isRetained,
-    );
+    const nodes = this.inOrder.items().filter(({ topic }) => matches(topic));
+    this.lastSearch = { filter, size, nodes };
+    return nodes;
   }
 
   /** Counts on with those of a tree that was begun later. */
