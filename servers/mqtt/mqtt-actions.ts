@@ -158,15 +158,9 @@ export function mqttHandlers({
       views.showSmall();
       return null;
     },
-    "reply.save"(rule) {
-      const saved = replies.save(rule);
-      views.showSmall();
-      return saved;
-    },
-    "reply.remove"({ id }) {
-      const removed = replies.remove(id);
-      views.showSmall();
-      return { removed };
+    "reply.save": (rule) => replies.save(rule).finally(views.showSmall),
+    async "reply.remove"({ id }) {
+      return { removed: await replies.remove(id).finally(views.showSmall) };
     },
     async "user.hash"({ name, password }) {
       return { lines: await hashedLines([`${name}:${password}`]) };

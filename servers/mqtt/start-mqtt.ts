@@ -16,7 +16,8 @@ import { messageOfParams } from "./demo/message-of-params.ts";
 import { createRepeats } from "./demo/repeats.ts";
 import { createReplay } from "./demo/replay.ts";
 import { createReplayFile } from "./demo/replay-file.ts";
-import { createReplyRules } from "./demo/reply-rules.ts";
+import { openReplyRules } from "./demo/reply-rules.ts";
+import { createReplyRulesFile } from "./demo/reply-rules-file.ts";
 import { createSensorDemo } from "./demo/sensor-demo.ts";
 import { createAedesBus } from "./engine/aedes-bus.ts";
 import { Engine } from "./engine/engine.ts";
@@ -66,7 +67,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       log.error(`A message on ${message.topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`),
     );
   };
-  const replies = createReplyRules(sendAs("reply rule"));
+  const replies = await openReplyRules(createReplyRulesFile(context.dataDir(), log), sendAs("reply rule"));
   onStop(replies.close);
   const replayFile = createReplayFile({ folder: context.dataDir, longestLine: Math.max(8 << 20, 2 * config.packetBytes) });
   onStop(replayFile.discard);

@@ -1,4 +1,5 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExportPart } from "../../contract/export.ts";
 import type { MqttViews } from "../../contract/mqtt.ts";
@@ -65,6 +66,30 @@ describe("what the broker itself publishes", () => {
     expect(await broker.act("reply.remove", { id: rule.id })).toEqual({ removed: true });
     client.publish("ask", "again");
     await client.expectNothing();
+  });
+
+  it("[MQTT-130] rules are kept over a restart; a file that holds none is set aside", async () => {
+    const dataDir = temporaryDir();
+    const first = await startBroker({}, dataDir);
+    const rule = await first.act("reply.save", { filter: "ask", topic: "answer", payload: "kept" });
+    const other = await first.act("reply.save", { filter: "other" });
+    await first.act("reply.save", { id: rule.id, filter: "ask", topic: "answer", payload: "kept", enabled: true });
+    await first.act("reply.remove", { id: other.id });
+    await first.stop();
+
+    const second = await startBroker({}, dataDir);
+    await expect.poll(() => second.views.get("replies")).toEqual({ rules: [{ ...rule, answered: 0 }] });
+    const client = await connectWire(second, 5);
+    await client.subscribe("answer");
+    client.publish("ask", "");
+    expect(seen(await client.expect("publish")).payload).toBe("kept");
+    await second.stop();
+
+    writeFileSync(path.join(dataDir, "reply-rules.json"), "[{]");
+    const third = await startBroker({}, dataDir);
+    await expect.poll(() => third.views.get("replies")).toEqual({ rules: [] });
+    await expect.poll(() => third.logs).toContainEqual(expect.stringContaining("rules could not be read"));
+    expect(readFileSync(path.join(dataDir, "reply-rules.json.unreadable"), "utf8")).toBe("[{]");
   });
 
   it("[MQTT-131] exports the history in parts, of a filter and a text, telling how many there are", async () => {

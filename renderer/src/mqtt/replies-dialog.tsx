@@ -21,7 +21,7 @@ interface RepliesDialogProps {
   readonly rules: readonly MqttReplyRule[];
 }
 
-/** Rules by which the broker itself answers; they last until the service stops. */
+/** Rules by which the broker itself answers; they are kept over a restart. */
 export function RepliesDialog({ opened, onClose, rules }: RepliesDialogProps) {
   const [edited, setEdited] = useState<RuleDraft>();
   return (
@@ -57,7 +57,7 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
   return (
     <>
       <Text c="var(--bl-text-2)" fz="md" mb="md">
-        A message whose topic matches a rule is answered by the broker. Rules last until the service stops.
+        A message whose topic matches a rule is answered by the broker. Rules are kept when the service stops.
       </Text>
       {rules.length === 0 ? (
         <p className={styles.none}>No rule yet.</p>

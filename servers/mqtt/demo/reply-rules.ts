@@ -4,19 +4,25 @@ import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isTopicName, topicMatches } from "../codec/topic.ts";
 import { Message } from "../engine/message.ts";
+import type { ReplyRulesFile } from "./reply-rules-file.ts";
 
 export interface ReplyRules {
   list(): readonly MqttReplyRule[];
-  save(rule: Omit<MqttReplyRule, "id" | "answered"> & { readonly id?: string | undefined }): MqttReplyRule;
-  remove(id: string): boolean;
+  /** In effect at once, and on disk when it resolves. */
+  save(rule: Omit<MqttReplyRule, "id" | "answered"> & { readonly id?: string | undefined }): Promise<MqttReplyRule>;
+  remove(id: string): Promise<boolean>;
   /** Answers a message by the rules whose filter matches. */
   onMessage(message: Message): void;
-  close(): void;
+  close(): Promise<void>;
 }
 
-export function createReplyRules(publish: (message: Message) => void): ReplyRules {
+/** With the rules of last time. */
+export async function openReplyRules(file: ReplyRulesFile, publish: (message: Message) => void): Promise<ReplyRules> {
   const rules = new Map<string, MqttReplyRule & { answered: number }>();
+  for (const rule of await file.read()) rules.set(rule.id, { ...rule, answered: 0 });
   const timers = new Set<NodeJS.Timeout>();
+
+  const keep = () => file.write([...rules.values()].map(({ answered: _, ...rule }) => rule));
 
   function reply(rule: MqttReplyRule & { answered: number }, message: Message): void {
     const properties = decodeForwarded(message.forwarded);
@@ -45,12 +51,17 @@ export function createReplyRules(publish: (message: Message) => void): ReplyRule
 
   return {
     list: () => [...rules.values()],
-    save({ id = randomUUID(), ...rule }) {
+    async save({ id = randomUUID(), ...rule }) {
       const saved = { ...rule, id, answered: rules.get(id)?.answered ?? 0 };
       rules.set(id, saved);
+      await keep();
       return saved;
     },
-    remove: (id) => rules.delete(id),
+    async remove(id) {
+      const removed = rules.delete(id);
+      if (removed) await keep();
+      return removed;
+    },
     onMessage(message) {
       // Answers to answers would go round for ever.
       if (rules.size === 0 || message.own === "reply rule") return;
@@ -60,6 +71,7 @@ export function createReplyRules(publish: (message: Message) => void): ReplyRule
     },
     close() {
       for (const timer of timers) clearTimeout(timer);
+      return file.settled();
     },
   };
 }
