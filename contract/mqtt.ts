@@ -58,6 +58,15 @@ export interface MqttFigures {
   readonly unrecorded: number;
 }
 
+/** What the TLS listeners show their clients. */
+export interface MqttCertificate {
+  /** Absolute, on the machine of the service. */
+  readonly file: string;
+  readonly pem: string;
+  /** It is its own authority: a client that trusts it needs nothing else. */
+  readonly isSelfMade: boolean;
+}
+
 export interface MqttReplyRule {
   readonly id: string;
   readonly filter: string;
@@ -202,6 +211,9 @@ export const mqttActions = {
     /** Only with this text in the payload. */
     text: z.string().max(500).default(""),
   }),
+  /** Null without TLS. */
+  "tls.certificate": operation<MqttCertificate | null>()(none),
+
   "retained.clear": operation<{ readonly cleared: number }>()(z.strictObject({ filter: topicFilter })),
 
   /** A file of exported lines comes in pieces, cut anywhere, in place of the one before; the service keeps it until it stops. */

@@ -1,4 +1,4 @@
-import { type MqttActions, mqttDisconnectReasons } from "../../contract/mqtt.ts";
+import { type MqttActions, type MqttCertificate, mqttDisconnectReasons } from "../../contract/mqtt.ts";
 import type { Handlers } from "../../contract/operation.ts";
 import { hashedLines } from "./access/users.ts";
 import { messageOfParams } from "./demo/message-of-params.ts";
@@ -31,6 +31,7 @@ export interface MqttParts {
   readonly replay: Replay;
   /** As the dashboard. */
   readonly publish: (message: Message) => Promise<void> | undefined;
+  readonly certificate: () => MqttCertificate | undefined;
   readonly views: Pick<PageViews, "showSmall" | "showClients">;
 }
 
@@ -46,6 +47,7 @@ export function mqttHandlers({
   trial,
   replay,
   publish,
+  certificate,
   views,
 }: MqttParts): Handlers<MqttActions> {
   const isRetained = (topic: string) => retained.get(topic) !== undefined;
@@ -108,6 +110,7 @@ export function mqttHandlers({
     "history.clear": () => ({ cleared: recorder.clear() }),
     "history.restore": () => ({ restored: recorder.restore() }),
     "history.export": (query) => exportHistory(recorder, query),
+    "tls.certificate": () => certificate() ?? null,
     async "retained.clear"({ filter }) {
       const found = await engine.bus.retained.matching(filter);
       for (const { topic } of found) {

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { TlsOptions } from "node:tls";
-import type { MqttActions } from "../../contract/mqtt.ts";
+import type { MqttActions, MqttCertificate } from "../../contract/mqtt.ts";
 import type { MqttOwnPublisher } from "../../contract/mqtt-message.ts";
 import type { Endpoint } from "../../contract/service.ts";
 import { openFileLimit } from "../core/open-file-limit.ts";
@@ -87,6 +87,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   });
 
   let listening: ListenerPorts | undefined;
+  let certificate: MqttCertificate | undefined;
   const trial = createTrialClient({ port: () => listening?.mqtt ?? 0, onChange: () => views.showSmall() });
   const views = startPageViews({
     engine,
@@ -116,6 +117,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       replay,
       views,
       publish: publishAs("dashboard"),
+      certificate: () => certificate,
     }),
   );
 
@@ -124,7 +126,11 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     engine,
     openToLan: config.openToLan,
     onStop,
-    tls: () => tlsOptions(context),
+    tls: async () => {
+      const tls = await tlsOptions(context);
+      certificate = tls.certificate;
+      return tls.options;
+    },
     ports: listenerPorts(config),
   });
   listening = ports;
@@ -158,15 +164,21 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   return mqttEndpoints(ports, config.openToLan);
 }
 
-async function tlsOptions({ config, dataDir }: ServiceContext<MqttConfig, MqttActions>): Promise<TlsOptions> {
+async function tlsOptions({
+  config,
+  dataDir,
+}: ServiceContext<MqttConfig, MqttActions>): Promise<{ options: TlsOptions; certificate: MqttCertificate }> {
   const own = config.certificateFile !== "" || config.keyFile !== "";
-  const material = own
-    ? await readTlsMaterial(config.certificateFile, config.keyFile)
-    : await selfMadeTlsMaterial(path.join(dataDir(), "tls"));
+  const folder = path.join(dataDir(), "tls");
+  const material = own ? await readTlsMaterial(config.certificateFile, config.keyFile) : await selfMadeTlsMaterial(folder);
   const ca = (await readLines(config.clientCaFile, "clientCaFile")).join("\n");
   return {
-    ...material,
-    ...(ca !== "" && { ca, requestCert: true, rejectUnauthorized: config.requireClientCertificate }),
+    options: { ...material, ...(ca !== "" && { ca, requestCert: true, rejectUnauthorized: config.requireClientCertificate }) },
+    certificate: {
+      file: own ? path.resolve(config.certificateFile) : path.join(folder, "certificate.pem"),
+      pem: material.cert,
+      isSelfMade: !own,
+    },
   };
 }
 

@@ -91,11 +91,12 @@ describe("transports", () => {
     expect(await code).toBe(1003);
   });
 
-  it("[MQTT-113] keeps its own certificate, which a client may trust", async () => {
+  it("[MQTT-113] keeps its own certificate, which the page gives and a client may trust", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(everything, dataDir);
     const ca = await import("node:fs").then(({ readFileSync }) => readFileSync(path.join(dataDir, "tls/certificate.pem"), "utf8"));
     await connectMqttJs(first.urls.MQTTS ?? "", { ca });
+    expect(await first.act("tls.certificate", {})).toEqual({ file: path.join(dataDir, "tls/certificate.pem"), pem: ca, isSelfMade: true });
     await first.stop();
     const second = await startBroker(everything, dataDir);
     await connectMqttJs((second.urls.MQTTS ?? "").replace("127.0.0.1", "localhost"), { ca });

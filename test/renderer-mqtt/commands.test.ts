@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
+import type { ServiceView } from "../../contract/service.ts";
+import { brokerAddress, brokerTransports } from "../../renderer/src/mqtt/broker-address.ts";
 import { type CommandClient, namedClient, plainClient } from "../../renderer/src/mqtt/command-client.ts";
 import { commandLines } from "../../renderer/src/mqtt/command-lines.ts";
 import { mosquittoNotes, mosquittoPubOf, mosquittoSub, mosquittoSubOf } from "../../renderer/src/mqtt/mqtt-commands.ts";
 import { firstDraft, type PublishDraft } from "../../renderer/src/mqtt/publish-draft.ts";
 import { firstSubscription, type SubscribeDraft } from "../../renderer/src/mqtt/subscribe-draft.ts";
 
-const address = { host: "127.0.0.1", port: "1883" };
+const address = { transport: "mqtt", host: "127.0.0.1", port: "1883" } as const;
 const draft = (change: Partial<PublishDraft>): PublishDraft => ({ ...firstDraft, payload: "hi", ...change });
 const whole = draft({
   qos: 1,
@@ -64,6 +66,34 @@ describe("the same as a command", () => {
     expect(namedClient(plainClient, true)).toBe(plainClient);
     // What is typed stands there instead.
     expect(namedClient({ ...plainClient, username: "ada" }, false)).toMatchObject({ username: "ada", password: "PASSWORD" });
+  });
+
+  it("trusts the certificate with TLS, and goes over WebSocket", () => {
+    const ofTls = { ...address, port: "8883", transport: "mqtts", caFile: "/x/ca.pem" } as const;
+    expect(mosquittoPubOf(firstDraft, ofTls, true)).toMatch(/^mosquitto_pub -h 127\.0\.0\.1 -p 8883 --cafile \/x\/ca\.pem -t /);
+    const ofWss = { ...ofTls, port: "9002", transport: "wss" } as const;
+    const [js, python] = (["mqttjs", "paho"] as const).map((language) =>
+      commandLines(language, firstDraft, firstSubscription, ofWss, plainClient),
+    );
+    expect(js).toContain('connectAsync("wss://127.0.0.1:9002", { protocolVersion: 5, ca: readFileSync("/x/ca.pem") })');
+    expect(js).toMatch(/^import \{ readFileSync \} from "node:fs";\n/);
+    expect(python).toContain('mqtt.Client(*version, transport="websockets", ');
+    expect(python).toContain('client.tls_set("/x/ca.pem")\nclient.connect("127.0.0.1", 9002)');
+  });
+
+  it("finds the broker's address with each transport", () => {
+    const certificate = { file: "/d/certificate.pem", pem: "", isSelfMade: true };
+    const plannedEndpoints = ["mqtt://127.0.0.1:1883", "mqtts://127.0.0.1:8883"].map((url) => ({ label: "", url }));
+    const service = { status: { state: "stopped" }, plannedEndpoints } as unknown as ServiceView;
+    expect(brokerTransports(service).map(({ value }) => value)).toEqual(["mqtt", "mqtts"]);
+    expect(brokerAddress(service, "mqtts", certificate)).toEqual({
+      transport: "mqtts",
+      host: "127.0.0.1",
+      port: "8883",
+      caFile: "/d/certificate.pem",
+    });
+    expect(brokerAddress(service, "mqtts", { ...certificate, isSelfMade: false }).caFile).toBe("ca.pem");
+    expect(brokerAddress(service, "wss", certificate)).toEqual({ transport: "mqtt", host: "127.0.0.1", port: "1883" });
   });
 
   it("says what the tools cannot be told", () => {

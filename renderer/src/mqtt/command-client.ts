@@ -1,9 +1,17 @@
 import { firstTryClient, type TryClientDraft } from "./try-client-draft.ts";
 
+export type BrokerTransport = "mqtt" | "mqtts" | "ws" | "wss";
+
 export interface BrokerAddress {
+  readonly transport: BrokerTransport;
   readonly host: string;
   readonly port: string;
+  /** With TLS: the file of the authority to trust. */
+  readonly caFile?: string;
 }
+
+export const usesTls = (transport: BrokerTransport): boolean => transport === "mqtts" || transport === "wss";
+export const usesWebSocket = (transport: BrokerTransport): boolean => transport === "ws" || transport === "wss";
 
 /** As whom the copied lines connect. */
 export interface CommandClient extends TryClientDraft {

@@ -7,7 +7,7 @@ import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
 /** For a POSIX shell. */
 export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
-const at = ({ host, port }: BrokerAddress): string[] => ["-h", host, "-p", port];
+const at = ({ host, port, caFile }: BrokerAddress): string[] => ["-h", host, "-p", port, ...(caFile ? ["--cafile", caFile] : [])];
 
 function credentials({ username, password }: CommandClient): string[] {
   return [...(username ? ["-u", username] : []), ...(username && password ? ["-P", password] : [])];

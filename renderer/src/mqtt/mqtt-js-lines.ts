@@ -19,19 +19,20 @@ export function mqttJsLines(draft: PublishDraft, subscription: SubscribeDraft, a
     ...(isV5 && identifier && { properties: { subscriptionIdentifier: Number(identifier) } }),
   };
   const published = { qos: draft.qos, ...(draft.retain && { retain: true }), ...(isV5 && { properties: propertiesOf(draft) }) };
-  return `import mqtt from "mqtt";
+  return `${address.caFile ? 'import { readFileSync } from "node:fs";\n' : ""}import mqtt from "mqtt";
 
-const client = await mqtt.connectAsync("mqtt://${address.host}:${address.port}", ${javaScriptText(connectOptions(client))});
+const client = await mqtt.connectAsync("${address.transport}://${address.host}:${address.port}", ${javaScriptText(connectOptions(client, address))});
 client.on("message", ${isV5 ? withProperties : plain});
 await client.subscribeAsync(${JSON.stringify(subscription.filter || "#")}, ${javaScriptText(subscribed)});
 await client.publishAsync(${JSON.stringify(draft.topic)}, ${payloadText(draft)}, ${javaScriptText(published)});`;
 }
 
-function connectOptions(client: CommandClient) {
+function connectOptions(client: CommandClient, { caFile }: BrokerAddress) {
   const { version, clientId, username, password, cleanStart, expirySeconds, willTopic } = client;
   const isV5 = version === 5;
   return {
     protocolVersion: version,
+    ...(caFile && { ca: new Code(`readFileSync(${JSON.stringify(caFile)})`) }),
     ...(keepsSession(client) && clientId && { clientId }),
     ...(username && { username }),
     ...(username && password && { password }),

@@ -11,23 +11,18 @@ import { failureOf } from "../control/failure-error.ts";
 import { useService } from "../control/use-services.ts";
 import { goTo, servicePage } from "../frame/route.ts";
 import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
-import { SameAs } from "../try/same-as.tsx";
 import { SendButton } from "../try/send-button.tsx";
 import styles from "../try/try-page.module.css";
 import type { TryState } from "../try/try-state.ts";
-import { brokerAddress } from "./broker-address.ts";
-import { type CommandClient, namedClient } from "./command-client.ts";
-import { commandLanguages, commandLines, type Language } from "./command-lines.ts";
-import { mosquittoNotes } from "./mqtt-commands.ts";
 import own from "./mqtt-try.module.css";
 import { firstDraft, type PublishDraft, parsePublishDraft, usesVersion5 } from "./publish-draft.ts";
 import { PublishForm } from "./publish-form.tsx";
 import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
 import { firstTryClient, parseTryClient, type TryClientDraft } from "./try-client-draft.ts";
 import { TryClientSection } from "./try-client-section.tsx";
+import { TryCommands } from "./try-commands.tsx";
 import { TryReceived } from "./try-received.tsx";
 import { Answer, TrySubscribe } from "./try-subscribe.tsx";
-import { useAnonymous } from "./use-anonymous.ts";
 import { useMqttViews } from "./use-mqtt-views.ts";
 
 /** A client of one's own: what it publishes, what the broker answers, what it is sent, and the same as lines to copy. */
@@ -98,7 +93,7 @@ export function MqttTry() {
           </div>
           <PublishForm draft={draft} parsed={parsed} onDraft={setDraft} />
         </section>
-        <Commands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
+        <TryCommands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
       </div>
       <section className={own.watch} aria-label="Subscribe">
         <TrySubscribe
@@ -153,30 +148,4 @@ function Told({ state, leftOut }: { readonly state: TryState<MqttTryAnswer>; rea
     default:
       return state satisfies never;
   }
-}
-
-interface CommandsProps {
-  readonly draft: PublishDraft;
-  readonly subscription: SubscribeDraft;
-  readonly client: CommandClient;
-  readonly service: ReturnType<typeof useService>;
-}
-
-function Commands({ draft, subscription, client, service }: CommandsProps) {
-  const [language, setLanguage] = useRemembered<Language>("mqtt.try-language", "mosquitto");
-  const address = brokerAddress(service);
-  const anonymous = useAnonymous();
-  const linesFor = (password: string) =>
-    commandLines(language, draft, subscription, address, namedClient({ ...client, password }, anonymous));
-  return (
-    <SameAs
-      languages={commandLanguages}
-      language={language}
-      onLanguage={setLanguage}
-      text={linesFor(client.password === "" ? "" : "••••••")}
-      copied={() => linesFor(client.password)}
-      notes={language === "mosquitto" ? mosquittoNotes(draft, client.version === 5 ? subscription : undefined) : []}
-      copies={client.password === "" ? "the lines" : "the lines, with the password"}
-    />
-  );
 }

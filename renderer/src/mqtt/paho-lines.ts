@@ -1,6 +1,6 @@
 import { toHex } from "./base64.ts";
 import { pythonText } from "./code-text.ts";
-import { type BrokerAddress, type CommandClient, keepsSession } from "./command-client.ts";
+import { type BrokerAddress, type CommandClient, keepsSession, usesWebSocket } from "./command-client.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "./publish-draft.ts";
 import type { SubscribeDraft } from "./subscribe-draft.ts";
 
@@ -19,11 +19,12 @@ export function pahoLines(draft: PublishDraft, subscription: SubscribeDraft, add
     "",
     // Debian 12 and Ubuntu 24.04 have Paho 1.6.
     `version = [mqtt.CallbackAPIVersion.VERSION2] if hasattr(mqtt, "CallbackAPIVersion") else []`,
-    `client = mqtt.Client(${clientArguments(client).join(", ")})`,
+    `client = mqtt.Client(${clientArguments(client, address).join(", ")})`,
     "client.on_message = lambda client, data, message: print(message.topic, message.payload)",
     ...(client.username
       ? [`client.username_pw_set(${[client.username, client.password].filter(Boolean).map(pythonText).join(", ")})`]
       : []),
+    ...(address.caFile ? [`client.tls_set(${pythonText(address.caFile)})`] : []),
     ...willLines(client),
     ...(connectProperties
       ? ["session = Properties(PacketTypes.CONNECT)", `session.SessionExpiryInterval = ${Number(client.expirySeconds)}`]
@@ -46,10 +47,11 @@ export function pahoLines(draft: PublishDraft, subscription: SubscribeDraft, add
   return lines.join("\n");
 }
 
-function clientArguments(client: CommandClient): string[] {
+function clientArguments(client: CommandClient, address: BrokerAddress): string[] {
   const { version, clientId, cleanStart } = client;
   return [
     "*version",
+    ...(usesWebSocket(address.transport) ? ['transport="websockets"'] : []),
     ...(keepsSession(client) && clientId ? [`client_id=${pythonText(clientId)}`] : []),
     ...(version === 5 ? ["protocol=mqtt.MQTTv5"] : cleanStart ? [] : ["clean_session=False"]),
   ];

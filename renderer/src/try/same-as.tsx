@@ -13,13 +13,15 @@ interface SameAsProps<Language extends string> {
   readonly copies: string;
   /** What the lines cannot say. */
   readonly notes?: readonly string[];
+  /** What the lines need besides. */
+  readonly below?: ReactNode;
   /** Beside the copy button. */
   readonly children?: ReactNode;
 }
 
 /** The same try as lines to copy, in a language of one's choice. */
 export function SameAs<Language extends string>(props: SameAsProps<Language>) {
-  const { languages, language, onLanguage, text, copied, copies, notes, children } = props;
+  const { languages, language, onLanguage, text, copied, copies, notes, below, children } = props;
   return (
     <section className={styles.section} aria-label="The same as lines to copy">
       <div className={styles.sectionHead}>
@@ -43,6 +45,7 @@ export function SameAs<Language extends string>(props: SameAsProps<Language>) {
           {note}
         </p>
       ))}
+      {below}
     </section>
   );
 }
