@@ -166,7 +166,8 @@ function problemOf(issue: z.core.$ZodIssue | undefined): string {
     case "invalid_value":
       return `${issue.values.slice(0, -1).join(", ")} or ${String(issue.values.at(-1))} is needed`;
     default:
-      return issue.message;
+      // It stands inside a sentence.
+      return issue.message.replace(/\.$/, "");
   }
 }
 

@@ -52,11 +52,15 @@ export const mqttConfig = z.strictObject({
   }),
   topicRules: field(
     z
-      .array(z.string().refine((text) => parseTopicRule(text) !== undefined, "A rule is: user read|write|readwrite|deny filter."))
+      .array(
+        z.string().refine((text) => parseTopicRule(text) !== undefined, {
+          error: ({ input }) => `"${String(input)}" is no rule; a rule is: user read|write|readwrite|deny filter`,
+        }),
+      )
       .default([]),
     {
       title: "Topic rules",
-      help: "user read|write|readwrite|deny filter; * is any user, - who has no name, %u and %c the name and the client identifier. Without rules all is allowed.",
+      help: "With commas between them: user read|write|readwrite|deny filter; * is any user, - who has no name, %u and %c the name and the client identifier. Without rules all is allowed.",
       env: "MQTT_TOPIC_RULES",
       group: "Access",
     },

@@ -30,7 +30,7 @@ import { startPageViews } from "./inspector/page-views.ts";
 import { limitsOfConfig } from "./limits-of-config.ts";
 import { startListeners } from "./listeners/mqtt-listeners.ts";
 import { mqttHandlers } from "./mqtt-actions.ts";
-import type { MqttConfig } from "./mqtt-config.ts";
+import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { openStorage } from "./open-storage.ts";
 import { startSysTopics } from "./sys-topics.ts";
@@ -183,12 +183,13 @@ async function tlsOptions({
 }
 
 /** Of a file of the user's; none where there is no file. Throws CONFIG_INVALID. */
-async function readLines(file: string, field: string): Promise<string[]> {
+async function readLines(file: string, field: "passwordFile" | "clientCaFile"): Promise<string[]> {
   if (file === "") return [];
   try {
     return (await readFile(file, "utf8")).split(/\r?\n/);
   } catch (cause) {
-    throw new ServiceError("CONFIG_INVALID", `${file} cannot be read`, "Correct the path, or leave it empty.", {
+    const { title, env } = mqttConfig.shape[field].meta() ?? {};
+    throw new ServiceError("CONFIG_INVALID", `${title}: ${file} cannot be read`, `Correct the path in ${env}, or leave it empty.`, {
       cause,
       field: { name: field, problem: "cannot be read" },
     });

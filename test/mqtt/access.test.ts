@@ -62,11 +62,22 @@ describe("users", () => {
   });
 
   it("[MQTT-103] names the file that it cannot read", async () => {
-    await expect(startBroker({ passwordFile: "/nowhere/at/all" })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+    await expect(startBroker({ passwordFile: "/nowhere/at/all" })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: "Password file: /nowhere/at/all cannot be read",
+      hint: "Correct the path in MQTT_PASSWORD_FILE, or leave it empty.",
+    });
   });
 });
 
 describe("topic rules", () => {
+  it("[MQTT-104] a rule that is none is named", async () => {
+    await expect(startBroker({ topicRules: ["* read a", "ada raed b"] })).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringMatching(/"ada raed b" is no rule; .*deny filter$/),
+    });
+  });
+
   const rules = ["* read public/#", "ada readwrite home/%u/+", "- write in/%c", "* deny public/secret"];
 
   it("[MQTT-104] allow what they name: SUBACK 0x87 or 0x80, PUBACK 0x87", async () => {

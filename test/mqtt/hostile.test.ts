@@ -123,3 +123,24 @@ it("[MQTT-4] seeded noise on live connections ends nothing", async () => {
   await client.expectNothing();
   expect(broker.logs.filter((line) => line.includes("A fault"))).toEqual([]);
 });
+
+it("[MQTT-123] who breaks the standard has one line in the log, whenever it does", async () => {
+  const broker = await startBroker();
+  const noSession = await openWire(broker, 4);
+  noSession.hex("30 02 00 00");
+  await noSession.expectClose();
+  const refused = await openWire(broker, 5);
+  refused.hex("10 09 00 04 4d 51 54 54 05 03 00 00 00");
+  await refused.expectClose();
+  const connected = await connectWire(broker, 5, { clientId: "broken" });
+  connected.hex("f0 00 f0 00");
+  await connected.expectClose();
+  const lines = () => broker.logs.filter((line) => / (broke|was refused|left)\b/.test(line));
+  await expect
+    .poll(lines)
+    .toEqual([
+      expect.stringMatching(/ broke the standard: .*protocol error/i),
+      expect.stringMatching(/^A client from .* was refused: /),
+      expect.stringMatching(/^broken broke the standard and was cut off: /),
+    ]);
+});

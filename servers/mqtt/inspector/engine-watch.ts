@@ -1,6 +1,7 @@
 import type { Log } from "../../core/log.ts";
 import type { TrafficSink } from "../../core/service.ts";
 import { reasonName } from "../codec/reason-code.ts";
+import type { Connection } from "../engine/connection.ts";
 import type { EngineObserver } from "../engine/engine-options.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
@@ -84,6 +85,9 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event }));
   }
 
+  /** How they broke the standard, until it is told with their end. */
+  const broken = new WeakMap<Connection, string>();
+
   const observer: EngineObserver = {
     published: (message, connection, packet) => recorder.published(message, connection, packet),
     routed: (message) => recorder.routed(message),
@@ -98,7 +102,9 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         peer: origin.peer,
       });
     },
-    connectRefused({ clientId, origin }, why) {
+    connectRefused(connection, why) {
+      const { clientId, origin } = connection;
+      broken.delete(connection);
       tell("warning", `${shortName(clientId) || "A client"} from ${origin.peer} was refused: ${why}`, {
         verb: "CONNECT",
         target: origin.transport,
@@ -108,9 +114,15 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         peer: origin.peer,
       });
     },
-    disconnected({ clientId, origin, session }, why) {
-      if (!session) return;
-      tell("info", `${shortName(clientId)} left: ${why}`, {
+    disconnected(connection, why) {
+      const { clientId, origin, session } = connection;
+      const fault = broken.get(connection);
+      if (!session) {
+        if (fault !== undefined && spend()) log.warning(`${shortName(clientId) || origin.peer} broke the standard: ${fault}`);
+        return;
+      }
+      const how = fault === undefined ? `left: ${why}` : `broke the standard and was cut off: ${fault}`;
+      tell(fault === undefined ? "info" : "warning", `${shortName(clientId)} ${how}`, {
         verb: "DISCONNECT",
         target: origin.transport,
         tone: why === "disconnected" ? "ok" : "aborted",
@@ -151,9 +163,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     notRetained: () => void counted.notRetained++,
     turnedAway: () => void counted.turnedAway++,
     connectTimedOut: () => void counted.connectTimedOut++,
-    refused({ clientId, origin }, error) {
-      if (spend()) log.warning(`${shortName(clientId) || origin.peer} broke the standard: ${error.message} (${reasonName(error.reason)})`);
-    },
+    refused: (connection, error) => void broken.set(connection, `${error.message} (${reasonName(error.reason)})`),
   };
   return { observer, close: () => clearInterval(timer) };
 }
