@@ -12,7 +12,7 @@ import { limitsOfConfig } from "../../servers/mqtt/limits-of-config.ts";
 import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-import { connectPacket, connectWire, publishPacket, seen, startBroker } from "./harness.ts";
+import { connectPacket, connectWire, publishPacket, seen, startBroker, type WireClient } from "./harness.ts";
 
 checkLeaks();
 
@@ -95,21 +95,30 @@ describe("persistence", () => {
   it("[MQTT-144] what waited for one member of a shared subscription goes to another that is there first after a restart", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(persistent, dataDir);
-    for (const clientId of ["lost", "back"]) {
-      const member = await connectWire(first, 5, kept(clientId));
-      await member.subscribe("$share/workers/jobs", { qos: 1 });
+    const leave = async (member: WireClient) => {
       member.send({ type: "disconnect", reason: 0 });
       await member.expectClose();
-    }
-    const jobs = ["one", "two", "three", "four"];
-    for (const payload of jobs) await first.act("publish", { topic: "jobs", qos: 1, payload });
+    };
+    const lost = await connectWire(first, 5, kept("lost"));
+    await lost.subscribe("$share/workers/jobs", { qos: 2 });
+    const jobs = ["sent", "one", "two", "three", "four"];
+    await first.act("publish", { topic: "jobs", qos: 2, payload: "its own" });
+    await first.act("publish", { topic: "jobs", qos: 1, payload: "sent" });
+    // It acknowledges neither: the first stays its own (§4.8.2), the second does not.
+    expect([await lost.expect("publish"), await lost.expect("publish")].map(({ qos }) => qos)).toEqual([2, 1]);
+    await leave(lost);
+    const other = await connectWire(first, 5, { ...kept("back"), cleanStart: true });
+    await leave(other);
+    for (const payload of jobs.slice(1)) await first.act("publish", { topic: "jobs", qos: 1, payload });
+    expect(await first.act("client.read", { clientId: "lost" })).toMatchObject({ queued: 4, inflight: 2 });
     await first.stop();
     const second = await startBroker(persistent, dataDir);
     const back = await connectWire(second, 5, kept("back"));
+    await back.subscribe("$share/workers/jobs", { qos: 1 });
     const got: string[] = [];
     while (got.length < jobs.length) got.push(seen(await back.expect("publish")).payload);
     expect(got.sort()).toEqual(jobs.sort());
-    expect(await second.act("client.read", { clientId: "lost" })).toMatchObject({ queued: 0, inflight: 0 });
+    expect(await second.act("client.read", { clientId: "lost" })).toMatchObject({ queued: 0, inflight: 1 });
   });
 
   it("[MQTT-145] a will that was published is not published again after a restart", async () => {
