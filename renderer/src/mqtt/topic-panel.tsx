@@ -41,7 +41,10 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
       />
       <div className={styles.foot}>
         {tree.filter === "" ? (
-          <span>{figures && `${formatCountOf(figures.topics, "topic")} · ${formatCount(figures.retained)} retained`}</span>
+          <span>
+            {figures && formatCountOf(figures.topics, "topic")}
+            {figures?.missingInTree === 0 && ` · ${formatCount(figures.retained)} retained`}
+          </span>
         ) : (
           <>
             <span>{`${formatCount(tree.matching)} of ${formatCountOf(figures?.topics ?? 0, "topic")}`}</span>
@@ -58,7 +61,7 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
             href={hashOf(servicePage("mqtt", "config"))}
             title={`The tree is full: ${formatCountOf(figures.missingInTree, "message")} on further topics are not shown in it; they were delivered, and the history has them. How many topics fit is set in Config: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
           >
-            {`full, ${formatCountOf(figures.missingInTree, "message")} not shown`}
+            {`full, ${formatCount(figures.missingInTree)} not shown`}
           </a>
         )}
       </div>

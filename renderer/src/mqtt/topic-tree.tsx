@@ -81,7 +81,7 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter }:
           {hasWildcard(tree.filter) && !isTopicFilter(tree.filter)
             ? "No topic filter: # comes last, + and # stand alone."
             : isFull
-              ? "No topic in the tree matches; the tree is full."
+              ? "None in the tree, which is full."
               : "No topic matches."}
           <Button size="compact-xs" onClick={() => onFilter("")}>
             Show all
