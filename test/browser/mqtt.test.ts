@@ -118,3 +118,23 @@ it("topics that begin alike are told apart by their ends, and the shown message 
     expect([Math.round((to ?? 0) - (right ?? 0)) <= 0, (from ?? 0) <= (left ?? 0) + 1]).toEqual([true, true]);
   }
 }, 60_000);
+
+it("[MQTT-133] a receiver's name shows the client, until another topic is chosen", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  await tab(page, "Try");
+  await page.getByRole("textbox", { name: "Topic filter" }).fill("a/#");
+  await page.getByRole("button", { name: "Subscribe", exact: true }).click();
+  await page.getByText("SUBACK 0x01 QoS 1 granted").waitFor();
+  await tab(page, "Live");
+  for (const topic of ["a/one", "a/two"]) {
+    await publish(page, topic);
+    await page.keyboard.press("Escape");
+  }
+  await page.getByRole("textbox", { name: /^Filter topics/ }).fill("a/#");
+  await page.getByRole("treeitem", { name: /one/ }).click();
+  await page.getByRole("list", { name: "Deliveries" }).getByRole("button", { name: "dashboard" }).click();
+  const card = page.getByRole("region", { name: "Client dashboard", exact: true });
+  await card.getByRole("button", { name: "Freeze, delay…" }).waitFor();
+  await page.getByRole("treeitem", { name: /two/ }).click();
+  await card.waitFor({ state: "detached" });
+}, 60_000);

@@ -77,7 +77,7 @@ function HinderMenu({ clientId }: { readonly clientId: string }) {
   return (
     <Menu position="top-end" withinPortal={false} width={190}>
       <Menu.Target>
-        <Button>Freeze…</Button>
+        <Button>Freeze, delay…</Button>
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>Freeze: neither read nor written</Menu.Label>

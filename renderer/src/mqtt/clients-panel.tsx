@@ -24,13 +24,14 @@ interface ClientsPanelProps {
   readonly page: MqttClientPage | undefined;
   /** Connected or not. */
   readonly sessions: number;
+  readonly chosenId: string | undefined;
+  readonly onChoose: (clientId: string | undefined) => void;
 }
 
 /** Who is connected, how busy, and whose queue grows; the chosen one whole. */
-export function ClientsPanel({ page, sessions }: ClientsPanelProps) {
+export function ClientsPanel({ page, sessions, chosenId, onChoose }: ClientsPanelProps) {
   const [text, setText] = useState("");
   const [filtering, setFiltering] = useState(false);
-  const [chosenId, setChosenId] = useState<string>();
   const [leaving, setLeaving] = useState<string>();
   const shown = useShownClients(page, text);
   const rates = useClientRates(page);
@@ -60,7 +61,7 @@ export function ClientsPanel({ page, sessions }: ClientsPanelProps) {
         chosenId={chosenId}
         rates={rates}
         emptyText={text === "" ? "Nobody is connected." : "No client matches."}
-        onChoose={setChosenId}
+        onChoose={onChoose}
         onDisconnect={setLeaving}
       />
       {shown.matching > shown.clients.length && (
@@ -70,7 +71,7 @@ export function ClientsPanel({ page, sessions }: ClientsPanelProps) {
         <ClientDetails
           client={chosen}
           ratePerSecond={rates.get(chosen.clientId) ?? 0}
-          onClose={() => setChosenId(undefined)}
+          onClose={() => onChoose(undefined)}
           onDisconnect={() => setLeaving(chosen.clientId)}
         />
       )}

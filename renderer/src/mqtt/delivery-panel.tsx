@@ -1,3 +1,4 @@
+import { UnstyledButton } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import type { MqttDelivery, MqttMessage } from "../../../contract/mqtt-message.ts";
 import { StatusShape } from "../components/status-shape.tsx";
@@ -9,20 +10,29 @@ import styles from "./delivery-panel.module.css";
 import { noSubscriberText } from "./no-subscriber-text.ts";
 import { publisherText } from "./publisher-text.ts";
 
+interface DeliveryPanelProps {
+  readonly message: MqttMessage | undefined;
+  readonly onClient: (clientId: string) => void;
+}
+
 /** Who received the chosen message, and who acknowledged it, and when. */
-export function DeliveryPanel({ message }: { readonly message: MqttMessage | undefined }) {
+export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
   return (
     <section className={styles.panel} aria-label="Delivery of the chosen message">
       <div className={styles.head}>
         <h2 className={styles.title}>Delivery</h2>
         <span className={styles.caption}>of the chosen message</span>
       </div>
-      {message ? <Deliveries message={message} /> : <p className={styles.none}>Choose a message to see who received it.</p>}
+      {message ? (
+        <Deliveries message={message} onClient={onClient} />
+      ) : (
+        <p className={styles.none}>Choose a message to see who received it.</p>
+      )}
     </section>
   );
 }
 
-function Deliveries({ message }: { readonly message: MqttMessage }) {
+function Deliveries({ message, onClient }: { readonly message: MqttMessage } & Pick<DeliveryPanelProps, "onClient">) {
   const { cluster, deliveries, delivered, dropped, sentAsRetained } = message;
   const told = deliveries.length;
   const all = delivered + dropped + sentAsRetained;
@@ -42,7 +52,7 @@ function Deliveries({ message }: { readonly message: MqttMessage }) {
         <ul className={styles.list} tabIndex={0} aria-label="Deliveries">
           {deliveries.map((delivery, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a client may get a message twice, and deliveries only come at the end.
-            <Delivery key={place} delivery={delivery} at={message.at} />
+            <Delivery key={place} delivery={delivery} at={message.at} onClient={onClient} />
           ))}
           {all > told && <li className={styles.more}>{`and ${formatCount(all - told)} more`}</li>}
         </ul>
@@ -65,14 +75,24 @@ function sumText(message: MqttMessage): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function Delivery({ delivery, at }: { readonly delivery: MqttDelivery; readonly at: number }) {
+interface DeliveryProps extends Pick<DeliveryPanelProps, "onClient"> {
+  readonly delivery: MqttDelivery;
+  readonly at: number;
+}
+
+function Delivery({ delivery, at, onClient }: DeliveryProps) {
   const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped, asRetained } = delivery;
   const title = `QoS ${qos}, delivered ${isoTime(at + afterMs)}${acknowledgedAfterMs === undefined ? "" : `, acknowledged ${isoTime(at + acknowledgedAfterMs)}`}`;
+  const client = (
+    <UnstyledButton className={styles.client} title={`Show ${clientId}`} onClick={() => onClient(clientId)}>
+      {clientId}
+    </UnstyledButton>
+  );
   if (dropped !== undefined) {
     return (
       <li title={`Dropped: ${dropped}`} data-tone="bad">
         <IconX size={14} stroke={1.5} aria-hidden="true" />
-        <span className={styles.client}>{clientId}</span>
+        {client}
         <span>{`dropped, ${dropped}`}</span>
       </li>
     );
@@ -81,7 +101,7 @@ function Delivery({ delivery, at }: { readonly delivery: MqttDelivery; readonly 
     return (
       <li title={title} data-tone="warn">
         <StatusShape shape="warning" />
-        <span className={styles.client}>{clientId}</span>
+        {client}
         <Waiting since={at + afterMs} />
       </li>
     );
@@ -89,7 +109,7 @@ function Delivery({ delivery, at }: { readonly delivery: MqttDelivery; readonly 
   return (
     <li title={title}>
       <IconCheck size={14} stroke={1.5} aria-hidden="true" />
-      <span className={styles.client}>{clientId}</span>
+      {client}
       <span>
         {reason !== undefined && reason > 0 && `0x${reason.toString(16)} · `}
         {asRetained ? "as retained" : formatTook(acknowledgedAfterMs ?? afterMs)}

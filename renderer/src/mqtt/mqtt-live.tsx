@@ -36,6 +36,7 @@ export function MqttLive() {
   const [branches, tree] = useTopicBranches({ filter: topicFilter, figures, running: service?.status.state === "running" });
   const [history, shown] = useMessageHistory({ filter: scopeFilter(scope), text, figures });
   const [chosenId, setChosenId] = useState<number>();
+  const [clientId, setClientId] = useState<string>();
   const [picked, setPicked] = useState(false);
   const [dialog, setDialog] = useState<MqttDialogName>();
   const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
@@ -62,6 +63,8 @@ export function MqttLive() {
       setPicked(true);
       setScope(next);
       setChosenId(undefined);
+      // In a low window it lies over the message.
+      setClientId(undefined);
     },
     [setScope],
   );
@@ -147,8 +150,8 @@ export function MqttLive() {
             service={service}
           />
           <aside className={styles.side} aria-label="Delivery and clients">
-            <DeliveryPanel message={detail.message} />
-            <ClientsPanel page={views.clients} sessions={figures?.sessions ?? 0} />
+            <DeliveryPanel message={detail.message} onClient={setClientId} />
+            <ClientsPanel page={views.clients} sessions={figures?.sessions ?? 0} chosenId={clientId} onChoose={setClientId} />
           </aside>
         </div>
       )}
