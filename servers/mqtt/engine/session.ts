@@ -327,13 +327,11 @@ export class Session {
    * acknowledged; a QoS 2 message that was sent stays.
    */
   takeShared(moves: (subscription: Subscription) => boolean): Delivery[] {
-    const taken: Delivery[] = [];
-    if (this.inflight.size === 0 && this.queue.length === 0) return taken;
-    for (const delivery of this.inflight.inOrder()) {
-      if (delivery.shared && delivery.state === "awaiting puback" && moves(delivery.shared)) taken.push(delivery);
-    }
-    for (const delivery of taken) this.inflight.delete(delivery.packetId);
-    taken.push(...this.queue.take(({ shared }) => shared !== undefined && moves(shared)));
+    if (this.inflight.size === 0 && this.queue.length === 0) return [];
+    const isTheirs = ({ shared }: Delivery) => shared !== undefined && moves(shared);
+    const sent = this.inflight.inOrder().filter((delivery) => delivery.state === "awaiting puback" && isTheirs(delivery));
+    for (const delivery of sent) this.inflight.delete(delivery.packetId);
+    const taken = [...sent, ...this.queue.take(isTheirs)];
     for (const delivery of taken) this.store?.removed(this.clientId, delivery);
     return taken;
   }
