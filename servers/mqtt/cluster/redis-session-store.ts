@@ -112,7 +112,7 @@ export class RedisSessionStore implements SessionStore {
     this.saveSession(session);
     if (!session.store) return;
     for (const { filter, options } of session.subscriptions.values()) this.subscribed(clientId, filter, options);
-    for (const packetId of session.received()) this.received(clientId, packetId);
+    for (const packetId of session.received.all()) this.received(clientId, packetId);
     for (const delivery of session.deliveries()) this.queued(clientId, delivery);
   }
 

@@ -1,6 +1,7 @@
 import { isSystemTopic } from "../codec/topic.ts";
 import type { Message } from "../engine/message.ts";
 import { deliverToOne } from "../engine/route-message.ts";
+import { redistribute } from "../engine/shared-handover.ts";
 import type { SharedGroup } from "../engine/subscription.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix } from "./cluster-scripts.ts";
@@ -118,7 +119,7 @@ export class SharedTurns {
     registry.set(from, group, { connected, away });
     if (from === brokerId || before > 0 || connected === 0) return;
     // MQTT 5.0 §4.8.2: what waits here for members who are away goes to the one who came there.
-    for (const session of engine.groups.get(group)?.away() ?? []) engine.redistribute(session);
+    for (const session of engine.groups.get(group)?.away() ?? []) redistribute(engine, session);
   }
 
   onHandedOn({ to, group, message }: Entry & { type: "handed on" }): void {

@@ -9,7 +9,8 @@ import type { AuthStep, Identity, Verdict } from "./access.ts";
 import type { Connection } from "./connection.ts";
 import { neverExpires } from "./engine-limits.ts";
 import { Message } from "./message.ts";
-import type { PendingWill } from "./session.ts";
+import type { PendingWill } from "./pending-will.ts";
+import { gatherShared } from "./shared-handover.ts";
 
 /** From CONNECT to CONNACK, and the AUTH packets between and after. */
 export function handleConnect(connection: Connection, packet: ConnectPacket): void {
@@ -236,12 +237,12 @@ function accept(connection: Connection, packet: ConnectPacket, authentication: P
     }
   }
   const opened = engine.openSession(connection, packet.cleanStart, expirySeconds, willOf(packet, connection.identity));
-  if (opened.session.receivedCount > 0) connection.leftOpen = new Set(opened.session.received());
+  if (opened.session.received.size > 0) connection.leftOpen = new Set(opened.session.received.all());
   connection.state = "connected";
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
   engine.observer.connected?.(connection, packet);
   opened.session.resume(connection);
-  engine.gatherShared(opened.session);
+  gatherShared(engine, opened.session);
 }
 
 function willOf(packet: ConnectPacket, { clientId, username }: Identity): PendingWill | undefined {

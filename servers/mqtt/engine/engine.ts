@@ -3,7 +3,6 @@ import { isReservedTopic, isSystemTopic, parseSharedFilter } from "../codec/topi
 import type { Access } from "./access.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import { Connection, type ConnectionOrigin } from "./connection.ts";
-import type { Delivery } from "./delivery.ts";
 import type { QueueLoad } from "./delivery-queue.ts";
 import type { EngineLimits } from "./engine-limits.ts";
 import type { EngineLog, EngineObserver, EngineOptions } from "./engine-options.ts";
@@ -13,10 +12,12 @@ import { Message } from "./message.ts";
 import type { MessageBus } from "./message-bus.ts";
 import { restoreSession } from "./move-session.ts";
 import type { Transport } from "./output.ts";
+import type { PendingWill } from "./pending-will.ts";
 import { RetainedFeed } from "./retained-feed.ts";
-import { deliverTo, routeMessage } from "./route-message.ts";
-import { type PendingWill, Session } from "./session.ts";
+import { routeMessage } from "./route-message.ts";
+import { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
+import { redistribute } from "./shared-handover.ts";
 import { StoreGuard } from "./store-guard.ts";
 import { SharedGroup, Subscription, type SubscriptionOptions } from "./subscription.ts";
 import { SubscriptionTrie } from "./subscription-trie.ts";
@@ -183,7 +184,7 @@ export class Engine {
     session.connection = undefined;
     session.disconnectedAt = Date.now();
     this.away.add(session);
-    this.redistribute(session);
+    redistribute(this, session);
     this.tellGroups(session);
     const { will } = session;
     // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: at the end of the delay or of the session, whichever is first.
@@ -202,7 +203,7 @@ export class Engine {
     for (const filter of [...session.subscriptions.keys()]) this.unsubscribe(session, filter);
     this.away.delete(session);
     this.sessions.delete(session.clientId);
-    this.redistribute(session);
+    redistribute(this, session);
     if (session.store) this.forgetStored(session);
     session.queue.clear();
     this.cluster?.ended(session.clientId);
@@ -265,38 +266,6 @@ export class Engine {
       this.trie.remove(group.filter, filter);
     }
     return true;
-  }
-
-  /** MQTT 5.0 §4.8.2: what a lost member of a shared subscription did not acknowledge goes to another. */
-  redistribute(session: Session): void {
-    const ended = !this.sessions.has(session.clientId);
-    const moves = ({ group, filter }: Subscription) =>
-      ended ||
-      group?.pick(undefined, session)?.session.connection !== undefined ||
-      this.cluster?.hasConnectedMemberElsewhere(filter) === true;
-    this.handOn(session, session.takeShared(moves));
-  }
-
-  /** What waits for absent members of the session's shared subscriptions goes to this one, which is there. */
-  gatherShared(session: Session): void {
-    for (const { group } of session.subscriptions.values()) {
-      if (!group) continue;
-      for (const absent of group.away())
-        this.handOn(
-          absent,
-          absent.takeShared((subscription) => subscription.group === group),
-        );
-    }
-  }
-
-  private handOn(from: Session, deliveries: readonly Delivery[]): void {
-    for (const { message, shared } of deliveries) {
-      const group = shared?.filter ?? "";
-      const next = this.groups.get(group)?.pick(message, from);
-      if (!next?.session.connection && this.cluster?.handOn(group, message, next !== undefined)) continue;
-      if (next) deliverTo(next, message);
-      else from.drop(message, "session ended");
-    }
   }
 
   /** The retained messages for a new subscription. */

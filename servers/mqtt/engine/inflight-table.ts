@@ -10,6 +10,7 @@ export class InflightTable {
   size = 0;
   /** Of the messages. */
   bytes = 0;
+  lastPacketId = 0;
   private slots: (Delivery | undefined)[] = [];
 
   get(packetId: number): Delivery | undefined {
@@ -19,6 +20,14 @@ export class InflightTable {
 
   has(packetId: number): boolean {
     return this.get(packetId) !== undefined;
+  }
+
+  /** The next that is not in use. */
+  nextPacketId(): number {
+    do {
+      this.lastPacketId = this.lastPacketId >= 0xffff ? 1 : this.lastPacketId + 1;
+    } while (this.has(this.lastPacketId));
+    return this.lastPacketId;
   }
 
   /** Under its packet identifier, which is not in use. */

@@ -4,6 +4,7 @@ import type { Message } from "./message.ts";
 import { routeToSession } from "./route-message.ts";
 import { Session } from "./session.ts";
 import type { StoredSession } from "./session-store.ts";
+import { redistribute } from "./shared-handover.ts";
 
 /** Puts a session back as the store has it, without its client. */
 export function restoreSession(engine: Engine, kept: StoredSession): Session {
@@ -17,7 +18,7 @@ export function restoreSession(engine: Engine, kept: StoredSession): Session {
   engine.sessions.set(kept.clientId, session);
   engine.away.add(session);
   for (const { filter, options } of kept.subscriptions) engine.subscribe(session, filter, options);
-  for (const packetId of kept.received) session.addReceived(packetId);
+  for (const packetId of kept.received) session.received.add(packetId);
   for (const delivery of kept.deliveries) session.restore(delivery);
   session.expirySeconds = kept.expirySeconds;
   engine.store?.saveSession(session);
@@ -28,7 +29,7 @@ export function restoreSession(engine: Engine, kept: StoredSession): Session {
 export function adoptSession(engine: Engine, kept: StoredSession, missed: readonly Message[]): Session {
   const session = restoreSession(engine, kept);
   for (const message of missed) routeToSession(session, message);
-  engine.redistribute(session);
+  redistribute(engine, session);
   // Its delay is not counted again for a client that comes now.
   if (session.willDueAt > 0 && session.willDueAt <= Date.now()) engine.publishWill(session);
   return session;

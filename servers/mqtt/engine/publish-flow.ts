@@ -20,7 +20,7 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
     throw new PacketError(reasonCode.protocolError, "A client does not send subscription identifiers.");
   }
   const topic = resolveTopic(connection, packet);
-  if (qos > 0 && session.hasReceived(packetId)) {
+  if (qos > 0 && session.received.has(packetId)) {
     if (qos === 2) {
       // [MQTT5-4.3.3-10]: the same message again; it was routed the first time.
       connection.leftOpen?.delete(packetId);
@@ -55,12 +55,12 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
       return;
     }
     // [MQTT-3.3.5-2]: 3.1.1 has no way to say it, so the answer is positive; so is a QoS 2 exchange then kept.
-    if (!connection.v5 && qos === 2) session.addReceived(packetId);
+    if (!connection.v5 && qos === 2) session.received.add(packetId);
     connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
     return;
   }
   if (qos === 2) {
-    session.addReceived(packetId);
+    session.received.add(packetId);
     session.store?.received(session.clientId, packetId);
   }
   engine.observer.published?.(message, connection, packet);
@@ -78,7 +78,7 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
     },
     (error: unknown) => {
       connection.unacknowledged--;
-      session.releaseReceived(packetId);
+      session.received.release(packetId);
       engine.log.error(`A message on ${topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`);
       connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reasonCode.unspecifiedError, "The message could not be handed on.");
     },
@@ -87,7 +87,7 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
 
 /** §4.9: what an earlier connection left open is not this one's. */
 const openExchanges = (connection: Connection, session: Session): number =>
-  connection.unacknowledged + session.receivedCount - (connection.leftOpen?.size ?? 0);
+  connection.unacknowledged + session.received.size - (connection.leftOpen?.size ?? 0);
 
 function acknowledge(connection: Connection, packet: PublishPacket, message: Message): void {
   // §3.4.2.1, §3.5.2.1; what subscriptions other brokers have is not known here.

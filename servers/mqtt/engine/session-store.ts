@@ -1,7 +1,8 @@
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Message } from "./message.ts";
-import type { PendingWill, Session } from "./session.ts";
+import type { PendingWill } from "./pending-will.ts";
+import type { Session } from "./session.ts";
 import type { SubscriptionOptions } from "./subscription.ts";
 
 /**

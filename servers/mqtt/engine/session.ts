@@ -8,21 +8,14 @@ import type { EngineObserver } from "./engine-options.ts";
 import type { Figures } from "./figures.ts";
 import { InflightTable } from "./inflight-table.ts";
 import type { Message } from "./message.ts";
+import type { PendingWill } from "./pending-will.ts";
+import { ReceivedIds } from "./received-ids.ts";
 import { type RetainedFeed, RetainedFeeds, type RetainedItem } from "./retained-feed.ts";
 import type { SessionStore, StoredDelivery } from "./session-store.ts";
 import type { Subscription } from "./subscription.ts";
 import { fits } from "./write-publish.ts";
 
 const compactAbove = 256;
-
-export interface PendingWill {
-  readonly message: Message;
-  readonly delaySeconds: number;
-  /** Counted from when it is published. */
-  readonly expirySeconds?: number;
-  /** Whose rights it is published with. */
-  readonly username?: string | undefined;
-}
 
 export interface SessionContext {
   readonly limits: EngineLimits;
@@ -42,8 +35,7 @@ export class Session {
   readonly queue: DeliveryQueue;
   /** Sent and not acknowledged, in the order of sending. */
   readonly inflight = new InflightTable();
-  /** QoS 2 packet identifiers of the client's that are not released; made when the first one comes. */
-  private receivedIds: Set<number> | undefined = undefined;
+  readonly received = new ReceivedIds();
   /** How long it outlives its connection. */
   expirySeconds = 0;
   disconnectedAt = 0;
@@ -52,7 +44,6 @@ export class Session {
   willDueAt = 0;
   dropped = 0;
   readonly createdAt = Date.now();
-  private lastPacketId = 0;
   private lastOrder = 0;
   /** Of `inflight`, those not sent again yet after a reconnect. */
   private unsent: Delivery[] = [];
@@ -65,28 +56,6 @@ export class Session {
     this.v5 = v5;
     this.context = context;
     this.queue = new DeliveryQueue(context.load);
-  }
-
-  get receivedCount(): number {
-    return this.receivedIds?.size ?? 0;
-  }
-
-  hasReceived(packetId: number): boolean {
-    return this.receivedIds?.has(packetId) ?? false;
-  }
-
-  addReceived(packetId: number): void {
-    this.receivedIds ??= new Set();
-    this.receivedIds.add(packetId);
-  }
-
-  received(): number[] {
-    return [...(this.receivedIds ?? [])];
-  }
-
-  /** False where it was not there. */
-  releaseReceived(packetId: number): boolean {
-    return this.receivedIds?.delete(packetId) ?? false;
   }
 
   /** The store, where this session is to survive the process. */
@@ -145,7 +114,7 @@ export class Session {
 
   private start(delivery: Delivery, connection: Connection): void {
     const { message, qos } = delivery;
-    const packetId = this.nextPacketId();
+    const packetId = this.inflight.nextPacketId();
     const result = connection.sendMessage(message, qos, delivery.retain, delivery.identifiers, packetId, false);
     if (result !== "sent") {
       if (delivery.storedId > 0) this.store?.removed(this.clientId, delivery);
@@ -204,7 +173,7 @@ export class Session {
     delivery.state = stored.released ? "awaiting pubcomp" : stored.qos === 1 ? "awaiting puback" : "awaiting pubrec";
     delivery.order = ++this.lastOrder;
     this.inflight.add(delivery);
-    this.lastPacketId = Math.max(this.lastPacketId, stored.packetId);
+    this.inflight.lastPacketId = Math.max(this.inflight.lastPacketId, stored.packetId);
   }
 
   /** Retained messages of a new subscription: sent as the client takes them. */
@@ -322,20 +291,6 @@ export class Session {
     this.store?.removed(this.clientId, delivery);
   }
 
-  /**
-   * What another member of a shared subscription may get instead (MQTT 5.0 §4.8.2): all that waits, and QoS 1 that was not
-   * acknowledged; a QoS 2 message that was sent stays.
-   */
-  takeShared(moves: (subscription: Subscription) => boolean): Delivery[] {
-    if (this.inflight.size === 0 && this.queue.length === 0) return [];
-    const isTheirs = ({ shared }: Delivery) => shared !== undefined && moves(shared);
-    const sent = this.inflight.inOrder().filter((delivery) => delivery.state === "awaiting puback" && isTheirs(delivery));
-    for (const delivery of sent) this.inflight.delete(delivery.packetId);
-    const taken = [...sent, ...this.queue.take(isTheirs)];
-    for (const delivery of taken) this.store?.removed(this.clientId, delivery);
-    return taken;
-  }
-
   /** All that is sent or waits. */
   *deliveries(): Iterable<Delivery> {
     yield* this.inflight.inOrder();
@@ -347,12 +302,5 @@ export class Session {
     this.context.figures.dropped[why]++;
     message.trace?.dropped(this.clientId, why);
     this.context.observer.dropped?.(this.clientId, why);
-  }
-
-  private nextPacketId(): number {
-    do {
-      this.lastPacketId = this.lastPacketId >= 0xffff ? 1 : this.lastPacketId + 1;
-    } while (this.inflight.has(this.lastPacketId));
-    return this.lastPacketId;
   }
 }

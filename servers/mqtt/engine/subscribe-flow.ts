@@ -3,6 +3,7 @@ import { reasonCode } from "../codec/reason-code.ts";
 import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
 import type { Session } from "./session.ts";
+import { gatherShared } from "./shared-handover.ts";
 import type { SubscriptionOptions } from "./subscription.ts";
 
 /** MQTT 3.1.1 §3.9.3: the only failure that it knows. */
@@ -11,7 +12,7 @@ const failure = 0x80;
 export function handleSubscribe(connection: Connection, packet: SubscribePacket): void {
   const { engine, v5 } = connection;
   const session = connection.session as Session;
-  if (v5 && session.hasReceived(packet.packetId)) {
+  if (v5 && session.received.has(packet.packetId)) {
     connection.send({
       type: "suback",
       packetId: packet.packetId,
@@ -45,7 +46,7 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
     v5 && text !== undefined && connection.problemInformation && engine.limits.reasonStrings ? { reasonString: text } : undefined;
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons });
   engine.observer.subscribed?.(session, packet.subscriptions, reasons);
-  if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) engine.gatherShared(session);
+  if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(engine, session);
   for (const { filter, options } of wanted) engine.sendRetained(connection, filter, options);
 }
 
@@ -70,7 +71,7 @@ function refusalOf(connection: Connection, filter: string): { reason: number; te
 export function handleUnsubscribe(connection: Connection, packet: UnsubscribePacket): void {
   const { engine, v5 } = connection;
   const session = connection.session as Session;
-  if (v5 && session.hasReceived(packet.packetId)) {
+  if (v5 && session.received.has(packet.packetId)) {
     connection.send({ type: "unsuback", packetId: packet.packetId, reasons: packet.filters.map(() => reasonCode.packetIdentifierInUse) });
     return;
   }

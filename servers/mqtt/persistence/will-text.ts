@@ -1,6 +1,6 @@
 import type { Qos } from "../codec/packet.ts";
 import { Message } from "../engine/message.ts";
-import type { PendingWill } from "../engine/session.ts";
+import type { PendingWill } from "../engine/pending-will.ts";
 
 interface WillText {
   readonly topic: string;
