@@ -46,6 +46,8 @@ export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: Exp
   let lastId = 0;
 
   const publishAll = () => publish([...entries.values()].map(({ view }) => view).reverse());
+  // A page that first hears of an export when it is over takes it for one of before its time.
+  publishAll();
   function change(entry: Entry, part: Partial<ExportView>): void {
     entry.view = { ...entry.view, ...part };
     publishAll();

@@ -195,6 +195,12 @@ describe("exports of a run", () => {
     };
   }
 
+  it("[BL-103] a dashboard is told that there is none before the first, so that none that is over at once is taken for an old one", () => {
+    const told: (readonly ExportView[])[] = [];
+    createExports({ publish: (list) => told.push(list) });
+    expect(told).toEqual([[]]);
+  });
+
   it("[BL-103] every dashboard sees how far one is, and its end", async () => {
     const { supervisor, state, begin, get } = await start();
     await supervisor.start("http");
