@@ -181,10 +181,18 @@ export function checkConfigValues(service: Service, values: Values): void {
   }
 }
 
+type ConfigProperties = readonly (readonly [name: string, property: JsonProperty])[];
+/** A schema does not change, and takes milliseconds to convert: the supervisor asks with every line that it logs. */
+const convertedSchemas = new WeakMap<Service["config"], ConfigProperties>();
+
 /** The schema as JSON Schema properties, with what `.meta()` says of each. */
-export function configProperties(service: Service): [name: string, property: JsonProperty][] {
-  const schema = z.toJSONSchema(service.config, { io: "input" }) as { properties?: Record<string, JsonProperty> };
-  return Object.entries(schema.properties ?? {});
+export function configProperties({ config }: Service): ConfigProperties {
+  const known = convertedSchemas.get(config);
+  if (known) return known;
+  const schema = z.toJSONSchema(config, { io: "input" }) as { properties?: Record<string, JsonProperty> };
+  const properties = Object.entries(schema.properties ?? {});
+  convertedSchemas.set(config, properties);
+  return properties;
 }
 
 /** The strongest first. A name that begins like another service's works only when this service is started alone. */
