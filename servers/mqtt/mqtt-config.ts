@@ -196,6 +196,13 @@ export const mqttConfig = z.strictObject({
     "B",
     wholeNumber(4_096, 1 << 30, 1 << 20),
   ),
+  allUnreadBytes: limit(
+    "Unread bytes of all clients",
+    "MQTT_ALL_UNREAD_BYTES",
+    "With many clients each may leave only its part of this unread, 64 KiB at least.",
+    "B",
+    wholeNumber(65_536, 4_294_967_296, 512 << 20),
+  ),
   messagesPerSecond: limit(
     "Rate of a client",
     "MQTT_MESSAGES_PER_SECOND",

@@ -26,6 +26,11 @@ export class DeliveryQueue {
     return this.items.length - this.head;
   }
 
+  /** In memory, as `load` counts it. */
+  get heldBytes(): number {
+    return this.bytes + this.length * deliveryBytes;
+  }
+
   push(delivery: Delivery): void {
     if (this.length === 0) this.load.queues++;
     this.items.push(delivery);

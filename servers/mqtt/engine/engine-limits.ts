@@ -16,6 +16,8 @@ export interface EngineLimits {
   readonly topicAliasMaximum: number;
   /** Bytes that a client may leave unread before QoS 0 is dropped for it and the rest waits. */
   readonly unreadBytes: number;
+  /** Of all clients together: each may leave its part of it unread, but for the first 64 KiB. */
+  readonly allUnreadBytes: number;
   readonly clients: number;
   /** Open connections, with those of clients that have not said yet who they are; more are closed at once. */
   readonly sockets: number;

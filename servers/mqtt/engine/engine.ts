@@ -23,6 +23,9 @@ import { SharedGroup, Subscription, type SubscriptionOptions } from "./subscript
 import { SubscriptionTrie } from "./subscription-trie.ts";
 import { sweep, sweepIntervalMs } from "./sweep.ts";
 
+/** Less would drop messages for clients that read as quickly as they can. */
+const leastUnreadBytes = 65_536;
+
 /** Sessions, routing, wills and expiry: the broker without its listeners. */
 export class Engine {
   readonly limits: EngineLimits;
@@ -148,7 +151,7 @@ export class Engine {
     session.will = will;
     connection.session = session;
     session.connection = connection;
-    this.connectedClients++;
+    this.countClients(1);
     const wasStored = session.store !== undefined;
     session.expirySeconds = expirySeconds;
     if (expirySeconds > 0) this.store?.saveSession(session);
@@ -156,6 +159,11 @@ export class Engine {
     this.cluster?.opened(session);
     this.tellGroups(session);
     return { session, present };
+  }
+
+  private countClients(more: 1 | -1): void {
+    this.connectedClients += more;
+    this.scheduler.mostUnreadBytes = Math.max(leastUnreadBytes, this.limits.allUnreadBytes / Math.max(1, this.connectedClients));
   }
 
   private tellGroups(session: Session): void {
@@ -180,7 +188,7 @@ export class Engine {
     const { session } = connection;
     this.observer.disconnected?.(connection, why);
     if (!session || session.connection !== connection) return;
-    this.connectedClients--;
+    this.countClients(-1);
     session.connection = undefined;
     session.disconnectedAt = Date.now();
     this.away.add(session);

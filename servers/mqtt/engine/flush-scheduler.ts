@@ -18,6 +18,8 @@ export class FlushScheduler {
   sharedInUse = false;
   /** False: nothing may leave yet; `flush` is called again when it may. */
   beforeWrite: (() => boolean) | undefined = undefined;
+  /** Of each client, where all together would leave too much unread. */
+  mostUnreadBytes = Number.POSITIVE_INFINITY;
   bytesOut = 0;
   /** Counts what clients sent. */
   arrivals = 0;

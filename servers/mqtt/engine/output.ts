@@ -149,10 +149,14 @@ export class Output {
     this.fullBytes = this.end = this.sharedStart = this.sharedEnd = 0;
   }
 
+  private isBehind(): boolean {
+    return this.pendingBytes > Math.min(this.limitBytes, this.scheduler.mostUnreadBytes);
+  }
+
   /** To be called when less is pending than before: who waited may go on. */
   settle(): void {
     const wasCongested = this.congested;
-    this.congested = this.pendingBytes > this.limitBytes;
+    this.congested = this.isBehind();
     if (wasCongested && !this.congested) this.owner.relieved();
   }
 
@@ -189,7 +193,7 @@ export class Output {
     this.fullBytes += bytes.length;
     this.slab = this.shared = undefined;
     this.end = this.sharedStart = this.sharedEnd = 0;
-    if (this.pendingBytes > this.limitBytes) this.congested = true;
+    if (this.isBehind()) this.congested = true;
   }
 
   private flushCurrent(): void {
@@ -204,7 +208,7 @@ export class Output {
       this.end = 0;
       if (this.write(slab.subarray(0, end))) this.release(slab);
     } else return;
-    if (this.pendingBytes > this.limitBytes) this.congested = true;
+    if (this.isBehind()) this.congested = true;
   }
 
   /** True when the memory may be used again: the bytes are out already, or copied. */

@@ -156,7 +156,7 @@ export class Session {
   /** Where all queues together are full, those that hold most give way, and a client that is a little behind does not. */
   private hasMoreThanItsShare(): boolean {
     const { limits, load } = this.context;
-    return load.bytes >= limits.allQueueBytes && this.queue.bytes >= limits.allQueueBytes / Math.max(1, load.queues);
+    return load.bytes >= limits.allQueueBytes && this.queue.heldBytes >= limits.allQueueBytes / Math.max(1, load.queues);
   }
 
   /** Puts back what the store held; the subscriptions are there already. */
