@@ -67,30 +67,36 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     await expect.poll(() => secondInbox.payloads).toEqual(all);
   });
 
-  it("[MQTT-216] one that asks for a session, twice, and dies before it has it, loses nothing of it", async () => {
-    const url = nextUrl();
-    const one = await startMember(url);
-    const redis = await openRedis(url);
-    const client = await connectWire(one, 5, kept("c"));
-    await client.subscribe("q", { qos: 2 });
-    await leave(client);
-    const publisher = await connectWire(one, 5);
-    await publishAcknowledged(publisher, "q", "before", { qos: 2 });
-    const [brokerId = ""] = await redis.smembers("backlot:mqtt:brokers");
-    const channel = `backlot:mqtt:${new URL(url).pathname.slice(1)}`;
-    const bus = createFrameBus(channel, () => {});
-    for (const seq of [1, 2]) {
-      const frame = encodeFrame({ from: "dying", seq, entries: [{ type: "wanted", to: brokerId, clientId: "c", cleanStart: false }] });
-      await redis.publish(channel, Buffer.concat([bus.envelope(frame), Buffer.from([0])]));
-    }
-    await expect.poll(() => redis.hget("backlot:mqtt:owners", "c")).toBe("dying");
-    await publishAcknowledged(publisher, "q", "after", { qos: 2 });
-    const back = await connectWire(one, 5, kept("c"));
-    expect(back.connack.sessionPresent).toBe(true);
-    const inbox = new Inbox(back);
-    await publishAcknowledged(publisher, "q", "live", { qos: 2 });
-    await expect.poll(() => inbox.payloads).toEqual(["before", "after", "live"]);
-  });
+  it.each([true, false])(
+    "[MQTT-216] one that asks for a session, twice, and dies before it has it, loses nothing of it; alive when it is answered: %s",
+    async (alive) => {
+      const url = nextUrl();
+      const one = await startMember(url);
+      const redis = await openRedis(url);
+      const client = await connectWire(one, 5, kept("c"));
+      await client.subscribe("q", { qos: 2 });
+      await leave(client);
+      const publisher = await connectWire(one, 5);
+      await publishAcknowledged(publisher, "q", "before", { qos: 2 });
+      const [brokerId = ""] = await redis.smembers("backlot:mqtt:brokers");
+      const channel = `backlot:mqtt:${new URL(url).pathname.slice(1)}`;
+      const bus = createFrameBus(channel, () => {});
+      if (alive) await redis.set("backlot:mqtt:alive:dying", "1");
+      for (const seq of [1, 2]) {
+        const frame = encodeFrame({ from: "dying", seq, entries: [{ type: "wanted", to: brokerId, clientId: "c", cleanStart: false }] });
+        await redis.publish(channel, Buffer.concat([bus.envelope(frame), Buffer.from([0])]));
+      }
+      if (alive) await expect.poll(() => redis.hget("backlot:mqtt:owners", "c")).toBe("dying");
+      await publishAcknowledged(publisher, "q", "after", { qos: 2 });
+      await redis.del("backlot:mqtt:alive:dying");
+      if (!alive) await expect.poll(() => one.act("client.read", { clientId: "c" })).toMatchObject({ connected: false });
+      const back = await connectWire(one, 5, kept("c"));
+      expect(back.connack.sessionPresent).toBe(true);
+      const inbox = new Inbox(back);
+      await publishAcknowledged(publisher, "q", "live", { qos: 2 });
+      await expect.poll(() => inbox.payloads).toEqual(["before", "after", "live"]);
+    },
+  );
 
   it("[MQTT-217] killed in turns under load: nothing acknowledged is lost, and QoS 2 is never doubled", async () => {
     const url = nextUrl();

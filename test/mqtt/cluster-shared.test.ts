@@ -1,5 +1,15 @@
 import { expect, it } from "vitest";
-import { describeCluster, Inbox, kept, leave, publishAcknowledged, spawnMember, startMember, startPair } from "./cluster-harness.ts";
+import {
+  describeCluster,
+  Inbox,
+  kept,
+  leave,
+  publishAcknowledged,
+  Receiver,
+  spawnMember,
+  startMember,
+  startPair,
+} from "./cluster-harness.ts";
 import { type Broker, connectWire } from "./harness.ts";
 
 const filter = "$share/workers/jobs/#";
@@ -98,6 +108,33 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     const { inbox } = await member(other, "there");
     silent.destroy();
     await expect.poll(() => inbox.payloads.toSorted()).toEqual(jobs(5));
+  });
+
+  it("[MQTT-213] while all members move from broker to broker nothing is lost, and QoS 2 is never doubled", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const names = ["a", "b"];
+    const receivers = names.map(() => new Receiver());
+    for (const name of names) await leave((await member(one, name)).client);
+    const publishers = [await connectWire(one, 5), await connectWire(other, 5)];
+    let sent = 0;
+    let moving = true;
+    const load = publishers.map(async (publisher) => {
+      while (moving) await publishAcknowledged(publisher, "jobs/x", String(sent++), { qos: 2 });
+    });
+    for (let move = 0; move < 20; move++) {
+      const broker = move % 2 === 0 ? other : one;
+      const clients = await Promise.all(names.map((name) => connectWire(broker, 5, kept(name))));
+      const taken = clients.map((client, index) => receivers[index]?.take(client));
+      const target = sent + 20;
+      await expect.poll(() => sent, { interval: 1 }).toBeGreaterThan(target);
+      for (const client of clients) client.destroy();
+      await Promise.all(taken);
+    }
+    moving = false;
+    await Promise.all(load);
+    for (const [index, name] of names.entries()) void receivers[index]?.take(await connectWire(one, 5, kept(name)));
+    const all = () => receivers.flatMap(({ received }) => received).sort((left, right) => Number(left) - Number(right));
+    await expect.poll(all).toEqual(jobs(sent));
   });
 
   it("[MQTT-214] what was given to a broker that was killed goes to a member that lives", async () => {

@@ -28,5 +28,6 @@ export interface ClusterParts {
   note(operation: RedisOperation): void;
   /** Commits now all that was noted and told. */
   flush(): void;
-  lost(reason: string): void;
+  /** `buried`: the others took this broker for dead, and Redis refuses what it says. */
+  lost(reason: string, buried?: boolean): void;
 }

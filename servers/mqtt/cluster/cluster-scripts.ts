@@ -11,19 +11,32 @@ const journalLength = 50_000;
 const journalMarginMs = 60_000;
 /** How long it is remembered that a broker was taken for dead. */
 const buriedSeconds = 7 * 86_400;
-const buryingMs = 30_000;
+const waitingAtOnce = 500;
+const groupsAtOnce = 100;
 /** How long after one broker began to put back what an emptied Redis lacks no other does. */
 const refillingMs = 60_000;
 
 /**
  * Each runs as one. ARGV[1] is the prefix, ARGV[2] the broker that calls.
  * Keys: `journal` a stream of frames; `brokers` a set; for each broker `broker:` with the position up to which its sessions have
- * what the journal holds, `alive:` which expires, `groups:` and, once it was taken for dead, `buried:`; `owners` from client
- * identifier to broker; `session:` for each client.
+ * what the journal holds, `alive:` which expires and, once it was taken for dead, `buried:`; `owners` from client identifier
+ * to broker; `session:` for each client; `members` from group and client to broker; for each group what is `waiting:` for it.
  */
 const begin = `
 local prefix, me = ARGV[1], ARGV[2]
 local journal = prefix .. 'journal'
+-- nothing that it tells counts from here on; what did is known by its number
+local function bury(dead)
+  local seq = redis.call('HGET', prefix .. 'broker:' .. dead, 'seq') or '0'
+  redis.call('SET', prefix .. 'buried:' .. dead, seq, 'NX', 'EX', ${buriedSeconds})
+end
+-- for this broker alone, for as long as it lives
+local function hold(name)
+  local holder = redis.call('GET', prefix .. name)
+  if holder and holder ~= me and redis.call('EXISTS', prefix .. 'alive:' .. holder) == 1 then return false end
+  redis.call('SET', prefix .. name, me)
+  return true
+end
 `;
 const addToJournal = (frame: string) => `redis.call('XADD', journal, 'MAXLEN', '~', ${journalLength}, '*', 'f', ${frame})`;
 
@@ -37,18 +50,15 @@ if redis.call('EXISTS', journal) == 1 then
   end
 end`;
 
-const groupsOfOthers = `
-local others = {}
-for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
-  if other ~= me then others[#others + 1] = { other, redis.call('HGETALL', prefix .. 'groups:' .. other) } end
-end`;
-
 const sources = {
-  /** What one tick changes: position, seq, then operations, each with the count of what follows it. */
+  /**
+   * What one tick changes: position, seq, then operations, each with the count of what follows it. Returns the clients whose sessions
+   * stay here, since the broker that wanted them is dead.
+   */
   commit: `${begin}
-if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return 'buried' end
+if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
 redis.call('HSET', prefix .. 'broker:' .. me, 'position', ARGV[3], 'seq', ARGV[4])
-local at = 5
+local at, kept = 5, {}
 while at <= #ARGV do
   local operation, first, last = ARGV[at], at + 2, at + 1 + tonumber(ARGV[at + 1])
   if operation == 'call' then
@@ -58,31 +68,42 @@ while at <= #ARGV do
     local id = ''
     if durable == '1' then id = ${addToJournal("string.sub(envelope, -tonumber(frameLength))")} end
     redis.call('PUBLISH', channel, envelope .. id .. string.char(#id))
+  elseif operation == 'surrender' then
+    local client, to, at = unpack(ARGV, first, last)
+    redis.call('HSET', prefix .. 'session:' .. client, 'at', at)
+    local alive = redis.call('EXISTS', prefix .. 'alive:' .. to) == 1 and redis.call('EXISTS', prefix .. 'buried:' .. to) == 0
+    if alive then redis.call('HSET', prefix .. 'owners', client, to) else kept[#kept + 1] = client end
   elseif operation == 'release' then
     if redis.call('HGET', prefix .. 'owners', ARGV[first]) == me then redis.call('HDEL', prefix .. 'owners', ARGV[first]) end
+  elseif operation == 'inherit' then
+    local dead = ARGV[first] .. ' '
+    local all = redis.call('HGETALL', prefix .. 'members')
+    for field = 1, #all, 2 do
+      if string.sub(all[field + 1], 1, #dead) == dead then redis.call('HSET', prefix .. 'members', all[field], me .. ' away') end
+    end
   elseif operation == 'remove' then
     local key, field, value = unpack(ARGV, first, last)
     if redis.call('HGET', key, field) == value then redis.call('HDEL', key, field) end
   end
   at = last + 1
 end
-return 'done'
+return { 'done', kept }
 `,
-  /** ARGV[3] milliseconds. Returns the position, and the other brokers with their groups. */
+  /** ARGV[3] milliseconds. Returns the position, and the members of shared subscriptions. */
   join: `${begin}
 ${endOfJournal}
 redis.call('HSET', prefix .. 'broker:' .. me, 'position', last, 'seq', 0)
 redis.call('SADD', prefix .. 'brokers', me)
 redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
-${groupsOfOthers}
-return { last, others }
+return { last, redis.call('HGETALL', prefix .. 'members') }
 `,
   /**
-   * ARGV[3] milliseconds, ARGV[4] position. 'buried': the others took over. 'emptied': this Redis holds less than the broker has
-   * seen, and the broker is the first to find that. Then the position to go on from, 1 where the journal does not go back to it, and the other brokers with their groups.
+   * ARGV[3] milliseconds, ARGV[4] position. 'buried': the others took over, and the number of the last frame that counts. 'emptied': this Redis holds less than the broker has
+   * seen, and the broker is the first to find that. Then the position to go on from, 1 where the journal does not go back to it, and the members of shared subscriptions.
    */
   rejoin: `${begin}
-if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
+local buried = redis.call('GET', prefix .. 'buried:' .. me)
+if buried then return { 'buried', buried } end
 local function older(one, other)
   local a, b = string.match(one, '^(%d+)-(%d+)$')
   local c, d = string.match(other, '^(%d+)-(%d+)$')
@@ -100,10 +121,9 @@ redis.call('SADD', prefix .. 'brokers', me)
 redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
 redis.call('HSET', prefix .. 'broker:' .. me, 'position', position)
 local first = empty and redis.call('SET', prefix .. 'refilling', me, 'NX', 'PX', ${refillingMs})
-${groupsOfOthers}
-return { first and 'emptied' or 'remembered', position, older(position, deleted) and 1 or 0, others }
+return { first and 'emptied' or 'remembered', position, older(position, deleted) and 1 or 0, redis.call('HGETALL', prefix .. 'members') }
 `,
-  /** ARGV[3] milliseconds. 'known', or whether it has to rejoin; and the other brokers, each with 1 while it is alive. */
+  /** ARGV[3] milliseconds. 'known', or whether it has to rejoin; the other brokers, each with 1 while it is alive, and groups for which messages wait. */
   beat: `${begin}
 if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried', {} } end
 if redis.call('SISMEMBER', prefix .. 'brokers', me) == 0 then return { 'emptied', {} } end
@@ -112,7 +132,7 @@ local others = {}
 for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
   if other ~= me then others[#others + 1] = { other, redis.call('EXISTS', prefix .. 'alive:' .. other) } end
 end
-return { 'known', others }
+return { 'known', others, redis.call('SRANDMEMBER', prefix .. 'waiting-groups', ${groupsAtOnce}) }
 `,
   /** ARGV[3] client, [4] 1 where the session is wanted, [5] 1 where a broker that is not alive counts as dead. */
   claim: `${begin}
@@ -120,7 +140,7 @@ local session = prefix .. 'session:' .. ARGV[3]
 local owner = redis.call('HGET', prefix .. 'owners', ARGV[3])
 if owner and owner ~= me then
   if ARGV[5] == '0' or redis.call('EXISTS', prefix .. 'alive:' .. owner) == 1 then return { 'theirs', owner, {} } end
-  redis.call('SET', prefix .. 'buried:' .. owner, 1, 'EX', ${buriedSeconds})
+  bury(owner)
   if redis.call('EXISTS', session) == 1 and redis.call('HEXISTS', session, 'at') == 0 then
     local state = redis.call('HMGET', prefix .. 'broker:' .. owner, 'position', 'seq')
     if state[1] then redis.call('HSET', session, 'at', state[1] .. ' ' .. state[2] .. ' ' .. owner) end
@@ -129,21 +149,34 @@ end
 redis.call('HSET', prefix .. 'owners', ARGV[3], me)
 return { 'mine', '', ARGV[4] == '1' and redis.call('HGETALL', session) or {} }
 `,
-  /** ARGV[3] a broker that is not alive. Returns its position and seq to the one that shall see to its sessions, nothing to others. */
+  /** ARGV[3] a broker that is not alive. Returns up to where it did what was given to it, to the one that shall see to the rest. */
   bury: `${begin}
 local dead = ARGV[3]
 if redis.call('EXISTS', prefix .. 'alive:' .. dead) == 1 then return {} end
 if redis.call('SISMEMBER', prefix .. 'brokers', dead) == 0 then return {} end
-if not redis.call('SET', prefix .. 'burying:' .. dead, me, 'NX', 'PX', ${buryingMs}) then return {} end
-redis.call('SET', prefix .. 'buried:' .. dead, 1, 'EX', ${buriedSeconds})
-local state = redis.call('HMGET', prefix .. 'broker:' .. dead, 'position', 'seq')
-return { state[1] or '', state[2] or '0' }
+if not hold('burying:' .. dead) then return {} end
+bury(dead)
+local state = redis.call('HMGET', prefix .. 'broker:' .. dead, 'position', 'acted')
+return { state[2] or state[1] or '' }
 `,
   /** ARGV[3] a broker whose sessions are all taken over. */
   forget: `${begin}
 redis.call('SREM', prefix .. 'brokers', ARGV[3])
-redis.call('DEL', prefix .. 'broker:' .. ARGV[3], prefix .. 'groups:' .. ARGV[3], prefix .. 'burying:' .. ARGV[3])
+redis.call('DEL', prefix .. 'broker:' .. ARGV[3], prefix .. 'burying:' .. ARGV[3])
 return 'done'
+`,
+  /**
+   * ARGV[3] a group. What waits for it, oldest first: for one broker at a time, until it removes `taking:` or is dead. 'busy' where that is
+   * another.
+   */
+  waiting: `${begin}
+local messages = redis.call('LRANGE', prefix .. 'waiting:' .. ARGV[3], 0, ${waitingAtOnce - 1})
+if #messages == 0 then
+  redis.call('SREM', prefix .. 'waiting-groups', ARGV[3])
+  return { 'none' }
+end
+if not hold('taking:' .. ARGV[3]) then return { 'busy' } end
+return { 'taken', messages }
 `,
   /** Leaves out of the journal what no broker needs any more. */
   trim: `${begin}

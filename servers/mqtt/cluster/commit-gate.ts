@@ -20,6 +20,12 @@ export class CommitGate {
     for (const transport of this.waiting) transport.release(commit);
   }
 
+  /** What is promised by commits that were refused is not said. */
+  discard(): void {
+    this.done = this.begun;
+    for (const transport of this.waiting) transport.discard();
+  }
+
   /** Redis is lost: nothing waits for it. */
   open(): void {
     this.end(this.begun);
@@ -74,10 +80,20 @@ class GatedTransport implements Transport {
       this.inner.write(bytes);
     }
     this.held = this.held.slice(count);
-    if (this.held.length > 0) return;
+    if (this.held.length === 0) this.settle();
+  }
+
+  private settle(): void {
     this.waiting.delete(this);
     if (this.ending) this.inner.end();
     else this.released();
+  }
+
+  /** Each chunk holds whole packets: what follows can be understood. */
+  discard(): void {
+    this.held = [];
+    this.heldBytes = 0;
+    this.settle();
   }
 
   end(): void {

@@ -1,24 +1,26 @@
 import type { RetainedTree } from "../engine/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { replyText, type ScriptArgument } from "./cluster-scripts.ts";
+import { replyList, replyText, type ScriptArgument } from "./cluster-scripts.ts";
 import type { CommitGate } from "./commit-gate.ts";
 import type { FrameBus } from "./frame-bus.ts";
+import type { GroupMembers } from "./group-members.ts";
 import { messageOf } from "./message-of.ts";
 import type { OutFrame } from "./outgoing.ts";
 import { operationArguments, type RedisOperation } from "./redis-operation.ts";
 import { isShared, type SharedRetained } from "./shared-retained.ts";
-import type { SharedTurns } from "./shared-turns.ts";
 
 const retainedAtOnce = 500;
 const positionIntervalMs = 1_000;
 
 export interface CommitsOptions {
   readonly parts: ClusterParts;
-  readonly turns: SharedTurns;
+  readonly members: GroupMembers;
   readonly retained: SharedRetained;
   readonly bus: FrameBus;
   readonly channel: string;
   readonly gate: CommitGate;
+  /** Sessions that no broker was there to take. */
+  readonly onKept: (clients: readonly string[]) => void;
 }
 
 /** One transaction a tick: what changed of the sessions, and the frame that tells the others. */
@@ -49,9 +51,9 @@ export class Commits {
 
   flush(): void {
     this.scheduled = false;
-    const { parts, turns } = this.options;
+    const { parts, members } = this.options;
     const connected = parts.isConnected;
-    if (connected) turns.tell();
+    if (connected) members.tell();
     const frames = parts.outgoing.seal(parts.brokerId, connected);
     const operations = [...parts.store.take(), ...this.operations];
     this.operations = [];
@@ -86,8 +88,14 @@ export class Commits {
     const values: ScriptArgument[] = [position, seq, ...operationArguments(operations)];
     this.last = parts.scripts.run("commit", parts.brokerId, ...values).then(
       (reply) => {
+        const [state, kept] = replyList(reply);
+        if (replyText(state) === "buried") {
+          parts.lost("the other brokers took this one for dead", true);
+          return;
+        }
         gate.end(number);
-        if (replyText(reply) === "buried") parts.lost("the other brokers took this one for dead");
+        const clients = replyList(kept).map(replyText);
+        if (clients.length > 0) this.options.onKept(clients);
       },
       (error: unknown) => parts.lost(messageOf(error)),
     );

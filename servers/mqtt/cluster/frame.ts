@@ -13,8 +13,14 @@ export type Entry =
       readonly routed: boolean;
       readonly kept: boolean;
     }
-  /** Members of a shared subscription that the broker has. */
-  | { readonly type: "members"; readonly group: string; readonly connected: number; readonly away: number }
+  /** A client's session shares a subscription, at which broker. */
+  | {
+      readonly type: "member";
+      readonly group: string;
+      readonly clientId: string;
+      readonly broker: string;
+      readonly state: "connected" | "away" | "gone";
+    }
   /** A message for a shared subscription whose turn was at the broker, and which had nobody for it. */
   | { readonly type: "handed on"; readonly to: string; readonly group: string; readonly message: Message }
   /** The broker is dead, and the one that says so sees to what was its. */
@@ -43,14 +49,16 @@ const formatVersion = 1;
 /** The largest packet of MQTT, and what is beside it. */
 export const largestFrameBytes = (256 << 20) + (1 << 20);
 
-const kinds = ["message", "members", "handed on", "dead", "left", "wanted", "surrendered"] as const satisfies readonly Entry["type"][];
+const kinds = ["message", "member", "handed on", "dead", "left", "wanted", "surrendered"] as const satisfies readonly Entry["type"][];
+
+const memberStates = ["connected", "away", "gone"] as const;
 
 /** Whether it has to reach a broker that is cut off for a moment, and one that takes over from a dead one. */
 export function isDurable(entry: Entry): boolean {
   switch (entry.type) {
     case "message":
       return entry.kept || entry.message.qos > 0;
-    case "members":
+    case "member":
     case "handed on":
     case "dead":
       return true;
@@ -80,8 +88,8 @@ function putEntry(writer: FrameWriter, entry: Entry): void {
       putMessage(writer, entry.message);
       break;
     }
-    case "members":
-      writer.string(entry.group).fourBytes(entry.connected).fourBytes(entry.away);
+    case "member":
+      writer.string(entry.group).string(entry.clientId).string(entry.broker).byte(memberStates.indexOf(entry.state));
       break;
     case "handed on":
       writer.string(entry.to).string(entry.group);
@@ -146,8 +154,12 @@ function readEntry(reader: ByteReader): Entry {
       if (groups.size > 0) message.groups = groups;
       return { type, message, routed: (flags & 1) !== 0, kept: (flags & 2) !== 0 };
     }
-    case "members":
-      return { type, group: reader.string(), connected: reader.fourBytes(), away: reader.fourBytes() };
+    case "member": {
+      const [group, clientId, broker] = [reader.string(), reader.string(), reader.string()];
+      const state = memberStates[reader.byte()];
+      if (!state) throw malformed("A member is in no such state.");
+      return { type, group, clientId, broker, state };
+    }
     case "handed on":
       return { type, to: reader.string(), group: reader.string(), message: readMessage(reader) };
     case "dead":

@@ -7,46 +7,69 @@ export interface MemberCounts {
   readonly away: number;
 }
 
+export interface Member {
+  /** That has its session, or is about to. */
+  readonly broker: string;
+  readonly connected: boolean;
+}
+
 interface Group {
-  readonly brokers: Map<string, MemberCounts>;
+  /** By client. */
+  readonly members: Map<string, Member>;
+  /** By broker, in the same order everywhere; made anew after a change. */
+  counts: ReadonlyMap<string, MemberCounts> | undefined;
   /** Of its own: one for all groups would fall to the same broker each time where a topic concerns two. */
   turn: number;
 }
 
-/** Which brokers have members of which shared subscriptions, as all brokers know it at the same place in the journal. */
+/** Whose sessions share which subscriptions at which broker, as all brokers know it at the same place in the journal. */
 export class GroupRegistry {
   private readonly groups = new Map<string, Group>();
   private readonly trie = new SubscriptionTrie();
 
-  set(broker: string, group: string, counts: MemberCounts): void {
-    let known = this.groups.get(group);
-    if (counts.connected === 0 && counts.away === 0) {
-      known?.brokers.delete(broker);
-      if (known?.brokers.size === 0) this.remove(group);
-      return;
-    }
-    if (!known) {
-      const shared = parseSharedFilter(group);
+  set(name: string, clientId: string, member: Member): void {
+    let group = this.groups.get(name);
+    if (!group) {
+      const shared = parseSharedFilter(name);
       if (!shared) return;
-      known = { brokers: new Map(), turn: 0 };
-      this.groups.set(group, known);
-      this.trie.add(shared.filter, group, new SharedGroup(group, shared.filter));
+      group = { members: new Map(), counts: undefined, turn: 0 };
+      this.groups.set(name, group);
+      this.trie.add(shared.filter, name, new SharedGroup(name, shared.filter));
     }
-    known.brokers.set(broker, counts);
+    group.members.set(clientId, member);
+    group.counts = undefined;
   }
 
-  private remove(group: string): void {
-    this.groups.delete(group);
-    const shared = parseSharedFilter(group);
-    if (shared) this.trie.remove(shared.filter, group);
+  delete(name: string, clientId: string): void {
+    const group = this.groups.get(name);
+    if (!group?.members.delete(clientId)) return;
+    group.counts = undefined;
+    if (group.members.size === 0) this.remove(name);
   }
 
-  dropBroker(broker: string): void {
-    for (const group of [...this.groups.keys()]) this.set(broker, group, { connected: 0, away: 0 });
+  private remove(name: string): void {
+    this.groups.delete(name);
+    const shared = parseSharedFilter(name);
+    if (shared) this.trie.remove(shared.filter, name);
   }
 
   clear(): void {
-    for (const group of [...this.groups.keys()]) this.remove(group);
+    for (const name of [...this.groups.keys()]) this.remove(name);
+  }
+
+  /** All members that a broker has, by group and client. */
+  *membersOf(broker: string): Iterable<readonly [group: string, clientId: string]> {
+    for (const [name, { members }] of this.groups) {
+      for (const [clientId, member] of members) if (member.broker === broker) yield [name, clientId];
+    }
+  }
+
+  has(name: string): boolean {
+    return this.groups.has(name);
+  }
+
+  get(name: string, clientId: string): Member | undefined {
+    return this.groups.get(name)?.members.get(clientId);
   }
 
   /** Names of the groups that a topic concerns. */
@@ -54,18 +77,14 @@ export class GroupRegistry {
     return this.groups.size === 0 ? [] : this.trie.match(topic).groups.map(({ name }) => name);
   }
 
-  counts(broker: string, group: string): MemberCounts | undefined {
-    return this.groups.get(group)?.brokers.get(broker);
-  }
-
-  hasConnected(group: string, except: string): boolean {
-    for (const [broker, { connected }] of this.groups.get(group)?.brokers ?? []) if (broker !== except && connected > 0) return true;
+  hasConnected(name: string, except: string): boolean {
+    for (const [broker, { connected }] of this.counts(name)) if (broker !== except && connected > 0) return true;
     return false;
   }
 
   /** Who delivers what was published by a broker that did not know the group: the same at every broker. */
-  first(group: string): string | undefined {
-    const brokers = [...(this.groups.get(group)?.brokers.entries() ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
+  first(name: string): string | undefined {
+    const brokers = [...this.counts(name)];
     return (brokers.find(([, { connected }]) => connected > 0) ?? brokers[0])?.[0];
   }
 
@@ -73,14 +92,36 @@ export class GroupRegistry {
    * Whose turn it is, each broker as often as it has members; those who are connected before those who are away.
    * `own` stands for what is known of that broker, or leaves it out.
    */
-  pick(group: string, own: { readonly broker: string; readonly counts: MemberCounts | undefined }): string | undefined {
-    const known = this.groups.get(group);
-    const brokers = new Map(known?.brokers);
-    if (own.counts) brokers.set(own.broker, own.counts);
-    else brokers.delete(own.broker);
-    const turn = known ? known.turn++ : 0;
+  pick(name: string, own: { readonly broker: string; readonly counts: MemberCounts | "known" | "none" }): string | undefined {
+    let brokers = this.counts(name);
+    if (own.counts !== "known") {
+      const others = new Map(brokers);
+      if (own.counts === "none") others.delete(own.broker);
+      else others.set(own.broker, own.counts);
+      brokers = others;
+    }
+    const group = this.groups.get(name);
+    const turn = group ? group.turn++ : 0;
     return pickWeighted(brokers, turn, ({ connected }) => connected) ?? pickWeighted(brokers, turn, ({ away }) => away);
   }
+
+  private counts(name: string): ReadonlyMap<string, MemberCounts> {
+    const group = this.groups.get(name);
+    if (!group) return new Map();
+    group.counts ??= countByBroker(group.members);
+    return group.counts;
+  }
+}
+
+function countByBroker(members: ReadonlyMap<string, Member>): ReadonlyMap<string, MemberCounts> {
+  const counts = new Map<string, { connected: number; away: number }>();
+  for (const { broker, connected } of members.values()) {
+    const of = counts.get(broker) ?? { connected: 0, away: 0 };
+    if (connected) of.connected++;
+    else of.away++;
+    counts.set(broker, of);
+  }
+  return new Map([...counts].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 function pickWeighted(

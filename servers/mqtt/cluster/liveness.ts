@@ -1,20 +1,26 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { type Reply, replyList, replyText } from "./cluster-scripts.ts";
+import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
+import type { GroupMembers } from "./group-members.ts";
 import type { Received } from "./incoming.ts";
 import { framesAfter } from "./journal.ts";
 import { isJournalId } from "./journal-id.ts";
 import { messageOf } from "./message-of.ts";
 import type { SessionOwnership } from "./session-ownership.ts";
 import type { SharedTurns } from "./shared-turns.ts";
+import type { WaitingMessages } from "./waiting-messages.ts";
 
 /** So often within the time after which a broker counts as dead it says that it is not. */
 const beatsPerTimeout = 4;
 const beatsPerTrim = 20;
+const echoPollMs = 20;
 
 export interface LivenessOptions {
   readonly parts: ClusterParts;
   readonly ownership: SessionOwnership;
+  readonly members: GroupMembers;
   readonly turns: SharedTurns;
+  readonly waiting: WaitingMessages;
   /** After which a broker that says nothing is dead. */
   readonly timeoutMs: number;
 }
@@ -49,12 +55,14 @@ export class Liveness {
     const { parts, timeoutMs } = this.options;
     if (!parts.isConnected) return;
     try {
-      const [state, others] = replyList(await parts.scripts.run("beat", parts.brokerId, timeoutMs));
+      const [state, others, waitingGroups] = replyList(await parts.scripts.run("beat", parts.brokerId, timeoutMs));
       if (replyText(state) !== "known") {
-        parts.lost(replyText(state) === "buried" ? "the other brokers took this one for dead" : "it was emptied");
+        const buried = replyText(state) === "buried";
+        parts.lost(buried ? "the other brokers took this one for dead" : "it was emptied", buried);
         return;
       }
       await this.look(replyList(others));
+      this.options.waiting.look(replyList(waitingGroups).map(replyText));
       parts.flush();
       if (++this.beats % beatsPerTrim === 0) await parts.scripts.run("trim", parts.brokerId);
     } catch (error) {
@@ -74,18 +82,25 @@ export class Liveness {
   }
 
   private async bury(dead: string): Promise<void> {
-    const { parts, ownership, turns } = this.options;
+    const { parts, ownership, members, turns } = this.options;
     if (this.burying.has(dead)) return;
     const [position] = replyList(await parts.scripts.run("bury", parts.brokerId, dead));
     // Another broker does it, or it lives.
     if (position === undefined) return;
     this.burying.add(dead);
     try {
+      parts.note({ type: "inherit", dead });
       parts.outgoing.add({ type: "dead", broker: dead });
       parts.flush();
       const place = replyText(position);
-      turns.actFor(dead, await this.framesSince(place), place);
+      const frames = await this.framesSince(place);
+      turns.actFor(dead, frames, place);
+      // With the same commit: who has to do it after this broker goes on from here.
+      parts.note({ type: "call", values: ["HSET", `${keyPrefix}broker:${dead}`, "acted", parts.incoming.position] });
+      parts.flush();
       const count = await ownership.takeOver(dead);
+      while (parts.isConnected && !members.hasInherited(dead)) await sleep(echoPollMs);
+      members.settle(dead);
       // Commits run in order: the sessions are this broker's in Redis before the dead one is forgotten.
       parts.flush();
       await parts.scripts.run("forget", parts.brokerId, dead);

@@ -1,8 +1,9 @@
 import { surrenderAll } from "../engine/move-session.ts";
 import type { RetainedTree } from "../engine/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { type Reply, replyList, replyText } from "./cluster-scripts.ts";
+import { replyList, replyText } from "./cluster-scripts.ts";
 import type { Commits } from "./commits.ts";
+import type { GroupMembers } from "./group-members.ts";
 import { readJournal } from "./journal.ts";
 import type { SessionOwnership } from "./session-ownership.ts";
 import { isShared, type SharedRetained } from "./shared-retained.ts";
@@ -12,6 +13,7 @@ export interface MembershipOptions {
   readonly parts: ClusterParts;
   readonly commits: Commits;
   readonly ownership: SessionOwnership;
+  readonly members: GroupMembers;
   readonly turns: SharedTurns;
   readonly retained: SharedRetained;
   readonly tree: RetainedTree;
@@ -29,37 +31,38 @@ export class Membership {
 
   /** As one that nobody knows; `connected` is told when it may share. */
   async enter(connected: () => void): Promise<void> {
-    const { parts, commits, turns, timeoutMs } = this.options;
+    const { parts, commits, members, turns, timeoutMs } = this.options;
     const { breaks } = parts.redis;
     await this.listen();
-    const [position, others] = replyList(await parts.scripts.run("join", parts.brokerId, timeoutMs));
-    this.learnGroups(others);
+    const [position, groups] = replyList(await parts.scripts.run("join", parts.brokerId, timeoutMs));
+    members.learn(groups);
     await this.loadRetained();
     this.expectNoBreak(breaks);
     parts.incoming.position = replyText(position);
     connected();
     parts.incoming.release();
-    turns.tellAnew();
+    members.tellAnew();
     commits.resend();
+    turns.deliverDeferred();
     commits.flush();
   }
 
-  /** False where the others took this broker for dead, and its sessions. */
-  async rejoin(connected: () => void): Promise<boolean> {
-    const { parts, commits, turns, ownership, tree, timeoutMs } = this.options;
+  /** Unless the others took this broker for dead, and its sessions: then up to which frame what it said was heard. */
+  async rejoin(connected: () => void): Promise<"done" | { readonly counted: number }> {
+    const { parts, commits, members, turns, ownership, tree, timeoutMs } = this.options;
     const { incoming, redis, log, outgoing } = parts;
     const { breaks } = redis;
     await this.listen();
     await redis.look();
     const reply = replyList(await parts.scripts.run("rejoin", parts.brokerId, timeoutMs, incoming.position));
     const [state, position] = reply.slice(0, 2).map(replyText);
-    if (state === "buried") return false;
+    if (state === "buried") return { counted: Number(position) || 0 };
     const wasEmptied = state === "emptied";
     if (reply[2] === 1) {
       log.warning("Redis does not go back far enough: messages that other brokers published meanwhile are lost here.");
       await this.loadRetained();
     }
-    if (!wasEmptied) this.learnGroups(reply[3]);
+    if (!wasEmptied) members.learn(reply[3]);
     incoming.position = position ?? "";
     for await (const { id, bytes } of readJournal(redis.commands, incoming.position)) incoming.take(id, bytes);
     this.expectNoBreak(breaks);
@@ -68,20 +71,22 @@ export class Membership {
     if (wasEmptied) commits.refill(tree);
     const told = outgoing.waiting.length > 0;
     commits.resend();
-    turns.tellAnew();
+    members.tellAnew();
+    turns.deliverDeferred();
     await ownership.claimAll();
     const [emptied, meanwhile] = [wasEmptied ? ", and was emptied" : "", told ? ", with what was published meanwhile" : ""];
     log.notable(`Redis is back${emptied}: messages, retained messages and sessions are shared again${meanwhile}.`);
-    return true;
+    return "done";
   }
 
   /** Under another identifier: what this broker has of sessions is not its own any more. */
-  async beginAnew(connected: () => void): Promise<void> {
-    const { parts, commits } = this.options;
+  async beginAnew(counted: number, connected: () => void): Promise<void> {
+    const { parts, commits, members } = this.options;
     parts.log.warning("The other brokers took this one for dead and took its sessions over: its clients have to connect again.");
     surrenderAll(parts.engine);
     commits.drop();
-    parts.outgoing.renew(parts.brokerId);
+    members.drop();
+    parts.outgoing.renew(parts.brokerId, counted);
     await this.enter(connected);
   }
 
@@ -95,21 +100,6 @@ export class Membership {
 
   private expectNoBreak(breaks: number): void {
     if (this.options.parts.redis.breaks !== breaks) throw new Error("the connection broke again");
-  }
-
-  private learnGroups(others: Reply | undefined): void {
-    const { registry } = this.options.parts;
-    registry.clear();
-    for (const other of replyList(others)) {
-      const [broker, groups] = replyList(other);
-      const values = replyList(groups);
-      for (let at = 0; at + 1 < values.length; at += 2) {
-        const [connected = 0, away = 0] = replyText(values[at + 1])
-          .split(" ")
-          .map(Number);
-        registry.set(replyText(broker), replyText(values[at]), { connected, away });
-      }
-    }
   }
 
   /** What waits to be told stands above what is there. */

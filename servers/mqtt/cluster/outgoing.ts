@@ -6,6 +6,8 @@ export interface OutFrame {
   readonly entries: readonly Entry[];
   readonly bytes: Buffer;
   readonly durable: boolean;
+  /** Clients were told that it is taken on, before it was known to be in Redis. */
+  promised: boolean;
 }
 
 /** Of frames whose echo has not come: above this QoS 0 is not shared, and without Redis nothing more is kept for it. */
@@ -96,7 +98,13 @@ export class Outgoing {
     if (!connected) for (const entry of wantedEntries) if (hasMessage(entry)) entry.message.compact();
     return cutBySize(wantedEntries).map((entries) => {
       const seq = ++this.seq;
-      const frame: OutFrame = { seq, entries, bytes: encodeFrame({ from, seq, entries }), durable: entries.some(isDurable) };
+      const frame: OutFrame = {
+        seq,
+        entries,
+        bytes: encodeFrame({ from, seq, entries }),
+        durable: entries.some(isDurable),
+        promised: !connected,
+      };
       this.frames.push(frame);
       this.bytes += frame.bytes.length;
       return frame;
@@ -109,17 +117,20 @@ export class Outgoing {
     this.forget(this.frames.splice(0, count < 0 ? this.frames.length : count));
   }
 
-  /** Under another name, for which nothing was told yet. */
-  renew(from: string): void {
+  /** Under another name, for which nothing was told yet; up to `counted` it was heard, and what was promised to nobody comes again. */
+  renew(from: string, counted: number): void {
+    const kept = this.frames.filter(({ seq, promised }) => promised && seq > counted);
+    this.forget(this.frames.filter((frame) => !kept.includes(frame)));
     this.seq = 0;
-    this.frames = this.frames.map(({ entries, durable }) => {
+    this.frames = kept.map(({ entries, durable, promised }) => {
       const seq = ++this.seq;
-      return { seq, entries, durable, bytes: encodeFrame({ from, seq, entries }) };
+      return { seq, entries, durable, promised, bytes: encodeFrame({ from, seq, entries }) };
     });
   }
 
-  /** Redis is lost: what need not reach the others is not told again. */
-  lost(): void {
+  /** Redis is lost: what need not reach the others is not told again; whether clients are answered all the same. */
+  lost(promised: boolean): void {
+    if (promised) for (const frame of this.frames) frame.promised = true;
     const [kept, gone] = [this.frames.filter(({ durable }) => durable), this.frames.filter(({ durable }) => !durable)];
     this.frames = kept;
     this.forget(gone);

@@ -14,6 +14,7 @@ import { CommitGate } from "./commit-gate.ts";
 import { Commits } from "./commits.ts";
 import type { Entry } from "./frame.ts";
 import { createFrameBus } from "./frame-bus.ts";
+import { GroupMembers } from "./group-members.ts";
 import { GroupRegistry } from "./group-registry.ts";
 import { Incoming } from "./incoming.ts";
 import { Liveness } from "./liveness.ts";
@@ -26,6 +27,7 @@ import { RedisSessionStore } from "./redis-session-store.ts";
 import { SessionOwnership } from "./session-ownership.ts";
 import { isShared, SharedRetained } from "./shared-retained.ts";
 import { SharedTurns } from "./shared-turns.ts";
+import { WaitingMessages } from "./waiting-messages.ts";
 
 export interface ClusterOptions {
   readonly url: string;
@@ -63,6 +65,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   private readonly retained: SharedRetained;
   private readonly tree: RetainedTree;
   private readonly turns: SharedTurns;
+  private readonly members: GroupMembers;
   private readonly commits: Commits;
   private readonly ownership: SessionOwnership;
   private readonly liveness: Liveness;
@@ -104,13 +107,17 @@ export class RedisCluster implements ClusterLink, ClusterParts {
         log.error(`What another broker told could not be taken: ${messageOf(error)}`);
       }
     });
-    this.turns = new SharedTurns(this);
-    const { turns, retained, commitGate: gate } = this;
-    this.commits = new Commits({ parts: this, turns, retained, bus, channel, gate });
-    this.ownership = new SessionOwnership(this, timeoutMs + handoverMs, () => this.liveness.mayBury());
+    const waiting = new WaitingMessages(this, (group, message) => this.turns.deliver(group, message));
+    this.turns = new SharedTurns(this, waiting);
+    this.members = new GroupMembers(this, waiting);
+    const { turns, members, retained, commitGate: gate } = this;
+    const onKept = (clients: readonly string[]) => this.ownership.takeBack(clients);
+    this.commits = new Commits({ parts: this, members, retained, bus, channel, gate, onKept });
+    const patienceMs = timeoutMs + handoverMs;
+    this.ownership = new SessionOwnership({ parts: this, members, patienceMs, mayBury: () => this.liveness.mayBury() });
     const { commits, ownership } = this;
-    this.liveness = new Liveness({ parts: this, ownership, turns, timeoutMs });
-    this.membership = new Membership({ parts: this, commits, ownership, turns, retained, tree, channel, timeoutMs });
+    this.liveness = new Liveness({ parts: this, ownership, members, turns, waiting, timeoutMs });
+    this.membership = new Membership({ parts: this, commits, ownership, members, turns, retained, tree, channel, timeoutMs });
     redis.onBreak(() => this.lost("the connection broke"));
     this.lossTimer = setInterval(() => this.tellLosses(), lossIntervalMs);
   }
@@ -147,8 +154,8 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.ownership.ended(clientId);
   }
 
-  groupChanged(group: string): void {
-    this.turns.groupChanged(group);
+  memberChanged(group: string, clientId: string): void {
+    this.members.change(group, clientId);
     this.commits.schedule();
   }
 
@@ -182,14 +189,14 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       case "message":
         if (!isOwn) this.onMessage(entry);
         return;
-      case "members":
-        this.turns.onMembers(entry, from);
+      case "member":
+        this.members.onMember(entry);
         return;
       case "handed on":
         this.turns.onHandedOn(entry);
         return;
       case "dead":
-        this.registry.dropBroker(entry.broker);
+        this.members.onDead(entry.broker, from);
         return;
       case "left":
         if (!isOwn) void this.liveness.beat();
@@ -242,15 +249,16 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.log.notable(`Messages and sessions are shared through ${this.redis.where} with ${others} other broker${others === 1 ? "" : "s"}.`);
   }
 
-  lost(reason: string): void {
+  lost(reason: string, buried = false): void {
     if (this.state !== "connected") return;
     this.state = "lost";
     this.log.warning(
       `Redis is lost (${reason}): until it is back this broker serves its own clients, and messages, retained messages and sessions are not shared.`,
     );
     this.incoming.lost();
-    this.outgoing.lost();
-    this.commitGate.open();
+    this.outgoing.lost(!buried);
+    if (buried) this.commitGate.discard();
+    else this.commitGate.open();
     this.flush();
     if (!this.isComingBack) void this.comeBack();
   }
@@ -258,8 +266,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   private async comeBack(): Promise<void> {
     this.isComingBack = true;
     while (this.state === "lost") {
-      await sleep(retryMs, undefined, { ref: false });
-      if (this.state !== "lost" || !this.redis.isReady) continue;
+      if (!this.redis.isReady) {
+        await sleep(retryMs, undefined, { ref: false });
+        continue;
+      }
       let problem = "";
       this.comingBack = this.rejoin().catch((error: unknown) => {
         problem = messageOf(error);
@@ -279,10 +289,10 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     const connected = () => {
       this.state = "connected";
     };
-    if (await this.membership.rejoin(connected)) return;
-    // The sessions are at other brokers now.
+    const rejoined = await this.membership.rejoin(connected);
+    if (rejoined === "done") return;
     this.brokerId = newBrokerId();
-    await this.membership.beginAnew(connected);
+    await this.membership.beginAnew(rejoined.counted, connected);
     await this.liveness.beat();
   }
 

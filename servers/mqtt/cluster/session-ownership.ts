@@ -7,12 +7,12 @@ import { isOver } from "../engine/sweep.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
+import type { GroupMembers } from "./group-members.ts";
 import { missedMessages, type Received } from "./incoming.ts";
 import { framesAfter } from "./journal.ts";
 import { firstJournalId, isLater } from "./journal-id.ts";
 import { messageOf } from "./message-of.ts";
-import { sessionKey } from "./redis-session-store.ts";
-import { atField, type ReadSession, readSession, stateAtText } from "./session-fields.ts";
+import { type ReadSession, readSession, stateAtText } from "./session-fields.ts";
 
 const ownersKey = `${keyPrefix}owners`;
 /** Asked again where the answer does not come: it is no part of the journal. */
@@ -22,6 +22,15 @@ const clientsAtOnce = 200;
 
 type Claim = { readonly kind: "mine"; readonly fields: ReadonlyMap<string, Buffer> } | { readonly kind: "theirs"; readonly owner: string };
 
+export interface OwnershipOptions {
+  readonly parts: ClusterParts;
+  readonly members: GroupMembers;
+  /** How long a broker may take to hand a session over, and one that is gone to count as dead. */
+  readonly patienceMs: number;
+  /** Whether a broker that does not answer counts as dead: not where Redis itself has just come. */
+  readonly mayBury: () => boolean;
+}
+
 /** At every time one broker has a client's session; this brings it to where the client is. */
 export class SessionOwnership {
   /** By client, what has to end before the next may look. */
@@ -30,15 +39,11 @@ export class SessionOwnership {
   /** Connected while Redis was lost: nobody was asked. */
   private readonly unclaimed = new Set<string>();
   private readonly parts: ClusterParts;
-  /** How long a broker may take to hand a session over, and one that is gone to count as dead. */
-  private readonly patienceMs: number;
-  /** Whether a broker that does not answer counts as dead: not where Redis itself has just come. */
-  private readonly mayBury: () => boolean;
+  private readonly options: OwnershipOptions;
 
-  constructor(parts: ClusterParts, patienceMs: number, mayBury: () => boolean) {
-    this.parts = parts;
-    this.patienceMs = patienceMs;
-    this.mayBury = mayBury;
+  constructor(options: OwnershipOptions) {
+    this.parts = options.parts;
+    this.options = options;
   }
 
   bring(clientId: string, cleanStart: boolean): Promise<boolean> {
@@ -64,7 +69,7 @@ export class SessionOwnership {
 
   private async fetch(clientId: string, cleanStart: boolean): Promise<boolean> {
     const { parts } = this;
-    const end = Date.now() + this.patienceMs;
+    const end = Date.now() + this.options.patienceMs;
     while (Date.now() < end) {
       if (parts.engine.sessions.has(clientId)) return true;
       await parts.comingBack;
@@ -73,10 +78,13 @@ export class SessionOwnership {
         return true;
       }
       try {
+        const { brokerId } = parts;
         const claim = await this.claim(clientId, true);
+        if (parts.brokerId !== brokerId) continue;
         if (claim.kind === "mine") {
           if (claim.fields.size === 0) return true;
           await this.adopt([[clientId, claim.fields]]);
+          if (parts.brokerId !== brokerId) continue;
           // One that was over, or cannot be read, is removed, and then there is none to claim.
           if (!parts.engine.sessions.has(clientId)) this.ended(clientId);
           continue;
@@ -100,7 +108,7 @@ export class SessionOwnership {
     const { parts } = this;
     // What was noted of the client before comes before.
     parts.flush();
-    const reply = await parts.scripts.run("claim", parts.brokerId, clientId, withSession ? 1 : 0, this.mayBury() ? 1 : 0);
+    const reply = await parts.scripts.run("claim", parts.brokerId, clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0);
     const [kind, owner, fields] = replyList(reply);
     if (replyText(kind) === "theirs") return { kind: "theirs", owner: replyText(owner) };
     const values = replyList(fields);
@@ -131,14 +139,20 @@ export class SessionOwnership {
       return;
     }
     parts.flush();
+    const groups = [...(parts.engine.sessions.get(clientId)?.subscriptions.values() ?? [])].flatMap(({ group }) => group?.name ?? []);
     if (surrenderSession(parts.engine, clientId, cleanStart)) {
+      this.options.members.moved(groups, clientId, from);
       // All that this broker told up to the frame of the answer, it routed to the session itself.
       const at = { id: parts.incoming.position, seq: parts.outgoing.lastSeq + 1, from: parts.brokerId };
-      parts.note({ type: "call", values: ["HSET", sessionKey(clientId), atField, stateAtText(at)] });
-      parts.note({ type: "call", values: ["HSET", ownersKey, clientId, from] });
+      parts.note({ type: "surrender", clientId, to: from, at: stateAtText(at) });
     } else parts.note({ type: "release", clientId });
     parts.outgoing.add({ type: "surrendered", to: from, clientId });
     parts.flush();
+  }
+
+  /** Who wanted them is dead: they are here as before. */
+  takeBack(clients: readonly string[]): void {
+    for (const clientId of clients) void this.bring(clientId, false);
   }
 
   opened(session: Session): void {
@@ -157,6 +171,7 @@ export class SessionOwnership {
   /** Sessions that this broker owns now, as another left them. */
   private async adopt(clients: readonly (readonly [clientId: string, fields: ReadonlyMap<string, Buffer>])[]): Promise<void> {
     const { parts } = this;
+    const { brokerId } = parts;
     const read = clients.flatMap(([clientId, fields]) => {
       const session = readSession(clientId, fields);
       if (!session && fields.size > 0) parts.log.warning(`The session of ${clientId} in Redis cannot be read and is left out.`);
@@ -164,6 +179,8 @@ export class SessionOwnership {
     });
     if (read.length === 0) return;
     const frames = await this.framesSince(read);
+    // They were claimed for one that the others took for dead meanwhile.
+    if (parts.brokerId !== brokerId) return;
     // From here on nothing else happens in between. What was published here before goes into a frame.
     parts.flush();
     for (const { session: kept, at, broken } of read) {
@@ -223,9 +240,13 @@ export class SessionOwnership {
 
   private async takeOverSome(clients: readonly string[]): Promise<number> {
     if (clients.length === 0) return 0;
-    const work = Promise.all(clients.map((clientId) => this.claim(clientId, true))).then((claims) =>
-      this.adopt(claims.flatMap((claim, index) => (claim.kind === "mine" ? [[clients[index] as string, claim.fields] as const] : []))),
-    );
+    const { brokerId } = this.parts;
+    const work = Promise.all(clients.map((clientId) => this.claim(clientId, true))).then(async (claims) => {
+      if (this.parts.brokerId !== brokerId) return;
+      await this.adopt(
+        claims.flatMap((claim, index) => (claim.kind === "mine" ? [[clients[index] as string, claim.fields] as const] : [])),
+      );
+    });
     // Whether it went well or not, who comes meanwhile looks for itself.
     for (const clientId of clients)
       this.during(

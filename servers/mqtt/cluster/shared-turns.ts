@@ -1,70 +1,34 @@
 import { isSystemTopic } from "../codec/topic.ts";
 import type { Message } from "../engine/message.ts";
 import { deliverToOne } from "../engine/route-message.ts";
-import { redistribute } from "../engine/shared-handover.ts";
 import type { SharedGroup } from "../engine/subscription.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { keyPrefix } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
 import type { MemberCounts } from "./group-registry.ts";
 import type { Received } from "./incoming.ts";
 import { isLater } from "./journal-id.ts";
-
-const nobody: MemberCounts = { connected: 0, away: 0 };
+import type { WaitingMessages } from "./waiting-messages.ts";
 
 /**
  * Whose turn a message for a shared subscription is. The broker where it was published decides by what all know of the members, and
  * says so with the message; for a group that it did not know the same rule answers everywhere. Within a broker the engine decides.
  */
 export class SharedTurns {
-  private readonly changed = new Set<string>();
-  private readonly told = new Map<string, MemberCounts>();
   /** Brokers that died, and what is still given to them. */
   private readonly actingFor = new Set<string>();
+  /** What could not be given to anybody while Redis was lost. */
+  private deferred: { readonly group: string; readonly message: Message }[] = [];
   private readonly parts: ClusterParts;
+  private readonly waiting: WaitingMessages;
 
-  constructor(parts: ClusterParts) {
+  constructor(parts: ClusterParts, waiting: WaitingMessages) {
     this.parts = parts;
-  }
-
-  groupChanged(group: string): void {
-    this.changed.add(group);
-  }
-
-  get hasChanges(): boolean {
-    return this.changed.size > 0;
-  }
-
-  /** Tells the others, where the counts are not what they were told last. */
-  tell(): void {
-    const { outgoing, brokerId } = this.parts;
-    const key = `${keyPrefix}groups:${brokerId}`;
-    for (const group of this.changed) {
-      const { connected, away } = this.countsOf(group);
-      const before = this.told.get(group) ?? nobody;
-      if (connected === before.connected && away === before.away) continue;
-      const gone = connected === 0 && away === 0;
-      if (gone) this.told.delete(group);
-      else this.told.set(group, { connected, away });
-      this.parts.note({ type: "call", values: gone ? ["HDEL", key, group] : ["HSET", key, group, `${connected} ${away}`] });
-      outgoing.add({ type: "members", group, connected, away });
-    }
-    this.changed.clear();
-  }
-
-  /** Redis or the others know nothing of this broker's. */
-  tellAnew(): void {
-    this.told.clear();
-    for (const group of this.parts.engine.groups.keys()) this.changed.add(group);
-  }
-
-  private countsOf(group: string): MemberCounts {
-    return this.parts.engine.groups.get(group)?.counts() ?? nobody;
+    this.waiting = waiting;
   }
 
   route(message: Message, groups: readonly SharedGroup[]): void {
     if (isSystemTopic(message.topic)) for (const group of groups) deliverToOne(group, message);
-    else if (message.fromElsewhere) this.routeFromElsewhere(message, groups);
+    else if (message.fromElsewhere) this.routeFromElsewhere(message);
     else this.routeOwn(message, groups);
   }
 
@@ -75,18 +39,23 @@ export class SharedTurns {
     if (names.size === 0) return;
     const turns = new Map<string, string>();
     for (const name of names) {
-      const turn = isConnected ? registry.pick(name, { broker: brokerId, counts: this.countsOf(name) }) : brokerId;
+      const turn = isConnected ? registry.pick(name, { broker: brokerId, counts: this.ownCounts(name) }) : brokerId;
       if (turn !== undefined) turns.set(name, turn);
     }
     message.groups = turns;
-    for (const group of groups) if (turns.get(group.name) === brokerId) deliverToOne(group, message);
+    for (const [name, broker] of turns) if (broker === brokerId) this.deliver(name, message);
   }
 
-  private routeFromElsewhere(message: Message, groups: readonly SharedGroup[]): void {
+  /** What is here now counts, and not what all know already. */
+  private ownCounts(name: string): MemberCounts | "known" {
+    return this.parts.engine.groups.get(name)?.counts() ?? "known";
+  }
+
+  private routeFromElsewhere(message: Message): void {
     const { registry, brokerId } = this.parts;
     for (const [name, broker] of message.groups ?? []) if (this.isHere(broker)) this.deliver(name, message);
-    for (const group of groups) {
-      if (!message.groups?.has(group.name) && registry.first(group.name) === brokerId) deliverToOne(group, message);
+    for (const name of registry.matching(message.topic)) {
+      if (!message.groups?.has(name) && registry.first(name) === brokerId) this.deliver(name, message);
     }
   }
 
@@ -94,9 +63,20 @@ export class SharedTurns {
     return broker === this.parts.brokerId || this.actingFor.has(broker);
   }
 
-  private deliver(name: string, message: Message): void {
-    const group = this.parts.engine.groups.get(name);
-    if (!group || !deliverToOne(group, message)) this.handOn(name, message, false);
+  /** To a member here, or where there is none to one elsewhere. */
+  deliver(name: string, message: Message): void {
+    const { engine, isConnected } = this.parts;
+    const group = engine.groups.get(name);
+    if (group && deliverToOne(group, message)) return;
+    if (isConnected) this.handOn(name, message, false);
+    else this.deferred.push({ group: name, message });
+  }
+
+  /** Redis is back. */
+  deliverDeferred(): void {
+    const { deferred } = this;
+    this.deferred = [];
+    for (const { group, message } of deferred) this.deliver(group, message);
   }
 
   hasConnectedElsewhere(group: string): boolean {
@@ -107,19 +87,12 @@ export class SharedTurns {
   handOn(group: string, message: Message, toConnected: boolean): boolean {
     const { registry, brokerId, isConnected, outgoing } = this.parts;
     if (!isConnected || (toConnected && !registry.hasConnected(group, brokerId))) return false;
-    const to = registry.pick(group, { broker: brokerId, counts: undefined });
-    if (to === undefined) return false;
-    outgoing.add({ type: "handed on", to, group, message });
+    const to = registry.pick(group, { broker: brokerId, counts: "none" });
+    if (to !== undefined) outgoing.add({ type: "handed on", to, group, message });
+    // A member's session is on its way here.
+    else if (registry.has(group)) this.waiting.add(group, message);
+    else return false;
     return true;
-  }
-
-  onMembers({ group, connected, away }: Entry & { type: "members" }, from: string): void {
-    const { registry, brokerId, engine } = this.parts;
-    const before = registry.counts(from, group)?.connected ?? 0;
-    registry.set(from, group, { connected, away });
-    if (from === brokerId || before > 0 || connected === 0) return;
-    // MQTT 5.0 §4.8.2: what waits here for members who are away goes to the one who came there.
-    for (const session of engine.groups.get(group)?.away() ?? []) redistribute(engine, session);
   }
 
   onHandedOn({ to, group, message }: Entry & { type: "handed on" }): void {
@@ -128,18 +101,18 @@ export class SharedTurns {
     this.deliver(group, message);
   }
 
-  /** This broker sees to what is given to the dead one: `frames` were told since it last did itself, `upTo` there and here. */
+  /** This broker sees to what is given to the dead one; `frames` were told since that did itself. */
   actFor(dead: string, frames: readonly Received[], after: string): void {
     this.actingFor.add(dead);
-    this.parts.registry.dropBroker(dead);
     const seen = new Set<string>();
     for (const { id, frame } of frames) {
       const key = `${frame.seq} ${frame.from}`;
-      if (frame.from === dead || seen.has(key) || !isLater(id, after) || isLater(id, this.parts.incoming.position)) continue;
+      if (seen.has(key) || !isLater(id, after) || isLater(id, this.parts.incoming.position)) continue;
       seen.add(key);
       for (const entry of frame.entries) {
         if (entry.type === "handed on" && entry.to === dead) this.deliver(entry.group, entry.message);
-        if (entry.type !== "message" || !entry.routed) continue;
+        // What the dead one published and kept for itself it delivered with the same commit.
+        if (entry.type !== "message" || !entry.routed || frame.from === dead) continue;
         for (const [name, broker] of entry.message.groups ?? []) if (broker === dead) this.deliver(name, entry.message);
       }
     }

@@ -16,8 +16,8 @@ export interface ClusterLink {
   opened(session: Session): void;
   /** The session is over. */
   ended(clientId: string): void;
-  /** A member of the shared subscription came, went, connected or left. */
-  groupChanged(group: string): void;
+  /** The client subscribed to a shared subscription or does not any more, or connected or left as one of its members. */
+  memberChanged(group: string, clientId: string): void;
   /** Delivers to those of the topic's groups whose turn is here. */
   routeShared(message: Message, groups: readonly SharedGroup[]): void;
   hasConnectedMemberElsewhere(group: string): boolean;

@@ -168,7 +168,7 @@ export class Engine {
 
   private tellGroups(session: Session): void {
     const { cluster } = this;
-    if (cluster) for (const { group } of session.subscriptions.values()) if (group) cluster.groupChanged(group.name);
+    if (cluster) for (const { group } of session.subscriptions.values()) if (group) cluster.memberChanged(group.name, session.clientId);
   }
 
   setExpiry(session: Session, expirySeconds: number): void {
@@ -252,7 +252,7 @@ export class Engine {
     if (group) group.add(subscription);
     else this.trie.add(filter, session, subscription);
     session.store?.subscribed(session.clientId, filter, options);
-    if (group) this.cluster?.groupChanged(filter);
+    if (group) this.cluster?.memberChanged(filter, session.clientId);
     return isNew;
   }
 
@@ -268,7 +268,7 @@ export class Engine {
       return true;
     }
     group.remove(session);
-    this.cluster?.groupChanged(filter);
+    this.cluster?.memberChanged(filter, session.clientId);
     if (group.size === 0) {
       this.groups.delete(filter);
       this.trie.remove(group.filter, filter);

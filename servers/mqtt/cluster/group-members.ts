@@ -1,0 +1,145 @@
+import { redistribute } from "../engine/shared-handover.ts";
+import type { ClusterParts } from "./cluster-parts.ts";
+import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
+import type { Entry } from "./frame.ts";
+import type { WaitingMessages } from "./waiting-messages.ts";
+
+type MemberState = "connected" | "away" | "gone";
+
+const membersKey = `${keyPrefix}members`;
+/** Neither may hold it. */
+const separator = "\0";
+
+/** Tells the others which sessions here share which subscriptions, and takes what they tell. */
+export class GroupMembers {
+  private readonly changed = new Map<string, readonly [group: string, clientId: string]>();
+  private readonly told = new Map<string, MemberState>();
+  /** By dead broker. */
+  private readonly inherited = new Map<string, readonly (readonly [group: string, clientId: string])[]>();
+  private readonly parts: ClusterParts;
+  private readonly waiting: WaitingMessages;
+
+  constructor(parts: ClusterParts, waiting: WaitingMessages) {
+    this.parts = parts;
+    this.waiting = waiting;
+  }
+
+  change(group: string, clientId: string): void {
+    this.changed.set(group + separator + clientId, [group, clientId]);
+  }
+
+  tell(): void {
+    const { brokerId } = this.parts;
+    for (const [key, [group, clientId]] of this.changed) {
+      const state = this.stateOf(group, clientId);
+      const before = this.told.get(key) ?? "gone";
+      if (state === before) continue;
+      if (state === "gone") {
+        this.told.delete(key);
+        // Another broker may have the client by now.
+        this.parts.note({ type: "remove", key: membersKey, field: key, value: Buffer.from(`${brokerId} ${before}`) });
+        this.parts.outgoing.add({ type: "member", group, clientId, broker: brokerId, state });
+        continue;
+      }
+      this.told.set(key, state);
+      this.say(group, clientId, brokerId, state);
+      if (before === "gone") this.waiting.take(group);
+    }
+    this.changed.clear();
+  }
+
+  private stateOf(group: string, clientId: string): MemberState {
+    const session = this.parts.engine.sessions.get(clientId);
+    if (!session?.subscriptions.has(group)) return "gone";
+    if (session.connection) return "connected";
+    return session.expirySeconds > 0 ? "away" : "gone";
+  }
+
+  private say(group: string, clientId: string, broker: string, state: "connected" | "away"): void {
+    const field = group + separator + clientId;
+    this.parts.note({ type: "call", values: ["HSET", membersKey, field, `${broker} ${state}`] });
+    this.parts.outgoing.add({ type: "member", group, clientId, broker, state });
+  }
+
+  /** The session is handed over with its place in the groups: at no time is nobody there. */
+  moved(groups: readonly string[], clientId: string, to: string): void {
+    for (const group of groups) {
+      const key = group + separator + clientId;
+      this.changed.delete(key);
+      this.told.delete(key);
+      this.say(group, clientId, to, "away");
+    }
+  }
+
+  /** The members of a dead broker are for the one that sees to it, until their sessions are there or are known to be over. */
+  onDead(dead: string, heir: string): void {
+    const { registry, brokerId } = this.parts;
+    const members = [...registry.membersOf(dead)];
+    for (const [group, clientId] of members) registry.set(group, clientId, { broker: heir, connected: false });
+    if (heir === brokerId) this.inherited.set(dead, members);
+  }
+
+  /** Whether this broker has heard, at its place among all else, that it inherits. */
+  hasInherited(dead: string): boolean {
+    return this.inherited.has(dead);
+  }
+
+  /** All sessions of the dead broker that go on are here. */
+  settle(dead: string): void {
+    for (const [group, clientId] of this.inherited.get(dead) ?? []) {
+      const key = group + separator + clientId;
+      // Its session is here, and tells so itself.
+      if (this.stateOf(group, clientId) !== "gone") continue;
+      this.told.set(key, "away");
+      this.change(group, clientId);
+    }
+    this.inherited.delete(dead);
+  }
+
+  /** Redis, or the others, may know members of this broker's that it has not, and not know those that it has. */
+  tellAnew(): void {
+    const { engine, registry, brokerId } = this.parts;
+    this.told.clear();
+    for (const [group, clientId] of registry.membersOf(brokerId)) {
+      this.told.set(group + separator + clientId, "away");
+      this.change(group, clientId);
+    }
+    for (const { clientId, subscriptions } of engine.sessions.values()) {
+      for (const { group } of subscriptions.values()) {
+        if (!group) continue;
+        this.told.delete(group.name + separator + clientId);
+        this.change(group.name, clientId);
+      }
+    }
+  }
+
+  /** What was said under another name is for others to say. */
+  drop(): void {
+    this.changed.clear();
+    this.told.clear();
+    this.inherited.clear();
+  }
+
+  /** As Redis has them. */
+  learn(reply: Reply | undefined): void {
+    const { registry } = this.parts;
+    registry.clear();
+    const values = replyList(reply);
+    for (let at = 0; at + 1 < values.length; at += 2) {
+      const [group = "", clientId = ""] = replyText(values[at]).split(separator);
+      const [broker = "", state] = replyText(values[at + 1]).split(" ");
+      if (state === "connected" || state === "away") registry.set(group, clientId, { broker, connected: state === "connected" });
+    }
+  }
+
+  onMember({ group, clientId, broker, state }: Entry & { type: "member" }): void {
+    const { registry, brokerId, engine } = this.parts;
+    const hadConnected = registry.hasConnected(group, brokerId);
+    if (state === "gone") {
+      if (registry.get(group, clientId)?.broker === broker) registry.delete(group, clientId);
+    } else registry.set(group, clientId, { broker, connected: state === "connected" });
+    if (hadConnected || !registry.hasConnected(group, brokerId)) return;
+    // MQTT 5.0 §4.8.2: what waits here for members who are away goes to the one who came there.
+    for (const session of engine.groups.get(group)?.away() ?? []) redistribute(engine, session);
+  }
+}
