@@ -101,6 +101,48 @@ describe("topic rules", () => {
     await expect.poll(async () => (await broker.act("topic.search", { filter: "in/other" })).matching).toBe(0);
   });
 
+  it("[MQTT-104] what is denied comes with no wider subscription, live, retained or shared", async () => {
+    const broker = await startBroker({ topicRules: ["* readwrite #", "reader deny secret/#"] });
+    const writer = await connectWire(broker, 5);
+    writer.publish("secret/a", "retained", { retain: true }).publish("open/a", "retained", { retain: true });
+    await writer.expectNothing();
+    const reader = await connectWire(broker, 5, { username: "reader" });
+    expect((await reader.subscribe("#", { qos: 1 })).reasons).toEqual([1]);
+    expect(await reader.expect("publish")).toMatchObject({ topic: "open/a" });
+    expect((await reader.subscribe("$share/g/+/b", { qos: 1 }, undefined, 2)).reasons).toEqual([1]);
+    const other = await connectWire(broker, 5);
+    await other.subscribe("$share/g/+/b");
+    for (const topic of ["secret/a", "secret/b", "secret/b", "secret"]) writer.publish(topic, "live", { qos: 1, packetId: 1 });
+    writer.publish("open/c", "live");
+    expect(await reader.expect("publish")).toMatchObject({ topic: "open/c" });
+    for (const _ of ["one", "two"]) expect(await other.expect("publish")).toMatchObject({ topic: "secret/b" });
+  });
+
+  it("[MQTT-104] a kept session brings who has it now only what it may read", async () => {
+    const dataDir = temporaryDir();
+    const kept = { cleanStart: false, clientId: "kept", properties: { sessionExpiryInterval: 600 } };
+    const users = ["ada:secret", "bob:secret"];
+    const as = (username: string) => ({ ...kept, username, password: Buffer.from("secret") });
+    const before = await startBroker({ persistence: true, users, topicRules: ["* readwrite #"] }, dataDir);
+    const ada = await connectWire(before, 5, as("ada"));
+    for (const filter of ["ada/#", "public/+", "$share/g/ada/x"]) await ada.subscribe(filter, { qos: 1 });
+    ada.destroy();
+    const writer = await connectWire(before, 5);
+    for (const topic of ["ada/x", "public/x"]) writer.publish(topic, "missed", { qos: 1, packetId: 1 });
+    await writer.expect("puback");
+    await writer.expect("puback");
+    await before.stop();
+    const broker = await startBroker({ persistence: true, users, topicRules: ["* readwrite public/#", "ada readwrite ada/#"] }, dataDir);
+    const bob = await connectWire(broker, 5, as("bob"));
+    expect(bob.connack.sessionPresent).toBe(true);
+    expect(await bob.expect("publish")).toMatchObject({ topic: "public/x" });
+    await bob.expectNothing();
+    expect((await broker.act("client.read", { clientId: "kept" }))?.subscriptions.map(({ filter }) => filter)).toEqual(["public/+"]);
+    await expect
+      .poll(() => broker.logs.join())
+      .toContain("kept has no right to 2 subscriptions and 2 messages of its session: they are gone.");
+  });
+
   it("[MQTT-104] a client identifier with wildcards widens no rule", async () => {
     const broker = await startBroker({ topicRules: ["* readwrite own/%c"] });
     const client = await connectWire(broker, 5, { clientId: "#" });

@@ -115,6 +115,9 @@ describe("transports", () => {
     const client = await connectMqttJs(url, { ...insecure, clientId: "c", cert: issuer.cert, key: issuer.private });
     expect(client.connected).toBe(true);
     expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ username: "device-7", transport: "tls" });
+    // The certificate's name is the one that is proven.
+    await connectMqttJs(url, { ...insecure, clientId: "d", cert: issuer.cert, key: issuer.private, username: "device-8", password: "x" });
+    expect(await broker.act("client.read", { clientId: "d" })).toMatchObject({ username: "device-7" });
     await expect(connectMqttJs(url, insecure)).rejects.toThrow();
   });
 });

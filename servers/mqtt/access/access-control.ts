@@ -21,15 +21,15 @@ export function createAccessControl({ anonymous, users, rules }: AccessOptions):
 
   return {
     authenticate({ username, password, certificateName }) {
+      // Whatever name the client says beside it: that one is proven.
+      if (certificateName !== undefined) return { allowed: true, username: certificateName };
       if (username === undefined) {
-        if (certificateName !== undefined) return { allowed: true, username: certificateName };
         return anonymous ? { allowed: true, username: undefined } : { allowed: false, why: "not authorized" };
       }
       if (users.count === 0) return anonymous ? { allowed: true, username } : refused;
       return password === undefined ? refused : check(username, password);
     },
     exchange: (method) => (method === scramMethod && users.count > 0 ? createScramExchange(users.scram) : undefined),
-    mayPublish: topicRules.mayPublish,
-    maySubscribe: topicRules.maySubscribe,
+    ...topicRules,
   };
 }

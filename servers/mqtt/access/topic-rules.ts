@@ -1,4 +1,4 @@
-import { isTopicFilter, topicMatches } from "../codec/topic.ts";
+import { createTopicMatcher, isTopicFilter, topicMatches } from "../codec/topic.ts";
 import type { Identity } from "../engine/access.ts";
 
 export type TopicRight = "read" | "write" | "readwrite" | "deny";
@@ -29,6 +29,7 @@ export function createTopicRules(rules: readonly TopicRule[]) {
   }
 
   return {
+    restricts: !anyRight,
     mayPublish(identity: Identity, topic: string): boolean {
       if (anyRight) return true;
       const matches = (filter: string) => topicMatches(filter, topic);
@@ -38,6 +39,10 @@ export function createTopicRules(rules: readonly TopicRule[]) {
       if (anyRight) return true;
       const allowed = filtersFor(identity, ["read", "readwrite"]).some((rule) => filterCovers(rule, filter));
       return allowed && !filtersFor(identity, ["deny"]).some((rule) => filterCovers(rule, filter));
+    },
+    hiddenFrom(identity: Identity): ((topic: string) => boolean) | undefined {
+      const matchers = filtersFor(identity, ["deny"]).map(createTopicMatcher);
+      return matchers.length === 0 ? undefined : (topic) => matchers.some((matches) => matches(topic));
     },
   };
 }

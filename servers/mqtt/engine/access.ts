@@ -33,5 +33,10 @@ export interface Access {
   /** Undefined where the method is not known. */
   exchange(method: string): AuthExchange | undefined;
   mayPublish(identity: Identity, topic: string): boolean;
+  /** A topic is a filter as well: whether it may be read. */
   maySubscribe(identity: Identity, filter: string): boolean;
+  /** Topics that no subscription brings, though it is allowed and matches them; undefined where there are none. */
+  hiddenFrom(identity: Identity): ((topic: string) => boolean) | undefined;
+  /** False where every client may read and write everything. */
+  readonly restricts: boolean;
 }

@@ -13,6 +13,7 @@ import type { MessageBus } from "./message-bus.ts";
 import { restoreSession } from "./move-session.ts";
 import type { Transport } from "./output.ts";
 import type { PendingWill } from "./pending-will.ts";
+import { recheckSession } from "./recheck-session.ts";
 import { RetainedFeed } from "./retained-feed.ts";
 import { routeMessage } from "./route-message.ts";
 import { Session } from "./session.ts";
@@ -152,6 +153,7 @@ export class Engine {
     connection.session = session;
     session.connection = connection;
     this.countClients(1);
+    recheckSession(this, session, connection.identity);
     const wasStored = session.store !== undefined;
     session.expirySeconds = expirySeconds;
     if (expirySeconds > 0) this.store?.saveSession(session);
@@ -279,7 +281,9 @@ export class Engine {
   /** The retained messages for a new subscription. */
   sendRetained({ clientId, session }: Connection, filter: string, { qos, noLocal, identifier }: SubscriptionOptions): void {
     const find = () => {
-      const found = this.bus.retained.matching(filter);
+      const hidden = session?.hidden;
+      const matching = this.bus.retained.matching(filter);
+      const found = hidden ? matching.filter(({ topic }) => !hidden(topic)) : matching;
       // [MQTT5-3.8.3-3]
       return noLocal ? found.filter(({ publisherId }) => publisherId !== clientId) : found;
     };

@@ -40,6 +40,8 @@ export class Session {
   expirySeconds = 0;
   disconnectedAt = 0;
   will: PendingWill | undefined = undefined;
+  /** Topics that the rules keep from its client, whatever it subscribed to. */
+  hidden: ((topic: string) => boolean) | undefined = undefined;
   /** When a delayed will is due; 0 while none waits. */
   willDueAt = 0;
   dropped = 0;
@@ -65,10 +67,11 @@ export class Session {
 
   /**
    * As a member of a shared subscription. 4: can take the message at once; 3: connected; 2: away, or its queue is full; 1: the
-   * message is too large for it; 0: cannot.
+   * message is too large for it, or not for it; 0: cannot.
    */
   readiness(message: Message | undefined, { options, identifiers }: Subscription): number {
     const { connection } = this;
+    if (message && this.hidden?.(message.topic)) return 1;
     if (!connection) return this.expirySeconds > 0 ? 2 : 0;
     if (message && connection.maximumPacketSize > 0) {
       const qos = message.qos < options.qos ? message.qos : options.qos;
@@ -80,6 +83,7 @@ export class Session {
 
   deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void {
     const { connection } = this;
+    if (this.hidden?.(message.topic)) return;
     if (qos === 0) {
       if (!connection) return;
       if (connection.output.congested) {
