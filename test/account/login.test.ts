@@ -1,6 +1,10 @@
 import { createSecretKey } from "node:crypto";
+import Sqlite from "better-sqlite3";
 import jsonwebtoken from "jsonwebtoken";
 import { expect, it } from "vitest";
+import { prepareSchema } from "../../servers/account/store/account-schema.ts";
+import { createSessionsTable } from "../../servers/account/store/sessions-table.ts";
+import { createUsersTable } from "../../servers/account/store/users-table.ts";
 import { curl } from "../http/curl.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { ask, basic, bearer, claimsOf, email, login, password, send, signingKey, startAccount, userId } from "./harness.ts";
@@ -132,6 +136,41 @@ it("[AC-7] a session keeps its newest 500 tokens; a refresh token that was forgo
   expect((await ask(`${url}/details`, { headers: bearer(pair.token) })).status).toBe(200);
   expect((await send(`${url}/token`, "POST", { refresh_token: first.refresh })).text).toBe('{"error":["tokenused"]}');
   expect((await ask(`${url}/details`, { headers: bearer(pair.token) })).text).toBe('{"error":["tokenrevoked"]}');
+});
+
+it("[AC-7] what is long over is forgotten by the user's own clock", () => {
+  const database = new Sqlite(":memory:");
+  prepareSchema(database, "memory");
+  const [users, sessions] = [createUsersTable(database), createSessionsTable(database)];
+  const now = 1_700_000_000_000;
+  const day = 86_400_000;
+  const kept = [0, -40, 40].map((days) => {
+    const { id } = users.add({ email: `${days}@example.com`, password: "", contact: {} });
+    users.set(id, { clock_shift_s: days * 86_400 });
+    const session_id = sessions.begin({ user_id: id, state: "live", started_at: now, address: "", client: "" });
+    return [-2 * day, day].map((ahead, index) => {
+      const expires_at = now + days * day + ahead;
+      const token = {
+        id: `${days} ${index}`,
+        session_id,
+        user_id: id,
+        kind: "access",
+        state: "live",
+        issued_at: 0,
+        expires_at,
+        claims: "{}",
+      } as const;
+      sessions.addToken(token);
+      return token.id;
+    });
+  });
+  sessions.prune(now, { sessions: 100, tokens: 100 });
+  expect(kept.map((ids) => ids.map((id) => sessions.token(id) !== undefined))).toEqual([
+    [false, true],
+    [false, true],
+    [false, true],
+  ]);
+  database.close();
 });
 
 it("[AC-7] a refresh token that comes a second time ends its session, and no other", async () => {

@@ -139,6 +139,19 @@ it("[AC-24] a code is good for one login, a used one is no guess, and wrong code
   }
 });
 
+it("[AC-24] codes used while the clock was ahead do not spoil those of after it was set back", async () => {
+  const service = await startAccount();
+  const { url, act } = service;
+  const id = await userId(service, user);
+  await act("user.shiftClock", { id, seconds: 31 * 86_400 });
+  const ahead = await codeOf(service);
+  expect((await verify(url, await begin(url), ahead)).status).toBe(200);
+  await act("user.shiftClock", { id, seconds: 0 });
+  const code = await codeOf(service);
+  expect((await verify(url, await begin(url), code)).status).toBe(200);
+  expect((await verify(url, await begin(url), code)).text).toBe('{"error":["codeused"]}');
+});
+
 it("[AC-25] the page sets a second factor up, with a secret of its own or a given one, and removes it", async () => {
   const service = await startAccount();
   const { url, act } = service;

@@ -6,7 +6,7 @@ import { tokenRefused } from "./authenticator.ts";
 import { type CredentialCheck, LimitedRefusal } from "./credential-check.ts";
 import type { FailureDecision } from "./failure-limits.ts";
 import type { Tokens } from "./tokens.ts";
-import { fromBase32, matchingStep } from "./totp.ts";
+import { fromBase32, matchingStep, newestTotpStep } from "./totp.ts";
 
 export interface Client {
   readonly address: string;
@@ -107,7 +107,8 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       const step = secret && matchingStep(secret, code, clockOf(user));
       if (step === undefined) throw new LimitedRefusal(unauthorized("wrongcode", { user: email }), attempt.failed());
       // RFC 6238 §5.2: a code is good for one login. Who sends it twice is not guessing.
-      if (!users.useTotpStep(id, step)) throw new LimitedRefusal(unauthorized("codeused", { user: email }), attempt.dropped());
+      if (!users.useTotpStep(id, step, newestTotpStep(clockOf(user))))
+        throw new LimitedRefusal(unauthorized("codeused", { user: email }), attempt.dropped());
       if (!sessions.useToken(token.id)) {
         attempt.dropped();
         throw tokenRefused("used", user);

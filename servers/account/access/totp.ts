@@ -17,6 +17,9 @@ export function hotp(secret: Buffer, counter: number, length = digits): string {
 
 export const totpStep = (atMs: number): number => Math.floor(atMs / 1_000 / stepSeconds);
 
+/** The last step whose code holds at that time. */
+export const newestTotpStep = (atMs: number): number => totpStep(atMs) + drift;
+
 /** RFC 6238 §4 */
 export const totp = (secret: Buffer, atMs: number, length = digits): string => hotp(secret, totpStep(atMs), length);
 

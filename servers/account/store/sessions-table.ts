@@ -113,7 +113,9 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   const tokens = database.prepare(`SELECT tokens.*, users.email, users.clock_shift_s ${tokensWhere} ORDER BY number DESC LIMIT ? OFFSET ?`);
   const tokensListed = database.prepare(`SELECT count(*) ${tokensWhere}`).pluck();
   const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
-  const pruneTokens = database.prepare("DELETE FROM tokens WHERE expires_at < ?");
+  const pruneTokens = database.prepare(
+    "DELETE FROM tokens WHERE expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000",
+  );
   const pruneEmpty = database.prepare(
     "DELETE FROM sessions WHERE started_at < ? AND NOT EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id)",
   );

@@ -39,8 +39,8 @@ export interface UsersTable {
   setContact(id: number, change: Partial<Contact>): void;
   /** Makes everything that was remembered of the user's credentials wrong. */
   dropCredentials(id: number): void;
-  /** False where this code, or one after it, was used already. */
-  useTotpStep(id: number, step: number): boolean;
+  /** False where this code, or one after it, was used already. `newest` is the last step whose code holds now: a later one was used while the clock was ahead. */
+  useTotpStep(id: number, step: number, newest: number): boolean;
   remove(id: number): boolean;
   list(
     query: { readonly text: string; readonly offset: number; readonly limit: number },
@@ -68,7 +68,7 @@ export function createUsersTable(database: Sqlite.Database): UsersTable {
   const insert = database.prepare("INSERT INTO users (email, password) VALUES (?, ?)");
   const insertContact = database.prepare("INSERT INTO contacts (user_id) VALUES (?)");
   const drop = database.prepare("UPDATE users SET credentials = credentials + 1 WHERE id = ?");
-  const useStep = database.prepare("UPDATE users SET totp_step = ? WHERE id = ? AND totp_step < ?");
+  const useStep = database.prepare("UPDATE users SET totp_step = ? WHERE id = ? AND (totp_step < ? OR totp_step > ?)");
   const remove = database.prepare("DELETE FROM users WHERE id = ?");
   const matches = "WHERE ? = '' OR instr(lower(email || ' ' || firstname || ' ' || lastname || ' ' || companyname), ?) > 0";
   const list = database.prepare(`SELECT *, ${counts} ${joined} ${matches} ORDER BY users.id LIMIT ? OFFSET ?`);
@@ -110,9 +110,9 @@ export function createUsersTable(database: Sqlite.Database): UsersTable {
       read.delete(id);
       drop.run(id);
     },
-    useTotpStep(id, step) {
+    useTotpStep(id, step, newest) {
       read.delete(id);
-      return useStep.run(step, id, step).changes === 1;
+      return useStep.run(step, id, step, newest).changes === 1;
     },
     remove(id) {
       read.delete(id);
