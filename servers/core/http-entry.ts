@@ -23,6 +23,7 @@ export interface HttpEntryHead {
 }
 
 const rowTargetLength = 1_024;
+const nothing = { kept: Buffer.alloc(0), told: Buffer.alloc(0) };
 
 /** One exchange as it goes on; told as a row and as a whole only when a batch leaves. */
 export class HttpEntry implements TrafficEntry {
@@ -51,6 +52,8 @@ export class HttpEntry implements TrafficEntry {
   /** Held until the end only: its head is read from it when someone asks meanwhile. */
   #response: ServerResponse | undefined;
   #responseHead = "";
+  /** Of the body that was told last: a row's preview and the detail behind it tell the same one. */
+  #hidden: { readonly of: BodyCapture; readonly bytes: number; readonly kept: Buffer; readonly told: Buffer } | undefined;
 
   constructor(head: HttpEntryHead) {
     this.id = head.id;
@@ -186,14 +189,22 @@ export class HttpEntry implements TrafficEntry {
   #tellBody(body: BodyCapture): HttpBody {
     const { bodyLimit, redaction } = this.head;
     if (!redaction) return body.tell(bodyLimit);
-    const kept = body.kept(bodyLimit);
-    const told = redaction.body(kept);
+    const { kept, told } = this.#hide(body, redaction);
     return { bytes: body.bytes, base64: told.toString("base64"), ...(!told.equals(kept) && { hiddenIn: kept.length }) };
   }
 
   #preview(body: BodyCapture): string {
-    const { bodyLimit, redaction } = this.head;
-    return redaction ? previewText(redaction.body(body.kept(bodyLimit))) : body.preview();
+    const { redaction } = this.head;
+    return redaction ? previewText(this.#hide(body, redaction).told) : body.preview();
+  }
+
+  #hide(body: BodyCapture, redaction: HttpRedaction): { readonly kept: Buffer; readonly told: Buffer } {
+    if (body.bytes === 0) return nothing;
+    const known = this.#hidden;
+    if (known?.of === body && known.bytes === body.bytes) return known;
+    const kept = body.kept(this.head.bodyLimit);
+    this.#hidden = { of: body, bytes: body.bytes, kept, told: redaction.body(kept) };
+    return this.#hidden;
   }
 
   #timing(): HttpExchange["timing"] {

@@ -13,15 +13,31 @@ export interface HttpRedaction {
 export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   return {
     target: redactTarget,
-    headers: (headers) => headers.map(([name, value]) => [name, isCredential(name, value) ? redactCredential(value) : value] as const),
+    headers: (headers) => headers.map((field) => (isCredential(field) ? ([field[0], redactCredential(field[1])] as const) : field)),
     body: (body) => (body.length === 0 ? body : Buffer.from(redactBody(body.toString("utf8"), isSecret))),
   };
 }
 
 /** A challenge holds no secret, and a client may have misspelt the name of the field. */
-const isCredential = (name: string, value: string) =>
-  (/cookie/i.test(name) || secretName.test(name) || /^(?:basic|bearer|digest)\s/i.test(value)) &&
-  !/^(?:www|proxy)-authenticate$/i.test(name);
+const isCredential = ([name, value]: HeaderList[number]) => {
+  const naming = namingOf(name);
+  return naming === "secret" || (naming === "other" && /^(?:basic|bearer|digest)\s/i.test(value));
+};
+
+type Naming = "secret" | "challenge" | "other";
+/** Nearly all fields have one of a few names: remembering them spares the patterns. */
+const namings = new Map<string, Naming>();
+const rememberedNames = 500;
+
+function namingOf(name: string): Naming {
+  const known = namings.get(name);
+  if (known !== undefined) return known;
+  const isChallenge = /^(?:www|proxy)-authenticate$/i.test(name);
+  const naming = isChallenge ? "challenge" : /cookie/i.test(name) || secretName.test(name) ? "secret" : "other";
+  if (namings.size >= rememberedNames) namings.clear();
+  namings.set(name, naming);
+  return naming;
+}
 
 /** "Bearer •••" */
 function redactCredential(value: string): string {

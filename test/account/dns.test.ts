@@ -221,6 +221,8 @@ it("[AC-40] users, tokens and records outlive a restart; a flag and an action br
   expect((await recordsOf(again.url)).map(({ name }) => name)).toContain("kept.example.com");
   expect((await send(`${again.url}/token`, "POST", { refresh_token: refresh })).status).toBe(200);
   const pair = await login(again.url);
+  const opened = async () => (await ask(`${again.url}/details`, { headers: { Authorization: `Bearer ${pair.token}` } })).status;
+  expect(await opened()).toBe(200);
   await again.act("user.add", { email: "extra@example.com", password: "x" });
   await again.act("data.reset", {});
   expect(await recordsOf(again.url)).toHaveLength(7);
@@ -231,6 +233,7 @@ it("[AC-40] users, tokens and records outlive a restart; a flag and an action br
     "former@example.com",
   ]);
   expect((await send(`${again.url}/token`, "POST", { refresh_token: pair.refresh })).status).toBe(401);
+  expect(await opened()).toBe(401);
   await add(again.url, { name: "kept", type: "A", content: "192.0.2.9" });
   await again.stop();
   const reset = await startAccount({ resetData: true }, service);

@@ -35,23 +35,28 @@ export async function openAccountStore(file: string): Promise<AccountStore> {
         "coalesce((SELECT max(id) FROM zones), 1000) + 1 AS zone",
     );
     const users = createUsersTable(database);
+    const sessions = createSessionsTable(database);
+    function forgetRead(): void {
+      users.forgetRead();
+      sessions.forgetRead();
+    }
     return {
       file,
       users,
-      sessions: createSessionsTable(database),
+      sessions,
       billing: createBillingTables(database),
       zones: createZonesTable(database),
       together(change) {
         try {
           return database.transaction(change)();
         } catch (error) {
-          users.forgetRead();
+          forgetRead();
           throw error;
         }
       },
       freeNumbers: () => free.get() as ReturnType<AccountStore["freeNumbers"]>,
       clear() {
-        users.forgetRead();
+        forgetRead();
         for (const each of deleteAll) each.run();
       },
       close: () => void database.close(),

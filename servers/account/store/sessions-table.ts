@@ -71,8 +71,11 @@ export interface SessionsTable {
   trim(sessionId: string, most: number): void;
   /** Forgets what is long over, and the oldest beyond so many. */
   prune(now: number, most: { readonly sessions: number; readonly tokens: number }): void;
+  /** Reads anew from now on: others changed the tables, or what was written was taken back. */
+  forgetRead(): void;
 }
 
+const remembered = 1_000;
 const keptAfterEndMs = 86_400_000;
 /** One parameter: now. */
 const live = "tokens.state = 'live' AND tokens.expires_at > ? + users.clock_shift_s * 1000";
@@ -107,6 +110,22 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   const use = database.prepare("UPDATE tokens SET state = 'used' WHERE id = ? AND state = 'live'");
   const revoke = database.prepare("UPDATE tokens SET state = 'revoked' WHERE id = ? AND state = 'live'");
   const expire = database.prepare("UPDATE tokens SET expires_at = ? WHERE id = ? AND state = 'live' AND expires_at > ?");
+  /** Every call by Bearer reads its token. This process alone writes the file, and whatever changes a token forgets all of them. */
+  const read = new Map<string, StoredToken>();
+  function changing<Arguments extends readonly unknown[], Result>(change: (...given: Arguments) => Result) {
+    return (...given: Arguments): Result => {
+      read.clear();
+      return change(...given);
+    };
+  }
+  function tokenOf(id: string): StoredToken | undefined {
+    const known = read.get(id);
+    if (known) return known;
+    const found = token.get(id) as StoredToken | undefined;
+    if (read.size >= remembered) read.clear();
+    if (found) read.set(id, found);
+    return found;
+  }
   const tokensWhere =
     "FROM tokens JOIN users ON users.id = tokens.user_id WHERE (? IS NULL OR tokens.user_id = ?) AND (? IS NULL OR session_id = ?) " +
     `AND (? IS NULL OR kind = ?) AND (? = 0 OR (${live}))`;
@@ -144,14 +163,18 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       const found = get.get(now, id) as Session | undefined;
       return found && shown(found);
     },
-    end: database.transaction((id: string, why: string) => {
-      revokeOf.run(id);
-      return endOne.run(why, id).changes === 1;
-    }),
-    endAll: database.transaction((userId: number, why: string) => {
-      revokeOfUser.run(userId);
-      endOfUser.run(why, userId);
-    }),
+    end: changing(
+      database.transaction((id: string, why: string) => {
+        revokeOf.run(id);
+        return endOne.run(why, id).changes === 1;
+      }),
+    ),
+    endAll: changing(
+      database.transaction((userId: number, why: string) => {
+        revokeOfUser.run(userId);
+        endOfUser.run(why, userId);
+      }),
+    ),
     list({ user = null, text = "", live: onlyLive, offset, limit }: Nullable<SessionQuery>, now) {
       const needle = (text ?? "").trim().toLowerCase();
       const filter = [user, user, onlyLive ? 1 : 0, now, needle, needle];
@@ -162,26 +185,31 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
 
     addToken: ({ id, session_id, user_id, kind, state, issued_at, expires_at, claims }) =>
       void insertToken.run(id, session_id, user_id, kind, state, issued_at, expires_at, claims),
-    token: (id) => token.get(id) as StoredToken | undefined,
-    useToken: (id) => use.run(id).changes === 1,
-    revokeToken: database.transaction((id: string) => {
-      const revoked = revoke.run(id).changes === 1;
-      if (revoked) endIfLast.run(id);
-      return revoked;
-    }),
-    expireToken: (id, at) => expire.run(at, id, at).changes === 1,
+    token: tokenOf,
+    useToken: changing((id: string) => use.run(id).changes === 1),
+    revokeToken: changing(
+      database.transaction((id: string) => {
+        const revoked = revoke.run(id).changes === 1;
+        if (revoked) endIfLast.run(id);
+        return revoked;
+      }),
+    ),
+    expireToken: changing((id: string, at: number) => expire.run(at, id, at).changes === 1),
     tokens({ user = null, session = null, kind = null, live: onlyLive, offset, limit }: Nullable<TokenQuery>, now) {
       const filter = [user, user, session, session, kind, kind, onlyLive ? 1 : 0, now];
       return { tokens: tokens.all(...filter, limit, offset) as ListedToken[], matching: tokensListed.get(...filter) as number };
     },
     liveTokens: (now) => liveTokens.get(now) as number,
-    trim: (sessionId, most) => void trim.run(sessionId, sessionId, most),
-    prune: database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
-      pruneTokens.run(now - keptAfterEndMs);
-      pruneTokensBeyond.run(most.tokens);
-      pruneEmpty.run(now - keptAfterEndMs);
-      pruneBeyond.run(most.sessions);
-    }),
+    trim: changing((sessionId: string, most: number) => void trim.run(sessionId, sessionId, most)),
+    prune: changing(
+      database.transaction((now: number, most: { readonly sessions: number; readonly tokens: number }) => {
+        pruneTokens.run(now - keptAfterEndMs);
+        pruneTokensBeyond.run(most.tokens);
+        pruneEmpty.run(now - keptAfterEndMs);
+        pruneBeyond.run(most.sessions);
+      }),
+    ),
+    forgetRead: () => read.clear(),
   };
 }
 
