@@ -10,7 +10,29 @@ export type ConfigKind =
   /** Lines `name:secret`, each name once and the secrets covered; a line that comes back covered keeps its secret. */
   | { readonly kind: "credentials" }
   | { readonly kind: "choice"; readonly choices: readonly string[] }
-  | { readonly kind: "list" };
+  | { readonly kind: "list" }
+  | ({ readonly kind: "rows" } & ConfigRows);
+
+/** A list whose items have parts, with spaces between them. */
+export interface ConfigRows {
+  /** What an item is called: "rule". */
+  readonly row: string;
+  /** A part is one word, but for the last one, which takes the rest. */
+  readonly columns: readonly ConfigColumn[];
+}
+
+export interface ConfigColumn {
+  readonly title: string;
+  /** Without `otherwise` all that it may be; the first one is what a new row begins with. */
+  readonly choices?: readonly { readonly value: string; readonly label: string }[];
+  /** How a text of one's own is called among the choices. */
+  readonly otherwise?: string;
+  readonly placeholder?: string;
+  /** Regular expression of the whole part. */
+  readonly pattern: string;
+  /** Said of a part that does not match. */
+  readonly problem: string;
+}
 
 /** Stands in the form for a secret that is set. */
 export const secretMask = "••••••••";

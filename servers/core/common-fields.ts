@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ConfigRows } from "../../contract/config.ts";
 import type { ServiceId } from "../../contract/service.ts";
 import { logLevels } from "../../contract/traffic.ts";
 
@@ -19,6 +20,8 @@ export interface FieldMeta {
   readonly address?: boolean;
   /** Lines `name:secret`: the names are shown, what is behind them is not. */
   readonly credentials?: boolean;
+  /** Of a list: how the form takes its items apart. */
+  readonly rows?: ConfigRows;
 }
 
 export const field = <Type extends z.ZodType>(type: Type, meta: FieldMeta): Type => type.meta({ ...meta }) as Type;

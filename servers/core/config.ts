@@ -211,6 +211,7 @@ export const flagName = (service: Pick<Service, "id">, name: string) =>
 function kindOf(property: JsonProperty): ConfigKind {
   if (property.secret) return { kind: "secret" };
   if (property.credentials) return { kind: "credentials" };
+  if (property.rows) return { kind: "rows", ...property.rows };
   if (property.enum) return { kind: "choice", choices: property.enum };
   switch (property.type) {
     case "boolean":
@@ -257,6 +258,7 @@ function fromText(service: Service, name: string, property: JsonProperty, text: 
     case "choice":
       return text.trim().toLowerCase();
     case "list":
+    case "rows":
       return text
         .split(",")
         .map((item) => item.trim())

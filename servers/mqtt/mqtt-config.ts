@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { commonFields, field, portField } from "../core/common-fields.ts";
-import { parseTopicRule } from "./access/topic-rules.ts";
+import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
 import { neverExpires } from "./engine/engine-limits.ts";
 
 const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
@@ -60,9 +60,10 @@ export const mqttConfig = z.strictObject({
       .default([]),
     {
       title: "Topic rules",
-      help: "With commas between them: user read|write|readwrite|deny filter; * is any user, - who has no name, %u and %c the name and the client identifier. Without rules all is allowed.",
+      help: "Without rules all is allowed; with them what a rule allows and none denies, in whatever order. %u and %c in topics stand for the user name and the client identifier. A variable or flag takes user read|write|readwrite|deny filter, with commas between rules; * is everyone, - who has no name.",
       env: "MQTT_TOPIC_RULES",
       group: "Access",
+      rows: topicRuleRows,
     },
   ),
   certificateFile: field(z.string().default(""), {

@@ -138,3 +138,26 @@ it("[MQTT-133] a receiver's name shows the client, until another topic is chosen
   await page.getByRole("treeitem", { name: /two/ }).click();
   await card.waitFor({ state: "detached" });
 }, 60_000);
+
+it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and saved", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  await tab(page, "Config");
+  const add = page.getByRole("button", { name: "Add a rule" });
+  await add.click();
+  const first = page.getByRole("group", { name: "rule 1" });
+  await page.getByRole("combobox", { name: "Who of rule 1" }).selectOption("The user");
+  await page.getByRole("textbox", { name: "The user, Who of rule 1" }).fill("ada");
+  await page.getByRole("textbox", { name: "Topics of rule 1" }).fill("a#");
+  await first.getByText(/^A topic filter is needed/).waitFor();
+  await page.getByRole("textbox", { name: "Topics of rule 1" }).fill("home/%u/#");
+  await add.click();
+  await page.getByRole("combobox", { name: "May of rule 2" }).selectOption("read");
+  await page.getByRole("textbox", { name: "Topics of rule 2" }).fill("public/#");
+  await page.getByRole("button", { name: "Move rule 2 up" }).click();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved 1 change").waitFor();
+  await page.reload();
+  const topics = page.getByRole("textbox", { name: /^Topics of rule/ });
+  await topics.nth(1).waitFor();
+  expect([await topics.nth(0).inputValue(), await topics.nth(1).inputValue()]).toEqual(["public/#", "home/%u/#"]);
+}, 60_000);

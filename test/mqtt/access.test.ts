@@ -2,7 +2,10 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { draftOf, parseDraft } from "../../renderer/src/config/draft.ts";
+import { draftOfRows, movedTo, newRow, problemOfRow, rowsOf } from "../../renderer/src/config/rows-draft.ts";
 import { configFields, resolveConfig } from "../../servers/core/config.ts";
+import { parseTopicRule } from "../../servers/mqtt/access/topic-rules.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -76,6 +79,39 @@ describe("topic rules", () => {
       code: "CONFIG_INVALID",
       message: expect.stringMatching(/"ada raed b" is no rule; .*deny filter$/),
     });
+  });
+
+  it("[MQTT-109] are rows in the form, each with what is wrong with it, and saved as the variable has them", () => {
+    const given = "* read public/#, ada readwrite home/%u/+,- write in/%c,* deny a b/#";
+    const sources = { file: {}, environment: { MQTT_TOPIC_RULES: given }, flags: {} };
+    const field = configFields(mqttService, sources).find(({ name }) => name === "topicRules");
+    if (field?.type.kind !== "rows") return expect.fail();
+    const draft = draftOf(field);
+    expect(rowsOf(String(draft))).toEqual([
+      ["*", "read", "public/#"],
+      ["ada", "readwrite", "home/%u/+"],
+      ["-", "write", "in/%c"],
+      ["*", "deny", "a b/#"],
+    ]);
+    expect(parseDraft(field, draft)).toEqual({ value: resolveConfig(mqttService, sources).topicRules });
+    const { type } = field;
+    const isWrong = (row: readonly string[]) => problemOfRow(type, row) !== undefined;
+    // The form refuses what the service does.
+    for (const user of ["ada", "*", "-", "", "a b"])
+      for (const right of ["read", "write", "readwrite", "deny", "raed", ""])
+        for (const filter of ["a", "a b", "/", "#", "+", "a/#", "+/+/a//", "$share/g/#", "%u/%c", "", "a#", "#/a", "a+/b", "a/#/b", "ä"])
+          expect([user, right, filter, isWrong([user, right, filter])]).toEqual([
+            user,
+            right,
+            filter,
+            parseTopicRule(`${user} ${right} ${filter}`) === undefined || user === "a b",
+          ]);
+    const wrong = draftOfRows([["*", "read", "a"], newRow(type)]);
+    expect(parseDraft(field, wrong)).toEqual({ problem: expect.stringMatching(/^The rule in line 2: A topic filter is needed/) });
+    expect(parseDraft(field, "")).toEqual({ value: [] });
+    expect(draftOf({ ...field, value: ["ada raed  b", "ada", ""] })).toBe("ada\traed\tb\nada\t\t\n\t\t");
+    expect(movedTo(rowsOf(String(draft)), 3, 0).map(([user]) => user)).toEqual(["*", "*", "ada", "-"]);
+    expect(movedTo(rowsOf(String(draft)), 0, -1).map(([user]) => user)).toEqual(["*", "ada", "-", "*"]);
   });
 
   const rules = ["* read public/#", "ada readwrite home/%u/+", "- write in/%c", "* deny public/secret"];

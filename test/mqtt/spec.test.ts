@@ -9,13 +9,15 @@ it("every rule of docs/spec/mqtt.md has a test that is named after it in the fil
   const document = readFileSync(path.join(documents, "spec/mqtt.md"), "utf8");
   const rules = [...document.matchAll(rulePattern)];
   const specified = rules.flatMap(([, rule, files]) => (files ?? "").split(", ").map((file) => `${rule} ${file}`));
-  const files = readdirSync(import.meta.dirname).filter(
-    (name) => name.endsWith(".test.ts") && name !== path.basename(import.meta.filename),
-  );
-  const tested = files.flatMap((name) => {
-    const text = readFileSync(path.join(import.meta.dirname, name), "utf8");
+  const filesIn = (folder: string, prefix: string) =>
+    readdirSync(path.join(import.meta.dirname, "..", folder))
+      .filter((name) => name.endsWith(".test.ts") && name !== path.basename(import.meta.filename))
+      .map((name) => ({ file: path.join(import.meta.dirname, "..", folder, name), title: prefix + path.basename(name, ".test.ts") }));
+  const inBrowser = { file: path.join(import.meta.dirname, "../browser/mqtt.test.ts"), title: "browser" };
+  const tested = [...filesIn("mqtt", ""), ...filesIn("renderer-mqtt", "page-"), inBrowser].flatMap(({ file, title }) => {
+    const text = readFileSync(file, "utf8");
     // In a test's name: MQTT-x.y.z of the standard is no rule of ours.
-    return [...new Set([...text.matchAll(/"\[(MQTT-\d+)\]/g)].map((match) => `${match[1]} ${path.basename(name, ".test.ts")}`))];
+    return [...new Set([...text.matchAll(/"\[(MQTT-\d+)\]/g)].map((match) => `${match[1]} ${title}`))];
   });
   expect(tested.sort()).toEqual(specified.sort());
   const numbers = rules.map(([, rule]) => Number(rule?.slice("MQTT-".length)));

@@ -3,6 +3,7 @@ import type { ConfigField } from "../../../contract/config.ts";
 import styles from "./config-tab.module.css";
 import { CredentialsControl } from "./credentials-control.tsx";
 import type { Draft } from "./draft.ts";
+import { RowsControl } from "./rows-control.tsx";
 
 interface ConfigControlProps {
   readonly field: ConfigField;
@@ -39,6 +40,10 @@ export function ConfigControl({ field, id, draft, disabled, problem, onChange }:
       return <PasswordInput {...common} value={String(draft)} placeholder={field.value ? "set; type to change it" : "not set"} size="xs" />;
     case "credentials":
       return <CredentialsControl field={field} id={id} draft={draft} disabled={disabled} problem={problem} onChange={onChange} />;
+    case "rows":
+      return (
+        <RowsControl type={type} id={id} title={field.title} draft={draft} disabled={disabled} problem={problem} onChange={onChange} />
+      );
     case "integer":
     case "number":
       return (

@@ -18,7 +18,7 @@ export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: Con
   const inputId = fieldInputId(field.name);
   const isFixed = field.source === "environment" || field.source === "flag";
   return (
-    <div className={styles.row} data-changed={draft !== undefined || undefined}>
+    <div className={styles.row} data-changed={draft !== undefined || undefined} data-wide={field.type.kind === "rows" || undefined}>
       <div className={styles.what}>
         <label htmlFor={inputId} className={styles.title}>
           {field.title}

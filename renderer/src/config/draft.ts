@@ -1,4 +1,5 @@
 import type { ConfigField } from "../../../contract/config.ts";
+import { parseRows, rowsDraft } from "./rows-draft.ts";
 
 /** What the form holds of a field while it is edited: text, but for a switch. */
 export type Draft = string | boolean;
@@ -13,6 +14,8 @@ export function draftOf(field: ConfigField): Draft {
       return value === true;
     case "list":
       return Array.isArray(value) ? value.join(", ") : "";
+    case "rows":
+      return rowsDraft(field.type, value);
     case "credentials":
       return Array.isArray(value) ? value.join("\n") : "";
     case "secret":
@@ -51,6 +54,8 @@ export function parseDraft(field: ConfigField, draft: Draft): Parsed {
       if (type.maximum !== undefined && value > type.maximum) return { problem: `At most ${type.maximum}.` };
       return { value };
     }
+    case "rows":
+      return parseRows(type, String(draft));
     case "credentials":
       return parseCredentials(credentialsOf(draft));
     case "text":

@@ -1,3 +1,4 @@
+import type { ConfigRows } from "../../../contract/config.ts";
 import { createTopicMatcher, isTopicFilter, topicMatches } from "../codec/topic.ts";
 import type { Identity } from "../engine/access.ts";
 
@@ -9,6 +10,42 @@ export interface TopicRule {
   readonly right: TopicRight;
   readonly filter: string;
 }
+
+/** The same as the form has it. */
+export const topicRuleRows: ConfigRows = {
+  row: "rule",
+  columns: [
+    {
+      title: "Who",
+      choices: [
+        { value: "*", label: "Everyone" },
+        { value: "-", label: "Who has no name" },
+      ],
+      otherwise: "The user",
+      placeholder: "user name",
+      pattern: "\\S+",
+      problem: "A user name without spaces is needed.",
+    },
+    {
+      title: "May",
+      choices: [
+        { value: "readwrite", label: "read and write" },
+        { value: "read", label: "read" },
+        { value: "write", label: "write" },
+        { value: "deny", label: "neither" },
+      ],
+      pattern: "readwrite|read|write|deny",
+      problem: "There is no such right.",
+    },
+    {
+      title: "Topics",
+      placeholder: "sensors/%u/#",
+      // MQTT §4.7.1, as `isTopicFilter`.
+      pattern: "(?=.)(?:(?:\\+|[^+#/]*)/)*(?:#|\\+|[^+#/]*)",
+      problem: "A topic filter is needed: # comes last, + and # stand alone between slashes.",
+    },
+  ],
+};
 
 /** Undefined where the text is not a rule. */
 export function parseTopicRule(text: string): TopicRule | undefined {
