@@ -143,6 +143,22 @@ describeCluster("the page of a broker in a cluster", (nextUrl) => {
   });
 });
 
+describeCluster("wills on the page of another broker", (nextUrl) => {
+  it("[MQTT-225] are told as wills, and what else the client published is not", async () => {
+    const [one, other] = await startPair(nextUrl());
+    const will = { topic: "w/1", payload: Buffer.from("gone"), qos: 1, retain: true } as const;
+    const client = await connectWire(one, 5, { clientId: "lost", will: { ...will, properties: undefined } });
+    await publishAcknowledged(client, "w/2", "here");
+    client.destroy();
+    const history = async () => (await other.act("topic.history", { filter: "w/#" })).messages;
+    await expect.poll(history).toMatchObject([
+      { topic: "w/1", publisher: "lost", will: true, retain: true, qos: 1, cluster: "elsewhere" },
+      { topic: "w/2", publisher: "lost", cluster: "elsewhere" },
+    ]);
+    expect((await history())[1]).not.toHaveProperty("will");
+  });
+});
+
 describeCluster("retained messages of a cluster", (nextUrl) => {
   it("[MQTT-205] one that is set at one broker is there at the other; cleared there, it is gone at the first", async () => {
     const [one, other] = await startPair(nextUrl());

@@ -91,6 +91,19 @@ describe("what the page asks for", () => {
     ]);
   });
 
+  it("[MQTT-121] numbers in a level, and in what is searched for, stand by their value", async () => {
+    const broker = await startBroker();
+    for (const name of ["10", "2", "100", "0", "1"]) await broker.act("publish", { topic: `line/${name}/v` });
+    expect((await broker.act("topic.children", { topic: "line" })).nodes.map(({ name }) => name)).toEqual(["0", "1", "2", "10", "100"]);
+    expect((await broker.act("topic.search", { filter: "line/+/v" })).nodes.map(({ topic }) => topic)).toEqual([
+      "line/0/v",
+      "line/1/v",
+      "line/2/v",
+      "line/10/v",
+      "line/100/v",
+    ]);
+  });
+
   it("[MQTT-121] shows the deepest topics and the longest ones, and goes on with the others", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 1 });
     const client = await connectWire(broker, 5);

@@ -10,9 +10,10 @@ import type { FrameWriter } from "./frame-writer.ts";
 
 export const malformed = (message: string): PacketError => new PacketError(reasonCode.malformedPacket, message);
 const retainFlag = 0x04;
+const willFlag = 0x08;
 
 export function putMessage(writer: FrameWriter, message: Message): void {
-  writer.byte(message.qos | (message.retain ? retainFlag : 0));
+  writer.byte(message.qos | (message.retain ? retainFlag : 0) | (message.isWill ? willFlag : 0));
   writer
     .string(message.topic)
     .string(message.publisherId)
@@ -23,7 +24,7 @@ export function putMessage(writer: FrameWriter, message: Message): void {
 /** Checks what a client would be sent: it is as trusted as whoever may write to the Redis. Throws PacketError. */
 export function readMessage(reader: ByteReader): Message {
   const flags = reader.byte();
-  const qos = flags & ~retainFlag;
+  const qos = flags & ~(retainFlag | willFlag);
   if (qos > 2) throw malformed("There is no such QoS.");
   const topic = reader.string();
   if (!isTopicName(topic)) throw malformed("That is no topic name.");
@@ -35,6 +36,7 @@ export function readMessage(reader: ByteReader): Message {
   decodeForwarded(forwarded);
   const payload = readBinary(reader);
   const message = new Message({ topic, payload, qos: qos as Qos, retain: (flags & retainFlag) !== 0, forwarded, expiresAt, publisherId });
+  message.isWill = (flags & willFlag) !== 0;
   message.own = mqttOwnPublishers.find((name) => name === ownName);
   return message;
 }

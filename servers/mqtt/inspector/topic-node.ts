@@ -1,6 +1,7 @@
 import type { MqttTopicNode } from "../../../contract/mqtt.ts";
 import { previewText } from "../../core/preview-text.ts";
 import type { Message } from "../engine/message.ts";
+import { compareNatural } from "./natural-order.ts";
 import { SortedList } from "./sorted-list.ts";
 import type { TopicHistory } from "./topic-history.ts";
 
@@ -96,10 +97,9 @@ export class TopicNode {
   }
 }
 
-const compareText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
-const compareNames = (one: TopicNode, other: TopicNode) => compareText(one.name, other.name);
+const compareNames = (one: TopicNode, other: TopicNode) => compareNatural(one.name, other.name);
 const compareTopNames = (one: TopicNode, other: TopicNode) => compareTopicText(one.name, other.name);
 
 /** Topics that begin with $ are the broker's own matter: they come last. */
 export const compareTopicText = (one: string, other: string): number =>
-  Number(one.startsWith("$")) - Number(other.startsWith("$")) || compareText(one, other);
+  Number(one.startsWith("$")) - Number(other.startsWith("$")) || compareNatural(one, other);
