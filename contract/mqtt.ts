@@ -214,6 +214,8 @@ export const mqttActions = {
   /** Null without TLS. */
   "tls.certificate": operation<MqttCertificate | null>()(none),
 
+  /** How many of them match; a leading wildcard finds none on $ topics. */
+  "retained.count": operation<{ readonly count: number }>()(z.strictObject({ filter: topicFilter })),
   "retained.clear": operation<{ readonly cleared: number }>()(z.strictObject({ filter: topicFilter })),
 
   /** A file of exported lines comes in pieces, cut anywhere, in place of the one before; the service keeps it until it stops. */

@@ -111,8 +111,9 @@ export function mqttHandlers({
     "history.restore": () => ({ restored: recorder.restore() }),
     "history.export": (query) => exportHistory(recorder, query),
     "tls.certificate": () => certificate() ?? null,
+    "retained.count": ({ filter }) => ({ count: engine.bus.retained.matching(filter).length }),
     async "retained.clear"({ filter }) {
-      const found = await engine.bus.retained.matching(filter);
+      const found = engine.bus.retained.matching(filter);
       for (const { topic } of found) {
         await engine.bus.retained.store(new Message({ topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
       }

@@ -10,9 +10,11 @@ const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
 
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
-async function publish(page: Page, topic: string, everySeconds?: string): Promise<void> {
+async function publish(page: Page, topic: string, everySeconds?: string, retain = false, payload?: string): Promise<void> {
   await page.getByRole("button", { name: "Publish…", exact: true }).click();
   await page.getByRole("textbox", { name: "Topic", exact: true }).fill(topic);
+  if (payload !== undefined) await page.getByRole("textbox", { name: "Payload" }).fill(payload);
+  await page.getByRole("checkbox", { name: "Retain" }).setChecked(retain);
   if (everySeconds === undefined) await page.getByRole("button", { name: "Publish", exact: true }).click();
   else {
     await page.getByRole("switch", { name: "Repeat every" }).click();
@@ -119,7 +121,7 @@ it("topics that begin alike are told apart by their ends, and the shown message 
   }
 }, 60_000);
 
-it("[MQTT-133] a receiver's name shows the client, until another topic is chosen", async () => {
+it("[MQTT-133] a receiver's and a publisher's name show the client, which covers nothing and stays with another topic", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   await tab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("a/#");
@@ -135,7 +137,11 @@ it("[MQTT-133] a receiver's name shows the client, until another topic is chosen
   await page.getByRole("list", { name: "Deliveries" }).getByRole("button", { name: "dashboard" }).click();
   const card = page.getByRole("region", { name: "Client dashboard", exact: true });
   await card.getByRole("button", { name: "Freeze, delay…" }).waitFor();
+  const [shown, message] = [await card.boundingBox(), await page.getByRole("region", { name: "Message", exact: true }).boundingBox()];
+  expect(shown?.x).toBeGreaterThanOrEqual((message?.x ?? 0) + (message?.width ?? 0));
   await page.getByRole("treeitem", { name: /two/ }).click();
+  await card.waitFor();
+  await card.getByRole("button", { name: "Close the client" }).click();
   await card.waitFor({ state: "detached" });
 }, 60_000);
 
@@ -160,4 +166,53 @@ it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and
   const topics = page.getByRole("textbox", { name: /^Topics of rule/ });
   await topics.nth(1).waitFor();
   expect([await topics.nth(0).inputValue(), await topics.nth(1).inputValue()]).toEqual(["public/#", "home/%u/#"]);
+}, 60_000);
+
+it("[MQTT-160] retained messages of a branch are cleared from its menu, which says whose and how many", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  for (const topic of ["hall/a", "hall/b", "yard"]) {
+    await publish(page, topic, undefined, true);
+    await page.keyboard.press("Escape");
+  }
+  const hall = page.getByRole("treeitem", { name: /^hall/ });
+  await hall.click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Clear retained messages below…" }).click();
+  const question = page.getByRole("dialog", { name: "Clear the retained messages of “hall/#”?" });
+  await question.getByText("2 messages are retained there, of 3 in all.").waitFor();
+  await question.getByRole("button", { name: "Clear 2" }).click();
+  await page.getByText("Cleared 2 retained messages of hall/#").waitFor();
+}, 60_000);
+
+it("[MQTT-161] a message is compared with any older one of its topic", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  for (const value of ["one", "two", "three"]) {
+    await publish(page, "t", undefined, false, `{"v":"${value}"}`);
+    await page.keyboard.press("Escape");
+  }
+  const payload = page.getByRole("region", { name: "Payload", exact: true });
+  await payload.getByText(/removed: .*two/).waitFor();
+  await page.getByRole("button", { name: /^vs / }).click();
+  await page.getByRole("menuitem", { name: /"v":"one"/ }).click();
+  await payload.getByText(/removed: .*one/).waitFor();
+  await page.getByRole("row", { name: /two/ }).click();
+  await payload.getByText(/removed: .*one/).waitFor();
+}, 60_000);
+
+it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  await publish(page, "a/b");
+  await page.keyboard.press("Escape");
+  for (const width of [1_024, 900, 800]) {
+    await page.setViewportSize({ width, height: 700 });
+    for (const name of ["Config", "Logs", "Try", "Live"]) {
+      await tab(page, name);
+      const sideways = await page.evaluate(
+        () =>
+          [...document.querySelectorAll("*")].filter(
+            (element) => element.scrollWidth > element.clientWidth && /auto|scroll/.test(getComputedStyle(element).overflowX),
+          ).length,
+      );
+      expect([width, name, sideways, await page.evaluate(() => document.documentElement.scrollWidth)]).toEqual([width, name, 0, width]);
+    }
+  }
 }, 60_000);

@@ -120,4 +120,16 @@ describe("retained messages", () => {
     while (topics.size < count) topics.add((await client.expect("publish")).topic);
     await client.expectNothing();
   });
+
+  it("[MQTT-160] of a filter are counted and cleared, and nobody is told", async () => {
+    const broker = await startBroker();
+    for (const topic of ["a", "a/b", "a/b/c", "ab"]) await broker.act("publish", { topic, payload: "x", retain: true });
+    const count = async (filter: string) => (await broker.act("retained.count", { filter })).count;
+    expect([await count("a/#"), await count("a/b"), await count("a/+"), await count("#"), await count("z/#")]).toEqual([3, 1, 1, 4, 0]);
+    const watcher = await connectWire(broker, 5);
+    await watcher.subscribe("a/#", { retainHandling: 2 });
+    expect(await broker.act("retained.clear", { filter: "a/#" })).toEqual({ cleared: 3 });
+    expect([await count("a/#"), await count("#")]).toEqual([0, 1]);
+    await watcher.expectNothing();
+  });
 });

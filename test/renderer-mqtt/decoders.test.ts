@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { fromHex } from "../../renderer/src/mqtt/base64.ts";
+import { fromHex, toHex } from "../../renderer/src/mqtt/base64.ts";
 import { decodeCbor } from "../../renderer/src/mqtt/decode-cbor.ts";
 import { decodeMessagePack } from "../../renderer/src/mqtt/decode-message-pack.ts";
+import { decodeProtobuf } from "../../renderer/src/mqtt/decode-protobuf.ts";
 import { DecodeError } from "../../renderer/src/mqtt/decoded-value.ts";
+import { lineText } from "../../renderer/src/mqtt/payload-lines.ts";
+import { protobufLines, protobufValue } from "../../renderer/src/mqtt/protobuf-lines.ts";
 import { valueText } from "../../renderer/src/mqtt/value-text.ts";
-import { seededRandom } from "../support/seeded-random.ts";
+import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 
 const bytes = (hex: string) => fromHex(hex) ?? new Uint8Array();
 const cbor = (hex: string) => valueText(decodeCbor(bytes(hex)));
@@ -106,11 +109,106 @@ describe("MessagePack", () => {
   );
 });
 
-it("whatever bytes come, both answer with a value or a refusal", () => {
+describe("Protobuf, without its schema", () => {
+  const lines = (hex: string) => protobufLines(decodeProtobuf(bytes(hex))).map(lineText);
+  const line = (hex: string) => valueText(protobufValue(decodeProtobuf(bytes(hex))));
+
+  // The first ones are those of the encoding's own description.
+  it.each([
+    ["", [], "{}"],
+    ["089601", ["1 VARINT 150"], '{"1":150}'],
+    ["120774657374696e67", ['2 LEN "testing"'], '{"2":"testing"}'],
+    ["1a03089601", ["3 LEN {", "  1 VARINT 150", "}"], '{"3":{"1":150}}'],
+    ["220568656c6c6f280128022803", ['4 LEN "hello"', "5 VARINT 1", "5 VARINT 2", "5 VARINT 3"], '{"4":"hello","5":1,"5":2,"5":3}'],
+    ["3206038e029ea705", ["6 LEN h'038e029ea705'"], `{"6":"h'038e029ea705'"}`],
+    ["08feffffffffffffffff01", ["1 VARINT 18446744073709551614 or -2"], '{"1":-2}'],
+    ["0d0000c03f", ["1 I32 1.5 or 1069547520"], '{"1":1.5}'],
+    ["0d05000000", ["1 I32 5"], '{"1":5}'],
+    ["0dffffffff", ["1 I32 4294967295 or -1"], '{"1":-1}'],
+    ["0900000000000034c0", ["1 I64 -20 or 13849694754071117824"], '{"1":-20}'],
+    ["090100000000000000", ["1 I64 1"], '{"1":1}'],
+    ["0b10010c", ["1 GROUP {", "  2 VARINT 1", "}"], '{"1":{"2":1}}'],
+    ["0b0c", ["1 GROUP {}"], '{"1":{}}'],
+    ["0a00", ['1 LEN ""'], '{"1":""}'],
+    // A message whose bytes are text as well: what begins with a control character is none.
+    [`0a220a20${"61".repeat(32)}`, ["1 LEN {", `  1 LEN "${"a".repeat(32)}"`, "}"], `{"1":{"1":"${"a".repeat(32)}"}}`],
+    ["0a02c3bc", ['1 LEN "ü"'], '{"1":"ü"}'],
+    ["0a020a61", ['1 LEN "\\na"'], '{"1":"\\na"}'],
+    ["f8ffffff0f01", ["536870911 VARINT 1"], '{"536870911":1}'],
+  ])("[MQTT-162] %s is %j", (hex, expected, inLine) => {
+    expect(lines(hex)).toEqual(expected);
+    expect(line(hex)).toBe(inLine);
+  });
+
+  it.each([
+    ["08", "ends within a value, at byte 1"],
+    ["0896", "ends within a value, at byte 2"],
+    ["0d000000", "ends within a value, at byte 4"],
+    ["0a0561", "ends within a value, at byte 3"],
+    ["0affffffffffffffffff01", "ends within a value, at byte 11"],
+    ["0001", "has no field number, at byte 0"],
+    ["f8ffffff1f01", "has no field number, at byte 0"],
+    ["08010e", "has the wire type 6, which there is not, at byte 2"],
+    ["0c", "ends a group that it is not in, at byte 0"],
+    ["0b1001", "ends within a group, at byte 3"],
+    ["0b14", "ends a group that it is not in, at byte 1"],
+    ["08ffffffffffffffffffff01", "holds a number of more than ten bytes, at byte 11"],
+    ["7b22", "ends within a value, at byte 2"],
+    ["0b".repeat(200), "is nested deeper than 128"],
+  ])("[MQTT-162] %s is none: it %s", (hex, why) => expect(() => decodeProtobuf(bytes(hex))).toThrow(new DecodeError(why)));
+
+  it("[MQTT-162] what is nested too deep for a guess stays bytes", () => {
+    let nested: number[] = [8, 1];
+    for (let depth = 0; depth < 300; depth++) {
+      const length = nested.length < 128 ? [nested.length] : [(nested.length & 0x7f) | 0x80, nested.length >> 7];
+      nested = [10, ...length, ...nested];
+    }
+    expect(lines(toHex(Uint8Array.from(nested))).length).toBeGreaterThan(100);
+  });
+
+  it("[MQTT-162] messages of random fields come back as they were written, cut ones are refused or shorter", () => {
+    const random = seededRandom(7);
+    for (let round = 0; round < 2_000; round++) {
+      const { written, expected } = randomMessage(random, 0);
+      const decoded = decodeProtobuf(Uint8Array.from(written));
+      expect(decoded.map(({ number, value }) => `${number} ${value.wire}`)).toEqual(expected);
+      const cut = Uint8Array.from(written.slice(0, random.below(written.length + 1)));
+      try {
+        expect(decodeProtobuf(cut).length).toBeLessThanOrEqual(expected.length);
+      } catch (error) {
+        expect(error).toBeInstanceOf(DecodeError);
+      }
+    }
+  });
+});
+
+function randomMessage(random: SeededRandom, depth: number): { readonly written: number[]; readonly expected: string[] } {
+  const written: number[] = [];
+  const expected: string[] = [];
+  for (let fields = 1 + random.below(5); fields > 0; fields--) {
+    const number = 1 + random.below(random.chance(0.5) ? 15 : 100_000);
+    const wireType = [0, 1, 5, 2, 3][random.below(depth < 3 ? 5 : 3)] as number;
+    const content = wireType === 2 || wireType === 3 ? randomMessage(random, depth + 1).written : [];
+    written.push(...varint(BigInt(number) * 8n + BigInt(wireType)));
+    if (wireType === 0) written.push(...varint(BigInt(random.below(2 ** 31)) * BigInt(random.below(2 ** 31))));
+    else if (wireType === 1 || wireType === 5) written.push(...Array.from({ length: wireType === 1 ? 8 : 4 }, () => random.below(256)));
+    else if (wireType === 2) written.push(...varint(BigInt(content.length)), ...content);
+    else written.push(...content, ...varint(BigInt(number) * 8n + 4n));
+    expected.push(`${number} ${["VARINT", "I64", "LEN", "GROUP", "", "I32"][wireType]}`);
+  }
+  return { written, expected };
+}
+
+function varint(value: bigint): number[] {
+  const low = Number(value & 0x7fn);
+  return value < 128n ? [low] : [low | 0x80, ...varint(value >> 7n)];
+}
+
+it("whatever bytes come, all answer with a value or a refusal", () => {
   const random = seededRandom(4);
   for (let round = 0; round < 20_000; round++) {
     const noise = Uint8Array.from({ length: random.below(24) }, () => random.below(256));
-    for (const decode of [decodeCbor, decodeMessagePack]) {
+    for (const decode of [decodeCbor, decodeMessagePack, (message: Uint8Array) => protobufValue(decodeProtobuf(message))]) {
       try {
         JSON.parse(valueText(decode(noise)));
       } catch (error) {

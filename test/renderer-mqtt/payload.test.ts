@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { MqttMessageSummary } from "../../contract/mqtt-message.ts";
 import { fromHex, toBase64, toHex } from "../../renderer/src/mqtt/base64.ts";
+import { comparedWith } from "../../renderer/src/mqtt/compared-with.ts";
 import { diffLines } from "../../renderer/src/mqtt/line-diff.ts";
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/mqtt/numeric-fields.ts";
 import { lineText, type PayloadView, payloadLines } from "../../renderer/src/mqtt/payload-lines.ts";
 import { previewLine, previewOf } from "../../renderer/src/mqtt/payload-preview.ts";
-import { plotSeries, readingText } from "../../renderer/src/mqtt/plot-series.ts";
+import { aloneBetween, gapsOf, plotSeries, readingText } from "../../renderer/src/mqtt/plot-series.ts";
 import { shortCount } from "../../renderer/src/mqtt/short-count.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -48,11 +49,26 @@ describe("a payload line by line", () => {
     expect(shown(Uint8Array.of(0xff, 0x00), "text")).toMatchObject({ problem: "no text, shown as bytes" });
     expect(shown(Uint8Array.of(0x41), "hex").lines[0]).toMatch(/^0000 {2}41 +A$/);
   });
-  it("in MessagePack and CBOR is decoded, or told why not", () => {
+  it("[MQTT-162] in MessagePack, CBOR and Protobuf is decoded, or told why not", () => {
     expect(shown(fromHex("81a17601") ?? new Uint8Array(), "messagepack").lines).toEqual(["{", '  "v": 1', "}"]);
     expect(shown(fromHex("a1617601") ?? new Uint8Array(), "cbor").lines).toEqual(["{", '  "v": 1', "}"]);
+    expect(shown(fromHex("089601") ?? new Uint8Array(), "protobuf").lines).toEqual(["1 VARINT 150"]);
+    expect(shown("open", "protobuf").problem).toBe("no Protobuf: it has the wire type 7, which there is not, at byte 0");
     expect(shown(fromHex("a16176") ?? new Uint8Array(), "cbor").problem).toBe("no CBOR: it ends within a value, at byte 3");
     expect(shown(fromHex("a1617601") ?? new Uint8Array(), "cbor", true).problem).toBe("only the start was recorded: no whole CBOR value");
+  });
+});
+
+describe("what a message is compared with", () => {
+  const message = (id: number, topic = "t") => ({ id, topic });
+  const newestFirst = [message(9), message(8, "u"), message(7), message(3)];
+  it("[MQTT-161] is the one before of its topic, or what was picked where that is older", () => {
+    const idOf = (chosen: { id: number; topic: string }, picked?: { id: number; topic: string }) =>
+      comparedWith(chosen, picked, newestFirst)?.id;
+    expect([idOf(message(9)), idOf(message(7)), idOf(message(3)), idOf(message(8, "u"))]).toEqual([7, 3, undefined, undefined]);
+    // It need not be among those that are shown.
+    expect([idOf(message(9), message(1)), idOf(message(7), message(1))]).toEqual([1, 1]);
+    expect([idOf(message(7), message(7)), idOf(message(7), message(9)), idOf(message(9), message(2, "u"))]).toEqual([3, 3, 7]);
   });
 });
 
@@ -123,12 +139,28 @@ describe("numbers to plot", () => {
   });
 });
 
+describe("gaps of a plot", () => {
+  it("[MQTT-163] are where nothing came for much longer than usual", () => {
+    expect(gapsOf([0, 1, 2, 3, 60, 61, 62])).toEqual([4]);
+    expect(gapsOf([0, 0.01, 0.02, 0.5, 0.51])).toEqual([]);
+    expect(gapsOf([0, 1, 300])).toEqual([2]);
+    expect([gapsOf([]), gapsOf([5]), gapsOf([0, 3_600])]).toEqual([[], [], []]);
+    // Irregular ones have none.
+    expect(gapsOf([0, 1, 21, 22, 50, 51, 90, 120])).toEqual([]);
+  });
+  it("[MQTT-163] values between two of them are drawn as points", () => {
+    expect([aloneBetween([4, 5], 8), aloneBetween([1, 7], 8), aloneBetween([], 8), aloneBetween([], 1)]).toEqual([[4], [0, 7], [], [0]]);
+  });
+});
+
 describe("one line of a payload", () => {
-  it("is text, bytes or what was decoded", () => {
+  it("[MQTT-162] is text, bytes or what was decoded", () => {
     expect(previewLine(summary('{"v":\n 1}'), "json")).toBe('{"v": 1}');
-    expect(previewLine(summary(Uint8Array.of(1, 2)), "json")).toBe("<2 B>");
+    expect(previewLine(summary(Uint8Array.of(1, 2)), "json")).toBe("01 02");
+    expect(previewLine(summary(new Uint8Array(300)), "text")).toBe(`${"00 ".repeat(32)}…`);
     expect(previewLine(summary(Uint8Array.of(1, 2)), "hex")).toBe("01 02");
     expect(previewLine(summary(fromHex("81a17601") ?? ""), "messagepack")).toBe('{"v":1}');
+    expect(previewLine(summary(fromHex("0a0161") ?? ""), "protobuf")).toBe('{"1":"a"}');
     expect(previewLine(summary("open"), "cbor")).toBe("open");
     expect(previewLine(summary(""), "text")).toBe("");
   });

@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Menu } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { mqttActions } from "../../../contract/mqtt.ts";
 import type { MqttClient } from "../../../contract/mqtt-client.ts";
 import { useConfirm } from "../components/confirm.tsx";
@@ -11,6 +11,7 @@ import { formatDuration, formatDurationExact } from "../format/duration.ts";
 import { formatBytes, formatCount, formatRate } from "../format/quantity.ts";
 import { isoTime } from "../format/time.ts";
 import styles from "./client-details.module.css";
+import { HinderDialog } from "./hinder-dialog.tsx";
 import { subscriptionText } from "./subscription-text.ts";
 import { versionText } from "./version-text.ts";
 
@@ -48,14 +49,7 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
   };
   return (
     <section className={styles.details} aria-label={`Client ${clientId}`}>
-      <div className={styles.head}>
-        <h3 className={styles.title} title={clientId}>
-          {clientId}
-        </h3>
-        <ActionIcon size={20} aria-label="Close the client" onClick={onClose}>
-          <IconX size={14} stroke={1.5} />
-        </ActionIcon>
-      </div>
+      <Head clientId={clientId} onClose={onClose} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
       <section className={styles.facts} tabIndex={0} aria-label={`Facts of ${clientId}`}>
         <Facts client={client} ratePerSecond={ratePerSecond} />
@@ -72,29 +66,61 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
   );
 }
 
+/** In place of the details of a client that is gone with its session. */
+export function ClientGone({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
+  return (
+    <section className={styles.details} aria-label={`Client ${clientId}`}>
+      <Head clientId={clientId} onClose={onClose} />
+      <p className={styles.gone}>It has left, and its session with it.</p>
+    </section>
+  );
+}
+
+function Head({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
+  return (
+    <div className={styles.head}>
+      <h3 className={styles.title} title={clientId}>
+        {clientId}
+      </h3>
+      <ActionIcon size={20} aria-label="Close the client" onClick={onClose}>
+        <IconX size={14} stroke={1.5} />
+      </ActionIcon>
+    </div>
+  );
+}
+
 function HinderMenu({ clientId }: { readonly clientId: string }) {
   const control = useControl();
+  const [asking, setAsking] = useState(false);
   return (
-    <Menu position="top-end" withinPortal={false} width={190}>
-      <Menu.Target>
-        <Button>Freeze, delay…</Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>Freeze: neither read nor written</Menu.Label>
-        {freezes.map(({ forMs, label }) => (
-          <Menu.Item key={label} onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.freeze", { clientId, forMs }))}>
-            {label}
-          </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Label>Delay what it receives</Menu.Label>
-        {delays.map(({ label, ...params }) => (
-          <Menu.Item key={label} onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.delay", { clientId, ...params }))}>
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="top-end" withinPortal={false} width={190}>
+        <Menu.Target>
+          <Button>Freeze, delay…</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Freeze: neither read nor written</Menu.Label>
+          {freezes.map(({ forMs, label }) => (
+            <Menu.Item key={label} onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.freeze", { clientId, forMs }))}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Label>Delay what it receives</Menu.Label>
+          {delays.map(({ label, ...params }) => (
+            <Menu.Item
+              key={label}
+              onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.delay", { clientId, ...params }))}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={() => setAsking(true)}>For a time of your own…</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <HinderDialog clientId={clientId} opened={asking} onClose={() => setAsking(false)} />
+    </>
   );
 }
 

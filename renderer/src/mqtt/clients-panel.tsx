@@ -9,7 +9,7 @@ import { StatusShape } from "../components/status-shape.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCount, formatRate } from "../format/quantity.ts";
 import { movedRow } from "../table/row-cursor.ts";
-import { ClientDetails } from "./client-details.tsx";
+import { ClientDetails, ClientGone } from "./client-details.tsx";
 import { clientRates, noClientRates } from "./client-rates.ts";
 import styles from "./clients-panel.module.css";
 import { DisconnectDialog } from "./disconnect-dialog.tsx";
@@ -35,9 +35,9 @@ export function ClientsPanel({ page, sessions, chosenId, onChoose }: ClientsPane
   const [leaving, setLeaving] = useState<string>();
   const shown = useShownClients(page, text);
   const rates = useClientRates(page);
-  const chosen = shown.clients.find(({ clientId }) => clientId === chosenId);
+  const chosen = useChosenClient(chosenId, shown);
   return (
-    <section className={styles.panel} aria-label="Clients">
+    <section className={styles.panel} aria-label="Clients" data-open={chosen !== undefined || undefined}>
       <div className={styles.head}>
         <h2 className={styles.title}>Clients</h2>
         <span className={styles.caption}>{formatCount(text === "" ? Math.max(sessions, shown.matching) : shown.matching)}</span>
@@ -75,6 +75,7 @@ export function ClientsPanel({ page, sessions, chosenId, onChoose }: ClientsPane
           onDisconnect={() => setLeaving(chosen.clientId)}
         />
       )}
+      {chosen === null && chosenId !== undefined && <ClientGone clientId={chosenId} onClose={() => onChoose(undefined)} />}
       <DisconnectDialog clientId={leaving} onClose={() => setLeaving(undefined)} />
     </section>
   );
@@ -102,6 +103,27 @@ function useShownClients(page: MqttClientPage | undefined, text: string): MqttCl
   return (isPartial && found?.of === text ? found : page) ?? nobody;
 }
 
+/** Also where it is not among those that are shown; null where it has no session here. */
+function useChosenClient(chosenId: string | undefined, shown: MqttClientPage): MqttClient | null | undefined {
+  const client = useControl();
+  const [read, setRead] = useState<{ readonly of: string; readonly client: MqttClient | null }>();
+  const known = shown.clients.find(({ clientId }) => clientId === chosenId);
+  const isUnknown = known === undefined && chosenId !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page says that something changed.
+  useEffect(() => {
+    if (!isUnknown) return;
+    let isWanted = true;
+    client
+      .action(mqttActions, "mqtt", "client.read", { clientId: chosenId })
+      .then((answer) => isWanted && setRead({ of: chosenId, client: answer }))
+      .catch(tellUnlessGone);
+    return () => {
+      isWanted = false;
+    };
+  }, [client, chosenId, isUnknown, shown]);
+  return known ?? (read?.of === chosenId ? read?.client : undefined);
+}
+
 function useClientRates(page: MqttClientPage | undefined): ReadonlyMap<string, number> {
   const [rates, setRates] = useState(noClientRates);
   useEffect(() => {
@@ -115,7 +137,7 @@ interface ClientListProps {
   readonly chosenId: string | undefined;
   readonly rates: ReadonlyMap<string, number>;
   readonly emptyText: string;
-  readonly onChoose: (clientId: string) => void;
+  readonly onChoose: (clientId: string | undefined) => void;
   readonly onDisconnect: (clientId: string) => void;
 }
 
@@ -130,11 +152,19 @@ function ClientList({ clients, chosenId, rates, emptyText, onChoose, onDisconnec
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a queue that fills makes its row taller.
   useEffect(() => virtual.measure(), [clients.map((client) => (noteOf(client) ? 1 : 0)).join("")]);
+  const chosenAt = clients.findIndex(({ clientId }) => clientId === chosenId);
+  useEffect(() => {
+    if (chosenAt < 0 || !scroller.current) return;
+    // Its details may leave the list little room.
+    const keep = new ResizeObserver(() => virtual.scrollToIndex(chosenAt));
+    keep.observe(scroller.current);
+    return () => keep.disconnect();
+  }, [virtual, chosenAt]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const at = clients.findIndex(({ clientId }) => clientId === chosenId);
+    if (event.key === "Escape") onChoose(undefined);
     if (event.key === "Delete" && chosenId !== undefined) onDisconnect(chosenId);
-    const to = movedRow(event.key, at, clients.length, 8);
+    const to = movedRow(event.key, chosenAt, clients.length, 8);
     const client = to === undefined ? undefined : clients[to];
     if (to === undefined || !client) return;
     event.preventDefault();
@@ -150,7 +180,7 @@ function ClientList({ clients, chosenId, rates, emptyText, onChoose, onDisconnec
         role="listbox"
         tabIndex={0}
         aria-label="Clients"
-        aria-activedescendant={clients.some(({ clientId }) => clientId === chosenId) ? domIdOf(chosenId ?? "") : undefined}
+        aria-activedescendant={chosenAt >= 0 ? domIdOf(chosenId ?? "") : undefined}
         hidden={clients.length === 0}
         onKeyDown={onKeyDown}
       >

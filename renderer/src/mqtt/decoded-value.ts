@@ -105,7 +105,7 @@ const plain = (value: bigint): number | bigint =>
   value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 
 /** 20.7 and not 20.700000762939453: as few digits as name this single and no other; nine always do. */
-function shortest(single: number): number {
+export function shortest(single: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const short = Number(single.toPrecision(digits));
     if (Math.fround(short) === single) return short;

@@ -35,16 +35,21 @@ export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
 function Deliveries({ message, onClient }: { readonly message: MqttMessage } & Pick<DeliveryPanelProps, "onClient">) {
   const { cluster, deliveries, delivered, dropped, sentAsRetained } = message;
   const told = deliveries.length;
+  const isElsewhere = cluster === "elsewhere";
   const all = delivered + dropped + sentAsRetained;
   return (
     <div className={styles.content}>
       <div className={styles.by}>
-        {cluster === "elsewhere" ? (
-          <span title="At another broker">Published elsewhere by</span>
+        <span title={isElsewhere ? "At another broker" : undefined}>
+          {`Published ${isElsewhere ? "elsewhere " : ""}${message.will ? "as" : "by"}`}
+        </span>
+        {message.publisher !== "" && !isElsewhere ? (
+          <UnstyledButton className={styles.client} title={`Show ${message.publisher}`} onClick={() => onClient(message.publisher)}>
+            {publisherText(message)}
+          </UnstyledButton>
         ) : (
-          <span>{message.will ? "Published as" : "Published by"}</span>
+          <b title={publisherText(message)}>{publisherText(message)}</b>
         )}
-        <b title={publisherText(message)}>{publisherText(message)}</b>
       </div>
       <p className={styles.sum}>{sumText(message)}</p>
       {told > 0 && (

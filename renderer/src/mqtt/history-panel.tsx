@@ -1,11 +1,12 @@
 import { Button, UnstyledButton } from "@mantine/core";
 import { IconArrowUp } from "@tabler/icons-react";
-import { useCallback, useMemo, useRef } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useRemembered } from "../components/use-remembered.ts";
 import { formatCount } from "../format/quantity.ts";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import { comparedWith } from "./compared-with.ts";
 import { historyColumns } from "./history-columns.tsx";
 import { HistoryHead } from "./history-head.tsx";
 import styles from "./history-panel.module.css";
@@ -50,7 +51,9 @@ export function HistoryPanel(props: HistoryPanelProps) {
     onChoose(undefined);
     history.scrolled(false);
   };
-  const before = chosen && messages.find(({ id, topic }) => id < chosen.id && topic === chosen.topic);
+  /** An older message that those of its topic are compared with, in place of the one before each. */
+  const [baseline, setBaseline] = useState<MqttMessageSummary>();
+  const before = chosen && comparedWith(chosen, baseline, messages);
   return (
     <section className={styles.panel} aria-label="History">
       <HistoryHead
@@ -93,7 +96,14 @@ export function HistoryPanel(props: HistoryPanelProps) {
         {messages.length === 0 && <Nothing {...props} />}
       </div>
       {chosen && (
-        <MessagePanel detail={props.detail} before={before?.id} showsDiff={showsDiff} view={payloadView} onPublish={props.onPublish} />
+        <MessagePanel
+          detail={props.detail}
+          before={before?.id}
+          onCompare={setBaseline}
+          showsDiff={showsDiff}
+          view={payloadView}
+          onPublish={props.onPublish}
+        />
       )}
     </section>
   );

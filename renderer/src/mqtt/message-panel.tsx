@@ -2,7 +2,7 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconRepeat } from "@tabler/icons-react";
 import { useMemo } from "react";
-import type { MqttMessage } from "../../../contract/mqtt-message.ts";
+import type { MqttMessage, MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import { CopyButton } from "../components/copy-button.tsx";
 import { saveFile } from "../components/save-file.ts";
 import { useRemembered } from "../components/use-remembered.ts";
@@ -11,6 +11,7 @@ import { clockTime, isoTime } from "../format/time.ts";
 import { edgeDrag } from "../frame/edge-drag.ts";
 import { bytesInHexLine } from "../inspector/hex-lines.ts";
 import { fromBase64 } from "./base64.ts";
+import { CompareMenu } from "./compare-menu.tsx";
 import { type DiffLine, diffLines } from "./line-diff.ts";
 import styles from "./message-panel.module.css";
 import { lineText, type PayloadView, payloadLines } from "./payload-lines.ts";
@@ -23,8 +24,9 @@ import { versionText } from "./version-text.ts";
 
 interface MessagePanelProps {
   readonly detail: ChosenMessage;
-  /** The message before it on the same topic. */
+  /** An older message of the same topic, with which it is compared. */
   readonly before: number | undefined;
+  readonly onCompare: (other: MqttMessageSummary | undefined) => void;
   readonly showsDiff: boolean;
   readonly view: PayloadView;
   readonly onPublish: (draft: PublishDraft) => void;
@@ -35,14 +37,21 @@ const wideHexPx = 590;
 const heightBounds = { minimum: 120, maximum: 640 };
 
 /** One message whole: what changed since the one before it, and its properties. */
-export function MessagePanel({ detail: { message, gone }, before, showsDiff, view, onPublish }: MessagePanelProps) {
+export function MessagePanel({ detail: { message, gone }, before, onCompare, showsDiff, view, onPublish }: MessagePanelProps) {
   const [heightPx, setHeightPx] = useRemembered("mqtt.message-height", 236);
   const edge = edgeDrag({ axis: "y", ...heightBounds, value: heightPx, onChange: setHeightPx, label: "Height of the message" });
   return (
     <section className={styles.panel} style={{ height: heightPx }} aria-label="Message">
       <div className={styles.handle} {...edge} />
       {message ? (
-        <Message message={message} before={showsDiff ? before : undefined} showsDiff={showsDiff} view={view} onPublish={onPublish} />
+        <Message
+          message={message}
+          before={showsDiff ? before : undefined}
+          onCompare={onCompare}
+          showsDiff={showsDiff}
+          view={view}
+          onPublish={onPublish}
+        />
       ) : (
         gone && <p className={styles.gone}>This message has left the recorder: newer ones took its place.</p>
       )}
@@ -53,12 +62,13 @@ export function MessagePanel({ detail: { message, gone }, before, showsDiff, vie
 interface MessageProps {
   readonly message: MqttMessage;
   readonly before: number | undefined;
+  readonly onCompare: (other: MqttMessageSummary | undefined) => void;
   readonly showsDiff: boolean;
   readonly view: PayloadView;
   readonly onPublish: (draft: PublishDraft) => void;
 }
 
-function Message({ message, before, showsDiff, view, onPublish }: MessageProps) {
+function Message({ message, before, onCompare, showsDiff, view, onPublish }: MessageProps) {
   const previous = useMessage(before);
   const bytes = useMemo(() => fromBase64(message.payload), [message.payload]);
   const isCut = bytes.length < message.bytes;
@@ -96,6 +106,7 @@ function Message({ message, before, showsDiff, view, onPublish }: MessageProps) 
         <span className={styles.note} title={shown.problem}>
           {notes.filter(Boolean).join(" · ")}
         </span>
+        {before !== undefined && <CompareMenu message={message} other={previous} view={view} onCompare={onCompare} />}
         <Tooltip label="Publish it again, or change it first">
           <ActionIcon aria-label="Publish it again" onClick={() => onPublish(draftOfMessage(message))}>
             <IconRepeat size={15} stroke={1.5} />

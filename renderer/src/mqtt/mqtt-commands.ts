@@ -1,8 +1,8 @@
 import { toHex } from "./base64.ts";
 import { type BrokerAddress, type CommandClient, keepsSession, namedClient, plainClient } from "./command-client.ts";
-import { utf8Text } from "./payload-lines.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "./publish-draft.ts";
 import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
+import { utf8Text } from "./utf8-text.ts";
 
 /** For a POSIX shell. */
 export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -18,12 +18,14 @@ interface MqttDialogsProps {
   readonly onDraft: (draft: PublishDraft) => void;
   readonly views: Partial<MqttViews>;
   readonly scope: TopicScope;
+  /** Whose retained messages are asked about, where it is not the scope. */
+  readonly clearing: string | undefined;
   /** Of the shown payloads. */
   readonly text: string;
   readonly service: ServiceView | undefined;
 }
 
-export function MqttDialogs({ open, onOpen, draft, onDraft, views, scope, text, service }: MqttDialogsProps) {
+export function MqttDialogs({ open, onOpen, draft, onDraft, views, scope, clearing, text, service }: MqttDialogsProps) {
   const close = () => onOpen(undefined);
   const filter = scopeFilter(scope);
   return (
@@ -33,7 +35,7 @@ export function MqttDialogs({ open, onOpen, draft, onDraft, views, scope, text, 
       <RepliesDialog opened={open === "replies"} onClose={close} rules={views.replies?.rules ?? []} />
       <ExportDialog opened={open === "export"} onClose={close} filter={filter} text={text} />
       <ReplayDialog opened={open === "replay"} onClose={close} replay={views.replay} />
-      <RetainedDialog opened={open === "retained"} onClose={close} filter={filter} retained={views.figures?.retained ?? 0} />
+      <RetainedDialog opened={open === "retained"} onClose={close} filter={clearing ?? filter} retained={views.figures?.retained ?? 0} />
     </>
   );
 }

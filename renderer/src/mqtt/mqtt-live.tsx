@@ -39,6 +39,8 @@ export function MqttLive() {
   const [clientId, setClientId] = useState<string>();
   const [picked, setPicked] = useState(false);
   const [dialog, setDialog] = useState<MqttDialogName>();
+  /** Whose retained messages are to be cleared; without, those of the shown filter. */
+  const [clearing, setClearing] = useState<string>();
   const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
   const [pausedAt, setPausedAt] = useState<{ readonly messages: number; readonly unrecorded: number }>();
   const running = service?.status.state === "running";
@@ -63,8 +65,6 @@ export function MqttLive() {
       setPicked(true);
       setScope(next);
       setChosenId(undefined);
-      // In a low window it lies over the message.
-      setClientId(undefined);
     },
     [setScope],
   );
@@ -100,6 +100,10 @@ export function MqttLive() {
         });
       }),
     );
+  const openDialog = (name: MqttDialogName | undefined, filter?: string) => {
+    if (name === "retained") setClearing(filter);
+    setDialog(name);
+  };
   const openDraft = (next: PublishDraft) => {
     setDraft(next);
     setDialog("publish");
@@ -119,7 +123,7 @@ export function MqttLive() {
         pausedAt={pausedAt}
         onPause={togglePause}
         onClear={() => void clearHistory()}
-        onDialog={setDialog}
+        onDialog={openDialog}
       />
       {isBare ? (
         <MqttEmpty service={service} demo={views.demo} onPublish={() => setDialog("publish")} />
@@ -133,6 +137,7 @@ export function MqttLive() {
             onFilter={setTopicFilter}
             scope={scope}
             onScope={choose}
+            onClearRetained={(filter) => openDialog("retained", filter)}
           />
           <HistoryPanel
             scope={scope}
@@ -157,11 +162,12 @@ export function MqttLive() {
       )}
       <MqttDialogs
         open={dialog}
-        onOpen={setDialog}
+        onOpen={openDialog}
         draft={draft}
         onDraft={setDraft}
         views={views}
         scope={scope}
+        clearing={clearing}
         text={text}
         service={service}
       />

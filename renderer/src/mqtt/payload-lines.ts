@@ -3,10 +3,13 @@ import { jsonTokens, looksLikeJson, type Token, type TokenKind } from "../inspec
 import { textLines } from "../inspector/text-lines.ts";
 import { decodeCbor } from "./decode-cbor.ts";
 import { decodeMessagePack } from "./decode-message-pack.ts";
+import { decodeProtobuf } from "./decode-protobuf.ts";
 import { DecodeError } from "./decoded-value.ts";
+import { protobufLines } from "./protobuf-lines.ts";
+import { utf8Text } from "./utf8-text.ts";
 import { valueText } from "./value-text.ts";
 
-export const payloadViews = ["text", "json", "hex", "messagepack", "cbor"] as const;
+export const payloadViews = ["text", "json", "hex", "messagepack", "cbor", "protobuf"] as const;
 export type PayloadView = (typeof payloadViews)[number];
 
 export const payloadViewTitles: Readonly<Record<PayloadView, string>> = {
@@ -15,7 +18,13 @@ export const payloadViewTitles: Readonly<Record<PayloadView, string>> = {
   hex: "Hex",
   messagepack: "MsgPack",
   cbor: "CBOR",
+  protobuf: "Protobuf",
 };
+
+/** Views that decode bytes, and need all of them. */
+export type BinaryView = "messagepack" | "cbor" | "protobuf";
+const formatNames: Readonly<Record<BinaryView, string>> = { messagepack: "MessagePack", cbor: "CBOR", protobuf: "Protobuf" };
+export const isBinaryView = (view: PayloadView): view is BinaryView => Object.hasOwn(formatNames, view);
 
 export interface LinePiece {
   readonly kind: TokenKind | "plain";
@@ -45,17 +54,19 @@ export function payloadLines(bytes: Uint8Array, view: PayloadView, isCut: boolea
     }
     case "messagepack":
     case "cbor":
+    case "protobuf":
       return decodedLines(bytes, view, isCut, bytesInLine);
     default:
       return view satisfies never;
   }
 }
 
-function decodedLines(bytes: Uint8Array, view: "messagepack" | "cbor", isCut: boolean, bytesInLine: number): PayloadLines {
-  const name = view === "cbor" ? "CBOR" : "MessagePack";
+function decodedLines(bytes: Uint8Array, view: BinaryView, isCut: boolean, bytesInLine: number): PayloadLines {
+  const name = formatNames[view];
   const hex = { lines: hexLines(bytes, bytesInLine), isHex: true } as const;
   if (isCut) return { ...hex, problem: `only the start was recorded: no whole ${name} value` };
   try {
+    if (view === "protobuf") return { lines: protobufLines(decodeProtobuf(bytes)) };
     const value = view === "cbor" ? decodeCbor(bytes) : decodeMessagePack(bytes);
     return { lines: expandedLines(jsonTokens(valueText(value))) };
   } catch (error) {
@@ -68,17 +79,6 @@ function textOrHex(bytes: Uint8Array, isCut: boolean, bytesInLine: number): Payl
   const text = utf8Text(bytes, isCut);
   if (text === undefined) return { lines: hexLines(bytes, bytesInLine), isHex: true, problem: "no text, shown as bytes" };
   return { lines: textLines(text).map((line) => [{ kind: "plain", text: line.text }]) };
-}
-
-/** Undefined where the bytes are no UTF-8 or hold control characters. */
-export function utf8Text(bytes: Uint8Array, isCut: boolean): string | undefined {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells text from bytes.
-    return /[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
-  } catch {
-    return undefined;
-  }
 }
 
 const isJsonScalar = (text: string) => /^\s*(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null|"([^"\\]|\\.)*")\s*$/.test(text);

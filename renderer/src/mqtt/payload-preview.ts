@@ -1,10 +1,12 @@
 import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
-import { formatBytes } from "../format/quantity.ts";
 import { fromBase64, toHex } from "./base64.ts";
 import { decodeCbor } from "./decode-cbor.ts";
 import { decodeMessagePack } from "./decode-message-pack.ts";
-import { DecodeError } from "./decoded-value.ts";
-import { type PayloadView, utf8Text } from "./payload-lines.ts";
+import { decodeProtobuf } from "./decode-protobuf.ts";
+import { type DecodedValue, DecodeError } from "./decoded-value.ts";
+import { type BinaryView, isBinaryView, type PayloadView } from "./payload-lines.ts";
+import { protobufValue } from "./protobuf-lines.ts";
+import { utf8Text } from "./utf8-text.ts";
 import { valueText } from "./value-text.ts";
 
 /** How a payload begins, base64, and how long it is. */
@@ -22,25 +24,34 @@ export function previewOf(preview: string): string {
 export function startText({ start, bytes }: Start, view: PayloadView): string | undefined {
   const head = fromBase64(start);
   const isCut = head.length < bytes;
-  if (view === "messagepack" || view === "cbor") {
-    if (isCut) return undefined;
-    try {
-      return valueText(view === "cbor" ? decodeCbor(head) : decodeMessagePack(head));
-    } catch (error) {
-      if (error instanceof DecodeError) return undefined;
-      throw error;
-    }
+  if (!isBinaryView(view)) return utf8Text(head, isCut);
+  if (isCut) return undefined;
+  try {
+    return valueText(decoded(head, view));
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
   }
-  return utf8Text(head, isCut);
 }
 
-/** One line for the table. */
+function decoded(bytes: Uint8Array, view: BinaryView): DecodedValue {
+  switch (view) {
+    case "messagepack":
+      return decodeMessagePack(bytes);
+    case "cbor":
+      return decodeCbor(bytes);
+    case "protobuf":
+      return protobufValue(decodeProtobuf(bytes));
+    default:
+      return view satisfies never;
+  }
+}
+
+/** One line for the table: text as far as it is any, otherwise bytes. */
 export function previewLine(message: Start, view: PayloadView): string {
   if (message.bytes === 0) return "";
-  if (view === "hex") {
-    const head = fromBase64(message.start).subarray(0, hexBytes);
-    return `${toHex(head)}${message.bytes > head.length ? " …" : ""}`;
-  }
-  const text = startText(message, view) ?? (view === "messagepack" || view === "cbor" ? startText(message, "text") : undefined);
-  return text === undefined ? `<${formatBytes(message.bytes)}>` : text.replace(/\s+/g, " ").trim();
+  const text = view === "hex" ? undefined : (startText(message, view) ?? (isBinaryView(view) ? startText(message, "text") : undefined));
+  if (text !== undefined) return text.replace(/\s+/g, " ").trim();
+  const head = fromBase64(message.start).subarray(0, hexBytes);
+  return `${toHex(head)}${message.bytes > head.length ? " …" : ""}`;
 }

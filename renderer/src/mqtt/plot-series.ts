@@ -11,6 +11,8 @@ export interface PlotSeries {
   /** Seconds, oldest first. */
   readonly at: readonly number[];
   readonly values: readonly number[];
+  /** Before which values nothing came for much longer than usual. */
+  readonly gaps: readonly number[];
   readonly least: number;
   readonly mean: number;
   readonly most: number;
@@ -41,17 +43,34 @@ export function plotSeries(messages: readonly MqttMessageSummary[], view: Payloa
   });
   points.reverse();
   const values = points.map(({ value }) => value);
+  const at = points.map((point) => point.at);
   return {
     fields,
     field,
     unit,
-    at: points.map(({ at }) => at),
+    at,
     values,
+    gaps: gapsOf(at),
     least: values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY),
     mean: values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length),
     most: values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY),
   };
 }
+
+const shortestGapSeconds = 1;
+const usualTimes = 5;
+
+/** Longer than five times what three of four intervals stay below: who is irregular anyway has no gaps. */
+export function gapsOf(at: readonly number[]): readonly number[] {
+  const intervals = at.slice(1).map((second, index) => second - (at[index] as number));
+  const usual = intervals.toSorted((one, other) => one - other)[Math.floor(0.75 * (intervals.length - 1))] ?? 0;
+  const longest = Math.max(shortestGapSeconds, usualTimes * usual);
+  return intervals.flatMap((interval, index) => (interval > longest ? [index + 1] : []));
+}
+
+/** Values with a gap on both sides, which no line reaches. */
+export const aloneBetween = (gaps: readonly number[], count: number): number[] =>
+  [0, ...gaps].filter((index, place, starts) => (starts[place + 1] ?? count) === index + 1);
 
 /** As many decimals as tell the values apart: "20.78", "1,013.2", "148,212". */
 export function readingText(value: number, span: number): string {

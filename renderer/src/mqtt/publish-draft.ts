@@ -1,6 +1,6 @@
 import type { MqttMessage, MqttPublishParams } from "../../../contract/mqtt-message.ts";
 import { fromBase64, fromHex, toBase64, toHex } from "./base64.ts";
-import { utf8Text } from "./payload-lines.ts";
+import { utf8Text } from "./utf8-text.ts";
 
 /** What the form holds, as typed. */
 export interface PublishDraft {

@@ -16,9 +16,10 @@ interface TopicPanelProps {
   readonly onFilter: (filter: string) => void;
   readonly scope: TopicScope;
   readonly onScope: (scope: TopicScope) => void;
+  readonly onClearRetained: (filter: string) => void;
 }
 
-export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, onScope }: TopicPanelProps) {
+export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, onScope, onClearRetained }: TopicPanelProps) {
   const wildcard = hasWildcard(filter.trim()) && isTopicFilter(filter.trim()) ? filter.trim() : undefined;
   return (
     <section className={styles.panel} aria-label="Topics">
@@ -38,6 +39,7 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
         isFull={(figures?.missingInTree ?? 0) > 0}
         onScope={onScope}
         onFilter={onFilter}
+        onClearRetained={onClearRetained}
       />
       <div className={styles.foot}>
         {tree.filter === "" ? (

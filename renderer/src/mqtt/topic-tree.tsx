@@ -1,15 +1,17 @@
 // biome-ignore-all lint/a11y: rows are placed one by one; the tree has the focus and answers the keys.
 
 import { Button } from "@mantine/core";
-import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { IconChevronDown, IconChevronRight, IconDots } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, useEffect, useId, useRef } from "react";
+import { type KeyboardEvent, type MouseEvent, memo, useEffect, useId, useRef, useState } from "react";
+import type { MqttTopicNode } from "../../../contract/mqtt.ts";
 import { formatBytes } from "../format/quantity.ts";
 import { clockTime } from "../format/time.ts";
 import { movedRow } from "../table/row-cursor.ts";
 import { previewOf } from "./payload-preview.ts";
 import { shortCount } from "./short-count.ts";
 import type { TopicRow } from "./topic-branches.ts";
+import { TopicMenu } from "./topic-menu.tsx";
 import { TopicName } from "./topic-name.tsx";
 import styles from "./topic-panel.module.css";
 import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
@@ -25,12 +27,15 @@ interface TopicTreeProps {
   readonly isFull: boolean;
   readonly onScope: (scope: TopicScope) => void;
   readonly onFilter: (filter: string) => void;
+  readonly onClearRetained: (filter: string) => void;
 }
 
 /** Only the rows in sight are drawn, and only their branches are read from the broker. */
-export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter }: TopicTreeProps) {
+export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, onClearRetained }: TopicTreeProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const idPrefix = useId();
+  /** Whose menu is asked for. */
+  const [asked, setAsked] = useState<MqttTopicNode>();
   const virtual = useVirtualizer({ count: tree.count, getScrollElement: () => scroller.current, estimateSize: () => rowPx, overscan: 4 });
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
@@ -67,6 +72,14 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter }:
     event.preventDefault();
   };
 
+  /** By key it is the chosen row's. */
+  const onContextMenu = (event: MouseEvent) => {
+    const id = (event.target as Element).closest("[role=treeitem]")?.id;
+    const row = tree.rowAt(id === undefined ? branches.indexOf(chosen) : Number(id.slice(idPrefix.length + 1)));
+    if (row) setAsked(row.node);
+    else event.preventDefault();
+  };
+
   const shown = items.map((item) => ({ item, row: tree.rowAt(item.index) }));
   const active = shown.find(({ row }) => row?.node.topic === chosen);
   return (
@@ -88,33 +101,36 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter }:
           </Button>
         </div>
       )}
-      <div
-        ref={scroller}
-        className={styles.tree}
-        role="tree"
-        tabIndex={0}
-        aria-label="Topics"
-        aria-activedescendant={active ? `${idPrefix}-${active.item.index}` : undefined}
-        onKeyDown={onKeyDown}
-      >
-        <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-          {shown.map(
-            ({ item, row }) =>
-              row && (
-                <TopicTreeRow
-                  key={item.key}
-                  domId={`${idPrefix}-${item.index}`}
-                  topPx={item.start}
-                  row={row}
-                  isFiltered={tree.filter !== ""}
-                  isChosen={row.node.topic === chosen}
-                  onChoose={choose}
-                  onToggle={branches.toggle}
-                />
-              ),
-          )}
+      <TopicMenu node={asked} onScope={onScope} onClearRetained={onClearRetained}>
+        <div
+          ref={scroller}
+          className={styles.tree}
+          role="tree"
+          tabIndex={0}
+          aria-label="Topics"
+          aria-activedescendant={active ? `${idPrefix}-${active.item.index}` : undefined}
+          onKeyDown={onKeyDown}
+          onContextMenu={onContextMenu}
+        >
+          <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+            {shown.map(
+              ({ item, row }) =>
+                row && (
+                  <TopicTreeRow
+                    key={item.key}
+                    domId={`${idPrefix}-${item.index}`}
+                    topPx={item.start}
+                    row={row}
+                    isFiltered={tree.filter !== ""}
+                    isChosen={row.node.topic === chosen}
+                    onChoose={choose}
+                    onToggle={branches.toggle}
+                  />
+                ),
+            )}
+          </div>
         </div>
-      </div>
+      </TopicMenu>
     </>
   );
 }
@@ -178,6 +194,17 @@ const TopicTreeRow = memo(
         </span>
         <span className={styles.count}>{shortCount(node.count)}</span>
         <span className={styles.value}>{value}</span>
+        {/* A pointer's short cut; by keyboard it is the key for menus. */}
+        <span
+          className={styles.more}
+          title={`More for ${node.topic}`}
+          onMouseDown={(event) => event.stopPropagation()}
+          onClick={({ currentTarget, clientX, clientY }) =>
+            currentTarget.dispatchEvent(new globalThis.MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX, clientY }))
+          }
+        >
+          <IconDots size={14} stroke={1.5} aria-hidden="true" />
+        </span>
       </div>
     );
   },

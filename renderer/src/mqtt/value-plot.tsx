@@ -9,7 +9,7 @@ import { clockSeconds, clockTime } from "../format/time.ts";
 import type { Tokens } from "../theme.ts";
 import { wholePayload } from "./numeric-fields.ts";
 import type { PayloadView } from "./payload-lines.ts";
-import { type PlotSeries, plotSeries, readingText } from "./plot-series.ts";
+import { aloneBetween, type PlotSeries, plotSeries, readingText } from "./plot-series.ts";
 import styles from "./value-plot.module.css";
 
 const fillAlpha = 0.16;
@@ -72,11 +72,12 @@ interface PlotCanvasProps {
 function PlotCanvas({ series, onPoint }: PlotCanvasProps) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);
+  const gaps = useRef(series.gaps);
   const tokens = useTokens();
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    const made = new uPlot(options(element, tokens, onPoint), [[], []], element);
+    const made = new uPlot(options(element, tokens, gaps, onPoint), [[], []], element);
     plot.current = made;
     const resize = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: element.clientHeight }));
     resize.observe(element);
@@ -88,12 +89,18 @@ function PlotCanvas({ series, onPoint }: PlotCanvasProps) {
   }, [tokens, onPoint]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was just rebuilt needs its data again.
   useEffect(() => {
+    gaps.current = series.gaps;
     plot.current?.setData([[...series.at], [...series.values]]);
   }, [series, tokens, onPoint]);
   return <div className={styles.plot} ref={box} role="img" aria-label={`Plot of ${nameOf(series.field ?? "")} over time`} />;
 }
 
-function options(element: HTMLElement, tokens: Tokens, onPoint: (index: number | undefined) => void): uPlot.Options {
+function options(
+  element: HTMLElement,
+  tokens: Tokens,
+  gaps: { readonly current: readonly number[] },
+  onPoint: (index: number | undefined) => void,
+): uPlot.Options {
   const axis: uPlot.Axis = {
     stroke: tokens["--bl-text-3"] ?? "",
     font: "11px Inter",
@@ -133,10 +140,22 @@ function options(element: HTMLElement, tokens: Tokens, onPoint: (index: number |
         stroke: tokens["--bl-s1"] ?? "",
         width: 1.5,
         fill: withAlpha(tokens["--bl-s1"], fillAlpha),
-        points: { show: (plot) => (plot.data[0]?.length ?? 0) < 3, size: 5, fill: tokens["--bl-s1"] ?? "" },
+        // Where nothing came there is no line.
+        gaps: (plot, _series, _first, _last, known) => {
+          for (const index of gaps.current) known.push([pixelOf(plot, index - 1), pixelOf(plot, index)]);
+          return known;
+        },
+        points: { show: true, filter: (plot) => pointsShown(plot, gaps.current), size: 5, fill: tokens["--bl-s1"] ?? "" },
       },
     ],
   };
+}
+
+const pixelOf = (plot: uPlot, index: number) => plot.valToPos(plot.data[0]?.[index] ?? 0, "x", true);
+
+function pointsShown(plot: uPlot, gaps: readonly number[]): number[] {
+  const count = plot.data[0]?.length ?? 0;
+  return count < 3 ? Array.from({ length: count }, (_, index) => index) : aloneBetween(gaps, count);
 }
 
 /** A tenth above and below; a value that never changes lies in the middle. */

@@ -1,0 +1,65 @@
+import { Menu, UnstyledButton } from "@mantine/core";
+import { IconChevronDown } from "@tabler/icons-react";
+import { useState } from "react";
+import { mqttActions } from "../../../contract/mqtt.ts";
+import type { MqttMessage, MqttMessageSummary } from "../../../contract/mqtt-message.ts";
+import { attempt } from "../components/notify.tsx";
+import { useControl } from "../control/client-context.tsx";
+import { clockTime } from "../format/time.ts";
+import styles from "./message-panel.module.css";
+import type { PayloadView } from "./payload-lines.ts";
+import { previewLine } from "./payload-preview.ts";
+
+const pageRows = 50;
+
+interface CompareMenuProps {
+  readonly message: MqttMessage;
+  /** Which one it is compared with; undefined until it was read. */
+  readonly other: MqttMessage | undefined;
+  readonly view: PayloadView;
+  /** Undefined for the one before, whichever that is. */
+  readonly onCompare: (other: MqttMessageSummary | undefined) => void;
+}
+
+/** With which older message of the topic it is compared. */
+export function CompareMenu({ message, other, view, onCompare }: CompareMenuProps) {
+  const client = useControl();
+  const [older, setOlder] = useState<readonly MqttMessageSummary[]>([]);
+  const [hasMore, setHasMore] = useState(false);
+  const read = (known: readonly MqttMessageSummary[]) =>
+    attempt(
+      client
+        .action(mqttActions, "mqtt", "topic.history", { filter: message.topic, before: known.at(-1)?.id ?? message.id, limit: pageRows })
+        .then(({ messages }) => {
+          setOlder([...known, ...messages]);
+          setHasMore(messages.length === pageRows);
+        }),
+    );
+  return (
+    <Menu position="bottom-end" width={340} onOpen={() => void read([])}>
+      <Menu.Target>
+        <UnstyledButton className={styles.compared} title="Compare with another message of the topic">
+          {other ? `vs ${clockTime(other.at)}` : "vs …"}
+          <IconChevronDown size={11} stroke={1.5} aria-hidden="true" />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown mah="50vh" className={styles.older}>
+        <Menu.Item onClick={() => onCompare(undefined)}>The one before</Menu.Item>
+        <Menu.Divider />
+        {older.map((summary) => (
+          <Menu.Item key={summary.id} aria-current={summary.id === other?.id} onClick={() => onCompare(summary)}>
+            <span className={styles.olderRow}>
+              <time>{clockTime(summary.at)}</time>
+              <span>{previewLine(summary, view) || "empty"}</span>
+            </span>
+          </Menu.Item>
+        ))}
+        {hasMore && (
+          <Menu.Item closeMenuOnClick={false} onClick={() => void read(older)}>
+            Older ones…
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

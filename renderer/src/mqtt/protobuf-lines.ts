@@ -1,0 +1,92 @@
+import { toHex } from "./base64.ts";
+import type { ProtobufField, ProtobufValue } from "./decode-protobuf.ts";
+import { type DecodedValue, shortest } from "./decoded-value.ts";
+import type { LinePiece, PayloadLine } from "./payload-lines.ts";
+
+/** A field a line: its number, its wire type, and the likeliest of what it may be. */
+export function protobufLines(fields: readonly ProtobufField[], depth = 0): PayloadLine[] {
+  const indent: LinePiece[] = depth > 0 ? [{ kind: "plain", text: "  ".repeat(depth) }] : [];
+  return fields.flatMap(({ number, value }) => {
+    const head: LinePiece[] = [...indent, { kind: "key", text: String(number) }, { kind: "punctuation", text: ` ${value.wire} ` }];
+    const nested = nestedFields(value);
+    if (!nested) return [[...head, ...pieces(value)]];
+    if (nested.length === 0) return [[...head, { kind: "punctuation", text: "{}" }]];
+    return [
+      [...head, { kind: "punctuation", text: "{" }],
+      ...protobufLines(nested, depth + 1),
+      [...indent, { kind: "punctuation", text: "}" }],
+    ];
+  });
+}
+
+/** As the value that other formats decode to, for one line and for plots; a field that repeats stands there again. */
+export const protobufValue = (fields: readonly ProtobufField[]): DecodedValue => ({
+  kind: "map",
+  entries: fields.map(({ number, value }) => [number, plainValue(value)]),
+});
+
+function plainValue(value: ProtobufValue): DecodedValue {
+  switch (value.wire) {
+    case "VARINT":
+      return value.value > BigInt(Number.MAX_SAFE_INTEGER) ? signed(value.value) : Number(value.value);
+    case "I64":
+    case "I32":
+      return likeliestNumber(value.bytes);
+    case "GROUP":
+      return protobufValue(value.fields);
+    case "LEN":
+      return isFields(value.content) ? protobufValue(value.content) : value.content;
+    default:
+      return value satisfies never;
+  }
+}
+
+const isFields = (content: string | Uint8Array | readonly ProtobufField[]): content is readonly ProtobufField[] => Array.isArray(content);
+
+function nestedFields(value: ProtobufValue): readonly ProtobufField[] | undefined {
+  if (value.wire === "GROUP") return value.fields;
+  return value.wire === "LEN" && isFields(value.content) ? value.content : undefined;
+}
+
+function pieces(value: ProtobufValue): LinePiece[] {
+  switch (value.wire) {
+    case "VARINT":
+      return numberPieces(value.value, signed(value.value));
+    case "I64":
+    case "I32": {
+      const whole = wholeNumber(value.bytes);
+      const likeliest = likeliestNumber(value.bytes);
+      return typeof likeliest === "bigint" ? numberPieces(whole, likeliest) : numberPieces(likeliest, whole);
+    }
+    case "LEN":
+      if (typeof value.content === "string") return [{ kind: "string", text: JSON.stringify(value.content) }];
+      return value.content instanceof Uint8Array ? [{ kind: "plain", text: `h'${toHex(value.content).replaceAll(" ", "")}'` }] : [];
+    case "GROUP":
+      return [];
+    default:
+      return value satisfies never;
+  }
+}
+
+/** What it is likeliest, and what else the same bits may be. */
+function numberPieces(likeliest: number | bigint, other: number | bigint): LinePiece[] {
+  const number: LinePiece = { kind: "number", text: String(likeliest) };
+  return String(other) === String(likeliest) ? [number] : [number, { kind: "punctuation", text: ` or ${other}` }];
+}
+
+/** int32 and int64 write what is below zero as 64 bits. */
+const signed = (value: bigint): bigint => BigInt.asIntN(64, value);
+
+function wholeNumber(bytes: Uint8Array): bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return bytes.length === 8 ? view.getBigUint64(0, true) : BigInt(view.getUint32(0, true));
+}
+
+/** Fixed widths are mostly fractions; what would be a tiny or a huge one is a whole number. */
+function likeliestNumber(bytes: Uint8Array): number | bigint {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const fraction = bytes.length === 8 ? view.getFloat64(0, true) : view.getFloat32(0, true);
+  const size = Math.abs(fraction);
+  if (size === 0 || (size >= 1e-9 && size < 1e15)) return bytes.length === 8 ? fraction : shortest(fraction);
+  return BigInt.asIntN(bytes.length * 8, wholeNumber(bytes));
+}
