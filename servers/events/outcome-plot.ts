@@ -23,8 +23,26 @@ const mostSteps = 4_000;
 const scanBudgetMs = 400;
 const eventsAtOnce = 20_000;
 
-/** Outcomes over time and acceptance by language and provider, with every step of the range. */
+/** So few days are drawn by a finer step. */
+const fewDays = 7;
+const finerRanges = ["1h", "24h", "7d"] as const satisfies readonly EventRange[];
+
+/**
+ * Outcomes over time and acceptance by language and provider, with every step of the range. All of a store that is younger
+ * than a shorter range is drawn with that range's steps.
+ */
 export async function outcomePlot(store: EventStore, range: EventRange, filter: EventFilter, now: number): Promise<OutcomePlot> {
+  const plot = await plotOfRange(store, range, filter, now);
+  if (range !== "all" || plot.total === 0 || plot.at.length >= fewDays || plot.sampled !== undefined) return plot;
+  for (const finer of finerRanges) {
+    const candidate = await plotOfRange(store, finer, filter, now);
+    // More than all of them: some came in between.
+    if (candidate.total >= plot.total && candidate.at.length < mostSteps) return candidate;
+  }
+  return plot;
+}
+
+async function plotOfRange(store: EventStore, range: EventRange, filter: EventFilter, now: number): Promise<OutcomePlot> {
   const { step, stepMs, spanMs } = ranges[range];
   const end = Math.floor(now / stepMs) * stepMs;
   const start = Number.isFinite(spanMs) ? end - spanMs + stepMs : undefined;

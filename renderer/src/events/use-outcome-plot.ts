@@ -1,14 +1,11 @@
 import { useEffect, useEffectEvent, useRef, useState } from "react";
-import { type EventFilter, type EventRange, eventsActions, type OutcomePlot } from "../../../contract/events.ts";
+import { type EventFilter, eventsActions, type OutcomePlot } from "../../../contract/events.ts";
 import { useControl } from "../control/client-context.tsx";
-import type { ControlClient } from "../control/control-client.ts";
 import type { ShownFilter } from "./event-filter.ts";
 
 const againMs = 1_000;
 /** Nothing came, but time passed. */
 const idleMs = 15_000;
-/** So few days are drawn by the hour. */
-const fewDays = 7;
 
 interface OutcomePlots {
   readonly plot: OutcomePlot | undefined;
@@ -33,7 +30,7 @@ export function useOutcomePlot(options: { readonly filter: ShownFilter; readonly
     const whole: EventFilter = { ...(device && { device_id: device }), ...(text && { text }) };
     const only: EventFilter = { ...whole, ...(language && { language }), ...(provider && { provider }) };
     const startedAt = performance.now();
-    const plot = await readPlot(client, range, only).catch(() => undefined);
+    const plot = await client.action(eventsActions, "events", "plot", { range, filter: only }).catch(() => undefined);
     const acceptance =
       language || provider ? await client.action(eventsActions, "events", "plot", { range, filter: whole }).catch(() => undefined) : plot;
     busyUntil.current = performance.now() + Math.max(againMs, 3 * (performance.now() - startedAt));
@@ -58,12 +55,4 @@ export function useOutcomePlot(options: { readonly filter: ShownFilter; readonly
     };
   }, [question, version, held]);
   return plots;
-}
-
-/** All of a store that is a few days old is drawn by the hour. */
-async function readPlot(client: ControlClient, range: EventRange, filter: EventFilter): Promise<OutcomePlot> {
-  const plot = await client.action(eventsActions, "events", "plot", { range, filter });
-  if (range !== "all" || plot.at.length >= fewDays || plot.total === 0) return plot;
-  const byHour = await client.action(eventsActions, "events", "plot", { range: "7d", filter });
-  return byHour.total === plot.total ? byHour : plot;
 }
