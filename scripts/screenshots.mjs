@@ -55,6 +55,26 @@ try {
   for (const service of ["MQTT", "Account", "Events"]) {
     await everywhere(dashboard, `${service.toLowerCase()}-live`, (page) => openService(page, service, "Live"));
   }
+  await everywhere(dashboard, "account-users", async (page) => {
+    await openService(page, "Account", "Users");
+    await page.getByRole("row").filter({ hasText: "api@example.com" }).first().click();
+  });
+  await everywhere(dashboard, "account-try", async (page) => {
+    await openService(page, "Account", "Try");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await delay(700);
+  });
+  await everywhere(dashboard, "account-sessions", async (page) => {
+    await openService(page, "Account", "Sessions");
+    await page.getByRole("row").nth(1).click();
+  });
+  await everywhere(dashboard, "mqtt-clients", async (page) => {
+    await openService(page, "MQTT", "Live");
+    await page
+      .getByRole("button", { name: /hall-a-controller/ })
+      .first()
+      .click();
+  });
   await everywhere(dashboard, "mqtt-try", async (page) => {
     await openService(page, "MQTT", "Try");
     await page.getByRole("textbox", { name: "Topic filter" }).fill("commands/#");
