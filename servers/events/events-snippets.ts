@@ -1,43 +1,11 @@
+import { exampleEvent } from "../../contract/example-event.ts";
 import type { Endpoint, Snippet } from "../../contract/service.ts";
-
-const example = {
-  device_id: "0b6f3c1e-5d0a-4a53-9a0e-1f6c2a7d9b10",
-  outcome: "accepted",
-  file_ext: ".ts",
-  language: "typescript",
-  prefix_length: 15,
-  trimmed_prefix_length: 13,
-  line_count: 210,
-  relative_position: 0.14,
-  after_cursor_ws: false,
-  last_char: ")",
-  last_nonws_char: ")",
-  indentation_level: 4,
-  completion_lines: 3,
-  completion_additions: 3,
-  completion_deletions: 0,
-  completion_source: "typing",
-  manually_triggered: false,
-  provider: "remote-a",
-  stage_index: 0,
-  cursor_target_distance: 0,
-  is_prefetched: false,
-  display_duration_ms: 1200,
-  time_since_last_edit_ms: 800,
-  typing_speed: 4.2,
-  recent_actions: ["IC", "IC", "DC"],
-  has_diagnostics: false,
-  treesitter_scope: "function",
-  edit_count: 18,
-  predicted_edit_ratio: 0.33,
-  completions_since_accept: 2,
-};
 
 /** Commands and lines to copy for the address where the service listens. */
 export function eventsSnippets(endpoints: readonly Endpoint[]): readonly Snippet[] {
   const url = endpoints[0]?.url ?? "http://127.0.0.1:8082";
   const base = url.replace(/\/events$/, "");
-  const json = JSON.stringify(example);
+  const json = JSON.stringify(exampleEvent);
   return [
     {
       label: "curl, POST an event",

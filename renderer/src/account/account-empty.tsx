@@ -1,9 +1,8 @@
-import { Button } from "@mantine/core";
-import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
 import { EmptyState } from "../components/empty-state.tsx";
 import { EmptyPage, FirstSteps } from "../components/first-steps.tsx";
 import { attempt } from "../components/notify.tsx";
+import { SampleTrafficButton } from "../components/sample-traffic-button.tsx";
 import { StartServiceButton } from "../components/start-service-button.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { accountOrigin, exampleCommand, sampleLogin } from "./account-origin.ts";
@@ -47,14 +46,7 @@ export function AccountEmpty({ service, sampling }: AccountEmptyProps) {
       ]}
       ways={
         running ? (
-          <Button
-            size="md"
-            variant={sampling ? "default" : "filled"}
-            leftSection={sampling ? <IconPlayerStop size={15} stroke={1.5} /> : <IconPlayerPlay size={15} stroke={1.5} />}
-            onClick={() => void toggleSample()}
-          >
-            {sampling ? "Stop sample traffic" : "Send sample traffic"}
-          </Button>
+          <SampleTrafficButton playing={sampling} onToggle={() => void toggleSample()} />
         ) : (
           <StartServiceButton id="account" service={service} title="Start Account" />
         )

@@ -1,11 +1,12 @@
 import { Button } from "@mantine/core";
-import { IconPlayerPlay, IconPlayerStop, IconSparkles } from "@tabler/icons-react";
+import { IconSparkles } from "@tabler/icons-react";
 import { eventsActions } from "../../../contract/events.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { EmptyState } from "../components/empty-state.tsx";
 import { EmptyPage, FirstSteps } from "../components/first-steps.tsx";
 import { Nothing } from "../components/nothing.tsx";
 import { attempt } from "../components/notify.tsx";
+import { SampleTrafficButton } from "../components/sample-traffic-button.tsx";
 import { StartServiceButton } from "../components/start-service-button.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCount, formatCountOf } from "../format/quantity.ts";
@@ -54,13 +55,11 @@ export function EventsEmpty({ service, sampling }: { readonly service: ServiceVi
             >
               {`Generate ${formatCount(usualSample.count)} sample events`}
             </Button>
-            <Button
-              size="md"
-              leftSection={sampling ? <IconPlayerStop size={15} stroke={1.5} /> : <IconPlayerPlay size={15} stroke={1.5} />}
-              onClick={() => void attempt(client.action(eventsActions, "events", sampling ? "sample.stop" : "sample.start"))}
-            >
-              {sampling ? "Stop sample traffic" : "Send sample traffic"}
-            </Button>
+            <SampleTrafficButton
+              playing={sampling}
+              primary={false}
+              onToggle={() => void attempt(client.action(eventsActions, "events", sampling ? "sample.stop" : "sample.start"))}
+            />
           </>
         ) : (
           <StartServiceButton id="events" service={service} title="Start Events" />

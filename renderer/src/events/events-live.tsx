@@ -1,5 +1,3 @@
-import { UnstyledButton } from "@mantine/core";
-import { IconArrowUp } from "@tabler/icons-react";
 import { useCallback, useRef, useState } from "react";
 import { type EventFormat, type EventJob, type EventRow, eventsActions } from "../../../contract/events.ts";
 import { useConfirm } from "../components/confirm.tsx";
@@ -10,10 +8,10 @@ import { useControl } from "../control/client-context.tsx";
 import { useRate } from "../control/use-rate.ts";
 import { useService } from "../control/use-services.ts";
 import { stampedName, startExport } from "../exports/start-export.ts";
-import { formatCount } from "../format/quantity.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
 import { ColumnMenu } from "../table/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import { NewRows } from "../table/new-rows.tsx";
 import { deletionQuestion } from "./deletion-question.ts";
 import { eventTableColumns } from "./event-columns.tsx";
 import { filterAt, isFiltering, noFilter, type ShownFilter } from "./event-filter.ts";
@@ -143,12 +141,7 @@ export function EventsLive() {
         onReport={setReport}
       />
       <div className={styles.list}>
-        {view.mode === "held" && view.arrived > 0 && running && (
-          <UnstyledButton className={styles.pill} onClick={follow}>
-            <IconArrowUp size={13} stroke={2} aria-hidden="true" />
-            {`${formatCount(view.arrived)} new`}
-          </UnstyledButton>
-        )}
+        {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
         {isGone ? (
           running ? null : (
             <EventsStopped service={service} kept={totals?.events} />

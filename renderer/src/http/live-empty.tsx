@@ -1,9 +1,8 @@
-import { Button } from "@mantine/core";
-import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
 import { httpActions } from "../../../contract/http.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { FirstSteps } from "../components/first-steps.tsx";
 import { attempt } from "../components/notify.tsx";
+import { SampleTrafficButton } from "../components/sample-traffic-button.tsx";
 import { StartServiceButton } from "../components/start-service-button.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { isPickedAtStart } from "../format/address.ts";
@@ -33,14 +32,10 @@ export function LiveEmpty({ service }: { readonly service: ServiceView | undefin
       ]}
       ways={
         running ? (
-          <Button
-            size="md"
-            variant={sample.running ? "default" : "filled"}
-            leftSection={sample.running ? <IconPlayerStop size={15} stroke={1.5} /> : <IconPlayerPlay size={15} stroke={1.5} />}
-            onClick={() => void attempt(client.action(httpActions, "http", sample.running ? "sample.stop" : "sample.start"))}
-          >
-            {sample.running ? "Stop sample traffic" : "Send sample traffic"}
-          </Button>
+          <SampleTrafficButton
+            playing={sample.running}
+            onToggle={() => void attempt(client.action(httpActions, "http", sample.running ? "sample.stop" : "sample.start"))}
+          />
         ) : (
           <StartServiceButton id="http" service={service} title="Start HTTP" />
         )

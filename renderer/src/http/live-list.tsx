@@ -1,5 +1,3 @@
-import { UnstyledButton } from "@mantine/core";
-import { IconArrowUp } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { ServiceId } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic.ts";
@@ -9,13 +7,14 @@ import { useRemembered } from "../components/use-remembered.ts";
 import { useSpace } from "../components/use-space.ts";
 import { useRate } from "../control/use-rate.ts";
 import { useService } from "../control/use-services.ts";
-import { formatCount, formatCountOf } from "../format/quantity.ts";
+import { formatCountOf } from "../format/quantity.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
 import { ExchangeInspector } from "../inspector/exchange-inspector.tsx";
 import type { Column } from "../table/column.ts";
 import { useColumnChoice } from "../table/column-choice.ts";
 import { ColumnMenu } from "../table/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import { NewRows } from "../table/new-rows.tsx";
 import { isFiltering, noFilter, type TrafficFilter } from "../table/traffic-filter.ts";
 import { useTrafficRows } from "../table/use-traffic-rows.ts";
 import styles from "./http-live.module.css";
@@ -103,12 +102,7 @@ export function LiveList({ id, columns, placeholder, origin, sampling, empty, ch
         columnMenu={<ColumnMenu all={columns} choice={choice} />}
       />
       <div className={styles.list}>
-        {view.mode === "scrolled" && view.arrived > 0 && (
-          <UnstyledButton className={styles.pill} onClick={follow}>
-            <IconArrowUp size={13} stroke={2} aria-hidden="true" />
-            {`${formatCount(view.arrived)} new`}
-          </UnstyledButton>
-        )}
+        {view.mode === "scrolled" && view.arrived > 0 && <NewRows count={view.arrived} onFollow={follow} />}
         {isEmpty && !isFiltering(view.filter) ? (
           empty
         ) : (

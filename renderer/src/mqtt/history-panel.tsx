@@ -1,11 +1,10 @@
-import { Button, UnstyledButton } from "@mantine/core";
-import { IconArrowUp } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
 import { useCallback, useMemo, useRef, useState } from "react";
 import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useRemembered } from "../components/use-remembered.ts";
-import { formatCount } from "../format/quantity.ts";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import { NewRows } from "../table/new-rows.tsx";
 import { comparedWith } from "./compared-with.ts";
 import { historyColumns } from "./history-columns.tsx";
 import { HistoryHead } from "./history-head.tsx";
@@ -73,12 +72,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
       />
       {showsPlot && !mixed && <ValuePlot messages={messages} view={payloadView} />}
       <div className={styles.list}>
-        {view.mode === "scrolled" && view.arrived > 0 && (
-          <UnstyledButton className={styles.pill} onClick={follow}>
-            <IconArrowUp size={13} stroke={2} aria-hidden="true" />
-            {`${formatCount(view.arrived)}${view.arrived >= 200 ? "+" : ""} new`}
-          </UnstyledButton>
-        )}
+        {view.mode === "scrolled" && view.arrived > 0 && <NewRows count={view.arrived} atLeast={view.arrived >= 200} onFollow={follow} />}
         <DataTable
           ref={table}
           label="Messages, newest first"

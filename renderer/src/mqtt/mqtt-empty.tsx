@@ -1,9 +1,10 @@
 import { Button } from "@mantine/core";
-import { IconPlayerPlay, IconPlayerStop, IconSend } from "@tabler/icons-react";
+import { IconSend } from "@tabler/icons-react";
 import { type MqttViews, mqttActions } from "../../../contract/mqtt.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { FirstSteps } from "../components/first-steps.tsx";
 import { attempt } from "../components/notify.tsx";
+import { SampleTrafficButton } from "../components/sample-traffic-button.tsx";
 import { StartServiceButton } from "../components/start-service-button.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { brokerAddress } from "./broker-address.ts";
@@ -56,14 +57,11 @@ export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
       ways={
         running ? (
           <>
-            <Button
-              size="md"
-              variant={isDemo ? "default" : "filled"}
-              leftSection={isDemo ? <IconPlayerStop size={15} stroke={1.5} /> : <IconPlayerPlay size={15} stroke={1.5} />}
-              onClick={() => void toggleDemo()}
-            >
-              {isDemo ? "Stop the demo publisher" : "Start the demo publisher"}
-            </Button>
+            <SampleTrafficButton
+              playing={isDemo}
+              words={{ start: "Start the demo publisher", stop: "Stop the demo publisher" }}
+              onToggle={() => void toggleDemo()}
+            />
             <Button size="md" leftSection={<IconSend size={15} stroke={1.5} />} onClick={onPublish}>
               Publish a message…
             </Button>
