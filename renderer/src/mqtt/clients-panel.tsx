@@ -37,7 +37,7 @@ export function ClientsPanel({ page, sessions, chosenId, onChoose }: ClientsPane
   const rates = useClientRates(page);
   const chosen = useChosenClient(chosenId, shown);
   return (
-    <section className={styles.panel} aria-label="Clients" data-open={chosen !== undefined || undefined}>
+    <section className={styles.panel} aria-label="Clients" data-open={chosen ? true : undefined}>
       <div className={styles.head}>
         <h2 className={styles.title}>Clients</h2>
         <span className={styles.caption}>{formatCount(text === "" ? Math.max(sessions, shown.matching) : shown.matching)}</span>

@@ -38,8 +38,12 @@ export function CompareMenu({ message, other, view, onCompare }: CompareMenuProp
   return (
     <Menu position="bottom-end" width={340} onOpen={() => void read([])}>
       <Menu.Target>
-        <UnstyledButton className={styles.compared} title="Compare with another message of the topic">
-          {other ? `vs ${clockTime(other.at)}` : "vs …"}
+        <UnstyledButton
+          className={styles.compared}
+          aria-label={`vs ${other ? clockTime(other.at) : "…"}`}
+          title="Compare with another message of the topic"
+        >
+          vs <span className={styles.when}>{other ? clockTime(other.at) : "…"}</span>
           <IconChevronDown size={11} stroke={1.5} aria-hidden="true" />
         </UnstyledButton>
       </Menu.Target>

@@ -21,6 +21,8 @@ interface TopicPanelProps {
 
 export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, onScope, onClearRetained }: TopicPanelProps) {
   const wildcard = hasWildcard(filter.trim()) && isTopicFilter(filter.trim()) ? filter.trim() : undefined;
+  const { topics = 0, missingInTree = 0 } = figures ?? {};
+  const isFull = missingInTree > 0;
   return (
     <section className={styles.panel} aria-label="Topics">
       <form
@@ -36,7 +38,7 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
         branches={branches}
         tree={tree}
         chosen={scope.topic}
-        isFull={(figures?.missingInTree ?? 0) > 0}
+        isFull={isFull}
         onScope={onScope}
         onFilter={onFilter}
         onClearRetained={onClearRetained}
@@ -44,12 +46,12 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
       <div className={styles.foot}>
         {tree.filter === "" ? (
           <span>
-            {figures && formatCountOf(figures.topics, "topic")}
-            {figures?.missingInTree === 0 && ` · ${formatCount(figures.retained)} retained`}
+            {figures && formatCountOf(topics, "topic")}
+            {figures && !isFull && ` · ${formatCount(figures.retained)} retained`}
           </span>
         ) : (
           <>
-            <span>{`${formatCount(tree.matching)} of ${formatCountOf(figures?.topics ?? 0, "topic")}`}</span>
+            <span>{`${formatCount(tree.matching)} of ${isFull ? formatCount(topics) : formatCountOf(topics, "topic")}`}</span>
             {wildcard && (
               <Button size="compact-xs" variant="subtle" onClick={() => onScope({ topic: wildcard, below: false })}>
                 Their messages
@@ -57,13 +59,13 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
             )}
           </>
         )}
-        {figures && figures.missingInTree > 0 && (
+        {isFull && (
           <a
             className={styles.full}
             href={hashOf(servicePage("mqtt", "config"))}
-            title={`The tree is full: ${formatCountOf(figures.missingInTree, "message")} on further topics are not shown in it; they were delivered, and the history has them. How many topics fit is set in Config: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
+            title={`The tree is full: ${formatCountOf(missingInTree, "message")} on further topics are not shown in it; they were delivered, and the history has them. How many topics fit is set in Config: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
           >
-            {`full, ${formatCount(figures.missingInTree)} not shown`}
+            {tree.filter === "" ? `full, ${formatCount(missingInTree)} not shown` : "full"}
           </a>
         )}
       </div>
