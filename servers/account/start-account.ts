@@ -46,7 +46,11 @@ export async function startAccount(
 
   const passwords = createPasswords({ costExponent: config.scryptCost });
   const cache = createBasicCache({ lastsMs: config.basicCacheSeconds * 1_000 });
-  const limits = createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 });
+  const limits = createFailureLimits({
+    failures: config.loginFailures,
+    windowMs: config.loginWindowSeconds * 1_000,
+    onFailure: () => show.count("failed"),
+  });
   async function resetData(): Promise<void> {
     putSampleData(store, await passwords.hash(sampleUser.password));
     cache.forgetAll();
@@ -86,7 +90,7 @@ export async function startAccount(
       limits,
       failures: config.loginFailures,
       failedLoginAnswers200: config.failedLoginAnswers200,
-      count: show.count,
+      onLogin: () => show.count("login"),
     }),
     ...billingRoutes(store.billing),
     ...dnsRoutes(store.zones, now),

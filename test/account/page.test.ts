@@ -205,6 +205,11 @@ it("[AC-49] a session whose last token is over is expired, by the user's clock, 
   // Who has not brought the code in time waits no longer.
   const half = await send(`${url}/login`, "POST", { username: "mfa@example.com", password });
   expect((await states())[0]).toBe("waiting for code 1");
+  // In the list as in the inspector.
+  expect([(await act("user.list", { text: "mfa@" })).users[0], await act("user.read", { id: 3 })]).toMatchObject([
+    { liveSessions: 0 },
+    { liveSessions: 0 },
+  ]);
   await act("token.expire", { id: claimsOf(half.json.mfa.token).jti });
   expect((await states())[0]).toBe("expired 0");
 });
@@ -272,7 +277,7 @@ it("[AC-52] sample traffic runs until stopped, and stops by itself where its log
 });
 
 it("[AC-53] views tell totals, users, sessions, tokens and limits, bounded whatever their number", async () => {
-  const { url, view } = await startAccount({ loginFailures: 1_000 });
+  const { url, act, view } = await startAccount({ loginFailures: 1_000 });
   await view("users", ({ users }) => users.length === 4);
   await Promise.all(Array.from({ length: 60 }, () => login(url)));
   const tokens = await view("tokens", ({ matching }) => matching === 120);
@@ -287,4 +292,8 @@ it("[AC-53] views tell totals, users, sessions, tokens and limits, bounded whate
   ]);
   const totals = await view("totals", ({ failedLogins }) => failedLogins === 1);
   expect(totals).toMatchObject({ users: 4, liveSessions: 60, liveTokens: 120, logins: 60 });
+  // Whatever the limit counts has failed, Basic's too; a login is done with its second factor.
+  await ask(`${url}/details`, { headers: basic(email, "x") });
+  await act("try", { username: "mfa@example.com", password, code: (await act("totp.code", { id: 3 }))?.code ?? "" });
+  await view("totals", ({ failedLogins, logins }) => failedLogins === 2 && logins === 61);
 });

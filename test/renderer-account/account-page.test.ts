@@ -9,7 +9,7 @@ import { refusalWords } from "../../renderer/src/account/refusal-words.ts";
 import { languages, tryCommands } from "../../renderer/src/account/try-commands.ts";
 import { firstDraft, triedParams } from "../../renderer/src/account/try-draft.ts";
 import { changesOf, contactOrder, draftOf, isEmail } from "../../renderer/src/account/user-draft.ts";
-import { apiTime, timeLeft, wallTime } from "../../renderer/src/account/wall-time.ts";
+import { apiTime, timeLeft, wallTime, wallTimeMs } from "../../renderer/src/account/wall-time.ts";
 import { noFilter, trafficMatcher } from "../../renderer/src/table/traffic-filter.ts";
 
 const contact = Object.fromEntries(contactFields.map((name) => [name, ""])) as AccountUserDetails["contact"];
@@ -38,6 +38,7 @@ describe("times of the account page", () => {
     ]);
     const local = new Date(1_483_100_668_000);
     expect(wallTime(1_483_100_668_000)).toContain(String(local.getHours()).padStart(2, "0"));
+    expect(wallTimeMs(1_483_100_668_007)).toBe(`${wallTime(1_483_100_668_000)}.007`);
   });
 
   it("counts a token's time down in two units", () => {

@@ -5,18 +5,18 @@ import { isoTime } from "../format/time.ts";
 import type { Column } from "../table/column.ts";
 import styles from "./account.module.css";
 import { StateMark } from "./state-mark.tsx";
-import { wallTime } from "./wall-time.ts";
+import { wallTimeMs } from "./wall-time.ts";
 
 export const sessionColumns: readonly Column<AccountSession>[] = [
   {
     id: "started",
     title: "Began",
-    widest: "0000-00-00 00:00:00",
+    widest: "0000-00-00 00:00:00.000",
     face: "mono",
     rank: 2,
     cell: ({ startedAt }) => (
       <span className={styles.softMono} title={isoTime(startedAt)}>
-        {wallTime(startedAt)}
+        {wallTimeMs(startedAt)}
       </span>
     ),
   },

@@ -19,7 +19,7 @@ import { ClockControl } from "./clock-control.tsx";
 import { StateMark } from "./state-mark.tsx";
 import { TokenCard } from "./token-card.tsx";
 import styles from "./user-inspector.module.css";
-import { wallTime } from "./wall-time.ts";
+import { wallTimeMs } from "./wall-time.ts";
 
 interface SessionInspectorProps {
   readonly session: AccountSession;
@@ -89,7 +89,7 @@ export function SessionInspector({ session, told, revision, onClose }: SessionIn
         <section className={styles.section} aria-label="Session">
           <dl className={styles.known}>
             <dt>Began</dt>
-            <dd title={isoTime(session.startedAt)}>{wallTime(session.startedAt)}</dd>
+            <dd title={isoTime(session.startedAt)}>{wallTimeMs(session.startedAt)}</dd>
             <dt>Client</dt>
             <dd>{`${session.client || "not told"} at ${session.address}`}</dd>
             <dt>Id</dt>

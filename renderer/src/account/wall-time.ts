@@ -7,6 +7,9 @@ export function wallTime(at: number): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
+/** The same to the millisecond: "2026-11-21 14:32:09.649". */
+export const wallTimeMs = (at: number): string => `${wallTime(at)}.${String(new Date(at).getMilliseconds()).padStart(3, "0")}`;
+
 /** "2016-12-30 12:24:28", as the API tells it: in UTC, by the user's own clock. Undefined where it is empty. */
 export function apiTime(text: string): number | undefined {
   const at = Date.parse(`${text.replace(" ", "T")}Z`);

@@ -51,8 +51,10 @@ export function createFailureLimits(options: {
   readonly failures: number;
   readonly windowMs: number;
   readonly now?: () => number;
+  /** One failed, or was refused since too many had. */
+  readonly onFailure?: () => void;
 }): FailureLimits {
-  const { failures: limit, windowMs, now = () => performance.now() } = options;
+  const { failures: limit, windowMs, now = () => performance.now(), onFailure } = options;
   const addresses = new Map<string, Failures>();
   const accounts = new Map<string, Failures>();
   /** In the order in which they came. */
@@ -96,6 +98,7 @@ export function createFailureLimits(options: {
     if (parts.some(({ times }) => times.length >= limit)) {
       const told = decision(parts);
       tidy(kept);
+      onFailure?.();
       return { ...told, refused: true };
     }
     if (parts.some(({ times, underWay }) => times.length + underWay >= limit)) {
@@ -124,6 +127,7 @@ export function createFailureLimits(options: {
             map.delete(key);
             map.set(key, part);
           }
+          onFailure?.();
         }),
       succeeded: (forgive) =>
         settle(() => {

@@ -2,7 +2,7 @@ import type { Response } from "express";
 import type { Authenticator } from "../access/authenticator.ts";
 import { LimitedRefusal } from "../access/credential-check.ts";
 import type { FailureDecision, FailureLimits } from "../access/failure-limits.ts";
-import { type Logins, totpMethod } from "../access/logins.ts";
+import { type LoginAnswer, type Logins, totpMethod } from "../access/logins.ts";
 import type { ApiRoute, Call } from "./api-route.ts";
 import { Refusal } from "./refusal.ts";
 import { type Fields, textField } from "./request-fields.ts";
@@ -13,13 +13,14 @@ export interface LoginRoutesOptions {
   readonly limits: Pick<FailureLimits, "standing">;
   readonly failures: number;
   readonly failedLoginAnswers200: boolean;
-  readonly count: (kind: "login" | "failed") => void;
+  /** Somebody has logged in. */
+  readonly onLogin: () => void;
 }
 
 const success = { success: true };
 
 export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
-  const { logins, authenticator, limits, failures, failedLoginAnswers200, count } = options;
+  const { logins, authenticator, limits, failures, failedLoginAnswers200, onLogin } = options;
 
   function tellLimit(response: Response, { remaining, resetSeconds }: FailureDecision): void {
     response.setHeader("X-RateLimit-Limit", String(failures));
@@ -28,17 +29,19 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
   }
 
   /** Every answer tells the limit, and a refusal may be a 200. */
-  async function limited<Answer>(call: Call, login: () => Promise<{ answer: Answer; decision: FailureDecision }>): Promise<Answer> {
+  async function limited<Answer extends LoginAnswer>(
+    call: Call,
+    login: () => Promise<{ answer: Answer; decision: FailureDecision }>,
+  ): Promise<Answer> {
     // Of an answer that comes before any attempt: to a body that cannot be read, to a token that is none.
     tellLimit(call.response, limits.standing(call.client.address));
     try {
       const { answer, decision } = await login();
       tellLimit(call.response, decision);
-      count("login");
+      if (answer.token !== null) onLogin();
       return answer;
     } catch (error) {
       if (!(error instanceof LimitedRefusal)) throw error;
-      count("failed");
       tellLimit(call.response, error.decision);
       if (failedLoginAnswers200 && error.status === 401) throw new Refusal(200, error.errors, { user: error.user });
       throw error;

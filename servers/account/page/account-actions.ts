@@ -40,8 +40,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   const details = (id: number): AccountUserDetails => shownUserDetails(listed(user(id)));
 
   function listed(found: User): ListedUser {
-    const live_sessions = sessions.list({ user: found.id, live: true, offset: 0, limit: 1 }, now()).matching;
-    return { ...found, live_sessions, zones: store.zones.ofUser(found.id).length };
+    return { ...found, live_sessions: sessions.liveSessions(now(), found.id), zones: store.zones.ofUser(found.id).length };
   }
 
   function changed(id: number): AccountUserDetails {

@@ -56,7 +56,8 @@ export interface SessionsTable {
   end(id: string, why: string): boolean;
   endAll(userId: number, why: string): void;
   list(query: SessionQuery, now: number): { readonly sessions: readonly Session[]; readonly matching: number };
-  liveSessions(now: number): number;
+  /** Of one user, or of all. */
+  liveSessions(now: number, userId?: number): number;
 
   addToken(token: StoredToken): void;
   token(id: string): StoredToken | undefined;
@@ -102,6 +103,9 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   );
   const listed = database.prepare(`SELECT count(*) ${sessionsWhere}`).pluck();
   const liveSessions = database.prepare(`SELECT count(*) FROM sessions JOIN users ON users.id = user_id WHERE ${isLiveSession}`).pluck();
+  const liveSessionsOf = database
+    .prepare(`SELECT count(*) FROM sessions JOIN users ON users.id = user_id WHERE ${isLiveSession} AND user_id = ?`)
+    .pluck();
 
   const insertToken = database.prepare(
     "INSERT INTO tokens (id, session_id, user_id, kind, state, issued_at, expires_at, claims) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -181,7 +185,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       const sessions = (list.all(now, ...filter, limit, offset) as Session[]).map(shown);
       return { sessions, matching: listed.get(...filter) as number };
     },
-    liveSessions: (now) => liveSessions.get(now) as number,
+    liveSessions: (now, userId) => (userId === undefined ? liveSessions.get(now) : liveSessionsOf.get(now, userId)) as number,
 
     addToken: ({ id, session_id, user_id, kind, state, issued_at, expires_at, claims }) =>
       void insertToken.run(id, session_id, user_id, kind, state, issued_at, expires_at, claims),
