@@ -1,3 +1,5 @@
+import path from "node:path";
+import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import type { AccountToken } from "../../contract/account.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
@@ -296,4 +298,17 @@ it("[AC-53] views tell totals, users, sessions, tokens and limits, bounded whate
   await ask(`${url}/details`, { headers: basic(email, "x") });
   await act("try", { username: "mfa@example.com", password, code: (await act("totp.code", { id: 3 }))?.code ?? "" });
   await view("totals", ({ failedLogins, logins }) => failedLogins === 2 && logins === 61);
+});
+
+it("[AC-53] what the views count is found by an index, also in a file that was made without it", async () => {
+  const service = await startAccount();
+  await service.stop();
+  const file = path.join(service.dataDir, "account.db");
+  const made = new Sqlite(file);
+  made.exec("DROP INDEX live_tokens");
+  made.close();
+  await (await startAccount({}, service)).stop();
+  const again = new Sqlite(file, { readonly: true });
+  expect(again.prepare("SELECT sql FROM sqlite_master WHERE name = 'live_tokens'").pluck().get()).toContain("WHERE state = 'live'");
+  again.close();
 });

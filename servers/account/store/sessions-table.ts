@@ -130,11 +130,6 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     if (found) read.set(id, found);
     return found;
   }
-  const tokensWhere =
-    "FROM tokens JOIN users ON users.id = tokens.user_id WHERE (? IS NULL OR tokens.user_id = ?) AND (? IS NULL OR session_id = ?) " +
-    `AND (? IS NULL OR kind = ?) AND (? = 0 OR (${live}))`;
-  const tokens = database.prepare(`SELECT tokens.*, users.email, users.clock_shift_s ${tokensWhere} ORDER BY number DESC LIMIT ? OFFSET ?`);
-  const tokensListed = database.prepare(`SELECT count(*) ${tokensWhere}`).pluck();
   const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
   const pruneTokens = database.prepare(
     "DELETE FROM tokens WHERE expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000",
@@ -199,9 +194,22 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       }),
     ),
     expireToken: changing((id: string, at: number) => expire.run(at, id, at).changes === 1),
-    tokens({ user = null, session = null, kind = null, live: onlyLive, offset, limit }: Nullable<TokenQuery>, now) {
-      const filter = [user, user, session, session, kind, kind, onlyLive ? 1 : 0, now];
-      return { tokens: tokens.all(...filter, limit, offset) as ListedToken[], matching: tokensListed.get(...filter) as number };
+    tokens({ user, session, kind, live: onlyLive, offset, limit }, now) {
+      // Only what is asked for, so that an index serves it.
+      const asked = [
+        ["tokens.user_id = ?", user],
+        ["session_id = ?", session],
+        ["kind = ?", kind],
+        [live, onlyLive ? now : undefined],
+      ].filter(([, value]) => value !== undefined);
+      const where = asked.length === 0 ? "" : `WHERE ${asked.map(([condition]) => condition).join(" AND ")}`;
+      const values = asked.map(([, value]) => value);
+      const withUsers = "FROM tokens JOIN users ON users.id = tokens.user_id";
+      const count = database.prepare(`SELECT count(*) ${onlyLive ? withUsers : "FROM tokens"} ${where}`).pluck();
+      const list = database.prepare(
+        `SELECT tokens.*, users.email, users.clock_shift_s ${withUsers} ${where} ORDER BY number DESC LIMIT ? OFFSET ?`,
+      );
+      return { tokens: list.all(...values, limit, offset) as ListedToken[], matching: count.get(...values) as number };
     },
     liveTokens: (now) => liveTokens.get(now) as number,
     trim: changing((sessionId: string, most: number) => void trim.run(sessionId, sessionId, most)),
