@@ -256,6 +256,8 @@ export const theme = createTheme({
           borderColor: "var(--bl-line-strong)",
           color: "var(--bl-text-2)",
           fontFamily: "inherit",
+          whiteSpace: "nowrap",
+          flexShrink: 0,
         },
       },
     }),

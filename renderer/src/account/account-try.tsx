@@ -17,6 +17,7 @@ import { TryForm } from "./try-form.tsx";
 
 interface Sent {
   readonly tried: Tried;
+  readonly username: string;
   /** What was sent, to tell a form that changed since. */
   readonly params: string;
 }
@@ -30,6 +31,11 @@ export function AccountTry() {
   const [code, setCode] = useState("");
   const [state, setState] = useState<TryState<Sent>>({ state: "untried" });
   const running = service?.status.state === "running";
+  /** A code is one user's. */
+  const change = (next: (known: TryDraft) => TryDraft) => {
+    if (next(draft).username !== draft.username) setCode("");
+    setDraft(next);
+  };
 
   const send = async () => {
     if (!running || state.state === "sending") return;
@@ -37,7 +43,7 @@ export function AccountTry() {
     const params = triedParams(draft, password, code);
     try {
       const tried = await client.action(accountActions, "account", "try", params);
-      setState({ state: "answered", answer: { tried, params: JSON.stringify(params) } });
+      setState({ state: "answered", answer: { tried, username: params.username, params: JSON.stringify(params) } });
     } catch (error) {
       setState({ state: "failed", failure: failureOf(error) });
     }
@@ -53,13 +59,14 @@ export function AccountTry() {
         if (found) setCode(found.code);
       })(),
     );
-  const codeNeeded = code !== "" || (state.state === "answered" && state.answer.tried.codeNeeded);
+  const answer = state.state === "answered" ? state.answer : undefined;
+  const codeNeeded = code !== "" || (answer?.tried.codeNeeded === true && answer.username === draft.username.trim());
   return (
     <section className={styles.try} aria-label="Try a login and a call">
       <div className={styles.question}>
         <TryForm
           draft={draft}
-          onDraft={setDraft}
+          onDraft={change}
           password={password}
           onPassword={setPassword}
           code={code}
