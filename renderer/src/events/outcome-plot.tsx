@@ -1,7 +1,7 @@
-import { useEffect, useRef } from "react";
+import { useMemo } from "react";
 import uPlot from "uplot";
-import { useTokens } from "../components/use-tokens.ts";
 import { formatCount } from "../format/quantity.ts";
+import { labelFits, plotAxis, plotFrame, usePlot } from "../plot/use-plot.ts";
 import type { Tokens } from "../theme.ts";
 import { barLabel, labelledBars, type OutcomeBars, outcomeToken, stackedBars } from "./outcome-bars.ts";
 import styles from "./plots-band.module.css";
@@ -17,68 +17,24 @@ const widestBarPx = 36;
 const labelPx = 74;
 const leastTop = 4;
 
-/** Rebuilt when the scheme or the series change; else only given new data. */
 export function OutcomePlotView({ bars, label, onBar }: OutcomePlotViewProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>(null);
-  const told = useRef({ onBar, bars });
-  const tokens = useTokens();
-  const colorKey = bars.series
-    .map(({ outcome }) => outcomeToken(outcome))
-    .reverse()
-    .join();
-  useEffect(() => {
-    told.current = { onBar, bars };
-  }, [onBar, bars]);
-
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const made = new uPlot(
-      options(element, tokens, colorKey.split(",").filter(Boolean) as (keyof Tokens)[], () => told.current),
-      [[]],
-      element,
-    );
-    plot.current = made;
-    const resize = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: element.clientHeight }));
-    resize.observe(element);
-    return () => {
-      resize.disconnect();
-      plot.current = null;
-      made.destroy();
-    };
-  }, [tokens, colorKey]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was just rebuilt needs its data again.
-  useEffect(() => {
-    told.current.bars = bars;
-    plot.current?.setData(stackedBars(bars) as uPlot.AlignedData);
-  }, [bars, tokens, colorKey]);
-
+  const data = useMemo(() => stackedBars(bars) as uPlot.AlignedData, [bars]);
+  const box = usePlot({ data, shown: { bars, onBar }, optionsOf, rebuildKey: colorsOf(bars).join() });
   return <div className={styles.plot} ref={box} role="img" aria-label={label} />;
 }
 
-interface Told {
-  readonly onBar: (index: number | undefined) => void;
-  bars: OutcomeBars;
-}
+type Shown = Pick<OutcomePlotViewProps, "bars" | "onBar">;
 
-function options(element: HTMLElement, tokens: Tokens, colors: readonly (keyof Tokens)[], told: () => Told): uPlot.Options {
-  const axis: uPlot.Axis = {
-    stroke: tokens["--bl-text-3"] ?? "",
-    font: "11px Inter",
-    grid: { stroke: tokens["--bl-line"] ?? "", width: 1 },
-    ticks: { show: false },
-  };
+const colorsOf = (bars: OutcomeBars) => bars.series.map(({ outcome }) => outcomeToken(outcome)).reverse();
+
+function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "width" | "height"> {
+  const axis = plotAxis(tokens);
+  const colors = colorsOf(shown().bars);
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
     padding: [8, 8, 0, 0],
-    legend: { show: false },
-    cursor: { points: { show: false }, drag: { setScale: false, x: false, y: false }, y: false },
-    hooks: { setCursor: [(plot) => told().onBar(plot.cursor.idx ?? undefined)] },
+    ...plotFrame((index) => shown().onBar(index)),
     scales: {
-      x: { time: false, range: () => [-0.5, Math.max(0.5, told().bars.at.length - 0.5)] },
+      x: { time: false, range: () => [-0.5, Math.max(0.5, shown().bars.at.length - 0.5)] },
       y: { range: (_plot, _least, top) => [0, Math.max(leastTop, top * 1.06)] },
     },
     axes: [
@@ -87,11 +43,11 @@ function options(element: HTMLElement, tokens: Tokens, colors: readonly (keyof T
         grid: { show: false },
         size: 20,
         gap: 4,
-        splits: (plot) => labelledBars(told().bars, Math.max(2, Math.floor(plot.bbox.width / devicePixelRatio / labelPx))),
+        splits: (plot) => labelledBars(shown().bars, Math.max(2, Math.floor(plot.bbox.width / devicePixelRatio / labelPx))),
         values: (plot, splits) => {
-          const { at, step } = told().bars;
-          const fits = (index: number) => plot.valToPos(index, "x") < plot.bbox.width / devicePixelRatio - (step === "hour" ? 34 : 14);
-          return splits.map((index) => (fits(index) ? barLabel(at[index] ?? 0, step) : ""));
+          const { at, step } = shown().bars;
+          const halfLabelPx = step === "hour" ? 34 : 14;
+          return splits.map((index) => (labelFits(plot, index, halfLabelPx) ? barLabel(at[index] ?? 0, step) : ""));
         },
       },
       {

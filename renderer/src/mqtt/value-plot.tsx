@@ -1,11 +1,12 @@
 import { Menu, UnstyledButton } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
-import { useEffect, useMemo, useRef, useState } from "react";
-import uPlot from "uplot";
+import { useMemo, useState } from "react";
+import type uPlot from "uplot";
 import type { MqttMessageSummary } from "../../../contract/mqtt-message.ts";
-import { useTokens, withAlpha } from "../components/use-tokens.ts";
+import { withAlpha } from "../components/use-tokens.ts";
 import { formatCountOf } from "../format/quantity.ts";
 import { clockSeconds, clockTime } from "../format/time.ts";
+import { labelFits, plotAxis, plotFrame, usePlot } from "../plot/use-plot.ts";
 import type { Tokens } from "../theme.ts";
 import { wholePayload } from "./numeric-fields.ts";
 import type { PayloadView } from "./payload-lines.ts";
@@ -68,52 +69,17 @@ interface PlotCanvasProps {
   readonly onPoint: (index: number | undefined) => void;
 }
 
-/** Rebuilt when the scheme changes; else only given new data. */
 function PlotCanvas({ series, onPoint }: PlotCanvasProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot>(null);
-  const gaps = useRef(series.gaps);
-  const tokens = useTokens();
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const made = new uPlot(options(element, tokens, gaps, onPoint), [[], []], element);
-    plot.current = made;
-    const resize = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: element.clientHeight }));
-    resize.observe(element);
-    return () => {
-      resize.disconnect();
-      plot.current = null;
-      made.destroy();
-    };
-  }, [tokens, onPoint]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was just rebuilt needs its data again.
-  useEffect(() => {
-    gaps.current = series.gaps;
-    plot.current?.setData([[...series.at], [...series.values]]);
-  }, [series, tokens, onPoint]);
+  const data = useMemo<uPlot.AlignedData>(() => [[...series.at], [...series.values]], [series]);
+  const box = usePlot({ data, shown: { series, onPoint }, optionsOf });
   return <div className={styles.plot} ref={box} role="img" aria-label={`Plot of ${nameOf(series.field ?? "")} over time`} />;
 }
 
-function options(
-  element: HTMLElement,
-  tokens: Tokens,
-  gaps: { readonly current: readonly number[] },
-  onPoint: (index: number | undefined) => void,
-): uPlot.Options {
-  const axis: uPlot.Axis = {
-    stroke: tokens["--bl-text-3"] ?? "",
-    font: "11px Inter",
-    grid: { stroke: tokens["--bl-line"] ?? "", width: 1 },
-    ticks: { show: false },
-  };
+function optionsOf(shown: () => PlotCanvasProps, tokens: Tokens): Omit<uPlot.Options, "width" | "height"> {
+  const axis = plotAxis(tokens);
   return {
-    width: element.clientWidth,
-    height: element.clientHeight,
     padding: [6, 0, 0, 0],
-    legend: { show: false },
-    cursor: { points: { size: 6 }, drag: { setScale: false, x: false, y: false }, y: false },
-    hooks: { setCursor: [(plot) => onPoint(plot.cursor.idx ?? undefined)] },
+    ...plotFrame((index) => shown().onPoint(index), { size: 6 }),
     scales: { x: { range: (_plot, first, last) => (first === last ? [first - 1, last + 1] : [first, last]) }, y: { range: roomAround } },
     axes: [
       {
@@ -122,10 +88,7 @@ function options(
         size: 20,
         gap: 4,
         space: 110,
-        values: (plot, splits) => {
-          const rightEdge = plot.bbox.width / devicePixelRatio - 24;
-          return splits.map((second) => (plot.valToPos(second, "x") < rightEdge ? clockSeconds(second * 1_000) : ""));
-        },
+        values: (plot, splits) => splits.map((second) => (labelFits(plot, second, 24) ? clockSeconds(second * 1_000) : "")),
       },
       {
         ...axis,
@@ -142,10 +105,10 @@ function options(
         fill: withAlpha(tokens["--bl-s1"], fillAlpha),
         // Where nothing came there is no line.
         gaps: (plot, _series, _first, _last, known) => {
-          for (const index of gaps.current) known.push([pixelOf(plot, index - 1), pixelOf(plot, index)]);
+          for (const index of shown().series.gaps) known.push([pixelOf(plot, index - 1), pixelOf(plot, index)]);
           return known;
         },
-        points: { show: true, filter: (plot) => pointsShown(plot, gaps.current), size: 5, fill: tokens["--bl-s1"] ?? "" },
+        points: { show: true, filter: (plot) => pointsShown(plot, shown().series.gaps), size: 5, fill: tokens["--bl-s1"] ?? "" },
       },
     ],
   };
