@@ -1,6 +1,7 @@
 import type { AckPacket } from "../codec/packet.ts";
 import { PacketError } from "../codec/packet-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
+import { acknowledge } from "./acknowledge.ts";
 import type { Connection } from "./connection.ts";
 import type { Session } from "./session.ts";
 
@@ -15,7 +16,7 @@ export function handleAck(connection: Connection, packet: AckPacket): void {
     connection.sendAck("pubcomp", packetId, known ? 0 : reasonCode.packetIdentifierNotFound);
     return;
   }
-  const result = session.acknowledged(type, packetId, reason);
+  const result = acknowledge(session, type, packetId, reason);
   if (result === "unexpected") throw new PacketError(reasonCode.protocolError, `${type.toUpperCase()} does not fit what was sent.`);
   if (type !== "pubrec") return;
   // §4.3.3: an error in the PUBREC ends the exchange.

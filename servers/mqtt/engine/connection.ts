@@ -6,6 +6,7 @@ import { type ReasonCode, reasonCode } from "../codec/reason-code.ts";
 import type { AuthExchange, Identity } from "./access.ts";
 import { handleAck } from "./ack-flow.ts";
 import { handleAuth, handleConnect, refuseConnect } from "./connect-flow.ts";
+import { handleDisconnect } from "./disconnect-flow.ts";
 import type { Engine } from "./engine.ts";
 import type { Message } from "./message.ts";
 import { Output, type Transport } from "./output.ts";
@@ -207,7 +208,7 @@ export class Connection {
         handleConnect(this, packet);
         return;
       case "disconnect":
-        this.clientDisconnects(packet.reason, packet.properties?.sessionExpiryInterval);
+        handleDisconnect(this, packet);
         return;
       case "auth":
         handleAuth(this, packet);
@@ -220,21 +221,6 @@ export class Connection {
       default:
         packet satisfies never;
     }
-  }
-
-  private clientDisconnects(reason: number, expirySeconds: number | undefined): void {
-    const { session } = this;
-    if (session && expirySeconds !== undefined) {
-      // §3.14.2.2.2
-      if (session.expirySeconds === 0 && expirySeconds > 0) {
-        throw new PacketError(reasonCode.protocolError, "The session expiry was 0 and cannot be set now.");
-      }
-      this.engine.setExpiry(session, expirySeconds);
-    }
-    // [MQTT-3.14.4-3]: the will is gone, unless the client asks for it with 0x04 or reports an error.
-    const withWill = reason !== reasonCode.success;
-    if (session && !withWill) session.will = undefined;
-    this.close(reason === 0 ? "disconnected" : `disconnected, reason 0x${reason.toString(16)}`);
   }
 
   /** PUBLISH to the client. */

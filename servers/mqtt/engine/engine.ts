@@ -1,5 +1,5 @@
 import { reasonCode } from "../codec/reason-code.ts";
-import { isReservedTopic, isSystemTopic, parseSharedFilter } from "../codec/topic.ts";
+import { isSystemTopic } from "../codec/topic.ts";
 import type { Access } from "./access.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import { Connection, type ConnectionOrigin } from "./connection.ts";
@@ -8,19 +8,20 @@ import type { EngineLimits } from "./engine-limits.ts";
 import type { EngineLog, EngineObserver, EngineOptions } from "./engine-options.ts";
 import { Figures } from "./figures.ts";
 import { FlushScheduler } from "./flush-scheduler.ts";
-import { Message } from "./message.ts";
+import type { Message } from "./message.ts";
 import type { MessageBus } from "./message-bus.ts";
 import { restoreSession } from "./move-session.ts";
 import type { Transport } from "./output.ts";
 import type { PendingWill } from "./pending-will.ts";
+import { publishWill } from "./publish-will.ts";
 import { recheckSession } from "./recheck-session.ts";
-import { RetainedFeed } from "./retained-feed.ts";
 import { routeMessage } from "./route-message.ts";
 import { Session } from "./session.ts";
 import type { SessionStore } from "./session-store.ts";
 import { redistribute } from "./shared-handover.ts";
 import { StoreGuard } from "./store-guard.ts";
-import { SharedGroup, Subscription, type SubscriptionOptions } from "./subscription.ts";
+import { unsubscribe } from "./subscribe.ts";
+import type { SharedGroup } from "./subscription.ts";
 import { SubscriptionTrie } from "./subscription-trie.ts";
 import { sweep, sweepIntervalMs } from "./sweep.ts";
 
@@ -200,7 +201,7 @@ export class Engine {
     // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: at the end of the delay or of the session, whichever is first.
     if (will) {
       const delay = Math.min(will.delaySeconds, session.expirySeconds);
-      if (delay === 0) this.publishWill(session);
+      if (delay === 0) publishWill(this, session);
       else session.willDueAt = session.disconnectedAt + delay * 1_000;
     }
     if (session.expirySeconds === 0) this.endSession(session);
@@ -209,85 +210,14 @@ export class Engine {
 
   /** The session and all that belongs to it goes; a will that waits is published now. */
   endSession(session: Session): void {
-    if (session.will && session.connection === undefined) this.publishWill(session);
-    for (const filter of [...session.subscriptions.keys()]) this.unsubscribe(session, filter);
+    if (session.will && session.connection === undefined) publishWill(this, session);
+    for (const filter of [...session.subscriptions.keys()]) unsubscribe(this, session, filter);
     this.away.delete(session);
     this.sessions.delete(session.clientId);
     redistribute(this, session);
     if (session.store) this.forgetStored(session);
     session.queue.clear();
     this.cluster?.ended(session.clientId);
-  }
-
-  publishWill(session: Session): void {
-    const { will } = session;
-    session.will = undefined;
-    session.willDueAt = 0;
-    if (!will) return;
-    // Or it would come again after a restart.
-    session.store?.saveSession(session);
-    const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
-    if (isReservedTopic(topic) || !this.access.mayPublish({ clientId: session.clientId, username: will.username }, topic)) return;
-    const expiresAt = will.expirySeconds === undefined ? 0 : Date.now() + will.expirySeconds * 1_000;
-    const message = new Message({ topic, payload, qos, retain, forwarded, publisherId, expiresAt });
-    message.isWill = true;
-    this.publishOwn(message)?.catch((error: unknown) => {
-      this.log.error(`The will of ${session.clientId} could not be published: ${error instanceof Error ? error.message : String(error)}`);
-    });
-  }
-
-  /** True where there was no such subscription before. */
-  subscribe(session: Session, filter: string, options: SubscriptionOptions): boolean {
-    const isNew = !session.subscriptions.has(filter);
-    const shared = parseSharedFilter(filter);
-    let group: SharedGroup | undefined;
-    if (filter.startsWith("$share/") && shared) {
-      group = this.groups.get(filter);
-      if (!group) {
-        group = new SharedGroup(filter, shared.filter);
-        this.groups.set(filter, group);
-        this.trie.add(shared.filter, filter, group);
-      }
-    }
-    const subscription = new Subscription(session, filter, options, group);
-    session.subscriptions.set(filter, subscription);
-    if (group) group.add(subscription);
-    else this.trie.add(filter, session, subscription);
-    session.store?.subscribed(session.clientId, filter, options);
-    if (group) this.cluster?.memberChanged(filter, session.clientId);
-    return isNew;
-  }
-
-  /** False where there was none. */
-  unsubscribe(session: Session, filter: string): boolean {
-    const subscription = session.subscriptions.get(filter);
-    if (!subscription) return false;
-    session.subscriptions.delete(filter);
-    session.store?.unsubscribed(session.clientId, filter);
-    const { group } = subscription;
-    if (!group) {
-      this.trie.remove(filter, session);
-      return true;
-    }
-    group.remove(session);
-    this.cluster?.memberChanged(filter, session.clientId);
-    if (group.size === 0) {
-      this.groups.delete(filter);
-      this.trie.remove(group.filter, filter);
-    }
-    return true;
-  }
-
-  /** The retained messages for a new subscription. */
-  sendRetained({ clientId, session }: Connection, filter: string, { qos, noLocal, identifier }: SubscriptionOptions): void {
-    const find = () => {
-      const hidden = session?.hidden;
-      const matching = this.bus.retained.matching(filter);
-      const found = hidden ? matching.filter(({ topic }) => !hidden(topic)) : matching;
-      // [MQTT5-3.8.3-3]
-      return noLocal ? found.filter(({ publisherId }) => publisherId !== clientId) : found;
-    };
-    session?.feed(new RetainedFeed(find, qos, identifier > 0 ? [identifier] : undefined));
   }
 
   /** Everyone is told that the server shuts down; then nothing moves any more. */

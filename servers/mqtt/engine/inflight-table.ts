@@ -11,6 +11,7 @@ export class InflightTable {
   /** Of the messages. */
   bytes = 0;
   lastPacketId = 0;
+  private lastOrder = 0;
   private slots: (Delivery | undefined)[] = [];
 
   get(packetId: number): Delivery | undefined {
@@ -30,13 +31,18 @@ export class InflightTable {
     return this.lastPacketId;
   }
 
-  /** Under its packet identifier, which is not in use. */
+  /** Behind all others, under its packet identifier, which is not in use. */
   add(delivery: Delivery): void {
+    this.putLast(delivery);
     if (this.slots.length === 0) this.slots = new Array<Delivery | undefined>(firstSize).fill(undefined);
     while (this.slots[delivery.packetId & (this.slots.length - 1)]) this.grow();
     this.slots[delivery.packetId & (this.slots.length - 1)] = delivery;
     this.size++;
     this.bytes += delivery.message.bytes;
+  }
+
+  putLast(delivery: Delivery): void {
+    delivery.order = ++this.lastOrder;
   }
 
   delete(packetId: number): void {

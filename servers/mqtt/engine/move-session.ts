@@ -1,10 +1,13 @@
 import { reasonCode } from "../codec/reason-code.ts";
+import { Delivery } from "./delivery.ts";
 import type { Engine } from "./engine.ts";
 import type { Message } from "./message.ts";
+import { publishWill } from "./publish-will.ts";
 import { routeToSession } from "./route-message.ts";
 import { Session } from "./session.ts";
-import type { StoredSession } from "./session-store.ts";
+import type { StoredDelivery, StoredSession } from "./session-store.ts";
 import { redistribute } from "./shared-handover.ts";
+import { subscribe, unsubscribe } from "./subscribe.ts";
 
 /** Puts a session back as the store has it, without its client. */
 export function restoreSession(engine: Engine, kept: StoredSession): Session {
@@ -17,12 +20,27 @@ export function restoreSession(engine: Engine, kept: StoredSession): Session {
   if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
   engine.sessions.set(kept.clientId, session);
   engine.away.add(session);
-  for (const { filter, options } of kept.subscriptions) engine.subscribe(session, filter, options);
+  for (const { filter, options } of kept.subscriptions) subscribe(engine, session, filter, options);
   for (const packetId of kept.received) session.received.add(packetId);
-  for (const delivery of kept.deliveries) session.restore(delivery);
+  for (const delivery of kept.deliveries) restoreDelivery(session, delivery);
   session.expirySeconds = kept.expirySeconds;
   engine.store?.saveSession(session);
   return session;
+}
+
+function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: StoredDelivery): void {
+  const identifiers = stored.identifiers.length > 0 ? stored.identifiers : undefined;
+  const shared = stored.sharedFilter === "" ? undefined : subscriptions.get(stored.sharedFilter);
+  const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
+  delivery.storedId = stored.id;
+  if (stored.packetId === 0) {
+    queue.push(delivery);
+    return;
+  }
+  delivery.packetId = stored.packetId;
+  delivery.state = stored.released ? "awaiting pubcomp" : stored.qos === 1 ? "awaiting puback" : "awaiting pubrec";
+  inflight.add(delivery);
+  inflight.lastPacketId = Math.max(inflight.lastPacketId, stored.packetId);
 }
 
 /** From another broker; `missed` is what was published since, and not routed to it. */
@@ -31,7 +49,7 @@ export function adoptSession(engine: Engine, kept: StoredSession, missed: readon
   for (const message of missed) routeToSession(session, message);
   redistribute(engine, session);
   // Its delay is not counted again for a client that comes now.
-  if (session.willDueAt > 0 && session.willDueAt <= Date.now()) engine.publishWill(session);
+  if (session.willDueAt > 0 && session.willDueAt <= Date.now()) publishWill(engine, session);
   return session;
 }
 
@@ -60,7 +78,7 @@ export function surrenderAll(engine: Engine): void {
 function letGo(engine: Engine, session: Session): void {
   session.expirySeconds = 0;
   session.will = undefined;
-  for (const filter of [...session.subscriptions.keys()]) engine.unsubscribe(session, filter);
+  for (const filter of [...session.subscriptions.keys()]) unsubscribe(engine, session, filter);
   engine.away.delete(session);
   engine.sessions.delete(session.clientId);
   session.queue.clear();

@@ -2,6 +2,7 @@ import type { Identity } from "./access.ts";
 import type { Delivery } from "./delivery.ts";
 import type { Engine } from "./engine.ts";
 import type { Session } from "./session.ts";
+import { unsubscribe } from "./subscribe.ts";
 
 /** For the client that has the session now: the topic rules, or its name, may be others than when it subscribed. */
 export function recheckSession(engine: Engine, session: Session, identity: Identity): void {
@@ -10,7 +11,7 @@ export function recheckSession(engine: Engine, session: Session, identity: Ident
   if (!access.restricts) return;
   const mayNot = (filter: string) => !access.maySubscribe(identity, filter);
   const refused = [...session.subscriptions.values()].filter(({ filter, group }) => mayNot(group?.filter ?? filter));
-  for (const { filter } of refused) engine.unsubscribe(session, filter);
+  for (const { filter } of refused) unsubscribe(engine, session, filter);
   const messages = withdraw(session, ({ message, state }) => state !== "awaiting pubcomp" && mayNot(message.topic));
   if (refused.length === 0 && messages === 0) return;
   log.info(`${session.clientId} has no right to ${refused.length} subscriptions and ${messages} messages of its session: they are gone.`);

@@ -11,7 +11,7 @@ import type { Message } from "./message.ts";
 import type { PendingWill } from "./pending-will.ts";
 import { ReceivedIds } from "./received-ids.ts";
 import { type RetainedFeed, RetainedFeeds, type RetainedItem } from "./retained-feed.ts";
-import type { SessionStore, StoredDelivery } from "./session-store.ts";
+import type { SessionStore } from "./session-store.ts";
 import type { Subscription } from "./subscription.ts";
 import { fits } from "./write-publish.ts";
 
@@ -46,7 +46,6 @@ export class Session {
   willDueAt = 0;
   dropped = 0;
   readonly createdAt = Date.now();
-  private lastOrder = 0;
   /** Of `inflight`, those not sent again yet after a reconnect. */
   private unsent: Delivery[] = [];
   private feeds: RetainedFeeds | undefined = undefined;
@@ -127,7 +126,6 @@ export class Session {
     }
     delivery.packetId = packetId;
     delivery.state = qos === 1 ? "awaiting puback" : "awaiting pubrec";
-    delivery.order = ++this.lastOrder;
     this.inflight.add(delivery);
     // Many that wait must not hold the chunks that they came in.
     if (this.inflight.size > compactAbove) message.compact();
@@ -161,23 +159,6 @@ export class Session {
   private hasMoreThanItsShare(): boolean {
     const { limits, load } = this.context;
     return load.bytes >= limits.allQueueBytes && this.queue.heldBytes >= limits.allQueueBytes / Math.max(1, load.queues);
-  }
-
-  /** Puts back what the store held; the subscriptions are there already. */
-  restore(stored: StoredDelivery): void {
-    const identifiers = stored.identifiers.length > 0 ? stored.identifiers : undefined;
-    const shared = stored.sharedFilter === "" ? undefined : this.subscriptions.get(stored.sharedFilter);
-    const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
-    delivery.storedId = stored.id;
-    if (stored.packetId === 0) {
-      this.queue.push(delivery);
-      return;
-    }
-    delivery.packetId = stored.packetId;
-    delivery.state = stored.released ? "awaiting pubcomp" : stored.qos === 1 ? "awaiting puback" : "awaiting pubrec";
-    delivery.order = ++this.lastOrder;
-    this.inflight.add(delivery);
-    this.inflight.lastPacketId = Math.max(this.inflight.lastPacketId, stored.packetId);
   }
 
   /** Retained messages of a new subscription: sent as the client takes them. */
@@ -252,45 +233,8 @@ export class Session {
     this.drop(message, result);
   }
 
-  private tellAcknowledged({ message, asRetained }: Delivery, reason: number): void {
-    if (asRetained) message.trace?.acknowledgedAsRetained(this.clientId, reason);
-    else message.trace?.acknowledged(this.clientId, reason);
-  }
-
-  /** PUBACK, PUBREC, PUBCOMP; false where the packet does not fit what was sent. */
-  acknowledged(type: "puback" | "pubrec" | "pubcomp", packetId: number, reason: number): "ok" | "unknown" | "unexpected" {
-    const delivery = this.inflight.get(packetId);
-    if (!delivery) return "unknown";
-    switch (type) {
-      case "puback":
-        if (delivery.state !== "awaiting puback") return "unexpected";
-        break;
-      case "pubrec":
-        if (delivery.qos !== 2) return "unexpected";
-        if (reason < 0x80) {
-          if (delivery.state === "awaiting pubrec") {
-            delivery.state = "awaiting pubcomp";
-            // [MQTT-4.6.0-4]: PUBRELs keep the order of the PUBRECs.
-            delivery.order = ++this.lastOrder;
-            this.store?.updated(this.clientId, delivery);
-            this.tellAcknowledged(delivery, reason);
-          }
-          return "ok";
-        }
-        break;
-      case "pubcomp":
-        if (delivery.state !== "awaiting pubcomp") return "unexpected";
-        break;
-      default:
-        return type satisfies never;
-    }
-    this.forget(delivery);
-    if (type !== "pubcomp") this.tellAcknowledged(delivery, reason);
-    this.pump();
-    return "ok";
-  }
-
-  private forget(delivery: Delivery): void {
+  /** The client has said all of it that it had to. */
+  forget(delivery: Delivery): void {
     this.inflight.delete(delivery.packetId);
     this.store?.removed(this.clientId, delivery);
   }

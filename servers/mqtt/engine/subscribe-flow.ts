@@ -2,8 +2,10 @@ import type { SubscribePacket, UnsubscribePacket } from "../codec/packet.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../codec/topic.ts";
 import type { Connection } from "./connection.ts";
+import { RetainedFeed } from "./retained-feed.ts";
 import type { Session } from "./session.ts";
 import { gatherShared } from "./shared-handover.ts";
+import { subscribe, unsubscribe } from "./subscribe.ts";
 import type { SubscriptionOptions } from "./subscription.ts";
 
 /** MQTT 3.1.1 §3.9.3: the only failure that it knows. */
@@ -36,7 +38,7 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
       retainHandling: request.retainHandling,
       identifier,
     };
-    const isNew = engine.subscribe(session, request.filter, options);
+    const isNew = subscribe(engine, session, request.filter, options);
     // §3.3.1.3: never for a shared subscription; with handling 1 only for a new one.
     const retained = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
     if (retained) wanted.push({ filter: request.filter, options });
@@ -47,7 +49,18 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
   connection.send({ type: "suback", packetId: packet.packetId, properties, reasons });
   engine.observer.subscribed?.(session, packet.subscriptions, reasons);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(engine, session);
-  for (const { filter, options } of wanted) engine.sendRetained(connection, filter, options);
+  for (const { filter, options } of wanted) sendRetained(connection, filter, options);
+}
+
+function sendRetained({ engine, clientId, session }: Connection, filter: string, { qos, noLocal, identifier }: SubscriptionOptions): void {
+  const find = () => {
+    const hidden = session?.hidden;
+    const matching = engine.bus.retained.matching(filter);
+    const found = hidden ? matching.filter(({ topic }) => !hidden(topic)) : matching;
+    // [MQTT5-3.8.3-3]
+    return noLocal ? found.filter(({ publisherId }) => publisherId !== clientId) : found;
+  };
+  session?.feed(new RetainedFeed(find, qos, identifier > 0 ? [identifier] : undefined));
 }
 
 function refusalOf(connection: Connection, filter: string): { reason: number; text: string } | undefined {
@@ -76,7 +89,7 @@ export function handleUnsubscribe(connection: Connection, packet: UnsubscribePac
     return;
   }
   const reasons = packet.filters.map((filter) =>
-    engine.unsubscribe(session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
+    unsubscribe(engine, session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
   );
   connection.send({ type: "unsuback", packetId: packet.packetId, reasons });
   engine.observer.unsubscribed?.(session, packet.filters);

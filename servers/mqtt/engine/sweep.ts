@@ -1,6 +1,7 @@
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Engine } from "./engine.ts";
 import { neverExpires } from "./engine-limits.ts";
+import { publishWill } from "./publish-will.ts";
 import type { Session } from "./session.ts";
 
 export const sweepIntervalMs = 250;
@@ -23,7 +24,7 @@ export function sweep(engine: Engine, now: number): void {
     if (limits.messagesPerSecond > 0) connection.checkRate((limits.messagesPerSecond * sweepIntervalMs) / 1_000);
   }
   for (const session of engine.away) {
-    if (session.willDueAt > 0 && session.willDueAt <= now) engine.publishWill(session);
+    if (session.willDueAt > 0 && session.willDueAt <= now) publishWill(engine, session);
     if (isOver(session, now)) engine.endSession(session);
   }
 }
