@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { commonFields, field, portField } from "../core/common-fields.ts";
+import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
 
-const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
 
 export const accountConfig = z.strictObject({

@@ -26,6 +26,9 @@ export interface FieldMeta {
 
 export const field = <Type extends z.ZodType>(type: Type, meta: FieldMeta): Type => type.meta({ ...meta }) as Type;
 
+/** A field's type, with its default. */
+export const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
+
 /** 0 lets the system pick a free port. */
 export const portField = (port: number, meta: FieldMeta) =>
   field(z.int().min(0).max(65_535).default(port), { group: "Listening", ...meta });

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { commonFields, field, portField } from "../core/common-fields.ts";
+import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
 import { databasePlace } from "./store/database-place.ts";
-
-const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
 
 function checkDatabase(text: string, context: z.RefinementCtx): void {
   const place = databasePlace(text);

@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, portField } from "../core/common-fields.ts";
-
-const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
+import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
 
 export const httpConfig = z.strictObject({
   port: portField(8080, { title: "Port", env: "HTTP_PORT" }),

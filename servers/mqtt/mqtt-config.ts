@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { commonFields, field, portField } from "../core/common-fields.ts";
+import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
 import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
-import { neverExpires } from "./engine/engine-limits.ts";
+import { limitFields } from "./limit-fields.ts";
 
-const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
-const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>
-  field(type, { title, help, unit, env, group: "Limits" });
 const isRedisUrl = (text: string): boolean =>
   text === "" || (/^rediss?:$/.test(URL.parse(text)?.protocol ?? "") && URL.parse(text)?.host !== "");
 /** A list, or its text with commas between, as a variable has it. */
@@ -113,139 +110,7 @@ export const mqttConfig = z.strictObject({
     group: "Cluster",
   }),
 
-  packetBytes: limit(
-    "Largest packet",
-    "MQTT_PACKET_BYTES",
-    "From a client; more is refused with 0x95.",
-    "B",
-    wholeNumber(256, 268_435_455, 1 << 20),
-  ),
-  clients: limit(
-    "Most clients",
-    "MQTT_CLIENTS",
-    "Connected at once; more are refused with 0x97.",
-    "clients",
-    wholeNumber(1, 1_000_000, 50_000),
-  ),
-  sessions: limit(
-    "Most sessions",
-    "MQTT_SESSIONS",
-    "Of connected and absent clients; more are refused with 0x97.",
-    "sessions",
-    wholeNumber(1, 1_000_000, 100_000),
-  ),
-  subscriptions: limit(
-    "Subscriptions of a client",
-    "MQTT_SUBSCRIPTIONS",
-    "More are refused with 0x97.",
-    "subscriptions",
-    wholeNumber(1, 1_000_000, 10_000),
-  ),
-  topicLevels: limit(
-    "Topic levels",
-    "MQTT_TOPIC_LEVELS",
-    "Of a topic and of a filter; more are refused with 0x90. The standard knows no bound.",
-    "levels",
-    wholeNumber(8, 65_536, 65_536),
-  ),
-  queueMessages: limit(
-    "Queue of a session",
-    "MQTT_QUEUE_MESSAGES",
-    "Messages with QoS 1 and 2 that wait for one client; QoS 0 never waits.",
-    "messages",
-    wholeNumber(0, 1_000_000, 10_000),
-  ),
-  queueBytes: limit(
-    "Queue bytes",
-    "MQTT_QUEUE_BYTES",
-    "Of what waits for one client, and as much again of what it has not acknowledged.",
-    "B",
-    wholeNumber(1_024, 1 << 30, 16 << 20),
-  ),
-  allQueueBytes: limit(
-    "All queues",
-    "MQTT_ALL_QUEUE_BYTES",
-    "Of what waits for all clients together.",
-    "B",
-    wholeNumber(1_024, 4_294_967_296, 256 << 20),
-  ),
-  queuePolicy: field(z.enum(["drop newest", "drop oldest"]).default("drop newest"), {
-    title: "Full queue",
-    help: "Which message gives way; counted either way.",
-    env: "MQTT_QUEUE_POLICY",
-    group: "Limits",
-  }),
-  inflightMessages: limit(
-    "In flight to a client",
-    "MQTT_INFLIGHT_MESSAGES",
-    "Sent and not acknowledged; a client's own receive maximum may be lower.",
-    "messages",
-    wholeNumber(1, 65_535, 1_000),
-  ),
-  receiveMaximum: limit(
-    "Receive maximum",
-    "MQTT_RECEIVE_MAXIMUM",
-    "What an MQTT 5 client may have unacknowledged; more is refused with 0x93.",
-    "messages",
-    wholeNumber(1, 65_535, 1_000),
-  ),
-  topicAliasMaximum: limit("Topic aliases", "MQTT_TOPIC_ALIAS_MAXIMUM", "That a client may set.", "aliases", wholeNumber(0, 65_535, 100)),
-  unreadBytes: limit(
-    "Unread bytes of a client",
-    "MQTT_UNREAD_BYTES",
-    "Above this QoS 0 is dropped for it and the rest waits in its queue.",
-    "B",
-    wholeNumber(4_096, 1 << 30, 1 << 20),
-  ),
-  allUnreadBytes: limit(
-    "Unread bytes of all clients",
-    "MQTT_ALL_UNREAD_BYTES",
-    "With many clients each may leave only its part of this unread, 64 KiB at least.",
-    "B",
-    wholeNumber(65_536, 4_294_967_296, 512 << 20),
-  ),
-  messagesPerSecond: limit(
-    "Rate of a client",
-    "MQTT_MESSAGES_PER_SECOND",
-    "A faster client is read more slowly; 0 is no limit.",
-    "msg/s",
-    wholeNumber(0, 10_000_000, 0),
-  ),
-  retainedMessages: limit(
-    "Retained messages",
-    "MQTT_RETAINED_MESSAGES",
-    "More are refused with 0x97.",
-    "messages",
-    wholeNumber(0, 10_000_000, 200_000),
-  ),
-  retainedBytes: limit(
-    "Retained bytes",
-    "MQTT_RETAINED_BYTES",
-    "All together, with what their topics take.",
-    "B",
-    wholeNumber(0, 4_294_967_296, 256 << 20),
-  ),
-  sessionExpirySeconds: limit(
-    "Longest session",
-    "MQTT_SESSION_EXPIRY_SECONDS",
-    "After the connection ended; 4294967295 is for ever.",
-    "s",
-    wholeNumber(0, neverExpires, neverExpires),
-  ),
-  keepAliveSeconds: limit(
-    "Keep alive",
-    "MQTT_KEEP_ALIVE_SECONDS",
-    "The most that an MQTT 5 client may ask for; 0 leaves it to the client.",
-    "s",
-    wholeNumber(0, 65_535, 0),
-  ),
-  connectTimeoutMs: limit(
-    "Connect timeout",
-    "MQTT_CONNECT_TIMEOUT_MS",
-    "For the CONNECT to arrive, and before it for the WebSocket's upgrade; a TLS handshake has 3 s at most.",
-    "ms",
-    wholeNumber(100, 3_600_000, 10_000),
-  ),
+  ...limitFields,
 
   reasonStrings: field(z.boolean().default(true), {
     title: "Reason strings",
