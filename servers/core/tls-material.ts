@@ -1,8 +1,8 @@
-import { X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { writeFileAtomically } from "./atomic-file.ts";
-import { ServiceError } from "./service-error.ts";
+import { type ConfiguredFile, fileProblem, readConfiguredFile } from "./configured-file.ts";
 
 /** PEM texts. */
 export interface TlsMaterial {
@@ -57,17 +57,59 @@ async function readPair(certFile: string, keyFile: string): Promise<TlsMaterial 
   }
 }
 
-/** A certificate and key of the user's own. Throws CONFIG_INVALID. */
-export async function readTlsMaterial(certFile: string, keyFile: string): Promise<TlsMaterial> {
-  const read = async (file: string, field: string) => {
+/** A certificate and key of the user's own. Throws CONFIG_INVALID, naming the field that is wrong. */
+export async function readTlsMaterial(certificate: ConfiguredFile, key: ConfiguredFile): Promise<TlsMaterial> {
+  requireBeside(certificate, key, "The key needs its certificate");
+  requireBeside(key, certificate, "The certificate needs its key");
+  const material = { cert: await readConfiguredFile(certificate), key: await readConfiguredFile(key) };
+  const [own] = certificatesOf(certificate, material.cert);
+  if (!own?.checkPrivateKey(privateKeyOf(key, material.key))) {
+    throw fileProblem(key, "is not the key of the certificate", `Name the key of ${certificate.path} in ${key.env}.`);
+  }
+  return material;
+}
+
+/** Certificates of authorities whose clients are let in. Throws CONFIG_INVALID. */
+export async function readAuthorities(file: ConfiguredFile): Promise<string> {
+  const pem = await readConfiguredFile(file);
+  certificatesOf(file, pem);
+  return pem;
+}
+
+function requireBeside(file: ConfiguredFile, other: ConfiguredFile, why: string): void {
+  if (file.path !== "" || other.path === "") return;
+  throw fileProblem(file, "is missing", `${why}: name the file in ${file.env}, or leave ${other.env} empty.`);
+}
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The first is the file's own, the others its authorities. */
+function certificatesOf(file: ConfiguredFile, pem: string): X509Certificate[] {
+  const found = pem.match(pemCertificate) ?? [];
+  if (found.length === 0)
+    throw fileProblem(file, "holds no certificate", `Name a PEM file in ${file.env}: it begins with -----BEGIN CERTIFICATE-----.`);
+  return found.map((text, index) => {
     try {
-      return await readFile(file, "utf8");
+      return new X509Certificate(text);
     } catch (cause) {
-      throw new ServiceError("CONFIG_INVALID", `${file} cannot be read`, "Correct the path, or leave it empty.", {
-        cause,
-        field: { name: field, problem: "cannot be read" },
-      });
+      const which = found.length === 1 ? "a certificate that is" : `certificates of which number ${index + 1} is`;
+      throw fileProblem(file, `holds ${which} damaged`, `Name a whole PEM file in ${file.env}.`, cause);
     }
-  };
-  return { cert: await read(certFile, "certificateFile"), key: await read(keyFile, "keyFile") };
+  });
+}
+
+function privateKeyOf(file: ConfiguredFile, pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    const isLocked = /-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/.test(pem);
+    throw isLocked
+      ? fileProblem(
+          file,
+          "is locked with a password",
+          `Write the key without one, and name that file in ${file.env}: openssl pkey -in KEY -out OPEN-KEY.`,
+          cause,
+        )
+      : fileProblem(file, "holds no private key", `Name a PEM file in ${file.env}: it begins with -----BEGIN PRIVATE KEY-----.`, cause);
+  }
 }

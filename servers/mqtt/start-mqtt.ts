@@ -1,13 +1,11 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { TlsOptions } from "node:tls";
 import type { MqttActions, MqttCertificate } from "../../contract/mqtt.ts";
 import type { MqttOwnPublisher } from "../../contract/mqtt-message.ts";
 import type { Endpoint } from "../../contract/service.ts";
+import { configuredFile, readConfiguredFile } from "../core/configured-file.ts";
 import { openFileLimit } from "../core/open-file-limit.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { ServiceError } from "../core/service-error.ts";
-import { readTlsMaterial, selfMadeTlsMaterial } from "../core/tls-material.ts";
 import { createAccessControl } from "./access/access-control.ts";
 import { parseTopicRule } from "./access/topic-rules.ts";
 import { loadUsers } from "./access/users.ts";
@@ -34,13 +32,14 @@ import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { openStorage } from "./open-storage.ts";
 import { startSysTopics } from "./sys-topics.ts";
+import { tlsOptions } from "./tls-options.ts";
 import { createTrialClient } from "./trial/trial-client.ts";
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const access = createAccessControl({
     anonymous: config.anonymous,
-    users: await loadUsers([...config.users, ...(await readLines(config.passwordFile, "passwordFile"))]),
+    users: await loadUsers([...config.users, ...(await passwordLines(config))]),
     rules: config.topicRules.flatMap((text) => parseTopicRule(text) ?? []),
   });
 
@@ -127,7 +126,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     openToLan: config.openToLan,
     onStop,
     tls: async () => {
-      const tls = await tlsOptions(context);
+      const tls = await tlsOptions(config, path.join(context.dataDir(), "tls"));
       certificate = tls.certificate;
       return tls.options;
     },
@@ -164,34 +163,8 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   return mqttEndpoints(ports, config.openToLan);
 }
 
-async function tlsOptions({
-  config,
-  dataDir,
-}: ServiceContext<MqttConfig, MqttActions>): Promise<{ options: TlsOptions; certificate: MqttCertificate }> {
-  const own = config.certificateFile !== "" || config.keyFile !== "";
-  const folder = path.join(dataDir(), "tls");
-  const material = own ? await readTlsMaterial(config.certificateFile, config.keyFile) : await selfMadeTlsMaterial(folder);
-  const ca = (await readLines(config.clientCaFile, "clientCaFile")).join("\n");
-  return {
-    options: { ...material, ...(ca !== "" && { ca, requestCert: true, rejectUnauthorized: config.requireClientCertificate }) },
-    certificate: {
-      file: own ? path.resolve(config.certificateFile) : path.join(folder, "certificate.pem"),
-      pem: material.cert,
-      isSelfMade: !own,
-    },
-  };
-}
-
-/** Of a file of the user's; none where there is no file. Throws CONFIG_INVALID. */
-async function readLines(file: string, field: "passwordFile" | "clientCaFile"): Promise<string[]> {
-  if (file === "") return [];
-  try {
-    return (await readFile(file, "utf8")).split(/\r?\n/);
-  } catch (cause) {
-    const { title, env } = mqttConfig.shape[field].meta() ?? {};
-    throw new ServiceError("CONFIG_INVALID", `${title}: ${file} cannot be read`, `Correct the path in ${env}, or leave it empty.`, {
-      cause,
-      field: { name: field, problem: "cannot be read" },
-    });
-  }
+/** None where there is no such file. Throws CONFIG_INVALID. */
+async function passwordLines(config: MqttConfig): Promise<string[]> {
+  const file = configuredFile(mqttConfig.shape, config, "passwordFile");
+  return file.path === "" ? [] : (await readConfiguredFile(file)).split(/\r?\n/);
 }

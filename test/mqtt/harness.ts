@@ -43,8 +43,11 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
     onBatch(batch) {
       rows.push(...(JSON.parse(batch.rows) as TrafficRow[]));
       logs.push(...batch.logs.map(({ text }) => text));
-      // Some lines come while it starts.
-      void running.then(({ outbox }) => outbox.ack(batch.seq));
+      // Some lines come while it starts, also where it does not.
+      void running.then(
+        ({ outbox }) => outbox.ack(batch.seq),
+        () => {},
+      );
     },
   });
   const service = await running;
