@@ -118,7 +118,7 @@ export interface MqttViews {
     readonly running: boolean;
     readonly sent: number;
     readonly speed: number;
-    /** Why the last one ended early. */
+    /** Why the last one ended early, or its file did not come whole: a sentence. */
     readonly failure?: string;
   };
 }
@@ -218,7 +218,10 @@ export const mqttActions = {
   "retained.count": operation<{ readonly count: number }>()(z.strictObject({ filter: topicFilter })),
   "retained.clear": operation<{ readonly cleared: number }>()(z.strictObject({ filter: topicFilter })),
 
-  /** A file of exported lines comes in pieces, cut anywhere, in place of the one before; the service keeps it until it stops. */
+  /**
+   * A file of exported lines comes in pieces, cut anywhere, in place of the one before; the service keeps it until it stops. One that
+   * stands still for a while before its end is given up: the page that sent it is gone.
+   */
   "replay.begin": operation<MqttReplayFile>()(z.strictObject({ name: z.string().max(500), sizeBytes: z.int().min(0) })),
   "replay.text": operation<MqttReplayFile>()(z.strictObject({ file: z.int(), text: z.string().max(512 << 10) })),
   "replay.end": operation<MqttReplayFile>()(z.strictObject({ file: z.int() })),

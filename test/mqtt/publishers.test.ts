@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExportPart } from "../../contract/export.ts";
 import type { MqttViews } from "../../contract/mqtt.ts";
+import { createReplayFile } from "../../servers/mqtt/demo/replay-file.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectWire, seen, startBroker } from "./harness.ts";
@@ -188,3 +189,21 @@ describe("what the broker itself publishes", () => {
     });
   });
 });
+  it("[MQTT-131] a file of which no more comes is given up, and that is said until the next one", async () => {
+    const folder = temporaryDir();
+    const file = createReplayFile({ folder: () => folder, longestLine: 1_000, patienceMs: 20 });
+    const { id } = await file.begin("recorded.jsonl", 1_000);
+    await file.add(id, `${JSON.stringify({ at: 1, topic: "a", payload: "" })}\n`);
+    await expect
+      .poll(() => file.failure)
+      .toBe("recorded.jsonl did not come whole: its page was closed or lost the connection. Choose it again.");
+    expect(file.state).toBeUndefined();
+    expect(readdirSync(folder)).toEqual([]);
+    await expect(file.add(id, "")).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+    const second = await file.begin("second.jsonl", 1);
+    expect(file.failure).toBeUndefined();
+    await file.add(second.id, `${JSON.stringify({ at: 1, topic: "a", payload: "" })}\n`);
+    expect(await file.end(second.id)).toMatchObject({ complete: true });
+    await file.discard();
+  });
+

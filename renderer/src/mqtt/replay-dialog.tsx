@@ -51,7 +51,7 @@ export function ReplayDialog({ opened, onClose, replay }: ReplayDialogProps) {
       {replay?.running && file && <Sent sent={replay.sent} of={file.messages} />}
       {replay?.failure !== undefined && (
         <Text mt="xs" fz="sm" c="var(--bl-bad)">
-          {`It ended after ${formatCountOf(replay.sent, "message")}: ${replay.failure}`}
+          {replay.failure}
         </Text>
       )}
       {file?.complete && !replay?.running && (

@@ -7,9 +7,19 @@ import { parseRecordedLine } from "./recorded-line.ts";
 
 /** A disk is not filled by mistake. */
 const largestBytes = 4 * 1024 ** 3;
+/** The next piece of a file comes much sooner, unless nobody sends it any more. */
+const patienceMs = 15_000;
+
+export interface ReplayFileOptions {
+  readonly folder: () => string;
+  readonly longestLine: number;
+  readonly patienceMs?: number;
+}
 
 export interface ReplayFile {
   readonly state: MqttReplayFile | undefined;
+  /** Why there is none any more, where nobody asked for that. */
+  readonly failure: string | undefined;
   /** Where its lines are, once it is whole. Throws JOB_UNKNOWN. */
   path(): string;
   /** A new file in place of the one before. */
@@ -21,9 +31,11 @@ export interface ReplayFile {
 }
 
 /** One file of recorded messages, taken in pieces, checked line by line and kept on disk: the size of it is nowhere in memory. */
-export function createReplayFile({ folder, longestLine }: { folder: () => string; longestLine: number }): ReplayFile {
+export function createReplayFile({ folder, longestLine, patienceMs: patience = patienceMs }: ReplayFileOptions): ReplayFile {
   let opened: Opened | undefined;
+  let failure: string | undefined;
   let lastId = 0;
+  let giveUp: NodeJS.Timeout | undefined;
   /** Pieces are written in the order in which they came. */
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -33,7 +45,20 @@ export function createReplayFile({ folder, longestLine }: { folder: () => string
     return mine;
   }
 
+  /** For its next piece. */
+  function awaitPiece({ id, name }: Opened): void {
+    clearTimeout(giveUp);
+    giveUp = setTimeout(() => {
+      void inTurn(async () => {
+        if (opened?.id !== id || opened.complete) return;
+        await drop();
+        failure = `${name} did not come whole: its page was closed or lost the connection. Choose it again.`;
+      });
+    }, patience);
+  }
+
   async function drop(): Promise<void> {
+    clearTimeout(giveUp);
     const dropped = opened;
     opened = undefined;
     if (!dropped) return;
@@ -50,12 +75,14 @@ export function createReplayFile({ folder, longestLine }: { folder: () => string
 
   async function take(id: number, work: (file: Opened) => Promise<void>): Promise<MqttReplayFile> {
     const file = known(id, false);
+    clearTimeout(giveUp);
     try {
       await work(file);
     } catch (error) {
       await drop();
       throw error;
     }
+    if (!file.complete) awaitPiece(file);
     return stateOf(file);
   }
 
@@ -63,15 +90,20 @@ export function createReplayFile({ folder, longestLine }: { folder: () => string
     get state() {
       return opened && stateOf(opened);
     },
+    get failure() {
+      return failure;
+    },
     path: () => known(undefined, true).path,
     begin: (name, sizeBytes) =>
       inTurn(async () => {
         await drop();
+        failure = undefined;
         const id = ++lastId;
         const file = path.join(folder(), `replay-${id}.jsonl`);
         const handle = await open(file, "w", 0o600);
         const reader = createLineReader(longestLine);
         opened = { id, name, path: file, handle, reader, sizeBytes, receivedBytes: 0, messages: 0, firstAt: 0, lastAt: 0, complete: false };
+        awaitPiece(opened);
         return stateOf(opened);
       }),
     add: (id, text) =>
@@ -94,7 +126,11 @@ export function createReplayFile({ folder, longestLine }: { folder: () => string
           file.complete = true;
         }),
       ),
-    discard: () => inTurn(drop),
+    discard: () =>
+      inTurn(async () => {
+        await drop();
+        failure = undefined;
+      }),
   };
 }
 

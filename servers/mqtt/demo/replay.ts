@@ -42,7 +42,9 @@ export function createReplay(file: ReplayFile, publish: (message: Message) => vo
         sent++;
       }
     } catch (error) {
-      if (!signal.aborted) failure = error instanceof Error ? error.message : String(error);
+      if (signal.aborted) return;
+      const messages = `${sent.toLocaleString("en")} message${sent === 1 ? "" : "s"}`;
+      failure = `It ended after ${messages}: ${error instanceof Error ? error.message : String(error)}`;
     } finally {
       lines.close();
       source.destroy();
@@ -52,16 +54,18 @@ export function createReplay(file: ReplayFile, publish: (message: Message) => vo
   async function stop(): Promise<void> {
     running?.abort.abort();
     await running?.ended;
+    failure = undefined;
   }
 
   return {
     get state() {
+      const problem = file.failure ?? failure;
       return {
         ...(file.state && { file: file.state }),
         running: running !== undefined,
         sent,
         speed,
-        ...(failure !== undefined && { failure }),
+        ...(problem !== undefined && { failure: problem }),
       };
     },
     start(factor) {
