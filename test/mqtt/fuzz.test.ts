@@ -38,21 +38,26 @@ it(
     const filesBefore = openFiles(pid);
     const endAt = performance.now() + seconds * 1_000;
     let sent = 0;
+    let bytes = 0;
+    const report = () =>
+      console.log(`${sent} streams of ${bytes} bytes with seed ${seed}: ${residentMebibytes(pid)} MiB, ${openFiles(pid)} open files`);
     let reportAt = performance.now() + reportEveryMs;
     do {
       const until = () => seconds > 0 && performance.now() > endAt;
-      sent += await fuzz({ ...target, seed, from: sent, to: sent + shortRun / 5, atOnce: 16, until });
+      const part = await fuzz({ ...target, seed, from: sent, to: sent + shortRun / 5, atOnce: 16, until });
+      sent += part.streams;
+      bytes += part.bytes;
       await look();
       if (seconds === 0 || performance.now() < reportAt) continue;
       reportAt += reportEveryMs;
-      console.log(`${sent} streams, ${residentMebibytes(pid)} MiB, ${openFiles(pid)} open files`);
+      report();
     } while (seconds > 0 ? performance.now() < endAt : sent < shortRun);
 
     expect(broker.child.exitCode).toBeNull();
     expect(broker.logs.filter((line) => line.includes("A fault"))).toEqual([]);
     // Where the system tells: all sockets but the witnesses' are closed.
     await expect.poll(() => openFiles(pid), { timeout: 15_000 }).toBe(filesBefore);
-    if (seconds > 0) console.log(`${sent} streams with seed ${seed}: ${residentMebibytes(pid)} MiB, ${openFiles(pid)} open files`);
+    if (seconds > 0) report();
     expect(residentMebibytes(pid)).toBeLessThan(300);
     await look();
   },

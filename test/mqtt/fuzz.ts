@@ -22,14 +22,26 @@ export interface FuzzOptions extends FuzzTarget {
 /** How long a stream that waits for the broker's close is waited for. */
 const patienceMs = 300;
 
-/** Sends the streams; resolves with how many it were. */
-export async function fuzz({ seed, from, to, atOnce, until = () => false, ...target }: FuzzOptions): Promise<number> {
+/** Sends the streams; resolves with how many it were, and of how many bytes. */
+export async function fuzz({
+  seed,
+  from,
+  to,
+  atOnce,
+  until = () => false,
+  ...target
+}: FuzzOptions): Promise<{ streams: number; bytes: number }> {
   let next = from;
+  let bytes = 0;
   const work = async () => {
-    while (next < to && !until()) await send(target, streamOf(seed, next++));
+    while (next < to && !until()) {
+      const stream = streamOf(seed, next++);
+      for (const chunk of stream.chunks) bytes += chunk.length;
+      await send(target, stream);
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
-  return next - from;
+  return { streams: next - from, bytes };
 }
 
 export const streamOf = (seed: number, number: number): FuzzStream => fuzzStream(seededRandom(seed * 1_000_003 + number));
