@@ -92,6 +92,18 @@ export const topicName = z
 export const topicFilter = z.string().min(1).max(65_535);
 export const text = z.string().max(65_535);
 
+/** Properties that a person sets (MQTT 5.0 §3.3.2.3), but for the correlation data. */
+export const settableProperties = {
+  payloadFormatIndicator: z.int().min(0).max(1).optional(),
+  messageExpiryInterval: z.int().min(0).max(0xffff_ffff).optional(),
+  contentType: text.optional(),
+  responseTopic: topicName.optional(),
+  userProperties: z
+    .array(z.tuple([text, text]))
+    .max(100)
+    .optional(),
+};
+
 export const publishParams = z.strictObject({
   topic: topicName,
   payload: z
@@ -101,16 +113,9 @@ export const publishParams = z.strictObject({
   encoding: z.enum(["text", "base64"]).default("text"),
   qos: qos.default(0),
   retain: z.boolean().default(false),
-  payloadFormatIndicator: z.int().min(0).max(1).optional(),
-  messageExpiryInterval: z.int().min(0).max(0xffff_ffff).optional(),
-  contentType: text.optional(),
-  responseTopic: topicName.optional(),
+  ...settableProperties,
   /** Base64. */
   correlationData: z.string().max(90_000).optional(),
-  userProperties: z
-    .array(z.tuple([text, text]))
-    .max(100)
-    .optional(),
 });
 export type MqttPublishParams = z.input<typeof publishParams>;
 export type MqttParsedPublish = z.output<typeof publishParams>;

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { exportAction } from "./export.ts";
 import type { MqttClient, MqttClientPage } from "./mqtt-client.ts";
-import { type MqttMessage, type MqttMessageSummary, publishParams, qos, topicFilter } from "./mqtt-message.ts";
+import { type MqttMessage, type MqttMessageSummary, publishParams, topicFilter } from "./mqtt-message.ts";
+import { type MqttReplyRule, replyRule } from "./mqtt-reply.ts";
 import { type MqttTryState, mqttTryActions } from "./mqtt-try.ts";
 import { operation } from "./operation.ts";
 
@@ -67,19 +68,6 @@ export interface MqttCertificate {
   readonly isSelfMade: boolean;
 }
 
-export interface MqttReplyRule {
-  readonly id: string;
-  readonly filter: string;
-  readonly enabled: boolean;
-  /** Empty: to the message's own response topic, and to none without. `{topic}` and `{payload}` stand for those of the message. */
-  readonly topic: string;
-  readonly payload: string;
-  readonly qos: 0 | 1 | 2;
-  readonly retain: boolean;
-  readonly delayMs: number;
-  readonly answered: number;
-}
-
 /** A message that the service publishes again and again, until it is stopped. */
 export interface MqttRepeat {
   readonly id: number;
@@ -126,21 +114,6 @@ export interface MqttViews {
 const none = z.strictObject({});
 const clientId = z.string().max(65_535);
 const page = { offset: z.int().min(0).default(0), limit: z.int().min(1).max(1_000).default(200) };
-
-const replyRule = z.strictObject({
-  /** Absent for a new one. */
-  id: z.string().max(60).optional(),
-  filter: topicFilter,
-  enabled: z.boolean().default(true),
-  topic: z.string().max(65_535).default(""),
-  payload: z
-    .string()
-    .max(1 << 20)
-    .default("{payload}"),
-  qos: qos.default(0),
-  retain: z.boolean().default(false),
-  delayMs: z.int().min(0).max(60_000).default(0),
-});
 
 /** What a client may be told when it is disconnected from the page (MQTT 5.0 §3.14.2.1). */
 export const mqttDisconnectReasons = {

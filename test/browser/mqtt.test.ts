@@ -216,3 +216,25 @@ it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
     }
   }
 }, 60_000);
+
+it("[MQTT-130] a rule that looks at the payload is written, shown and opened again", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const dialog = page.getByRole("dialog");
+  const field = (name: string) => dialog.getByRole("textbox", { name, exact: true });
+  await page.getByRole("button", { name: "More" }).click();
+  await page.getByRole("menuitem", { name: /Auto-reply/ }).click();
+  await dialog.getByRole("button", { name: "New rule" }).click();
+  await field("Messages on").fill("ask");
+  await dialog.getByText("JSON field equals").click();
+  await field("Field").fill("state.power");
+  await field("Value").fill("on");
+  await dialog.getByRole("button", { name: "Show" }).click();
+  await field("Content type").fill("text/plain");
+  await dialog.getByRole("checkbox", { name: "Take over the correlation data" }).uncheck();
+  await dialog.getByRole("button", { name: "Save the rule" }).click();
+  await dialog.getByText("with state.power = on").waitFor();
+  await dialog.getByRole("button", { name: "Change the rule for ask" }).click();
+  expect(await field("Field").inputValue()).toBe("state.power");
+  expect(await field("Content type").inputValue()).toBe("text/plain");
+  expect(await dialog.getByRole("checkbox", { name: "Take over the correlation data" }).isChecked()).toBe(false);
+}, 60_000);

@@ -69,6 +69,48 @@ describe("what the broker itself publishes", () => {
     await client.expectNothing();
   });
 
+  it.each([
+    [{ type: "text contains", text: "on" }, ["on", "off and on"]],
+    [{ type: "JSON field equals", field: "state.power", value: "on" }, ['{"state":{"power":"on"}}']],
+    [{ type: "JSON field equals", field: "list.1", value: "42" }, ['{"list":[1,42]}', '{"list":[1,"42"]}']],
+    [{ type: "JSON field equals", field: "", value: "true" }, ["true"]],
+    [{ type: "JSON field equals", field: "at", value: "null" }, ['{"at":null}']],
+  ] as const)("[MQTT-130] a rule answers only payloads with what it looks for: %j", async (when, answered) => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 4);
+    await client.subscribe("answer");
+    await broker.act("reply.save", { filter: "ask", topic: "answer", when });
+    const others = ["", "off", "{", '{"state":null}', '{"state":{"power":1}}', '{"list":{"length":42}}', '{"__proto__":1}'];
+    for (const payload of [...others, ...answered]) client.publish("ask", payload);
+    for (const payload of answered) expect(seen(await client.expect("publish")).payload).toBe(payload);
+    await client.expectNothing();
+  });
+
+  it("[MQTT-130] an answer has the properties of its rule, and the message’s correlation data where it is wanted", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("replies/#");
+    const properties = {
+      payloadFormatIndicator: 1,
+      messageExpiryInterval: 60,
+      contentType: "text/plain",
+      responseTopic: "further",
+      userProperties: [
+        ["site", "b"],
+        ["site", "a"],
+      ] as [string, string][],
+    };
+    const rule = await broker.act("reply.save", { filter: "ask", payload: "here", properties });
+    const correlationData = Buffer.from([0, 255]);
+    const ask = () => client.publish("ask", "", { properties: { responseTopic: "replies/7", correlationData } });
+    ask();
+    const answer = await client.expect("publish");
+    expect(answer).toMatchObject({ topic: "replies/7", properties: { ...properties, correlationData } });
+    await broker.act("reply.save", { id: rule.id, filter: "ask", payload: "here", takesCorrelationData: false });
+    ask();
+    expect((await client.expect("publish")).properties ?? {}).toEqual({});
+  });
+
   it("[MQTT-130] rules are kept over a restart; a file that holds none is set aside", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker({}, dataDir);
@@ -171,24 +213,6 @@ describe("what the broker itself publishes", () => {
     expect(readdirSync(dataDir).filter((name) => name.startsWith("replay"))).toEqual([]);
   });
 
-  it("[MQTT-135] a message is repeated at its interval until it is stopped", async () => {
-    const broker = await startBroker();
-    const client = await connectWire(broker, 5);
-    await client.subscribe("t/#");
-    const { id } = await broker.act("repeat.start", { message: { topic: "t/a", payload: "again", contentType: "x" }, everyMs: 20 });
-    for (let count = 0; count < 3; count++) {
-      expect(await client.expect("publish")).toMatchObject({ topic: "t/a", properties: { contentType: "x" } });
-    }
-    await expect.poll(() => broker.views.get("repeats")).toMatchObject({ list: [{ id, topic: "t/a", everyMs: 20 }] });
-    expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: true });
-    await expect.poll(() => broker.views.get("repeats")).toEqual({ list: [] });
-    expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: false });
-    for (let count = 0; count < 50; count++) await broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 });
-    await expect(broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 })).rejects.toMatchObject({
-      code: "CALL_INVALID",
-    });
-  });
-});
   it("[MQTT-131] a file of which no more comes is given up, and that is said until the next one", async () => {
     const folder = temporaryDir();
     const file = createReplayFile({ folder: () => folder, longestLine: 1_000, patienceMs: 20 });
@@ -207,3 +231,21 @@ describe("what the broker itself publishes", () => {
     await file.discard();
   });
 
+  it("[MQTT-135] a message is repeated at its interval until it is stopped", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5);
+    await client.subscribe("t/#");
+    const { id } = await broker.act("repeat.start", { message: { topic: "t/a", payload: "again", contentType: "x" }, everyMs: 20 });
+    for (let count = 0; count < 3; count++) {
+      expect(await client.expect("publish")).toMatchObject({ topic: "t/a", properties: { contentType: "x" } });
+    }
+    await expect.poll(() => broker.views.get("repeats")).toMatchObject({ list: [{ id, topic: "t/a", everyMs: 20 }] });
+    expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: true });
+    await expect.poll(() => broker.views.get("repeats")).toEqual({ list: [] });
+    expect(await broker.act("repeat.stop", { id })).toEqual({ stopped: false });
+    for (let count = 0; count < 50; count++) await broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 });
+    await expect(broker.act("repeat.start", { message: { topic: "many" }, everyMs: 60_000 })).rejects.toMatchObject({
+      code: "CALL_INVALID",
+    });
+  });
+});

@@ -1,22 +1,18 @@
 import type { MqttMessage, MqttPublishParams } from "../../../contract/mqtt-message.ts";
 import { fromBase64, fromHex, toBase64, toHex } from "./base64.ts";
+import { problemOfTopic } from "./problem-of-topic.ts";
+import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
 import { utf8Text } from "./utf8-text.ts";
 
 /** What the form holds, as typed. */
-export interface PublishDraft {
+export interface PublishDraft extends PropertyDraft {
   readonly topic: string;
   readonly payload: string;
   readonly encoding: "text" | "hex" | "base64";
   readonly qos: 0 | 1 | 2;
   readonly retain: boolean;
-  /** The rest is of MQTT 5.0. */
-  readonly isUtf8: boolean;
-  readonly expirySeconds: string;
-  readonly contentType: string;
-  readonly responseTopic: string;
-  /** Text, or hex after "0x". */
+  /** Of MQTT 5.0 as well. Text, or hex after "0x". */
   readonly correlationData: string;
-  readonly userProperties: readonly (readonly [key: string, value: string])[];
 }
 
 export interface SavedMessage {
@@ -30,12 +26,8 @@ export const firstDraft: PublishDraft = {
   encoding: "text",
   qos: 0,
   retain: false,
-  isUtf8: false,
-  expirySeconds: "",
-  contentType: "",
-  responseTopic: "",
+  ...noProperties,
   correlationData: "",
-  userProperties: [],
 };
 
 export type ParsedDraft =
@@ -44,19 +36,15 @@ export type ParsedDraft =
 
 /** The draft as the broker takes it, or which field is wrong and why. */
 export function parsePublishDraft(draft: PublishDraft): ParsedDraft {
-  const { topic, payload, encoding, qos, retain, isUtf8, expirySeconds, contentType, responseTopic, correlationData } = draft;
+  const { topic, payload, encoding, qos, retain, correlationData } = draft;
   const topicProblem = problemOfTopic(topic);
   if (topicProblem) return { field: "topic", problem: topicProblem };
   const bytes = encoding === "hex" ? fromHex(payload) : encoding === "base64" ? base64Bytes(payload) : undefined;
   if (encoding !== "text" && !bytes) return { field: "payload", problem: `This is no ${encoding}.` };
-  const expiry = expirySeconds.trim() === "" ? undefined : Number(expirySeconds);
-  if (expiry !== undefined && !(Number.isInteger(expiry) && expiry >= 0 && expiry <= 0xffff_ffff))
-    return { field: "expirySeconds", problem: "Whole seconds, up to 4294967295." };
-  const responseProblem = responseTopic && problemOfTopic(responseTopic);
-  if (responseProblem) return { field: "responseTopic", problem: responseProblem };
+  const parsed = parseProperties(draft);
+  if ("problem" in parsed) return parsed;
   const correlation = correlationData === "" ? undefined : correlationBytes(correlationData);
   if (correlationData !== "" && !correlation) return { field: "correlationData", problem: "After 0x come pairs of hex digits." };
-  const userProperties = draft.userProperties.filter(([key]) => key !== "").map(([key, value]): [string, string] => [key, value]);
   return {
     params: {
       topic,
@@ -64,21 +52,10 @@ export function parsePublishDraft(draft: PublishDraft): ParsedDraft {
       encoding: bytes ? "base64" : "text",
       qos,
       retain,
-      ...(isUtf8 && { payloadFormatIndicator: 1 }),
-      ...(expiry !== undefined && { messageExpiryInterval: expiry }),
-      ...(contentType && { contentType }),
-      ...(responseTopic && { responseTopic }),
+      ...parsed.properties,
       ...(correlation && { correlationData: toBase64(correlation) }),
-      ...(userProperties.length > 0 && { userProperties }),
     },
   };
-}
-
-export function problemOfTopic(topic: string): string | undefined {
-  if (topic === "") return "A topic has at least one character.";
-  if (/[+#]/.test(topic)) return "A topic to publish on holds no + and no #.";
-  if (topic.includes("\0")) return "A topic holds no NUL.";
-  return undefined;
 }
 
 /** The same message once more. */
@@ -91,20 +68,13 @@ export function draftOfMessage({ topic, payload, qos, retain, properties }: Mqtt
     encoding: text === undefined ? "hex" : "text",
     qos: qos as 0 | 1 | 2,
     retain,
-    isUtf8: properties.payloadFormatIndicator === 1,
-    expirySeconds: properties.messageExpiryInterval === undefined ? "" : String(properties.messageExpiryInterval),
-    contentType: properties.contentType ?? "",
-    responseTopic: properties.responseTopic ?? "",
+    ...propertyDraft(properties),
     correlationData: properties.correlationData === undefined ? "" : correlationText(fromBase64(properties.correlationData)),
-    userProperties: properties.userProperties ?? [],
   };
 }
 
 /** Whether it says anything that 3.1.1 cannot. */
-export const usesVersion5 = (draft: PublishDraft): boolean =>
-  draft.isUtf8 ||
-  [draft.expirySeconds, draft.contentType, draft.responseTopic, draft.correlationData].some((text) => text !== "") ||
-  draft.userProperties.length > 0;
+export const usesVersion5 = (draft: PublishDraft): boolean => draft.correlationData !== "" || setsProperties(draft);
 
 export function correlationBytes(text: string): Uint8Array | undefined {
   return /^0x/i.test(text) ? fromHex(text.slice(2)) : new TextEncoder().encode(text);

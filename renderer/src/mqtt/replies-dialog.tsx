@@ -1,19 +1,16 @@
-import { ActionIcon, Button, Group, NumberInput, SegmentedControl, Switch, Text, Textarea, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, Switch, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
-import { type FormEvent, useState } from "react";
-import { type MqttReplyRule, mqttActions } from "../../../contract/mqtt.ts";
+import { useState } from "react";
+import { mqttActions } from "../../../contract/mqtt.ts";
+import type { MqttReplyRule } from "../../../contract/mqtt-reply.ts";
 import { useConfirm } from "../components/confirm.tsx";
 import { Dialog } from "../components/dialog.tsx";
 import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCount } from "../format/quantity.ts";
-import { problemOfTopic } from "./publish-draft.ts";
 import styles from "./replies-dialog.module.css";
-import { isTopicFilter } from "./topic-scope.ts";
-
-type RuleDraft = Omit<MqttReplyRule, "id" | "answered"> & { readonly id?: string };
-
-const newRule: RuleDraft = { filter: "commands/#", enabled: true, topic: "", payload: "{payload}", qos: 0, retain: false, delayMs: 0 };
+import { conditionText, draftOfRule, newReply, type ReplyDraft } from "./reply-draft.ts";
+import { ReplyForm } from "./reply-form.tsx";
 
 interface RepliesDialogProps {
   readonly opened: boolean;
@@ -23,11 +20,11 @@ interface RepliesDialogProps {
 
 /** Rules by which the broker itself answers; they are kept over a restart. */
 export function RepliesDialog({ opened, onClose, rules }: RepliesDialogProps) {
-  const [edited, setEdited] = useState<RuleDraft>();
+  const [edited, setEdited] = useState<ReplyDraft>();
   return (
     <Dialog opened={opened} onClose={onClose} title="Auto-reply rules" size="lg">
       {edited ? (
-        <RuleForm rule={edited} onDone={() => setEdited(undefined)} />
+        <ReplyForm rule={edited} onDone={() => setEdited(undefined)} />
       ) : (
         <RuleList rules={rules} onEdit={setEdited} onClose={onClose} />
       )}
@@ -37,7 +34,7 @@ export function RepliesDialog({ opened, onClose, rules }: RepliesDialogProps) {
 
 interface RuleListProps {
   readonly rules: readonly MqttReplyRule[];
-  readonly onEdit: (rule: RuleDraft) => void;
+  readonly onEdit: (rule: ReplyDraft) => void;
   readonly onClose: () => void;
 }
 
@@ -57,7 +54,7 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
   return (
     <>
       <Text c="var(--bl-text-2)" fz="md" mb="md">
-        A message whose topic matches a rule is answered by the broker. Rules are kept when the service stops.
+        A message that matches a rule is answered by the broker. Rules are kept when the service stops.
       </Text>
       {rules.length === 0 ? (
         <p className={styles.none}>No rule yet.</p>
@@ -71,13 +68,18 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
                 onChange={(event) => void save(rule, event.currentTarget.checked)}
               />
               <span className={styles.rule}>
-                <code>{rule.filter}</code>
-                <span className={styles.arrow}>→</span>
-                <code>{rule.topic || "response topic"}</code>
-                <span className={styles.payload}>{rule.payload}</span>
+                <span className={styles.line}>
+                  <code>{rule.filter}</code>
+                  <span className={styles.condition}>{conditionText(rule.when)}</span>
+                </span>
+                <span className={styles.line}>
+                  <span className={styles.arrow}>→</span>
+                  <code>{rule.topic || "response topic"}</code>
+                  <span className={styles.payload}>{rule.payload}</span>
+                </span>
               </span>
               <span className={styles.answered}>{`${formatCount(rule.answered)} answered`}</span>
-              <ActionIcon aria-label={`Change the rule for ${rule.filter}`} onClick={() => onEdit(rule)}>
+              <ActionIcon aria-label={`Change the rule for ${rule.filter}`} onClick={() => onEdit(draftOfRule(rule))}>
                 <IconPencil size={14} stroke={1.5} />
               </ActionIcon>
               <ActionIcon aria-label={`Remove the rule for ${rule.filter}`} onClick={() => void remove(rule)}>
@@ -89,87 +91,10 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
       )}
       <Group justify="flex-end" mt="lg" gap="sm">
         <Button onClick={onClose}>Close</Button>
-        <Button variant="filled" onClick={() => onEdit(newRule)}>
+        <Button variant="filled" onClick={() => onEdit(newReply)}>
           New rule
         </Button>
       </Group>
     </>
-  );
-}
-
-function RuleForm({ rule, onDone }: { readonly rule: RuleDraft; readonly onDone: () => void }) {
-  const client = useControl();
-  const [draft, setDraft] = useState(rule);
-  const set = (part: Partial<RuleDraft>) => setDraft({ ...draft, ...part });
-  const answerProblem = draft.topic === "" ? undefined : problemOfTopic(draft.topic);
-  const isValid = isTopicFilter(draft.filter) && answerProblem === undefined;
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (!isValid) return;
-    const { id, filter, enabled, topic, payload, qos, retain, delayMs } = draft;
-    const params = { ...(id !== undefined && { id }), filter, enabled, topic, payload, qos, retain, delayMs };
-    if (await attempt(client.action(mqttActions, "mqtt", "reply.save", params))) onDone();
-  };
-  return (
-    <form className={styles.form} onSubmit={(event) => void submit(event)}>
-      <TextInput
-        label="Messages on"
-        data-autofocus
-        value={draft.filter}
-        spellCheck={false}
-        error={isTopicFilter(draft.filter) ? undefined : "This is no topic filter."}
-        onChange={(event) => set({ filter: event.currentTarget.value })}
-      />
-      <TextInput
-        label="Answer on"
-        placeholder="the message's own response topic"
-        error={answerProblem}
-        value={draft.topic}
-        spellCheck={false}
-        onChange={(event) => set({ topic: event.currentTarget.value })}
-      />
-      <Textarea
-        label="With"
-        description="{topic} and {payload} stand for those of the message."
-        autosize
-        minRows={2}
-        maxRows={8}
-        value={draft.payload}
-        spellCheck={false}
-        onChange={(event) => set({ payload: event.currentTarget.value })}
-      />
-      <Group gap="lg" align="end">
-        <SegmentedControl
-          aria-label="Quality of service"
-          data={["0", "1", "2"].map((value) => ({ value, label: `QoS ${value}` }))}
-          value={String(draft.qos)}
-          onChange={(value) => set({ qos: Number(value) as RuleDraft["qos"] })}
-        />
-        <Switch
-          className={styles.retain}
-          label="Retain"
-          checked={draft.retain}
-          onChange={(event) => set({ retain: event.currentTarget.checked })}
-        />
-        <NumberInput
-          size="xs"
-          w={120}
-          label="After"
-          suffix=" ms"
-          min={0}
-          max={60_000}
-          allowDecimal={false}
-          clampBehavior="strict"
-          value={draft.delayMs}
-          onChange={(value) => set({ delayMs: Number(value) || 0 })}
-        />
-      </Group>
-      <Group justify="flex-end" mt="sm" gap="sm">
-        <Button onClick={onDone}>Back</Button>
-        <Button type="submit" variant="filled" disabled={!isValid}>
-          Save the rule
-        </Button>
-      </Group>
-    </form>
   );
 }

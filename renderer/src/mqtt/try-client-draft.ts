@@ -1,5 +1,5 @@
 import type { MqttTryConnect } from "../../../contract/mqtt-try.ts";
-import { problemOfTopic } from "./publish-draft.ts";
+import { problemOfTopic } from "./problem-of-topic.ts";
 
 /** What the form holds, as typed; the password is kept nowhere. */
 export interface TryClientDraft {

@@ -1,11 +1,11 @@
 import { readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { mqttActions } from "../../../contract/mqtt.ts";
+import { replyRule } from "../../../contract/mqtt-reply.ts";
 import { writeFileAtomically } from "../../core/atomic-file.ts";
 import type { Log } from "../../core/log.ts";
 
-const savedRules = z.array(mqttActions["reply.save"].params.required({ id: true }));
+const savedRules = z.array(replyRule.required({ id: true }));
 export type SavedReplyRule = z.output<typeof savedRules>[number];
 
 export interface ReplyRulesFile {

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { MqttReplyRule } from "../../../contract/mqtt.ts";
+import type { MqttMessageProperties } from "../../../contract/mqtt-message.ts";
+import type { MqttReplyRule } from "../../../contract/mqtt-reply.ts";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
-import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isTopicName, topicMatches } from "../codec/topic.ts";
 import { Message } from "../engine/message.ts";
+import { propertyFields } from "./recorded-line.ts";
+import { conditionsOf } from "./reply-condition.ts";
 import type { ReplyRulesFile } from "./reply-rules-file.ts";
 
 export interface ReplyRules {
@@ -11,7 +13,7 @@ export interface ReplyRules {
   /** In effect at once, and on disk when it resolves. */
   save(rule: Omit<MqttReplyRule, "id" | "answered"> & { readonly id?: string | undefined }): Promise<MqttReplyRule>;
   remove(id: string): Promise<boolean>;
-  /** Answers a message by the rules whose filter matches. */
+  /** Answers a message by the rules that match its topic and payload. */
   onMessage(message: Message): void;
   close(): Promise<void>;
 }
@@ -31,20 +33,20 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
     const topic = rule.topic === "" ? properties?.responseTopic : fill(rule.topic);
     if (topic === undefined || !isTopicName(topic)) return;
     rule.answered++;
-    const answer = new Message({
-      topic,
-      payload: Buffer.from(fill(rule.payload)),
-      qos: rule.qos,
-      retain: rule.retain,
-      forwarded: properties?.correlationData && encodeForwarded({ correlationData: properties.correlationData }),
-    });
+    const payload = Buffer.from(fill(rule.payload));
+    const correlation = rule.takesCorrelationData ? properties?.correlationData : undefined;
+    const { qos, retain } = rule;
+    const answer = () => {
+      const set = { ...rule.properties, ...(correlation && { correlationData: correlation.toString("base64") }) };
+      publish(new Message({ topic, payload, qos, retain, ...propertyFields(set as MqttMessageProperties) }));
+    };
     if (rule.delayMs === 0) {
-      publish(answer);
+      answer();
       return;
     }
     const timer = setTimeout(() => {
       timers.delete(timer);
-      publish(answer);
+      answer();
     }, rule.delayMs);
     timers.add(timer);
   }
@@ -65,8 +67,9 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
     onMessage(message) {
       // Answers to answers would go round for ever.
       if (rules.size === 0 || message.own === "reply rule") return;
+      const holds = conditionsOf(message.payload);
       for (const rule of rules.values()) {
-        if (rule.enabled && topicMatches(rule.filter, message.topic)) reply(rule, message);
+        if (rule.enabled && topicMatches(rule.filter, message.topic) && holds(rule.when)) reply(rule, message);
       }
     },
     close() {
