@@ -23,6 +23,8 @@ export interface HistoryOptions {
 
 /** Of the bounds, for messages that are the last of their topics and older than all others. */
 const lastPart = 2;
+/** Of one topic, where there are few. */
+const mostLast = 200;
 
 /** The topic tree and the recorded messages, within their bounds. */
 export class KeptMessages {
@@ -31,7 +33,7 @@ export class KeptMessages {
   unrecorded = 0;
   newestId = 0;
   private readonly recent = new AgedRecords();
-  /** Older than all of `recent`: the only one left of its topic, so that a quiet topic keeps what the tree shows of it. */
+  /** Older than all of `recent`: the last of their topics, so that a quiet one keeps its newest however busy the others are. */
   private readonly last = new AgedRecords();
   private readonly limits: KeptMessagesLimits;
 
@@ -53,8 +55,7 @@ export class KeptMessages {
     if (node) {
       node.history ??= new TopicHistory();
       const { history } = node;
-      const last = history.count === 1 ? history.oldest : undefined;
-      if (last && this.last.find(last.id)) this.forget(last);
+      while (history.count >= this.lastOfTopic && history.oldest && this.last.find(history.oldest.id)) this.forget(history.oldest);
       record.history = history;
       history.add(record);
       while (history.count > recordedTopicMessages || (history.bytes > recordedTopicBytes && history.count > 1)) {
@@ -64,21 +65,31 @@ export class KeptMessages {
     this.makeRoom();
   }
 
+  /** So many that all topics have room for theirs. */
+  private get lastOfTopic(): number {
+    const share = Math.floor(this.limits.recordedMessages / lastPart / Math.max(1, this.tree.size));
+    return Math.max(1, Math.min(mostLast, share));
+  }
+
   private makeRoom(): void {
-    const { recent, last } = this;
+    const { recent, last, lastOfTopic } = this;
     const { recordedMessages, recordedBytes } = this.limits;
     while (recent.size + last.size > recordedMessages || recent.bytes + last.bytes > recordedBytes) {
       const oldest = recent.oldest();
       if (!oldest) break;
-      if (oldest.history?.count !== 1) this.forget(oldest);
-      else {
-        recent.remove(oldest);
-        last.add(oldest);
-        while (last.size > recordedMessages / lastPart || last.bytes > recordedBytes / lastPart) {
-          const gone = last.oldest();
-          if (!gone) break;
-          this.forget(gone);
-        }
+      const { history } = oldest;
+      const tooMany = history === undefined || history.count > lastOfTopic;
+      if (history === undefined || (tooMany && history.oldest === oldest)) {
+        this.forget(oldest);
+        continue;
+      }
+      recent.remove(oldest);
+      last.add(oldest);
+      if (tooMany) this.forget(history.oldest as MessageRecord);
+      while (last.size > recordedMessages / lastPart || last.bytes > recordedBytes / lastPart) {
+        const gone = last.oldest();
+        if (!gone) break;
+        this.forget(gone);
       }
     }
   }
