@@ -135,6 +135,11 @@ describe("topic rules", () => {
     // 3.1.1 cannot say no: the answer is positive and the message goes nowhere.
     expect(await anonymous.expect("puback")).toEqual({ type: "puback", packetId: 1, reason: 0 });
     await expect.poll(async () => (await broker.act("topic.search", { filter: "in/other" })).matching).toBe(0);
+    // The log says what it could not be told.
+    await expect
+      .poll(() => broker.logs, { timeout: 3_000 })
+      .toContain("A message of dev on in/other was refused: The topic rules do not allow it.");
+    expect(broker.logs).toContain("dev subscribed to home/ada/x: not authorized");
   });
 
   it("[MQTT-104] what is denied comes with no wider subscription, live, retained or shared", async () => {

@@ -22,10 +22,11 @@ export interface EngineObserver {
   /** Before it is routed; may set `message.trace`. The packet is absent for what the broker itself publishes. */
   published?(message: Message, connection: Connection | undefined, packet: PublishPacket | undefined): void;
   routed?(message: Message): void;
+  /** With reasons of 5.0, which a client of 3.1.1 is not told. */
   subscribed?(session: Session, requests: readonly SubscriptionRequest[], reasons: readonly number[]): void;
   unsubscribed?(session: Session, filters: readonly string[]): void;
   dropped?(clientId: string, why: DropReason): void;
-  publishRefused?(connection: Connection, why: string): void;
+  publishRefused?(connection: Connection, topic: string, why: string): void;
   /** It was routed, and not kept: there are too many. */
   notRetained?(message: Message): void;
   refused?(connection: Connection, error: PacketError): void;

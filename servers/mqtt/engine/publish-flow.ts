@@ -48,7 +48,7 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
   });
   const refusal = refusalOf(connection, packet, message);
   if (refusal) {
-    engine.observer.publishRefused?.(connection, refusal.text);
+    engine.observer.publishRefused?.(connection, topic, refusal.text);
     if (qos === 0) {
       // §3.3.2.3.2
       if (refusal.reason === reasonCode.payloadFormatInvalid) throw new PacketError(refusal.reason, refusal.text);

@@ -29,7 +29,7 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
     const refusal = refusalOf(connection, request.filter);
     if (refusal) {
       text = refusal.text;
-      return v5 ? refusal.reason : failure;
+      return refusal.reason;
     }
     const options: SubscriptionOptions = {
       qos: request.qos,
@@ -46,7 +46,8 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
   });
   const properties =
     v5 && text !== undefined && connection.problemInformation && engine.limits.reasonStrings ? { reasonString: text } : undefined;
-  connection.send({ type: "suback", packetId: packet.packetId, properties, reasons });
+  const told = v5 ? reasons : reasons.map((reason) => (reason < failure ? reason : failure));
+  connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: told });
   engine.observer.subscribed?.(session, packet.subscriptions, reasons);
   if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(engine, session);
   for (const { filter, options } of wanted) sendRetained(connection, filter, options);

@@ -26,12 +26,15 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   let untold = 0;
   const dropped = new TalliedWarnings(
     log,
-    (count, clientId, why) => `${count} messages dropped for ${shortName(clientId)}: ${why}`,
+    (clientId, why, _, count) => `${count.toLocaleString("en")} messages dropped for ${shortName(clientId)}: ${why}`,
     (kinds) => `Messages were dropped for ${kinds} more clients.`,
   );
   const refusedMessages = new TalliedWarnings(
     log,
-    (count, clientId, why) => `${count} messages of ${shortName(clientId)} were refused: ${why}`,
+    (clientId, why, topic, count) =>
+      count === 1
+        ? `A message of ${shortName(clientId)} on ${shortName(topic)} was refused: ${why}`
+        : `${count.toLocaleString("en")} messages of ${shortName(clientId)} were refused, the last on ${shortName(topic)}: ${why}`,
     (kinds) => `Messages of ${kinds} more clients were refused.`,
   );
   const counted = { turnedAway: 0, connectTimedOut: 0, notRetained: 0 };
@@ -159,7 +162,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
       });
     },
     dropped: (clientId, why) => dropped.count(clientId, why),
-    publishRefused: ({ clientId }, why) => refusedMessages.count(clientId, why),
+    publishRefused: ({ clientId }, topic, why) => refusedMessages.count(clientId, why, topic),
     notRetained: () => void counted.notRetained++,
     turnedAway: () => void counted.turnedAway++,
     connectTimedOut: () => void counted.connectTimedOut++,
@@ -168,7 +171,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   return { observer, close: () => clearInterval(timer) };
 }
 
-/** A client identifier may have 65,535 bytes. */
+/** A client identifier and a topic may have 65,535 bytes. */
 const shortName = (clientId: string) => (clientId.length > shownName ? `${clientId.slice(0, shownName)}…` : clientId);
 
 /** One packet may name 300,000 filters. */

@@ -4,36 +4,46 @@ import type { Log } from "../../core/log.ts";
 const toldLines = 5;
 const countedClients = 10_000;
 
+/** `topic` is that of the last one. */
+type TallyLine = (clientId: string, why: string, topic: string, count: number) => string;
+interface Tally {
+  count: number;
+  topic: string;
+}
+
 /** Warnings of which there may be a million a second: counted by client and reason, and told once a second, the most frequent first. */
 export class TalliedWarnings {
-  private readonly counts = new Map<string, Map<string, number>>();
+  private readonly counts = new Map<string, Map<string, Tally>>();
   private readonly log: Pick<Log, "warning">;
-  private readonly line: (count: string, clientId: string, why: string) => string;
+  private readonly line: TallyLine;
   private readonly more: (kinds: string) => string;
 
-  constructor(log: Pick<Log, "warning">, line: (count: string, clientId: string, why: string) => string, more: (kinds: string) => string) {
+  constructor(log: Pick<Log, "warning">, line: TallyLine, more: (kinds: string) => string) {
     this.log = log;
     this.line = line;
     this.more = more;
   }
 
-  count(clientId: string, why: string): void {
+  count(clientId: string, why: string, topic = ""): void {
     let reasons = this.counts.get(clientId);
     if (!reasons) {
       if (this.counts.size >= countedClients) return;
       reasons = new Map();
       this.counts.set(clientId, reasons);
     }
-    reasons.set(why, (reasons.get(why) ?? 0) + 1);
+    const tally = reasons.get(why);
+    if (!tally) reasons.set(why, { count: 1, topic });
+    else {
+      tally.count++;
+      tally.topic = topic;
+    }
   }
 
   tell(): void {
     if (this.counts.size === 0) return;
-    const all = [...this.counts].flatMap(([clientId, reasons]) => [...reasons].map(([why, count]) => ({ clientId, why, count })));
+    const all = [...this.counts].flatMap(([clientId, reasons]) => [...reasons].map(([why, tally]) => ({ clientId, why, ...tally })));
     all.sort((one, other) => other.count - one.count);
-    for (const { clientId, why, count } of all.slice(0, toldLines)) {
-      this.log.warning(this.line(count.toLocaleString("en"), clientId, why));
-    }
+    for (const { clientId, why, count, topic } of all.slice(0, toldLines)) this.log.warning(this.line(clientId, why, topic, count));
     if (all.length > toldLines) this.log.warning(this.more((all.length - toldLines).toLocaleString("en")));
     this.counts.clear();
   }
