@@ -30,7 +30,10 @@ export function createDataActions(parts: {
   const { access, log } = parts;
   const { store } = access;
   const add = (events: readonly NewEvent[]) => retryWhileLocked(() => store.add(events));
-  const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()) });
+  function storeFault(error: unknown): void {
+    if (error instanceof ServiceError && error.code.startsWith("STORE_")) access.fault(error);
+  }
+  const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()), onFailure: storeFault });
   const imports = createEventImports({ jobs, add, onStored: access.changed, idleMs: parts.importIdleMs });
 
   function startDelete(filter: EventFilter): EventJob {
@@ -78,7 +81,7 @@ export function createDataActions(parts: {
       try {
         return await use(params);
       } catch (error) {
-        if (error instanceof ServiceError && error.code.startsWith("STORE_")) access.fault(error);
+        storeFault(error);
         throw error;
       }
     };

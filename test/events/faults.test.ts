@@ -301,3 +301,14 @@ it("[EV-48] a file that is moved away while in use takes no event more; the next
   expect((await getPage(url)).total).toBe(1);
   expect(checkFile(`${file}.kept`).events).toBe(2);
 });
+
+it("[EV-48] nor does a deletion empty it; the page is told, and the next request opens what is there then", async () => {
+  const events = await startEvents();
+  await postAll(events.url, [eventBody(), eventBody()]);
+  renameSync(events.file, `${events.file}.kept`);
+  for (const end of ["-wal", "-shm"]) renameSync(events.file + end, `${events.file}.kept${end}`);
+  await events.act("delete.start");
+  await expect.poll(() => events.view("jobs")[0]).toMatchObject({ state: "failed", done: 0, failure: { code: "STORE_UNREACHABLE" } });
+  expect(await getStats(events.url)).toMatchObject({ total_events: 0 });
+  expect(checkFile(`${events.file}.kept`).events).toBe(2);
+});

@@ -30,7 +30,14 @@ export interface EventJobs {
 
 const keptJobs = 20;
 
-export function createEventJobs({ log, onChange }: { log: Log; onChange: () => void }): EventJobs {
+export interface EventJobsOptions {
+  readonly log: Log;
+  readonly onChange: () => void;
+  /** Why one failed, for whoever else has to know. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions): EventJobs {
   /** The newest last. */
   const jobs = new Map<number, { job: EventJob; controller: AbortController; ended: Promise<void> }>();
   let lastId = 0;
@@ -86,6 +93,7 @@ export function createEventJobs({ log, onChange }: { log: Log; onChange: () => v
             const failure = toFailure(error);
             change(id, { state: "failed", endedAt: Date.now(), failure });
             log.error(`The ${begin.kind} failed: ${failure.message}`);
+            onFailure(error);
           }
         }
       };

@@ -33,7 +33,7 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   let identity = "";
   const refusal = createFileRefusal(file, now);
 
-  /** A file that was moved or deleted would still take events, and nobody would find them. */
+  /** A file that was moved or deleted would still take events, and nobody would find them; one that was put aside would lose its own. */
   function checkInPlace(): void {
     if (identityOf(file) === identity) return;
     throw new ServiceError("STORE_UNREACHABLE", `${file} was moved or deleted while in use`, "The next request opens what is there then.");
@@ -109,7 +109,11 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
     scan: (filter, range) => guarded(({ scans }) => scans.scan(filter, range)),
     countBetween: (filter, range) => guarded(({ scans }) => scans.countBetween(filter, range)),
     plotBetween: (filter, step, range) => guarded(({ scans }) => scans.plotBetween(filter, step, range)),
-    remove: (filter, range) => guarded(({ remove }) => remove(filter, range)),
+    remove: (filter, range) =>
+      guarded(({ remove }) => {
+        checkInPlace();
+        return remove(filter, range);
+      }),
     catchUpPlots: () => guarded(({ catchUpPlots }) => catchUpPlots()),
     plot: (query) => guarded(({ plots }) => plots.read(query)),
     countPlotted: (filter, time) => guarded(({ countPlotted }) => countPlotted(filter, time)),
