@@ -34,6 +34,8 @@ export function createDataActions(parts: {
     if (error instanceof ServiceError && error.code.startsWith("STORE_")) access.fault(error);
   }
   const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()), onFailure: storeFault });
+  // A page may still show those of the process before.
+  parts.showJobs(jobs.list());
   const imports = createEventImports({ jobs, add, onStored: access.changed, idleMs: parts.importIdleMs });
 
   function startDelete(filter: EventFilter): EventJob {

@@ -197,6 +197,17 @@ it("[EV-75] an import whose page was closed ends by itself, and says so with wha
   expect(await access.store.count({})).toBe(5);
 });
 
+it("[EV-75] one that is cut short by the stop is told of in the log, and not shown by the service that comes after", async () => {
+  const events = await startEvents();
+  await expect.poll(() => events.view("jobs")).toEqual([]);
+  const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });
+  await events.act("import.text", { job: id, text: `${JSON.stringify(eventBody())}\n` });
+  await events.stop();
+  expect(events.logs.map(({ text }) => text)).toContain("The import was ended with the service, after 1 event");
+  const browsing = await startEvents({}, { dataDir: events.dataDir, mode: "browse" });
+  await expect.poll(() => browsing.view("jobs")).toEqual([]);
+});
+
 it("[EV-76] an export is given in parts of bounded size, and ends though more events arrive", async () => {
   const events = await startEvents();
   await ended(events, await events.act<EventJob>("sample.generate", { count: 5_500, days: 30 }));

@@ -56,6 +56,17 @@ describe("an import", () => {
     expect(asked.at(-1)).toEqual(["job.cancel", { job: 7 }]);
   });
 
+  it("says that it was cut short where no job is left to say so", async () => {
+    const gone = new Error("Events is not running");
+    const { ask } = recorder({
+      "import.begin": () => job,
+      "import.text": () => Promise.reject(gone),
+      "job.cancel": () => Promise.reject(new Error("There is no job 7")),
+    });
+    const { sent } = await importFile(ask, fileOf("{}"));
+    await expect(sent).rejects.toBe(gone);
+  });
+
   it.each([
     ["events.csv", "csv"],
     ["EVENTS.CSV", "csv"],

@@ -92,7 +92,12 @@ export function EventsLive() {
         item: "event",
       }),
     );
-  const startImport = (file: File) => attempt(importFile(ask, file).then(({ sent }) => void sent.then(showRefused)));
+  const startImport = (file: File) =>
+    attempt(
+      importFile(ask, file)
+        .then(({ sent }) => sent)
+        .then(showRefused),
+    );
   const showRefused = (job: EventJob | undefined) => {
     if (job && (job.refused ?? 0) > 0) setReport(job);
   };

@@ -19,7 +19,10 @@ const piecesUnderWay = 6;
 
 export const formatOfFile = (name: string): EventFormat => (/\.csv$/i.test(name) ? "csv" : "jsonl");
 
-/** Begins the import at once; `sent` settles when the whole file was taken, or the import was cancelled or failed. */
+/**
+ * Begins the import at once; `sent` settles when the whole file was taken, or the import was cancelled or failed. It rejects where no job
+ * is left that tells why: its process is gone.
+ */
 export async function importFile(
   ask: EventsAsk,
   file: Pick<File, "name" | "size" | "slice">,
@@ -40,9 +43,11 @@ async function send(ask: EventsAsk, file: Pick<File, "size" | "slice">, job: num
     }
     await Promise.all(underWay);
     return await ask("import.end", { job });
-  } catch {
+  } catch (error) {
     // The job tells why it ended; one that nobody feeds any more must not stay.
-    await ask("job.cancel", { job }).catch(() => {});
+    await ask("job.cancel", { job }).catch(() => {
+      throw error;
+    });
     return undefined;
   }
 }

@@ -118,8 +118,13 @@ export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions):
       return job;
     },
     async close() {
-      for (const { controller } of jobs.values()) controller.abort();
-      await Promise.all([...jobs.values()].map(({ ended }) => ended));
+      const running = [...jobs.values()].filter(({ job }) => job.state === "running");
+      for (const { controller } of running) controller.abort();
+      await Promise.all(running.map(({ ended }) => ended));
+      for (const { job } of running) {
+        const events = `${job.done.toLocaleString("en")} ${job.done === 1 ? "event" : "events"}`;
+        log.warning(`The ${job.kind} was ended with the service, after ${events}`);
+      }
     },
   };
 }
