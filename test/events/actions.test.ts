@@ -73,6 +73,7 @@ it("[EV-72] an import reports each line that it refuses and why, and stores the 
     JSON.stringify(eventBody({ outcome: "error" })),
     "[1]",
     JSON.stringify({ ...eventBody(), created_at: "yesterday" }),
+    JSON.stringify({ ...eventBody(), created_at: "2026-02-31T10:00:00Z" }),
     JSON.stringify({
       ...eventBody(),
       created_at: "2026-01-02T03:04:05Z",
@@ -84,12 +85,13 @@ it("[EV-72] an import reports each line that it refuses and why, and stores the 
   const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });
   await events.act("import.text", { job: id, text: `\ufeff${lines.join("\n")}` });
   const report = await events.act<EventJob>("import.end", { job: id });
-  expect(report).toMatchObject({ state: "done", done: 2, refused: 4 });
+  expect(report).toMatchObject({ state: "done", done: 2, refused: 5 });
   expect(report.refusedLines).toEqual([
     { line: 2, reason: "not JSON" },
     { line: 4, reason: expect.stringMatching(/^outcome: /) },
     { line: 5, reason: "not a JSON object" },
     { line: 6, reason: expect.stringMatching(/^created_at is no time/) },
+    { line: 7, reason: expect.stringMatching(/^created_at is no time/) },
   ]);
   expect((await getPage(events.url)).data[0]).toMatchObject({
     created_at: "2026-01-02T03:04:05Z",

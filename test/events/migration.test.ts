@@ -173,6 +173,24 @@ it("[EV-31] missing values are filled: text with nothing, a time with that of th
   expect(await getStats(url)).toEqual({ total_events: 4, unique_devices: 2, accepted: 1, rejected: 0, ignored: 1 });
 });
 
+it("[EV-31] times in another form become those of the others, where they are times", async () => {
+  const times = ["2026-11-20 10:11:12", "2026-11-20T10:11:12.345Z", "2026-11-20T12:11:12+02:00", "2026-11-20", "some day"];
+  const { dataDir } = changedFile(
+    5,
+    times.map((time, index) => `UPDATE events SET created_at = '${time}' WHERE id = ${index + 1}`).join(";"),
+  );
+  const { url, act } = await startEvents({}, { dataDir });
+  expect((await getPage(url)).data.map(({ created_at }) => created_at)).toEqual([
+    "some day",
+    "2026-11-20T00:00:00Z",
+    "2026-11-20T10:11:12Z",
+    "2026-11-20T10:11:12Z",
+    "2026-11-20T10:11:12Z",
+  ]);
+  const [from, to] = [Date.UTC(2026, 10, 20, 10), Date.UTC(2026, 10, 20, 11)];
+  expect(await act("page", { filter: { from, to } })).toMatchObject({ matching: 3, exact: true });
+});
+
 it("[EV-64] an id of a file that gave them twice is not given again, and plots count what comes then", async () => {
   const { dataDir, file } = changedFile(
     10,

@@ -1,4 +1,4 @@
-import { columnKind, completionEvent, type NewEvent, newEvent, newEventColumns } from "../completion-event.ts";
+import { columnKind, completionEvent, eventTime, type NewEvent, newEvent, newEventColumns } from "../completion-event.ts";
 
 /** A line that cannot become an event, and why. */
 export class RefusedEvent extends Error {
@@ -8,6 +8,13 @@ export class RefusedEvent extends Error {
 /** No header field that came over HTTP is longer. */
 const longestVersion = 16_384;
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
+
+/** Also on the calendar: `Date.parse` takes the 31st of February for a day of March. */
+function isTime(text: string): boolean {
+  if (!timePattern.test(text)) return false;
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && eventTime(at).slice(0, 19) === text.slice(0, 19);
+}
 
 /**
  * An event from a line of an export, or as a client would send it: 0, 1, true and false are booleans, `recent_actions` is a list
@@ -20,9 +27,7 @@ export function importedEvent(source: Readonly<Record<string, unknown>>, receive
     candidate[column] = unpacked(source[column], columnKind(column));
   }
   const { created_at = received, ip_hash = "", plugin_version = "unknown" } = candidate;
-  if (typeof created_at !== "string" || !timePattern.test(created_at) || Number.isNaN(Date.parse(created_at))) {
-    throw new RefusedEvent(`created_at is no time like ${received}`);
-  }
+  if (typeof created_at !== "string" || !isTime(created_at)) throw new RefusedEvent(`created_at is no time like ${received}`);
   if (typeof ip_hash !== "string" || !/^(?:[0-9a-f]{64})?$/.test(ip_hash)) throw new RefusedEvent("ip_hash is no SHA-256 in hex");
   if (typeof plugin_version !== "string" || plugin_version.length > longestVersion)
     throw new RefusedEvent(`plugin_version is no text of up to ${longestVersion} characters`);

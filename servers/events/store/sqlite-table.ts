@@ -30,7 +30,12 @@ export function bringTableUpToDate(database: Database): void {
   if (type !== "table") throw new Error(`events is a ${type}`);
   const lacking = essential.filter((name) => !names.has(name));
   if (lacking.length > 0) throw new Error(`its table events has no ${lacking.join(" and no ")}: it holds something else`);
-  if (isUpToDate(columns, sql)) return;
+  if (!isUpToDate(columns, sql)) rebuildTable(database, columns);
+  unifyTimes(database);
+}
+
+function rebuildTable(database: Database, columns: readonly Column[]): void {
+  const names = new Set(columns.map(({ name }) => name));
 
   const own = columns.filter(({ name }) => name !== "id" && !isOurs(name) && !retiredColumns.includes(name));
   const indexes = database.prepare("SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'events' AND sql IS NOT NULL");
@@ -89,6 +94,13 @@ function areIds(database: Database, isRowid: boolean): boolean {
     OR CAST(CAST(id AS INTEGER) AS TEXT) <> CAST(id AS TEXT))`);
   if (odd.pluck().get() === 1) return false;
   return database.prepare("SELECT count(*) = count(DISTINCT CAST(id AS INTEGER)) FROM events").pluck().get() === 1;
+}
+
+/** "2026-11-20 23:28:12", fractions and offsets become what is written here: times are compared as text. What is no time stays. */
+function unifyTimes(database: Database): void {
+  database.exec(`UPDATE events SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ', created_at)
+    WHERE created_at NOT GLOB '????-??-??T??:??:??Z' AND created_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
+      AND strftime('%Y', created_at) IS NOT NULL`);
 }
 
 /** An event without a time gets that of the one before it, the first that of the next one. */
