@@ -16,6 +16,9 @@ interface FilterInputProps {
   readonly focused?: boolean;
 }
 
+/** Every service takes so much of a filter. */
+const longestFilter = 100;
+
 /** Escape empties it, then leaves it. */
 export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, focused = false, onDown }: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
@@ -37,6 +40,7 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
       ref={input}
       w={width}
       value={value}
+      maxLength={longestFilter}
       autoFocus={focused}
       placeholder={placeholder}
       aria-label={placeholder}

@@ -15,12 +15,14 @@ import {
 } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { EventFormat, EventJob } from "../../../contract/events.ts";
+import { attempt } from "../components/notify.tsx";
 import { useNow } from "../components/use-now.ts";
 import { formatCount } from "../format/quantity.ts";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
-import { JobChip } from "./job-chip.tsx";
+import { CountingChip, JobChip } from "./job-chip.tsx";
 import { foremostJob } from "./job-words.ts";
+import type { Deletion } from "./use-deletion.ts";
 
 interface EventsBarProps {
   readonly view: EventPagesView;
@@ -39,7 +41,7 @@ interface EventsBarProps {
   readonly onImport: (file: File) => void;
   readonly onGenerate: () => void;
   readonly onSample: () => void;
-  readonly onDelete: () => void;
+  readonly deletion: Deletion;
   readonly onPause: () => void;
   readonly onReport: (job: EventJob) => void;
 }
@@ -57,7 +59,7 @@ export function EventsBar(props: EventsBarProps) {
   return (
     <div className={styles.bar} role="toolbar" aria-label="Events">
       <h2 className={styles.title}>Events</h2>
-      <Jobs jobs={available ? jobs : noJobs} onReport={props.onReport} />
+      <Jobs jobs={available ? jobs : noJobs} deletion={props.deletion} onReport={props.onReport} />
       {/* Not in a portal, as all menus here: they belong to the page's landmark. */}
       <Menu position="bottom-end" width={196} withinPortal={false}>
         <Menu.Target>
@@ -113,7 +115,7 @@ export function EventsBar(props: EventsBarProps) {
             disabled={nothing}
             color="var(--bl-bad)"
             leftSection={<IconTrash size={14} stroke={1.5} />}
-            onClick={props.onDelete}
+            onClick={() => void attempt(props.deletion.start())}
           >{`Delete ${all}…`}</Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -148,13 +150,17 @@ export function EventsBar(props: EventsBarProps) {
 }
 
 /** The foremost in the bar, all of them behind a button. */
-function Jobs({ jobs, onReport }: Pick<EventsBarProps, "jobs" | "onReport">) {
+function Jobs({ jobs, deletion, onReport }: Pick<EventsBarProps, "jobs" | "deletion" | "onReport">) {
   const now = useNow(2_000);
   const first = foremostJob(jobs, now);
 
   return (
     <div className={styles.jobs}>
-      {first && <JobChip key={first.id} job={first} inBar onReport={onReport} />}
+      {deletion.counting ? (
+        <CountingChip onCancel={deletion.drop} />
+      ) : (
+        first && <JobChip key={first.id} job={first} inBar onReport={onReport} />
+      )}
       {jobs.length > 0 && (
         <Popover position="bottom-end" shadow="md" withinPortal={false}>
           <Popover.Target>

@@ -1,6 +1,5 @@
 import { useCallback, useRef, useState } from "react";
 import { type EventFormat, type EventJob, type EventRow, eventsActions } from "../../../contract/events.ts";
-import { useConfirm } from "../components/confirm.tsx";
 import { attempt } from "../components/notify.tsx";
 import { useRemembered } from "../components/use-remembered.ts";
 import { useSpace } from "../components/use-space.ts";
@@ -12,7 +11,6 @@ import { InspectorSlot } from "../frame/inspector-slot.tsx";
 import { ColumnMenu } from "../table/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
 import { NewRows } from "../table/new-rows.tsx";
-import { deletionQuestion } from "./deletion-question.ts";
 import { eventTableColumns } from "./event-columns.tsx";
 import { filterAt, isFiltering, noFilter, type ShownFilter } from "./event-filter.ts";
 import { EventInspector } from "./event-inspector.tsx";
@@ -27,6 +25,7 @@ import { GenerateDialog } from "./generate-dialog.tsx";
 import { eventsAsk, importFile } from "./import-file.ts";
 import { ImportReport } from "./import-report.tsx";
 import { PlotsBand } from "./plots-band.tsx";
+import { useDeletion } from "./use-deletion.ts";
 import { useEventColumns } from "./use-event-columns.ts";
 import { useEventPages } from "./use-event-pages.ts";
 import { useEventsViews } from "./use-events-views.ts";
@@ -35,7 +34,6 @@ import { useOutcomePlot } from "./use-outcome-plot.ts";
 /** The collected events, what they come to, and what can be done with them. */
 export function EventsLive() {
   const client = useControl();
-  const confirm = useConfirm();
   const service = useService("events");
   const rate = useRate("events");
   const { totals, limits, jobs = [], storage, sample } = useEventsViews();
@@ -49,6 +47,7 @@ export function EventsLive() {
     held: view.mode === "paused",
   });
   const choice = useEventColumns();
+  const deletion = useDeletion(filter);
   const table = useRef<DataTableHandle>(null);
   const [chosen, setChosen] = useState<number>();
   const [opened, setOpened] = useState<EventRow>();
@@ -78,7 +77,9 @@ export function EventsLive() {
     void pages.follow();
   };
   const togglePause = () => (view.mode === "paused" ? follow() : pages.pause());
-  useSpace(togglePause);
+  useSpace(() => {
+    if (running) togglePause();
+  });
   const sortBy = (column: string) => {
     table.current?.toTop();
     void pages.setOrder(orderAfter(view.order, column));
@@ -100,12 +101,6 @@ export function EventsLive() {
     );
   const showRefused = (job: EventJob | undefined) => {
     if (job && (job.refused ?? 0) > 0) setReport(job);
-  };
-  const askToDelete = async () => {
-    // The same moment for the count and for the deletion, so that the question tells the truth.
-    const wanted = filterAt(filter, Date.now());
-    const count = await ask("delete.count", { filter: wanted });
-    if (await confirm(deletionQuestion(filter, count))) await ask("delete.start", { filter: wanted });
   };
 
   /** Somebody answers: the service, running or opened for looking at its data only. */
@@ -141,7 +136,7 @@ export function EventsLive() {
         onImport={(file) => void startImport(file)}
         onGenerate={() => setGenerating(true)}
         onSample={() => void attempt(client.action(eventsActions, "events", sampling ? "sample.stop" : "sample.start"))}
-        onDelete={() => void attempt(askToDelete())}
+        deletion={deletion}
         onPause={togglePause}
         onReport={setReport}
       />

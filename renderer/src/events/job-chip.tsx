@@ -54,6 +54,24 @@ export function JobChip({ job, inBar, onReport }: JobChipProps) {
   );
 }
 
+const countingTitle = "Counting what to delete";
+
+/** Before the question of a deletion, where the count takes its time. */
+export function CountingChip({ onCancel }: { readonly onCancel: () => void }) {
+  return (
+    <div className={styles.chip} data-state="running">
+      <IconTrash size={14} stroke={1.5} className={styles.going} aria-hidden="true" />
+      <span className={styles.title}>{countingTitle}</span>
+      <Progress className={styles.progress} value={100} animated aria-label={countingTitle} />
+      <Tooltip label="Cancel">
+        <ActionIcon size={20} aria-label={`Cancel: ${countingTitle}`} onClick={onCancel}>
+          <IconX size={14} stroke={1.5} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+}
+
 function JobIcon({ job }: { readonly job: EventJob }) {
   const Icon = icons[job.kind];
   switch (job.state) {

@@ -29,6 +29,7 @@ export interface EventJobs {
 }
 
 const keptJobs = 20;
+const nouns: Readonly<Record<EventJob["kind"], string>> = { import: "import", delete: "deletion", generate: "generation" };
 
 export interface EventJobsOptions {
   readonly log: Log;
@@ -92,7 +93,7 @@ export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions):
           else {
             const failure = toFailure(error);
             change(id, { state: "failed", endedAt: Date.now(), failure });
-            log.error(`The ${begin.kind} failed: ${failure.message}`);
+            log.error(`The ${nouns[begin.kind]} failed: ${failure.message}`);
             onFailure(error);
           }
         }
@@ -123,7 +124,7 @@ export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions):
       await Promise.all(running.map(({ ended }) => ended));
       for (const { job } of running) {
         const events = `${job.done.toLocaleString("en")} ${job.done === 1 ? "event" : "events"}`;
-        log.warning(`The ${job.kind} was ended with the service, after ${events}`);
+        log.warning(`The ${nouns[job.kind]} was ended with the service, after ${events}`);
       }
     },
   };

@@ -1,0 +1,74 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { openBrowserShell } from "./browser-shell.ts";
+
+async function fromMenu(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole("button", { name: "More: import, samples, delete" }).click();
+  await page.getByRole("menuitem", { name }).click();
+}
+
+async function generate(page: Page, count: number): Promise<void> {
+  await fromMenu(page, "Generate sample events…");
+  await page.getByRole("textbox", { name: "Events" }).fill(String(count));
+  await page.getByRole("button", { name: /^Generate [\d,]+ events$/ }).click();
+}
+
+it("[EV-75] a job that ended with its process is not shown as going on", async () => {
+  const { page } = await openBrowserShell("events");
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("button", { name: "Start", exact: true }).waitFor();
+  await generate(page, 1_000_000);
+  await page.getByText("Generating events").waitFor();
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("Following newest").waitFor();
+  await page.getByText("Generating events").waitFor({ state: "detached" });
+  await page.getByRole("tab", { name: "Logs", exact: true }).click();
+  await page
+    .getByText(/The generation was ended with the service, after [\d,]+ events/)
+    .first()
+    .waitFor();
+}, 60_000);
+
+it("[EV-74] the page says that it counts before it asks, and asks nothing where that was cancelled", async () => {
+  const { page } = await openBrowserShell("events");
+  const held: (() => void)[] = [];
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((frame) => {
+      if (String(frame).includes('"delete.count"')) held.push(() => server.send(frame));
+      else server.send(frame);
+    });
+  });
+  await page.reload();
+  await generate(page, 10);
+  await page.getByText("1 to 10 of 10").first().waitFor();
+  const filter = page.getByPlaceholder("Filter by text");
+  await filter.fill("x".repeat(150));
+  // As much as the service takes.
+  expect((await filter.inputValue()).length).toBe(100);
+  await filter.fill("sample");
+  const counting = page.getByRole("progressbar", { name: "Counting what to delete" });
+  await fromMenu(page, /^Delete the 10 that match…$/);
+  await counting.waitFor();
+  await page.getByRole("button", { name: "Cancel: Counting what to delete" }).click();
+  await counting.waitFor({ state: "detached" });
+  held.shift()?.();
+  await fromMenu(page, /^Delete the 10 that match…$/);
+  await counting.waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  held.shift()?.();
+  await page.getByRole("dialog", { name: "Delete 10 events with “sample” in their text?" }).waitFor();
+  expect(await counting.count()).toBe(0);
+}, 60_000);
+
+it("[EV-78] Space does not hold the table of a service that is stopped", async () => {
+  const { page } = await openBrowserShell("events");
+  await generate(page, 10);
+  await page.getByText("1 to 10 of 10").first().waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText("stopped; browsing what is stored").waitFor();
+  await page.getByRole("heading", { level: 1 }).click();
+  await page.keyboard.press("Space");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("Following newest").waitFor();
+}, 60_000);
