@@ -10,11 +10,10 @@ import { useControl } from "../control/client-context.tsx";
 import { useService } from "../control/use-services.ts";
 import { formatCountOf } from "../format/quantity.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
-import bar from "../http/http-live.module.css";
 import { useColumnChoice } from "../table/column-choice.ts";
 import { ColumnMenu } from "../table/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
-import styles from "./account.module.css";
+import listPage from "../table/list-page.module.css";
 import { AccountStopped } from "./account-empty.tsx";
 import { accountOrigin, exampleCommand } from "./account-origin.ts";
 import { AccountStatusLine } from "./account-status-line.tsx";
@@ -92,9 +91,9 @@ export function AccountSessions() {
 
   if (!running) return <AccountStopped service={service} what="sessions and tokens" />;
   return (
-    <section className={styles.page} aria-label="Sessions and tokens">
-      <div className={bar.toolbar} role="toolbar" aria-label="Sessions">
-        <div className={bar.filter}>
+    <section className={listPage.page} aria-label="Sessions and tokens">
+      <div className={listPage.toolbar} role="toolbar" aria-label="Sessions">
+        <div className={listPage.filter}>
           <FilterInput
             width="100%"
             placeholder="Filter user, client, address"
@@ -106,7 +105,7 @@ export function AccountSessions() {
           />
         </div>
         <SegmentedControl
-          className={bar.scope}
+          className={listPage.scope}
           aria-label="Sessions"
           data={scopes.map((entry) => ({ ...entry }))}
           value={scope}
@@ -115,10 +114,10 @@ export function AccountSessions() {
             setScope(next as Scope);
           }}
         />
-        <span className={bar.spring} />
+        <span className={listPage.spring} />
         <ColumnMenu all={sessionColumns} choice={choice} />
       </div>
-      <div className={styles.list}>
+      <div className={listPage.list}>
         {page && rows.length === 0 && !isFiltered ? (
           <EmptyState
             title="Nobody has logged in"

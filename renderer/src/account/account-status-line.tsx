@@ -3,7 +3,7 @@ import { type AccountViews, accountActions } from "../../../contract/account.ts"
 import { attempt, notifyDone } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCountOf } from "../format/quantity.ts";
-import bar from "../http/http-live.module.css";
+import listPage from "../table/list-page.module.css";
 import styles from "./account.module.css";
 
 interface AccountStatusLineProps {
@@ -14,15 +14,15 @@ interface AccountStatusLineProps {
 /** How much is shown, what goes on, and who is close to the limit of failed logins. */
 export function AccountStatusLine({ views: { totals, limits }, shown }: AccountStatusLineProps) {
   return (
-    <div className={styles.statusLine}>
-      <span className={styles.facts}>
-        {shown && <span>{shown}</span>}
-        {totals && <span>{formatCountOf(totals.liveSessions, "live session")}</span>}
-        {totals && <span>{formatCountOf(totals.liveTokens, "live token")}</span>}
+    <div className={listPage.statusLine}>
+      <span className={listPage.facts}>
+        {shown && <span className={listPage.fact}>{shown}</span>}
+        {totals && <span className={listPage.fact}>{formatCountOf(totals.liveSessions, "live session")}</span>}
+        {totals && <span className={listPage.fact}>{formatCountOf(totals.liveTokens, "live token")}</span>}
         {limits && limits.busiest.length > 0 && <Failures limits={limits} />}
       </span>
       {totals && (
-        <span className={styles.aside}>
+        <span className={listPage.since}>
           {`since the start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.failedLogins, "failed login")}`}
         </span>
       )}
@@ -40,11 +40,11 @@ function Failures({ limits }: { readonly limits: AccountViews["limits"] }) {
     if (await attempt(client.action(accountActions, "account", "limits.reset"))) notifyDone("Forgot every failed login");
   };
   return (
-    <span className={styles.kept} title={`Failed logins in ${limits.windowSeconds} s, of ${limits.failures} allowed:\n${list}`}>
+    <span title={`Failed logins in ${limits.windowSeconds} s, of ${limits.failures} allowed:\n${list}`}>
       <span className={isFull ? styles.press : undefined}>
         {`${busiest.failures} of ${limits.failures} failed logins${isFull ? ", refused now" : ""}`}
       </span>{" "}
-      <UnstyledButton className={bar.stopSample} onClick={() => void forget()}>
+      <UnstyledButton className={listPage.link} onClick={() => void forget()}>
         Forget
       </UnstyledButton>
     </span>

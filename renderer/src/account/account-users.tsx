@@ -11,11 +11,10 @@ import { useControl } from "../control/client-context.tsx";
 import { useService } from "../control/use-services.ts";
 import { formatCountOf } from "../format/quantity.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
-import bar from "../http/http-live.module.css";
 import { useColumnChoice } from "../table/column-choice.ts";
 import { ColumnMenu } from "../table/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
-import styles from "./account.module.css";
+import listPage from "../table/list-page.module.css";
 import { AccountStopped } from "./account-empty.tsx";
 import { AccountStatusLine } from "./account-status-line.tsx";
 import { AddUserDialog } from "./add-user-dialog.tsx";
@@ -75,9 +74,9 @@ export function AccountUsers() {
 
   if (!running) return <AccountStopped service={service} what="its users" />;
   return (
-    <section className={styles.page} aria-label="Users">
-      <div className={bar.toolbar} role="toolbar" aria-label="Users">
-        <div className={bar.filter}>
+    <section className={listPage.page} aria-label="Users">
+      <div className={listPage.toolbar} role="toolbar" aria-label="Users">
+        <div className={listPage.filter}>
           <FilterInput
             width="100%"
             placeholder="Filter e-mail, name"
@@ -88,7 +87,7 @@ export function AccountUsers() {
             }}
           />
         </div>
-        <span className={bar.spring} />
+        <span className={listPage.spring} />
         <Tooltip label="Reset to sample data…">
           <ActionIcon aria-label="Reset to sample data" onClick={() => void reset()}>
             <IconRestore size={15} stroke={1.5} />
@@ -100,7 +99,7 @@ export function AccountUsers() {
           Add user
         </Button>
       </div>
-      <div className={styles.list}>
+      <div className={listPage.list}>
         <DataTable
           ref={table}
           label="Users"

@@ -18,6 +18,7 @@ import type { EventFormat, EventJob } from "../../../contract/events.ts";
 import { attempt } from "../components/notify.tsx";
 import { useNow } from "../components/use-now.ts";
 import { formatCount } from "../format/quantity.ts";
+import listPage from "../table/list-page.module.css";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
 import { CountingChip, JobChip } from "./job-chip.tsx";
@@ -57,7 +58,7 @@ export function EventsBar(props: EventsBarProps) {
   const all = filtered ? `the ${matching} that match` : `all ${matching}`;
   const nothing = !available || !view.loaded || view.matching === 0;
   return (
-    <div className={styles.bar} role="toolbar" aria-label="Events">
+    <div className={listPage.toolbar} role="toolbar" aria-label="Events">
       <h2 className={styles.title}>Events</h2>
       <Jobs jobs={available ? jobs : noJobs} deletion={props.deletion} onReport={props.onReport} />
       {/* Not in a portal, as all menus here: they belong to the page's landmark. */}

@@ -10,6 +10,7 @@ import { stampedName, startExport } from "../exports/start-export.ts";
 import { InspectorSlot } from "../frame/inspector-slot.tsx";
 import { ColumnMenu } from "../table/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import listPage from "../table/list-page.module.css";
 import { NewRows } from "../table/new-rows.tsx";
 import { eventTableColumns } from "./event-columns.tsx";
 import { filterAt, isFiltering, noFilter, type ShownFilter } from "./event-filter.ts";
@@ -112,7 +113,7 @@ export function EventsLive() {
   const isBare = isGone || (isEmpty && !filtered);
   const failure = available ? (storage?.failure ?? view.failure) : undefined;
   return (
-    <section className={styles.live} aria-label="Live events">
+    <section className={listPage.page} aria-label="Live events">
       <EventsToolbar filter={filter} onFilter={setFilter} view={view} />
       {plotsShown && !isBare && (
         <PlotsBand plot={plot} acceptance={acceptance} filter={view.filter} onFilter={setFilter} limits={limits} running={running} />
@@ -140,7 +141,7 @@ export function EventsLive() {
         onPause={togglePause}
         onReport={setReport}
       />
-      <div className={styles.list}>
+      <div className={listPage.list}>
         {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
         {isGone ? (
           running ? null : (

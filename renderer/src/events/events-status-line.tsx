@@ -1,16 +1,11 @@
 import { ActionIcon, Loader, Menu, Tooltip, UnstyledButton } from "@mantine/core";
-import {
-  IconArrowUp,
-  IconChevronLeft,
-  IconChevronLeftPipe,
-  IconChevronRight,
-  IconChevronRightPipe,
-  IconPlayerPauseFilled,
-} from "@tabler/icons-react";
+import { IconChevronLeft, IconChevronLeftPipe, IconChevronRight, IconChevronRightPipe } from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
 import type { RateSample } from "../../../contract/traffic.ts";
 import { useServiceOperations } from "../components/use-service-operations.ts";
 import { formatCount, formatRate } from "../format/quantity.ts";
+import { FollowMark } from "../table/follow-mark.tsx";
+import listPage from "../table/list-page.module.css";
 import type { EventPages, EventPagesView } from "./event-pages.ts";
 import styles from "./events-status-line.module.css";
 import { pageWords } from "./page-words.ts";
@@ -35,8 +30,8 @@ export function EventsStatusLine({ pages, view, rate, service, available, onFoll
   const isLast = !view.more || !available;
   const isFirst = view.isFirst || !available;
   return (
-    <div className={styles.line}>
-      <span className={styles.facts}>
+    <div className={listPage.statusLine}>
+      <span className={listPage.facts}>
         {running ? <Following view={view} onFollow={onFollow} /> : <Stopped view={view} available={available} service={service} />}
         {running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
         {view.sortedAmong !== undefined && (
@@ -106,7 +101,7 @@ function Stopped({ view, available, service }: Pick<EventsStatusLineProps, "view
   return (
     <>
       <span className={styles.stopped}>stopped; these rows were read before</span>
-      <UnstyledButton className={styles.follow} disabled={service?.status.state === "starting"} onClick={() => void start("events")}>
+      <UnstyledButton className={listPage.follow} disabled={service?.status.state === "starting"} onClick={() => void start("events")}>
         Start to browse
       </UnstyledButton>
     </>
@@ -114,31 +109,7 @@ function Stopped({ view, available, service }: Pick<EventsStatusLineProps, "view
 }
 
 function Following({ view, onFollow }: { readonly view: EventPagesView; readonly onFollow: () => void }) {
-  switch (view.mode) {
-    case "following":
-      return (
-        <span className={styles.following}>
-          <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
-          Following newest
-        </span>
-      );
-    case "held":
-      return (
-        <UnstyledButton className={styles.follow} onClick={onFollow}>
-          <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
-          Follow newest
-          {view.arrived > 0 && <span className={styles.arrived}>{`${formatCount(view.arrived)} arrived since`}</span>}
-        </UnstyledButton>
-      );
-    case "paused":
-      return (
-        <span className={styles.paused}>
-          <IconPlayerPauseFilled size={12} aria-hidden="true" />
-          paused
-          <span className={styles.arrived}>{`${formatCount(view.arrived)} arrived since, all kept`}</span>
-        </span>
-      );
-    default:
-      return view.mode satisfies never;
-  }
+  const isPaused = view.mode === "paused";
+  const arrived = `${formatCount(view.arrived)} arrived since${isPaused ? ", all kept" : ""}`;
+  return <FollowMark mode={view.mode} arrived={isPaused || view.arrived > 0 ? arrived : undefined} onFollow={onFollow} />;
 }

@@ -4,7 +4,7 @@ import { formatBytes } from "../format/quantity.ts";
 import { clockTime, isoTime } from "../format/time.ts";
 import type { Column } from "../table/column.ts";
 import { ToneMark } from "../table/tone-mark.tsx";
-import styles from "./http-live.module.css";
+import styles from "./http-columns.module.css";
 
 /** The status, or a word for an exchange that has none; what else the outcome says is in its title. */
 export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "kind" | "outcome">): string {

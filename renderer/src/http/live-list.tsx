@@ -14,10 +14,10 @@ import type { Column } from "../table/column.ts";
 import { useColumnChoice } from "../table/column-choice.ts";
 import { ColumnMenu } from "../table/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../table/data-table.tsx";
+import styles from "../table/list-page.module.css";
 import { NewRows } from "../table/new-rows.tsx";
 import { isFiltering, noFilter, type TrafficFilter } from "../table/traffic-filter.ts";
 import { useTrafficRows } from "../table/use-traffic-rows.ts";
-import styles from "./http-live.module.css";
 import { LiveStatusLine } from "./live-status-line.tsx";
 import { LiveToolbar } from "./live-toolbar.tsx";
 import { takeAskedRow } from "./shown-row.ts";
@@ -90,7 +90,7 @@ export function LiveList({ id, columns, placeholder, origin, sampling, empty, ch
 
   const isEmpty = view.loaded && shown.length === 0;
   return (
-    <section className={styles.live} aria-label="Live requests">
+    <section className={styles.page} aria-label="Live requests">
       <LiveToolbar
         filter={filter}
         onFilter={setFilter}

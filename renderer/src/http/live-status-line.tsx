@@ -1,14 +1,14 @@
 import { UnstyledButton } from "@mantine/core";
-import { IconArrowUp, IconPlayerPauseFilled } from "@tabler/icons-react";
 import type { ServiceId, ServiceView } from "../../../contract/service.ts";
 import type { RateSample } from "../../../contract/traffic.ts";
 import { attempt } from "../components/notify.tsx";
 import { useControl } from "../control/client-context.tsx";
 import { formatCount, formatRate } from "../format/quantity.ts";
 import { clockMinutes, clockTime, isoTime } from "../format/time.ts";
+import { FollowMark } from "../table/follow-mark.tsx";
+import styles from "../table/list-page.module.css";
 import { isFiltering } from "../table/traffic-filter.ts";
 import type { TrafficRowsView } from "../table/traffic-rows.ts";
-import styles from "./http-live.module.css";
 
 interface LiveStatusLineProps {
   readonly view: TrafficRowsView;
@@ -44,34 +44,16 @@ export function LiveStatusLine({ view, rate, service, sampling, onFollow }: Live
 }
 
 function FollowState({ view, lost, onFollow }: Pick<LiveStatusLineProps, "view" | "onFollow"> & { readonly lost: number }) {
-  switch (view.mode) {
-    case "following":
-      return (
-        <span className={styles.following}>
-          <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
-          Following newest
-        </span>
-      );
-    case "scrolled":
-      return (
-        <UnstyledButton className={styles.follow} onClick={onFollow} title={`Held at ${clockTime(view.rows.at(-1)?.at ?? 0)}`}>
-          <IconArrowUp size={14} stroke={1.5} aria-hidden="true" />
-          Follow newest
-        </UnstyledButton>
-      );
-    case "paused":
-      return (
-        <span className={styles.paused}>
-          <IconPlayerPauseFilled size={12} aria-hidden="true" />
-          paused
-          <span
-            className={styles.arrived}
-          >{`${formatCount(view.arrived)} arrived since${view.arrived <= view.kept && lost === 0 ? ", all kept" : ""}`}</span>
-        </span>
-      );
-    default:
-      return view.mode satisfies never;
-  }
+  const scrolled = view.mode === "scrolled";
+  const kept = view.arrived <= view.kept && lost === 0 ? ", all kept" : "";
+  return (
+    <FollowMark
+      mode={scrolled ? "held" : view.mode}
+      arrived={view.mode === "paused" ? `${formatCount(view.arrived)} arrived since${kept}` : undefined}
+      title={scrolled ? `Held at ${clockTime(view.rows.at(-1)?.at ?? 0)}` : undefined}
+      onFollow={onFollow}
+    />
+  );
 }
 
 function SampleTraffic({ id }: { readonly id: ServiceId }) {
@@ -79,7 +61,7 @@ function SampleTraffic({ id }: { readonly id: ServiceId }) {
   const stop = () => void attempt(client.call("service.action", { id, action: "sample.stop", params: {} }));
   return (
     <span>
-      <UnstyledButton className={styles.stopSample} onClick={stop}>
+      <UnstyledButton className={styles.link} onClick={stop}>
         Stop sample traffic
       </UnstyledButton>
     </span>

@@ -2,8 +2,8 @@ import { ActionIcon, Button, Divider, SegmentedControl, Tooltip } from "@mantine
 import { IconPlayerPause, IconPlayerPlayFilled, IconTrash } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { FilterInput } from "../components/filter-input.tsx";
+import styles from "../table/list-page.module.css";
 import type { TrafficFilter } from "../table/traffic-filter.ts";
-import styles from "./http-live.module.css";
 
 const scopes: readonly { readonly value: TrafficFilter["tone"]; readonly label: string }[] = [
   { value: "all", label: "All" },
