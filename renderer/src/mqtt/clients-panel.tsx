@@ -152,6 +152,7 @@ function ClientList({ clients, chosenId, rates, emptyText, onChoose, onDisconnec
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: a queue that fills makes its row taller.
   useEffect(() => virtual.measure(), [clients.map((client) => (noteOf(client) ? 1 : 0)).join("")]);
+  const items = virtual.getVirtualItems();
   const chosenAt = clients.findIndex(({ clientId }) => clientId === chosenId);
   useEffect(() => {
     if (chosenAt < 0 || !scroller.current) return;
@@ -180,12 +181,12 @@ function ClientList({ clients, chosenId, rates, emptyText, onChoose, onDisconnec
         role="listbox"
         tabIndex={0}
         aria-label="Clients"
-        aria-activedescendant={chosenAt >= 0 ? domIdOf(chosenId ?? "") : undefined}
+        aria-activedescendant={items.some(({ index }) => index === chosenAt) ? domIdOf(chosenId ?? "") : undefined}
         hidden={clients.length === 0}
         onKeyDown={onKeyDown}
       >
         <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
-          {virtual.getVirtualItems().map((item) => {
+          {items.map((item) => {
             const client = clients[item.index];
             return (
               client && (

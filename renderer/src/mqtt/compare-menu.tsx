@@ -36,7 +36,7 @@ export function CompareMenu({ message, other, view, onCompare }: CompareMenuProp
         }),
     );
   return (
-    <Menu position="bottom-end" width={340} onOpen={() => void read([])}>
+    <Menu position="bottom-end" width={340} withinPortal={false} onOpen={() => void read([])}>
       <Menu.Target>
         <UnstyledButton
           className={styles.compared}

@@ -40,8 +40,8 @@ function Deliveries({ message, onClient }: { readonly message: MqttMessage } & P
   return (
     <div className={styles.content}>
       <div className={styles.by}>
-        <span title={isElsewhere ? "At another broker" : undefined}>
-          {`Published ${isElsewhere ? "elsewhere " : ""}${message.will ? "as" : "by"}`}
+        <span title={isElsewhere ? "Published at another broker" : undefined}>
+          {`${isElsewhere ? "Elsewhere" : "Published"} ${message.will ? "as" : "by"}`}
         </span>
         {message.publisher !== "" && !isElsewhere ? (
           <UnstyledButton className={styles.client} title={`Show ${message.publisher}`} onClick={() => onClient(message.publisher)}>

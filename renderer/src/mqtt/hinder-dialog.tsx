@@ -47,7 +47,7 @@ export function HinderDialog({ clientId, opened, onClose }: HinderDialogProps) {
         <Text c="var(--bl-text-2)" fz="md" my="md">
           {isDelay
             ? "Everything reaches it later, in order."
-            : "It is neither read nor written: its queue grows, and its keep alive may end it."}
+            : "It is neither read nor written: its queue grows, and it may give up, since its PINGREQ gets no answer."}
         </Text>
         <Group gap="md" align="start">
           <NumberInput

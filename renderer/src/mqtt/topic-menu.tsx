@@ -23,7 +23,7 @@ export function TopicMenu({ children, node, onScope, onClearRetained }: TopicMen
   const { topic = "", hasChildren = false, last } = named ?? {};
   const filter = scopeFilter({ topic, below: hasChildren });
   return (
-    <Menu position="bottom-start" width={250} withinPortal>
+    <Menu position="bottom-start" width={250} withinPortal={false}>
       <Menu.ContextMenu>{children}</Menu.ContextMenu>
       <Menu.Dropdown aria-label={`Topic ${topic}`}>
         {last && hasChildren && (
