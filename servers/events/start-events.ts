@@ -3,6 +3,7 @@ import type { Endpoint } from "../../contract/service.ts";
 import { createHttpRecorder } from "../core/http-recorder.ts";
 import { createHttpServerFactory } from "../core/http-server.ts";
 import { createClientAddress } from "../core/rate-limit-client.ts";
+import { createSampleTraffic } from "../core/sample-traffic.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { ServiceError } from "../core/service-error.ts";
 import { listenTcp } from "../core/tcp-listener.ts";
@@ -12,7 +13,7 @@ import type { EventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./events-limits.ts";
 import { createEventsApp, everyAnswer } from "./http/events-app.ts";
 import { errorBody } from "./http/refusal.ts";
-import { createSampleTraffic } from "./sample-traffic.ts";
+import { beginSample, sampleTiming } from "./sample-traffic.ts";
 import { createStore } from "./store/open-store.ts";
 import { createStoreAccess, type StoreAccess } from "./store-access.ts";
 
@@ -79,7 +80,7 @@ export async function startEvents(
   onStop(() => access.commits.drain());
   const tries = createTryRequest({ port, recorder });
   onStop(tries.close);
-  const sample = createSampleTraffic({ port, show: (view) => context.view("sample", view) });
+  const sample = createSampleTraffic({ ...sampleTiming, port, begin: beginSample, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   onStop(() => recorder.stop());
 

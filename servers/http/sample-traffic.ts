@@ -1,4 +1,4 @@
-import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
+import type { SendSample } from "../core/sample-traffic.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 interface SampleRequest {
@@ -37,7 +37,7 @@ const mix: readonly SampleRequest[] = [
   { weight: 1, method: "GET", path: "/api/delay/0.3", client: clients.terminal },
 ];
 
-const intervalMs = 350;
+export const sampleTiming = { intervalMs: 350, maxSockets: 4 };
 
 const total = mix.reduce((sum, { weight }) => sum + weight, 0);
 
@@ -50,63 +50,17 @@ function pick(random: number): SampleRequest {
   return mix[0] as SampleRequest;
 }
 
-/** A client of our own on loopback that sends a plausible mix, so that a new user sees something move. */
-export function createSampleTraffic(options: { port: number; show: (view: { readonly running: boolean }) => void }) {
-  let stopCurrent: (() => void) | undefined;
-
-  function begin(): () => void {
-    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    const random = seededRandom("sample");
-    const open = new Set<ClientRequest>();
-
-    function send(requestOptions: RequestOptions, body?: unknown): void {
-      const request = httpRequest({ host: "127.0.0.1", port: options.port, agent, ...requestOptions });
-      open.add(request);
-      request.on("response", (response) => response.resume());
-      // The service may refuse or be stopped: then there is simply nothing to see.
-      request.on("error", () => {});
-      request.on("close", () => open.delete(request));
-      request.end(body === undefined ? undefined : JSON.stringify(body));
-    }
-
-    const timer = setInterval(() => {
-      const chosen = pick(random());
-      const { method, path, client, body } = chosen;
-      send(
-        {
-          method,
-          path,
-          headers: { "User-Agent": client, Accept: "*/*", ...(body !== undefined && { "Content-Type": "application/json" }) },
-        },
-        body,
-      );
-    }, intervalMs);
-    send({
-      method: "GET",
-      path: "/api/stream?count=0&duration=1s",
-      agent: false,
-      headers: { "User-Agent": clients.page, Accept: "text/event-stream" },
-    });
-
-    return () => {
-      clearInterval(timer);
-      for (const request of open) request.destroy();
-      agent.destroy();
-    };
-  }
-
-  options.show({ running: false });
-  return {
-    start() {
-      if (stopCurrent) return;
-      stopCurrent = begin();
-      options.show({ running: true });
-    },
-    stop() {
-      if (!stopCurrent) return;
-      stopCurrent();
-      stopCurrent = undefined;
-      options.show({ running: false });
-    },
+/** A plausible mix, and one subscriber of the event stream. */
+export function beginSample(send: SendSample): () => void {
+  const random = seededRandom("sample");
+  send({
+    method: "GET",
+    path: "/api/stream?count=0&duration=1s",
+    agent: false,
+    headers: { "User-Agent": clients.page, Accept: "text/event-stream" },
+  });
+  return () => {
+    const { method, path, client, body } = pick(random());
+    send({ method, path, headers: { "User-Agent": client, Accept: "*/*" } }, body);
   };
 }

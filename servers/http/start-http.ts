@@ -2,6 +2,7 @@ import type { HttpActions } from "../../contract/http.ts";
 import type { Endpoint } from "../../contract/service.ts";
 import { createHttpRecorder } from "../core/http-recorder.ts";
 import { createHttpServerFactory } from "../core/http-server.ts";
+import { createSampleTraffic } from "../core/sample-traffic.ts";
 import type { ServiceContext } from "../core/service.ts";
 import { listenTcp } from "../core/tcp-listener.ts";
 import { createTryRequest } from "../core/try-request.ts";
@@ -9,7 +10,7 @@ import { createHttpApp } from "./http-app.ts";
 import type { HttpConfig } from "./http-config.ts";
 import { errorBody } from "./http-problem.ts";
 import { routeTable } from "./route-table.ts";
-import { createSampleTraffic } from "./sample-traffic.ts";
+import { beginSample, sampleTiming } from "./sample-traffic.ts";
 import { maskSecretPath } from "./secret-paths.ts";
 import { createSseHub } from "./sse/sse-hub.ts";
 import { createWebSocketEcho } from "./websocket-echo.ts";
@@ -42,7 +43,7 @@ export async function startHttp(
 
   const tries = createTryRequest({ port, recorder });
   onStop(tries.close);
-  const sample = createSampleTraffic({ port, show: (view) => context.view("sample", view) });
+  const sample = createSampleTraffic({ ...sampleTiming, port, begin: beginSample, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
   onStop(() => recorder.stop());
 
