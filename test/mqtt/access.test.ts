@@ -184,6 +184,19 @@ describe("topic rules", () => {
       .toContain("kept has no right to 2 subscriptions and 2 messages of its session: they are gone.");
   });
 
+  it("[MQTT-104] a name stands in a rule as it is, whatever it looks like", async () => {
+    const broker = await startBroker({ topicRules: ["* readwrite own/%u/%c/box"] });
+    for (const [username, clientId] of [
+      ["$'", "$&"],
+      ["%c", "%u"],
+    ] as const) {
+      const client = await connectWire(broker, 5, { username, clientId });
+      expect((await client.subscribe(`own/${username}/${clientId}/box`)).reasons).toEqual([0]);
+      expect((await client.subscribe(`own//${clientId}/box/box`)).reasons).toEqual([0x87]);
+      expect((await client.subscribe(`own/${clientId}/${clientId}/box`)).reasons).toEqual([0x87]);
+    }
+  });
+
   it("[MQTT-104] a client identifier with wildcards widens no rule", async () => {
     const broker = await startBroker({ topicRules: ["* readwrite own/%c"] });
     const client = await connectWire(broker, 5, { clientId: "#" });

@@ -83,8 +83,10 @@ describe("connecting", () => {
 
   it("[MQTT-10] gives response information to who asks for it, and to nobody else", async () => {
     const broker = await startBroker();
-    const asking = await connectWire(broker, 5, { clientId: "asking", properties: { requestResponseInformation: 1 } });
-    expect(asking.connack.properties?.responseInformation).toBe("replies/asking");
+    for (const clientId of ["asking", "$&"]) {
+      const asking = await connectWire(broker, 5, { clientId, properties: { requestResponseInformation: 1 } });
+      expect(asking.connack.properties?.responseInformation).toBe(`replies/${clientId}`);
+    }
     const other = await connectWire(broker, 5);
     expect(other.connack.properties?.responseInformation).toBeUndefined();
   });

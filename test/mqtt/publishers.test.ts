@@ -54,6 +54,10 @@ describe("what the broker itself publishes", () => {
     expect(JSON.parse(answer.payload.toString())).toMatchObject({ command: "valve-3/open", status: "done", received: "now" });
     client.publish("commands/valve-3/close", "");
     expect(seen(await client.expect("publish")).topic).toBe("commands/valve-3/close/result");
+    // Not where the client itself may not publish.
+    await client.subscribe("$SYS/#");
+    client.publish("commands/valve-3/open", "", { properties: { responseTopic: "$SYS/broker/version" } });
+    await client.expectNothing();
   });
 
   it("[MQTT-130] auto-reply rules answer what they match, and not each other", async () => {
@@ -64,6 +68,8 @@ describe("what the broker itself publishes", () => {
     client.publish("ask", "this");
     expect(seen(await client.expect("publish"))).toMatchObject({ topic: "echo/ask", payload: "got this" });
     await client.expectNothing();
+    client.publish("ask", "$& $$ {topic} {payload}");
+    expect(seen(await client.expect("publish"))).toMatchObject({ payload: "got $& $$ {topic} {payload}" });
     expect(await broker.act("reply.remove", { id: rule.id })).toEqual({ removed: true });
     client.publish("ask", "again");
     await client.expectNothing();

@@ -88,7 +88,7 @@ export function createTopicRules(rules: readonly TopicRule[]) {
 function substitute(filter: string, { username, clientId }: Identity): string | undefined {
   if (filter.includes("%u") && (username === undefined || /[+#/]/.test(username))) return undefined;
   if (filter.includes("%c") && /[+#/]/.test(clientId)) return undefined;
-  return filter.replaceAll("%u", username ?? "").replaceAll("%c", clientId);
+  return filter.replaceAll(/%[uc]/g, (place) => (place === "%u" ? (username ?? "") : clientId));
 }
 
 /** Whether every topic that `filter` matches is matched by `rule` too. */

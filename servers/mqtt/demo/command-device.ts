@@ -1,5 +1,6 @@
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
+import { isReservedTopic } from "../codec/topic.ts";
 import { Message } from "../engine/message.ts";
 
 /**
@@ -12,10 +13,12 @@ export function answerCommand(message: Message): Message | undefined {
   // A response topic may lie below commands/ as well.
   if (message.own === "device" || message.own === "reply rule") return undefined;
   const properties = decodeForwarded(message.forwarded);
+  const answerTopic = properties?.responseTopic ?? `${topic}/result`;
+  if (isReservedTopic(answerTopic)) return undefined;
   const command = topic.slice("commands/".length);
   const answer = { command, status: "done", received: message.payload.toString("utf8").slice(0, 1_000), at: new Date().toISOString() };
   return new Message({
-    topic: properties?.responseTopic ?? `${topic}/result`,
+    topic: answerTopic,
     payload: Buffer.from(JSON.stringify(answer)),
     qos: message.qos,
     retain: false,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { MqttMessageProperties } from "../../../contract/mqtt-message.ts";
 import type { MqttReplyRule } from "../../../contract/mqtt-reply.ts";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
-import { isTopicName, topicMatches } from "../codec/topic.ts";
+import { isReservedTopic, isTopicName, topicMatches } from "../codec/topic.ts";
 import { Message } from "../engine/message.ts";
 import { propertyFields } from "./recorded-line.ts";
 import { conditionsOf } from "./reply-condition.ts";
@@ -28,10 +28,11 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
 
   function reply(rule: MqttReplyRule & { answered: number }, message: Message): void {
     const properties = decodeForwarded(message.forwarded);
+    // In one pass: what is filled in may look like a place itself.
     const fill = (template: string) =>
-      template.replaceAll("{topic}", message.topic).replaceAll("{payload}", message.payload.toString("utf8"));
+      template.replaceAll(/\{topic\}|\{payload\}/g, (place) => (place === "{topic}" ? message.topic : message.payload.toString("utf8")));
     const topic = rule.topic === "" ? properties?.responseTopic : fill(rule.topic);
-    if (topic === undefined || !isTopicName(topic)) return;
+    if (topic === undefined || !isTopicName(topic) || isReservedTopic(topic)) return;
     rule.answered++;
     const payload = Buffer.from(fill(rule.payload));
     const correlation = rule.takesCorrelationData ? properties?.correlationData : undefined;

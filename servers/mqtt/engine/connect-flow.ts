@@ -223,7 +223,7 @@ function accept(connection: Connection, packet: ConnectPacket, authentication: P
     ...(packet.clientId === "" && { assignedClientIdentifier: clientId }),
     ...(serverKeepAlive && { serverKeepAlive: limits.keepAliveSeconds }),
     ...(given?.requestResponseInformation === 1 &&
-      limits.responseInformation !== "" && { responseInformation: limits.responseInformation.replaceAll("%c", clientId) }),
+      limits.responseInformation !== "" && { responseInformation: limits.responseInformation.replaceAll("%c", () => clientId) }),
     receiveMaximum: limits.receiveMaximum,
     ...(limits.topicAliasMaximum > 0 && { topicAliasMaximum: limits.topicAliasMaximum }),
     maximumPacketSize: limits.maximumPacketSize,
