@@ -242,6 +242,13 @@ it("[AC-19] so many wait at most; more are told to come again in a second", asyn
   for (const other of others) expect(await other).toMatchObject({ refused: true, remaining: 0 });
 });
 
+it("[AC-19] as many hashes wait as logins may, where a load test has raised the limit", async () => {
+  const passwords = createPasswords({ costExponent: 10 });
+  const checks = Array.from({ length: 1_000 }, () => passwords.verify("x", undefined));
+  await expect(passwords.verify("x", undefined)).rejects.toBeInstanceOf(TooBusy);
+  expect(new Set(await Promise.all(checks))).toEqual(new Set([false]));
+});
+
 it("[AC-19] wrong Basic counts too, and remembered Basic goes on while its address is limited", async () => {
   const { url } = await startAccount({ loginFailures: 2 });
   expect((await ask(`${url}/details`, { headers: basic() })).status).toBe(200);

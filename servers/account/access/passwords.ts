@@ -18,8 +18,8 @@ const blockSize = 8;
 const parallel = 1;
 const keyBytes = 32;
 const longestPassword = 1_000;
-/** Each waits for one of libuv's four threads. */
-const mostWaiting = 64;
+/** Each waits for one of libuv's four threads; as many as may wait for a limit. */
+const mostWaiting = 1_000;
 
 interface Parameters {
   readonly cost: number;
