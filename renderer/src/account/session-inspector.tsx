@@ -1,6 +1,6 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import {
   type AccountSession,
   type AccountToken,
@@ -37,6 +37,12 @@ export function SessionInspector({ session, told, revision, onClose }: SessionIn
   const [page, setPage] = useState<AccountTokenPage>();
   const [user, setUser] = useState<AccountUserDetails | null>(null);
   const { id, userId, email } = session;
+  const inspector = useRef<HTMLDivElement>(null);
+  // What was done to a token takes its buttons away and the focus with them: the keys shall go on working here.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is told draws the buttons anew.
+  useEffect(() => {
+    if (document.activeElement === document.body) inspector.current?.focus({ preventScroll: true });
+  }, [page, session.state]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: what the service tells is the signal to ask again.
   useEffect(() => {
@@ -71,7 +77,12 @@ export function SessionInspector({ session, told, revision, onClose }: SessionIn
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from anywhere in it.
-    <div className={frame.inspector} onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && onClose()}>
+    <div
+      ref={inspector}
+      tabIndex={-1}
+      className={frame.inspector}
+      onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && onClose()}
+    >
       <header className={frame.head}>
         <h2 className={styles.name} title={email}>
           {email}

@@ -1,0 +1,45 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { openBrowserShell } from "./browser-shell.ts";
+
+const sample = { username: "api@example.com", password: "backlot-demo" };
+
+const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
+
+it("[AC-49] a session's tokens are expired and revoked by hand, its count follows, and Escape closes it", async () => {
+  const { page, origin } = await openBrowserShell("account");
+  await fetch(`${origin}/login`, { method: "POST", body: new URLSearchParams(sample) });
+  await tab(page, "Sessions");
+  await page.getByRole("row").filter({ hasText: sample.username }).click();
+  await page.keyboard.press("Enter");
+  const inspector = page.getByRole("region", { name: `Session of ${sample.username}` });
+  await inspector.getByText("2 live of 2").waitFor();
+  await inspector.getByRole("button", { name: "Expire now" }).first().click();
+  await inspector.getByText("1 live of 2").waitFor();
+  await inspector.getByRole("button", { name: "Revoke now" }).click();
+  await inspector.getByText("0 live of 2").waitFor();
+  await page.getByText("0 live sessions").waitFor();
+  await page.keyboard.press("Escape");
+  await inspector.waitFor({ state: "detached" });
+}, 60_000);
+
+it("[AC-51] Try asks for the code of the second factor where it is needed, and forgets it with its user", async () => {
+  const { page } = await openBrowserShell("account");
+  await tab(page, "Try");
+  const user = page.getByRole("textbox", { name: "User", exact: true });
+  const code = page.getByRole("textbox", { name: "Code of the second factor" });
+  const send = page.getByRole("button", { name: "Send", exact: true });
+  const program = page.getByText("curl -s");
+  await user.fill("mfa@example.com");
+  await send.click();
+  await page.getByRole("button", { name: "Fill in the code of now" }).click();
+  await expect.poll(() => code.inputValue()).toMatch(/^\d{6}$/);
+  expect(await program.textContent()).toContain("/mfa/verify");
+  await send.click();
+  await page.getByRole("region", { name: "3. Call" }).getByText('"mfa@example.com"').waitFor();
+  await user.fill(sample.username);
+  await code.waitFor({ state: "detached" });
+  expect(await program.textContent()).not.toContain("/mfa/verify");
+  await send.click();
+  await page.getByRole("region", { name: "2. Call" }).getByText(`"${sample.username}"`).waitFor();
+}, 60_000);
