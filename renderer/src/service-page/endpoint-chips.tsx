@@ -26,7 +26,7 @@ export function EndpointChips({ endpoints, running }: EndpointChipsProps) {
       {hidden > 0 && (
         <Popover position="bottom-end" shadow="md" withinPortal={false}>
           <Popover.Target>
-            <UnstyledButton className={styles.more} style={{ left: shownPx }} aria-label={`All ${endpoints.length} addresses`}>
+            <UnstyledButton className={styles.more} style={{ left: shownPx }} aria-label={`+${hidden}: all ${endpoints.length} addresses`}>
               {`+${hidden}`}
             </UnstyledButton>
           </Popover.Target>
