@@ -22,6 +22,8 @@ export interface MessageFields {
 const noBytes = Buffer.alloc(0);
 const expiryPropertyLength = 5;
 const aliasPropertyLength = 3;
+/** A longer topic is encoded anew for who gets the message later: one that is kept has it once, and not as bytes as well. */
+const heldTopicLength = 1_024;
 
 /** What one delivery adds to the message. */
 export interface DeliveryOptions {
@@ -95,6 +97,7 @@ export class Message {
   routed(): void {
     this.fannedOut = false;
     this.encoded = undefined;
+    if (this.topic.length > heldTopicLength) this.topicBytes = undefined;
   }
 
   /** Seconds left, rounded up; -1 without expiry, 0 once expired. */
@@ -191,7 +194,9 @@ export class Message {
   }
 
   private topicEncoded(): Buffer {
-    this.topicBytes ??= Buffer.from(this.topic, "utf8");
-    return this.topicBytes;
+    if (this.topicBytes) return this.topicBytes;
+    const encoded = Buffer.from(this.topic, "utf8");
+    if (this.topic.length <= heldTopicLength) this.topicBytes = encoded;
+    return encoded;
   }
 }

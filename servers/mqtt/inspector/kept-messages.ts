@@ -49,14 +49,13 @@ export class KeptMessages {
   /** `node` is that of its topic; undefined where the tree has no room for it. */
   keep(record: MessageRecord, node: TopicNode | undefined): void {
     this.newestId = record.id;
+    const { recordedTopicMessages, recordedTopicBytes } = this.limits;
+    if (node) record.history = node.history ??= new TopicHistory();
     record.countedBytes = record.heldBytes;
     this.recent.add(record);
-    const { recordedTopicMessages, recordedTopicBytes } = this.limits;
-    if (node) {
-      node.history ??= new TopicHistory();
+    if (node?.history) {
       const { history } = node;
       while (history.count >= this.lastOfTopic && history.oldest && this.last.find(history.oldest.id)) this.forget(history.oldest);
-      record.history = history;
       history.add(record);
       while (history.count > recordedTopicMessages || (history.bytes > recordedTopicBytes && history.count > 1)) {
         this.forget(history.oldest as MessageRecord);
@@ -99,7 +98,7 @@ export class KeptMessages {
     if (!this.recent.remove(record)) this.last.remove(record);
     record.history?.removeOldest();
     record.history = undefined;
-    record.countedBytes = 0;
+    record.letGo();
   }
 
   /** Its deliveries take memory too. */

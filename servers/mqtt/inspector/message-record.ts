@@ -26,6 +26,8 @@ const keptRetained = 10;
 /** As the peer of what other brokers published. */
 const elsewhere = "another broker";
 const rowTargetLength = 1_000;
+/** Of a record that has left the history stay what its row shows, and what is no longer than this. */
+const leftLength = 1_024;
 
 /** The same for all records of a recorder. */
 export interface RecordContext {
@@ -82,10 +84,11 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   private readonly topicAlias: number;
   /** -1 without. */
   private readonly expirySeconds: number;
-  private readonly forwarded: string;
+  private forwarded: string;
   /** The PUBLISH as it came, or for the broker itself the payload. */
-  private readonly bytes: string;
-  private readonly payloadAt: number;
+  private bytes: string;
+  private payloadAt: number;
+  private readonly payloadBytes: number;
   private readonly startedAt = performance.now();
   private readonly context: RecordContext;
   private deliveries: NotedDelivery[] | undefined = undefined;
@@ -107,20 +110,29 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.forwarded = message.forwarded.length === 0 ? "" : message.forwarded.toString("latin1");
     // The payload is the last part of a PUBLISH.
     this.bytes = (origin?.packet ?? message.payload).toString("latin1");
-    this.payloadAt = this.bytes.length - message.payload.length;
+    this.payloadBytes = message.payload.length;
+    this.payloadAt = this.bytes.length - this.payloadBytes;
     this.context = context;
   }
 
+  /** With a history it shares the topic of the tree. */
   get heldBytes(): number {
-    return recordBytes + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
+    const topicBytes = this.history ? 0 : this.topic.length;
+    return recordBytes + topicBytes + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
+  }
+
+  /** It has left the history. A message that waits or is retained keeps it for long yet, and its row may not have been told. */
+  letGo(): void {
+    this.countedBytes = 0;
+    this.deliveries = this.settled ? undefined : this.deliveries?.slice(0, toldDeliveries);
+    if (this.forwarded.length > leftLength) this.forwarded = "";
+    if (this.bytes.length <= leftLength) return;
+    this.bytes = this.payload(previewBytes).toString("latin1");
+    this.payloadAt = 0;
   }
 
   get waiting(): boolean {
     return this.acknowledgedCount < this.acknowledgeableCount;
-  }
-
-  private get payloadBytes(): number {
-    return this.bytes.length - this.payloadAt;
   }
 
   payload(limit = this.payloadBytes): Buffer {
@@ -266,7 +278,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
 
   private note(clientId: string, qos: number, asRetained = false): NotedDelivery | undefined {
     const { deliveries } = this;
-    if (deliveries && deliveries.length >= keptDeliveries) return undefined;
+    if (deliveries && deliveries.length >= (this.countedBytes > 0 ? keptDeliveries : toldDeliveries)) return undefined;
     const delivery: NotedDelivery = {
       clientId,
       qos,

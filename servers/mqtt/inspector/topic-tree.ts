@@ -131,8 +131,10 @@ export class TopicTree {
 }
 
 function levelsOf(topic: string): string[] {
-  const names = topic.split("/");
-  return names.length <= shownLevels ? names : [...names.slice(0, shownLevels - 1), names.slice(shownLevels - 1).join("/")];
+  const names = topic.split("/", shownLevels);
+  if (names.length < shownLevels) return names;
+  const above = names.slice(0, -1);
+  return [...above, topic.slice(above.join("/").length + 1)];
 }
 
 const compareTopics = (one: TopicNode, other: TopicNode) => compareTopicText(one.topic, other.topic);

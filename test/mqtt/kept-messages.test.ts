@@ -1,0 +1,79 @@
+import { expect, it } from "vitest";
+import { Message } from "../../servers/mqtt/engine/message.ts";
+import { KeptMessages } from "../../servers/mqtt/inspector/kept-messages.ts";
+import { MessageRecord } from "../../servers/mqtt/inspector/message-record.ts";
+
+const limits = {
+  recordedMessages: 1,
+  recordedBytes: 1 << 20,
+  recordedTopicMessages: 10,
+  recordedTopicBytes: 1 << 20,
+  topics: 100,
+  topicTreeBytes: 1 << 20,
+};
+const context = { payloadLimit: 1_000, inCluster: false, onAcknowledged() {} };
+
+function publishTo(kept: KeptMessages, id: number, topic: string, payload: Buffer): MessageRecord {
+  const message = new Message({ topic, payload, qos: 1, retain: true });
+  const node = kept.tree.count(message, 0);
+  const record = new MessageRecord(id, topic, message, undefined, context);
+  kept.keep(record, node);
+  return record;
+}
+
+it("[MQTT-124] what has left the history holds little more than its row shows, though its message is kept", () => {
+  const kept = new KeptMessages(limits);
+  const record = publishTo(kept, 1, "t", Buffer.alloc(100_000, "x"));
+  for (let client = 0; client < 100; client++) record.delivered(`c${client}`, 1);
+  expect(record.heldBytes).toBeGreaterThan(100_000);
+  const { bytesIn, preview } = record.row();
+  publishTo(kept, 2, "u", Buffer.alloc(0));
+  publishTo(kept, 3, "v", Buffer.alloc(0));
+  expect(kept.find(1)).toBeUndefined();
+  expect(record.heldBytes).toBeLessThan(2_500);
+  expect(record.row()).toMatchObject({ bytesIn, preview });
+  expect(record.detail()).toMatchObject({ bytes: 100_000, delivered: 100, deliveries: expect.objectContaining({ length: 10 }) });
+  for (let client = 0; client < 100; client++) record.delivered(`d${client}`, 1);
+  expect(record.heldBytes).toBeLessThan(2_500);
+});
+
+it("[MQTT-124] a topic that the tree has no room for counts with its record", () => {
+  const kept = new KeptMessages({ ...limits, topics: 1, recordedMessages: 10 });
+  const topic = "t".repeat(10_000);
+  expect(publishTo(kept, 1, topic, Buffer.alloc(0)).countedBytes).toBeLessThan(1_000);
+  expect(publishTo(kept, 2, `${topic}t`, Buffer.alloc(0)).countedBytes).toBeGreaterThan(10_000);
+});
+
+it("[MQTT-121] all levels below the 63rd stand in one row", () => {
+  const { tree } = new KeptMessages(limits);
+  const above = Array.from({ length: 63 }, (_, level) => String(level));
+  for (const rest of ["a", "a/b", "/"]) {
+    const topic = [...above, rest].join("/");
+    expect(tree.count(new Message({ topic, payload: Buffer.alloc(0), qos: 0, retain: false }), 0)).toMatchObject({ name: rest, topic });
+  }
+});
+
+it("[MQTT-155] a long topic is held once, and not as bytes as well", () => {
+  const fields = { payload: Buffer.alloc(0), qos: 0, retain: true } as const;
+  const options = {
+    v5: true,
+    qos: 0,
+    retain: true,
+    subscriptionIds: undefined,
+    expirySeconds: -1,
+    topicAlias: 0,
+    withTopic: true,
+  } as const;
+  for (const [topic, isHeld] of [
+    ["t".repeat(65_535), false],
+    ["t", true],
+  ] as const) {
+    const message = new Message({ ...fields, topic });
+    message.topicBytes = Buffer.from(topic);
+    message.routed();
+    const bytes = Buffer.alloc(message.encodedLength(options));
+    message.encodeInto(bytes, 0, options, 0, false);
+    expect(bytes.includes(topic)).toBe(true);
+    expect(message.topicBytes !== undefined).toBe(isHeld);
+  }
+});
