@@ -52,6 +52,23 @@ describe("outcomes over time", () => {
     expect(outcomeBars(late, { outcome: "", trim: true }).at.length).toBe(24);
   });
 
+  it("leave out a few events of long ago that would squeeze all others, and say how many", () => {
+    const counts = Array.from({ length: 400 }, (_, index) => (index === 3 ? 2 : index >= 350 ? 100 : 0));
+    const strays = plotOf(400, dayMs, { accepted: counts, rejected: counts });
+    const bars = outcomeBars(strays, { outcome: "", trim: true });
+    expect([bars.at[0], bars.at.length, bars.merged, bars.leftOut]).toEqual([start + 349 * dayMs, 51, 1, 4]);
+    expect(outcomeBars(strays, { outcome: "rejected", trim: true }).leftOut).toBe(2);
+    expect(outcomeBars(strays, { outcome: "", trim: false })).toMatchObject({ leftOut: 0, merged: 3 });
+    const many = plotOf(400, dayMs, { accepted: counts.map((count, index) => (index === 3 ? 200 : count)) });
+    expect(outcomeBars(many, { outcome: "", trim: true })).toMatchObject({ leftOut: 0, merged: 3 });
+    const last = plotOf(60, dayMs, {
+      accepted: counts.slice(0, 60).map((count, index) => (index === 40 ? 1 : index === 59 ? 1_000 : count)),
+    });
+    expect(outcomeBars(last, { outcome: "", trim: true })).toMatchObject({ leftOut: 2, at: { length: 24 } });
+    const near = plotOf(60, dayMs, { accepted: counts.slice(340).map((count, index) => (index === 0 ? 1 : count)) });
+    expect(outcomeBars(near, { outcome: "", trim: true })).toMatchObject({ leftOut: 0, at: { length: 60 } });
+  });
+
   it.each([
     [{ step: "minute", merged: 1 }, "events a minute"],
     [{ step: "10 minutes", merged: 1 }, "events in 10 minutes"],

@@ -11,11 +11,15 @@ export interface OutcomeBars {
   /** Steps of the service that one bar holds. */
   readonly merged: number;
   readonly series: readonly { readonly outcome: string; readonly counts: readonly number[] }[];
+  /** Events before the first bar. */
+  readonly leftOut: number;
 }
 
 const mostBars = 180;
 /** Empty steps before the first event are cut down to as many bars as this in all. */
 const fewestBars = 24;
+/** So small a part of the events, long before all others, may be left out. */
+const strayShare = 0.005;
 
 export function outcomeBars(
   plot: Pick<OutcomePlot, "step" | "at" | "series">,
@@ -25,8 +29,8 @@ export function outcomeBars(
     ({ outcome, counts }) =>
       (options.outcome === "" || outcome === options.outcome) && (isKnown(outcome) || counts.some((count) => count > 0)),
   );
-  const first = plot.at.findIndex((_, index) => wanted.some(({ counts }) => (counts[index] ?? 0) > 0));
-  const from = options.trim && first > 0 ? Math.max(0, Math.min(first - 1, plot.at.length - fewestBars)) : 0;
+  const totals = plot.at.map((_, index) => wanted.reduce((sum, { counts }) => sum + (counts[index] ?? 0), 0));
+  const from = options.trim ? Math.max(0, Math.min(firstDrawn(totals) - 1, plot.at.length - fewestBars)) : 0;
   const merged = Math.max(1, Math.ceil((plot.at.length - from) / mostBars));
   const bars = Math.ceil((plot.at.length - from) / merged);
   const sum = (counts: readonly number[], bar: number) => {
@@ -39,7 +43,23 @@ export function outcomeBars(
     step: plot.step,
     merged,
     series: wanted.map(({ outcome, counts }) => ({ outcome, counts: Array.from({ length: bars }, (_, bar) => sum(counts, bar)) })),
+    leftOut: totals.slice(0, from).reduce((sum, count) => sum + count, 0),
   };
+}
+
+/** The step of the first event, or where a few strays would take more than half of the width, that of the first event after them. */
+function firstDrawn(totals: readonly number[]): number {
+  const all = totals.reduce((sum, count) => sum + count, 0);
+  const first = Math.max(
+    0,
+    totals.findIndex((count) => count > 0),
+  );
+  let next = first;
+  for (let strays = 0; next < totals.length; next++) {
+    strays += totals[next] ?? 0;
+    if (strays > strayShare * all) break;
+  }
+  return Math.max(fewestBars, totals.length - next) < (totals.length - first) / 2 ? next : first;
 }
 
 const isKnown = (outcome: string) => eventOutcomes.some((known) => known === outcome);

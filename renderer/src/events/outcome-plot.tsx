@@ -66,7 +66,7 @@ function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "wid
           fill: tokens[color] ?? "",
           width: 0,
           points: { show: false },
-          ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.84, widestBarPx, 1] }) }),
+          ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [0.78, widestBarPx, 1] }) }),
         }),
       ),
     ],

@@ -51,6 +51,7 @@ function OutcomesPanel({ plot, filter, chosen }: Pick<PlotsBandProps, "plot" | "
   const at = bar === undefined ? undefined : bars.at[bar];
   const notes = [
     plot?.sampled !== undefined && (plot.sampled === 0 ? "none among the newest" : `newest ${formatCount(plot.sampled)} only`),
+    bars.leftOut > 0 && `${formatCount(bars.leftOut)} older not drawn`,
     plot !== undefined && plot.behind > 0 && `${formatCount(plot.behind)} still to count`,
   ].filter(Boolean);
   return (
