@@ -71,8 +71,8 @@ describe("outcomes over time", () => {
 
   it.each([
     [{ step: "minute", merged: 1 }, "events a minute"],
-    [{ step: "10 minutes", merged: 1 }, "events in 10 minutes"],
-    [{ step: "10 minutes", merged: 2 }, "events in 20 minutes"],
+    [{ step: "10 minutes", merged: 1 }, "events in 10 min"],
+    [{ step: "10 minutes", merged: 2 }, "events in 20 min"],
     [{ step: "hour", merged: 1 }, "events an hour"],
     [{ step: "day", merged: 1 }, "events a day"],
   ] as const)("%j: %s", (bars, words) => {
@@ -84,6 +84,9 @@ describe("outcomes over time", () => {
     const labels = labelledBars({ at, step: "minute" }, 5);
     expect(labels.length).toBeLessThanOrEqual(5);
     expect(labels.map((index) => new Date(at[index] ?? 0).getMinutes() % 15)).toEqual(labels.map(() => 0));
+    const week = Array.from({ length: 168 }, (_, index) => new Date(2026, 10, 20, index + 7).getTime());
+    const days = labelledBars({ at: week, step: "hour" }, 5).map((index) => new Date(week[index] ?? 0).getHours());
+    expect([days.length > 2, new Set(days)]).toEqual([true, new Set([0])]);
     expect(labelledBars({ at: at.slice(0, 30), step: "day" }, 10)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
   });
 

@@ -74,10 +74,11 @@ export function stackedBars({ at, series }: OutcomeBars): number[][] {
 const colorTokens: Readonly<Record<string, keyof Tokens>> = { accepted: "--bl-s2", rejected: "--bl-s7", ignored: "--bl-s3" };
 export const outcomeToken = (outcome: string): keyof Tokens => colorTokens[outcome] ?? "--bl-s5";
 
-/** "events a minute", "events in 3 days" */
+/** "events a minute", "events in 20 min", "events in 3 days" */
 export function stepWords({ step, merged }: Pick<OutcomeBars, "step" | "merged">): string {
   const [size, unit] = step === "10 minutes" ? [10 * merged, "minute"] : [merged, step];
-  return size === 1 ? `events ${unit === "hour" ? "an" : "a"} ${unit}` : `events in ${size} ${unit}s`;
+  if (size === 1) return `events ${unit === "hour" ? "an" : "a"} ${unit}`;
+  return unit === "minute" ? `events in ${size} min` : `events in ${size} ${unit}s`;
 }
 
 /** Start of a bar: the clock for minutes, day and clock for hours, the day for days, which the service counts in UTC. */
@@ -97,9 +98,7 @@ export function barLabel(at: number, step: OutcomePlot["step"]): string {
 }
 
 const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
-const niceMs = [minuteMs, 5 * minuteMs, 10 * minuteMs, 15 * minuteMs, 30 * minuteMs, hourMs, 3 * hourMs, 6 * hourMs, 12 * hourMs, dayMs];
+const niceMs = [1, 5, 10, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 48 * 60, 96 * 60].map((minutes) => minutes * minuteMs);
 
 /** Which bars get a label: those at round times, `most` of them at the most. */
 export function labelledBars({ at, step }: Pick<OutcomeBars, "at" | "step">, most: number): number[] {
