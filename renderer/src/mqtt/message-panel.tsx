@@ -69,7 +69,7 @@ interface MessageProps {
 }
 
 function Message({ message, before, onCompare, showsDiff, view, onPublish }: MessageProps) {
-  const previous = useMessage(before);
+  const { message: previous, gone: isPreviousGone } = useMessage(before);
   const bytes = useMemo(() => fromBase64(message.payload), [message.payload]);
   const isCut = bytes.length < message.bytes;
   const well = useElementSize();
@@ -85,6 +85,7 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
     isCut && `first ${formatBytes(bytes.length)} recorded`,
     !isCut && shown.problem,
     showsDiff && previous && !diff && "too long to compare",
+    showsDiff && isPreviousGone && "the other has left the recorder",
   ];
   const name = message.topic.replace(/[^\w.-]+/g, "-").slice(0, 80) || "message";
   return (

@@ -54,20 +54,20 @@ export function useChosenMessage(summary: MqttMessageSummary | undefined, figure
   return chosen;
 }
 
-/** The message before another, for comparing; read once. */
-export function useMessage(id: number | undefined): MqttMessage | undefined {
+/** An older message than another, for comparing; read once. */
+export function useMessage(id: number | undefined): ChosenMessage {
   const client = useControl();
-  const [message, setMessage] = useState<MqttMessage>();
+  const [read, setRead] = useState<{ readonly id: number; readonly message: MqttMessage | null }>();
   useEffect(() => {
     if (id === undefined) return;
     let isWanted = true;
     client
       .action(mqttActions, "mqtt", "message.read", { id })
-      .then((read) => isWanted && setMessage(read ?? undefined))
+      .then((message) => isWanted && setRead({ id, message }))
       .catch(tellUnlessGone);
     return () => {
       isWanted = false;
     };
   }, [client, id]);
-  return message?.id === id ? message : undefined;
+  return read === undefined || read.id !== id ? nothing : { message: read.message ?? undefined, gone: read.message === null };
 }
