@@ -37,9 +37,12 @@ import { createTrialClient } from "./trial/trial-client.ts";
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
+  const users = await loadUsers([...config.users, ...(await passwordLines(config))]);
+  if (!config.anonymous && users.count === 0 && config.clientCaFile === "")
+    log.warning("Every client is refused: anonymous access is off, and there is no user. Add one, or name a password file.");
   const access = createAccessControl({
     anonymous: config.anonymous,
-    users: await loadUsers([...config.users, ...(await passwordLines(config))]),
+    users,
     rules: config.topicRules.flatMap((text) => parseTopicRule(text) ?? []),
   });
 

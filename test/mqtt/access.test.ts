@@ -23,6 +23,17 @@ describe("users", () => {
     expect(await connack(broker, 5)).toBe(0x87);
   });
 
+  it("[MQTT-100] that nobody can have one is told at the start", async () => {
+    const nobody = await startBroker({ anonymous: false });
+    expect([await connack(nobody, 4), await connack(nobody, 5, "ada", "secret")]).toEqual([5, 0x86]);
+    const told = expect.stringMatching(/^Every client is refused: /);
+    await expect.poll(() => nobody.logs).toContainEqual(told);
+    const open = await startBroker();
+    await connack(open, 5);
+    await expect.poll(() => open.logs).toContainEqual(expect.stringContaining("connected"));
+    expect(open.logs).not.toContainEqual(told);
+  });
+
   it("[MQTT-101] a wrong name or password is refused with 5, or 0x86", async () => {
     const broker = await startBroker({ users: ["ada:secret"] });
     expect(await connack(broker, 4, "ada", "wrong")).toBe(5);
