@@ -300,42 +300,6 @@ describe("what the page asks for", () => {
     expect(await broker.act("client.disconnect", { clientId: "nobody" })).toEqual({ disconnected: false });
   });
 
-  it("[MQTT-126] a frozen client is neither heard nor spoken to until it is released", async () => {
-    const broker = await startBroker();
-    const client = await connectWire(broker, 5, { clientId: "c" });
-    await client.subscribe("t");
-    expect(await broker.act("client.freeze", { clientId: "c", forMs: 60_000 })).toEqual({ frozen: true });
-    client.publish("t", "own");
-    await broker.act("publish", { topic: "t", payload: "other" });
-    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ hindered: { how: "frozen" }, messagesIn: 0 });
-    expect(client.received.filter(({ type }) => type === "publish")).toEqual([]);
-    expect(await broker.act("client.release", { clientId: "c" })).toEqual({ released: true });
-    const got = [seen(await client.expect("publish")).payload, seen(await client.expect("publish")).payload];
-    expect(got.sort()).toEqual(["other", "own"]);
-  });
-
-  it("[MQTT-126] the page shows who is frozen, also where nothing moves", async () => {
-    const broker = await startBroker();
-    await connectWire(broker, 5, { clientId: "c" });
-    const shown = () => (broker.views.get("clients") as MqttViews["clients"] | undefined)?.clients;
-    await expect.poll(shown).toMatchObject([{ clientId: "c" }]);
-    await broker.act("client.freeze", { clientId: "c", forMs: 60_000 });
-    await expect.poll(shown).toMatchObject([{ hindered: { how: "frozen" } }]);
-    await broker.act("client.release", { clientId: "c" });
-    await expect.poll(() => shown()?.[0]?.hindered).toBeUndefined();
-  });
-
-  it("[MQTT-126] a delayed client gets everything later and in order", async () => {
-    const broker = await startBroker();
-    const client = await connectWire(broker, 5, { clientId: "c" });
-    await client.subscribe("t");
-    await broker.act("client.delay", { clientId: "c", delayMs: 100, forMs: 60_000 });
-    for (const payload of ["1", "2", "3"]) await broker.act("publish", { topic: "t", payload });
-    for (const payload of ["1", "2", "3"]) expect(seen(await client.expect("publish")).payload).toBe(payload);
-    await broker.act("client.release", { clientId: "c" });
-    await client.expectNothing();
-  });
-
   it("[MQTT-127] forgets a session on request", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c", properties: { sessionExpiryInterval: 600 } });

@@ -293,6 +293,7 @@ export class Connection {
     this.state = "closed";
     if (this.engine.scheduler.beforeWrite?.() === false) this.output.discard();
     else this.output.flush();
+    this.output.unhinder();
     this.transport.end();
     this.engine.connectionClosed(this, why);
   }

@@ -19,6 +19,12 @@ export interface Transport {
 /** Shared bytes up to here are copied behind what is there; more are worth a write of their own. */
 const copiedBytes = 16_384;
 
+/** Bytes of a client that is delayed or frozen on purpose. */
+interface HeldChunk {
+  readonly bytes: Buffer;
+  readonly dueAt: number;
+}
+
 export interface OutputOwner {
   /** The client is no longer behind by more than its limit. */
   relieved(): void;
@@ -39,8 +45,9 @@ export class Output {
   private full: Buffer[] | undefined = undefined;
   private fullBytes = 0;
   private heldBytes = 0;
-  /** Chunks that leave later: the client is delayed or frozen on purpose. */
-  private held: Buffer[] | undefined = undefined;
+  /** In order; undefined where there are none. */
+  private held: HeldChunk[] | undefined = undefined;
+  private heldTimer: NodeJS.Timeout | undefined = undefined;
   private delayMs = 0;
   private frozen = false;
   /** Handed over so far; what is held back counts. */
@@ -160,9 +167,10 @@ export class Output {
     if (wasCongested && !this.congested) this.owner.relieved();
   }
 
-  /** Everything from now on leaves `delayMs` later; 0 ends that. */
+  /** Everything from now on leaves `delayMs` later; 0 ends that, and what waits leaves now. */
   delay(delayMs: number): void {
     this.delayMs = delayMs;
+    if (delayMs === 0) this.letGo(Number.POSITIVE_INFINITY);
   }
 
   freeze(): void {
@@ -171,13 +179,13 @@ export class Output {
 
   thaw(): void {
     this.frozen = false;
-    const held = this.held ?? [];
-    this.held = undefined;
-    for (const bytes of held) {
-      this.heldBytes -= bytes.length;
-      this.transport.write(bytes);
-    }
-    this.settle();
+    this.letGo(this.delayMs === 0 ? Number.POSITIVE_INFINITY : performance.now());
+  }
+
+  /** It ends: what waits on purpose leaves before. */
+  unhinder(): void {
+    this.frozen = false;
+    this.delay(0);
   }
 
   /** Full before the end of the tick: written at once, or where nothing may leave before that, set aside. */
@@ -215,7 +223,7 @@ export class Output {
   private write(bytes: Buffer): boolean {
     this.scheduler.bytesOut += bytes.length;
     this.bytesOut += bytes.length;
-    if (this.frozen || this.delayMs > 0) {
+    if (this.frozen || this.delayMs > 0 || this.held) {
       this.hold(Buffer.from(bytes));
       return true;
     }
@@ -232,21 +240,35 @@ export class Output {
 
   private hold(bytes: Buffer): void {
     this.heldBytes += bytes.length;
-    if (this.frozen) {
-      this.held ??= [];
-      this.held.push(bytes);
-      return;
-    }
-    // Timers of one length fire in order, so the packets keep theirs.
-    setTimeout(() => {
-      if (this.frozen) {
-        this.held ??= [];
-        this.held.push(bytes);
-        return;
-      }
+    this.held ??= [];
+    // Behind those before it, also where the delay is shorter now.
+    const dueAt = Math.max(performance.now() + this.delayMs, this.held.at(-1)?.dueAt ?? 0);
+    this.held.push({ bytes, dueAt });
+    this.letGoLater(dueAt);
+  }
+
+  private letGoLater(dueAt: number): void {
+    if (this.frozen || this.heldTimer) return;
+    this.heldTimer = setTimeout(() => {
+      this.heldTimer = undefined;
+      this.letGo(performance.now());
+    }, dueAt - performance.now()).unref();
+  }
+
+  private letGo(upTo: number): void {
+    const { held } = this;
+    if (!held || this.frozen) return;
+    const later = held.findIndex(({ dueAt }) => dueAt > upTo);
+    const due = later < 0 ? held : held.slice(0, later);
+    this.held = later < 0 ? undefined : held.slice(later);
+    clearTimeout(this.heldTimer);
+    this.heldTimer = undefined;
+    const [next] = this.held ?? [];
+    if (next) this.letGoLater(next.dueAt);
+    for (const { bytes } of due) {
       this.heldBytes -= bytes.length;
       this.transport.write(bytes);
-      this.settle();
-    }, this.delayMs).unref();
+    }
+    if (due.length > 0) this.settle();
   }
 }

@@ -11,13 +11,14 @@ export interface Hindrances {
 }
 
 interface Hindrance {
+  readonly connection: Connection;
   readonly how: "frozen" | "delayed";
   readonly until: number;
   readonly timer: NodeJS.Timeout;
   readonly end: () => void;
 }
 
-/** Clients that the page freezes or delays for a time, to see how they cope. */
+/** Clients that the page freezes or delays for a time, to see how they cope; who connects anew is free of it. */
 export function createHindrances(): Hindrances {
   const active = new Map<string, Hindrance>();
 
@@ -25,7 +26,7 @@ export function createHindrances(): Hindrances {
     const { clientId } = connection;
     release(clientId);
     const timer = setTimeout(() => release(clientId), forMs);
-    active.set(clientId, { how, until: Date.now() + forMs, timer, end });
+    active.set(clientId, { connection, how, until: Date.now() + forMs, timer, end });
   }
 
   function release(clientId: string): boolean {
@@ -40,12 +41,16 @@ export function createHindrances(): Hindrances {
   return {
     of(clientId) {
       const hindrance = active.get(clientId);
+      if (hindrance?.connection.state === "closed") {
+        release(clientId);
+        return undefined;
+      }
       return hindrance && { how: hindrance.how, until: hindrance.until };
     },
     freeze: (connection, forMs) => begin(connection, "frozen", forMs, connection.freeze()),
     delay(connection, delayMs, forMs) {
-      connection.output.delay(delayMs);
       begin(connection, "delayed", forMs, () => connection.output.delay(0));
+      connection.output.delay(delayMs);
     },
     release,
     close() {
