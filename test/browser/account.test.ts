@@ -23,6 +23,29 @@ it("[AC-49] a session's tokens are expired and revoked by hand, its count follow
   await inspector.waitFor({ state: "detached" });
 }, 60_000);
 
+it("[AC-48] a contact that was typed and not saved is there after a look elsewhere", async () => {
+  const { page } = await openBrowserShell("account");
+  await tab(page, "Users");
+  const openUser = async (email: string) => {
+    await page.getByRole("row").filter({ hasText: email }).click();
+    await page.keyboard.press("Enter");
+  };
+  const city = page.getByRole("textbox", { name: "City" });
+  await openUser(sample.username);
+  await tab(page, "Contact");
+  await city.fill("Bergen");
+  await openUser("billing@example.org");
+  await expect.poll(() => city.inputValue()).toBe("Porto");
+  await tab(page, "Live");
+  await tab(page, "Users");
+  await openUser(sample.username);
+  await page.getByText("Not saved yet").waitFor();
+  expect(await city.inputValue()).toBe("Bergen");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  expect(await city.inputValue()).toBe("Bergen");
+}, 60_000);
+
 it("[AC-51] Try asks for the code of the second factor where it is needed, and forgets it with its user", async () => {
   const { page } = await openBrowserShell("account");
   await tab(page, "Try");

@@ -11,11 +11,19 @@ interface UserContactProps {
   readonly onUser: (user: AccountUserDetails) => void;
 }
 
+/** What was typed and neither saved nor reverted, by user: a look at another one or at the other tab loses nothing. */
+const unsaved = new Map<number, Partial<UserDraft>>();
+
 /** The e-mail address that logs in, and the contact: most of it is told by GET /details. */
 export function UserContact({ user, onUser }: UserContactProps) {
   const client = useControl();
   /** Fields that were typed in; the rest follows what the service knows. */
-  const [typed, setTyped] = useState<Partial<UserDraft>>({});
+  const [typed, setTyped] = useState<Partial<UserDraft>>(() => unsaved.get(user.id) ?? {});
+  function keep(fields: Partial<UserDraft>) {
+    if (Object.keys(fields).length === 0) unsaved.delete(user.id);
+    else unsaved.set(user.id, fields);
+    setTyped(fields);
+  }
   const draft: UserDraft = { ...draftOf(user), ...typed };
   const changes = changesOf(draft, user);
   const [saved, setSaved] = useState(false);
@@ -23,7 +31,7 @@ export function UserContact({ user, onUser }: UserContactProps) {
   function type(part: Partial<UserDraft>) {
     setSaved(false);
     setRefused(undefined);
-    setTyped({ ...typed, ...part });
+    keep({ ...typed, ...part });
   }
   const wrong = (name: ContactField) => contactValue(name).safeParse(draft[name]).error?.issues[0]?.message;
   const valid = isEmail(draft.email.trim()) && contactOrder.every((name) => wrong(name) === undefined);
@@ -32,7 +40,7 @@ export function UserContact({ user, onUser }: UserContactProps) {
     if (!changes || !valid) return;
     try {
       onUser(await client.action(accountActions, "account", "user.edit", { id: user.id, ...changes }));
-      setTyped({});
+      keep({});
       setSaved(true);
     } catch (error) {
       setRefused(failureOf(error).message);
@@ -68,7 +76,7 @@ export function UserContact({ user, onUser }: UserContactProps) {
           disabled={!changes}
           onClick={() => {
             setRefused(undefined);
-            setTyped({});
+            keep({});
           }}
         >
           Revert
