@@ -57,14 +57,15 @@ describe("an import", () => {
   });
 
   it("says that it was cut short where no job is left to say so", async () => {
-    const gone = new Error("Events is not running");
     const { ask } = recorder({
       "import.begin": () => job,
-      "import.text": () => Promise.reject(gone),
+      "import.text": () => Promise.reject(new Error("Events is not running")),
       "job.cancel": () => Promise.reject(new Error("There is no job 7")),
     });
     const { sent } = await importFile(ask, fileOf("{}"));
-    await expect(sent).rejects.toBe(gone);
+    await expect(sent).rejects.toMatchObject({
+      failure: { message: "The import of events.jsonl was cut short: Events is not running", hint: expect.stringContaining("is stored") },
+    });
   });
 
   it.each([

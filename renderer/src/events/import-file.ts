@@ -2,6 +2,7 @@ import { type EventFormat, type EventJob, type EventsActions, eventsActions } fr
 import type { ParamsOf, ResultOf } from "../../../contract/operation.ts";
 import { filePieces } from "../components/file-pieces.ts";
 import type { ControlClient } from "../control/control-client.ts";
+import { FailureError, failureOf } from "../control/failure-error.ts";
 
 export type EventsAsk = <Name extends keyof EventsActions & string>(
   name: Name,
@@ -31,7 +32,7 @@ export async function importFile(
   return { job, sent: send(ask, file, job.id) };
 }
 
-async function send(ask: EventsAsk, file: Pick<File, "size" | "slice">, job: number): Promise<EventJob | undefined> {
+async function send(ask: EventsAsk, file: Pick<File, "name" | "size" | "slice">, job: number): Promise<EventJob | undefined> {
   try {
     const underWay: Promise<unknown>[] = [];
     for await (const { text } of filePieces(file)) {
@@ -46,8 +47,14 @@ async function send(ask: EventsAsk, file: Pick<File, "size" | "slice">, job: num
   } catch (error) {
     // The job tells why it ended; one that nobody feeds any more must not stay.
     await ask("job.cancel", { job }).catch(() => {
-      throw error;
+      throw cutShort(file.name, error);
     });
     return undefined;
   }
+}
+
+function cutShort(name: string, error: unknown): FailureError {
+  const { code, message } = failureOf(error);
+  const hint = "What had arrived is stored. Import the rest of the file, or delete what came and import it again.";
+  return new FailureError({ code, message: `The import of ${name} was cut short: ${message}`, hint });
 }
