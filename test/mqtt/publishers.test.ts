@@ -221,6 +221,7 @@ describe("what the broker itself publishes", () => {
 
   it("[MQTT-131] a file of which no more comes is given up, and that is said until the next one", async () => {
     const folder = temporaryDir();
+    writeFileSync(path.join(folder, "replay.jsonl"), "of a service that was killed");
     const file = createReplayFile({ folder: () => folder, longestLine: 1_000, patienceMs: 20 });
     const { id } = await file.begin("recorded.jsonl", 1_000);
     await file.add(id, `${JSON.stringify({ at: 1, topic: "a", payload: "" })}\n`);

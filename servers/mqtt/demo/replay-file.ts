@@ -99,7 +99,8 @@ export function createReplayFile({ folder, longestLine, patienceMs: patience = p
         await drop();
         failure = undefined;
         const id = ++lastId;
-        const file = path.join(folder(), `replay-${id}.jsonl`);
+        // The same each time: one that a killed service left is replaced.
+        const file = path.join(folder(), "replay.jsonl");
         const handle = await open(file, "w", 0o600);
         const reader = createLineReader(longestLine);
         opened = { id, name, path: file, handle, reader, sizeBytes, receivedBytes: 0, messages: 0, firstAt: 0, lastAt: 0, complete: false };
