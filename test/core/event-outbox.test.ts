@@ -6,7 +6,7 @@ import type { TrafficEntry } from "../../servers/core/service.ts";
 import { fixtureEntry } from "../supervisor/fixture-service.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
-const small: OutboxLimits = { entries: 10, heldBytes: 1_000, logs: 10, batchEntries: 4, intervalMs: 50 };
+const small: OutboxLimits = { entries: 10, heldBytes: 1_000, logs: 10, batchEntries: 4, lastEntries: 4, intervalMs: 50 };
 const rowsOf = (batch: ServiceBatch) => JSON.parse(batch.rows) as { id: number; tone: Tone }[];
 
 interface OpenEntry extends TrafficEntry {
@@ -124,6 +124,21 @@ describe("outbox", () => {
     outbox.close();
   });
 
+  it("[BL-43] a batch that is full does not wait for the interval, the rest does", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox();
+    const told = () => batches.map((batch) => rowsOf(batch).length);
+    for (let id = 1; id <= 10; id++) outbox.touch(openEntry(id));
+    vi.advanceTimersByTime(1);
+    expect(told()).toEqual([4, 4]);
+    outbox.ack(2);
+    vi.advanceTimersByTime(40);
+    expect(told()).toEqual([4, 4]);
+    vi.advanceTimersByTime(10);
+    expect(told()).toEqual([4, 4, 2]);
+    outbox.close();
+  });
+
   it("[BL-43] tells the end of a row that was shown as pending, however full the queue is", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox({ ...small, entries: 1, batchEntries: 2 });
@@ -142,7 +157,7 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-44] a flush posts the newest batch and the ends of announced rows, whatever the window, counts the rest, and leaves no timer", () => {
+  it("[BL-44] a flush posts the newest rows and the ends of announced rows, whatever the window, counts the rest, and leaves no timer", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox();
     const first = openEntry(1);
