@@ -51,7 +51,7 @@ export interface ServiceView {
   /** False until the service's own issue has landed: the rail shows it greyed. */
   readonly built: boolean;
   readonly status: ServiceStatus;
-  /** The configured ports, in the order of the service's schema. */
+  /** Where it listens, or would listen when started now; 0 is any free port. */
   readonly ports: readonly number[];
   /** Where it would listen when started now. */
   readonly plannedEndpoints: readonly Endpoint[];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigView } from "../../contract/config.ts";
-import type { Endpoint, Failure, ServiceId, ServiceStatus, ServiceView, Snippet } from "../../contract/service.ts";
+import type { Endpoint, Failure, ServiceId, ServiceView, Snippet } from "../../contract/service.ts";
 import type { LogLevel, RateSample } from "../../contract/traffic.ts";
 import { checkConfigValues, configFields, resolveConfig, uncovered } from "../core/config.ts";
 import type { ServiceBatch } from "../core/link.ts";
@@ -175,10 +175,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       purpose: service.purpose,
       built: true,
       status,
-      ports: shownPorts(
-        service.ports.map((name) => Number((runningConfig ?? config)[name])),
-        status,
-      ),
+      ports: portsOf(status.state === "running" ? status.endpoints : service.endpoints(runningConfig ?? config)),
       plannedEndpoints: service.endpoints(config),
       openToLan: (runningConfig ?? config).openToLan === true,
       restartNeeded: restartNeeded(),
@@ -248,12 +245,9 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   };
 }
 
-/** Where 0 let the system choose, the ports that it chose, as far as the endpoints tell. */
-function shownPorts(configured: readonly number[], status: ServiceStatus): readonly number[] {
-  if (status.state !== "running" || !configured.includes(0)) return configured;
-  const listening = status.endpoints.map(({ url }) => Number(/:(\d+)(?:\/|$)/.exec(url)?.[1] ?? 0));
-  return [...new Set([...configured, ...listening].filter((port) => port !== 0))];
-}
+const portsOf = (endpoints: readonly Endpoint[]): readonly number[] => [
+  ...new Set(endpoints.flatMap(({ url }) => /:(\d+)(?:\/|$)/.exec(url)?.slice(1).map(Number) ?? [])),
+];
 
 const shortestRateSeconds = 0.5;
 

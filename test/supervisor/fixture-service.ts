@@ -53,7 +53,7 @@ export const fixtureService = (id: ServiceId) =>
     actions,
     ports: ["port"],
     keepsFiles: ({ starts }) => starts === "crashes-again",
-    endpoints: ({ port }) => [{ label: "TCP", url: `tcp://127.0.0.1:${port}` }],
+    endpoints: ({ port, label }) => (label === "switched off" ? [] : [{ label: "TCP", url: `tcp://127.0.0.1:${port}` }]),
     snippets: ([endpoint]) => [{ label: "nc", language: "shell", text: `nc ${endpoint?.url}` }],
     async start({ config, dataDir, log, traffic, onStop, handle, view, counters }) {
       onStop(() => log.info("released first"));

@@ -280,6 +280,15 @@ describe("settings and profiles", () => {
 describe("ports", () => {
   checkLeaks();
 
+  it("[BL-65] shows those of the endpoints: what is switched off has none", async () => {
+    const { dashboard } = await supervise();
+    const ports = async () => (await dashboard.call("service.list", {})).find(({ id }) => id === "http")?.ports;
+    await dashboard.call("config.write", { ...http, values: { port: 18_080 } });
+    expect(await ports()).toEqual([18_080]);
+    await dashboard.call("config.write", { ...http, values: { label: "switched off" } });
+    expect(await ports()).toEqual([]);
+  });
+
   it("[BL-62] names who holds the port, and [BL-63] offers the next one, with which it starts", async () => {
     const holder = await holdPort();
     const { dashboard, port } = await supervise();
