@@ -195,6 +195,18 @@ describe("what the broker itself publishes", () => {
     await expect.poll(() => broker.views.get("replay")).toMatchObject({ running: false, sent: 1 });
   });
 
+  it("[MQTT-131] a pause is kept however long, also where it is longer than a timer reaches", async () => {
+    const broker = await startBroker();
+    const line = (at: number) => `${JSON.stringify({ at, topic: "a", payload: "" })}\n`;
+    const { id: file } = await broker.act("replay.begin", { name: "months.jsonl", sizeBytes: 1 });
+    await broker.act("replay.text", { file, text: line(0) + line(60 * 86_400_000) });
+    await broker.act("replay.end", { file });
+    await broker.act("replay.start", { speed: 1 });
+    await expect.poll(() => broker.views.get("replay")).toMatchObject({ running: true, sent: 1 });
+    for (let turn = 0; turn < 20; turn++) await broker.act("publish", { topic: "b", payload: "" });
+    expect(broker.views.get("replay")).toMatchObject({ running: true, sent: 1 });
+  });
+
   it("[MQTT-131] a line that is no message is named, another file takes the place of the one before, and none outlives the service", async () => {
     const dataDir = temporaryDir();
     const broker = await startBroker({}, dataDir);

@@ -10,6 +10,9 @@ export interface HexLine {
   readonly text: string;
 }
 
+/** Of an offset beside the lines: four digits, where they reach. */
+export const offsetDigits = (bytes: Uint8Array): number => (bytes.length > 0x10000 ? 8 : 4);
+
 export const hexLineCount = (bytes: Uint8Array, perLine = bytesInHexLine): number => Math.ceil(bytes.length / perLine);
 
 export function hexLine(bytes: Uint8Array, line: number, perLine = bytesInHexLine): HexLine {

@@ -2,7 +2,7 @@ import { useElementSize } from "@mantine/hooks";
 import { useMemo } from "react";
 import styles from "./code-lines.module.css";
 import { CodeLines } from "./code-lines.tsx";
-import { bytesInHexLine, hexLine, hexLineCount } from "./hex-lines.ts";
+import { bytesInHexLine, hexLine, hexLineCount, offsetDigits } from "./hex-lines.ts";
 import { jsonLines } from "./json-lines.ts";
 import { jsonTokens } from "./json-tokens.ts";
 import { textLines } from "./text-lines.ts";
@@ -59,7 +59,7 @@ export function HexView({ label, bytes }: { readonly label: string; readonly byt
   const { ref, width } = useElementSize();
   const perLine = width === 0 || width >= wideHexPx ? bytesInHexLine : bytesInHexLine / 2;
   // Without leading zeros that no line of this body needs.
-  const offsetDigits = bytes.length > 0x10000 ? 8 : 4;
+  const digits = offsetDigits(bytes);
   return (
     <div ref={ref} className={styles.hex}>
       <CodeLines
@@ -74,8 +74,8 @@ export function HexView({ label, bytes }: { readonly label: string; readonly byt
             </>
           );
         }}
-        margin={(index) => hexLine(bytes, index, perLine).offset.slice(-offsetDigits)}
-        marginCharacters={offsetDigits}
+        margin={(index) => hexLine(bytes, index, perLine).offset.slice(-digits)}
+        marginCharacters={digits}
         widestCharacters={perLine * 4 + 2}
         wrap={false}
       />

@@ -1,4 +1,4 @@
-import { bytesInHexLine, hexLine, hexLineCount } from "../inspector/hex-lines.ts";
+import { bytesInHexLine, hexLine, hexLineCount, offsetDigits } from "../inspector/hex-lines.ts";
 import { jsonTokens, looksLikeJson, type Token, type TokenKind } from "../inspector/json-tokens.ts";
 import { textLines } from "../inspector/text-lines.ts";
 import { decodeCbor } from "./decode-cbor.ts";
@@ -84,10 +84,11 @@ function textOrHex(bytes: Uint8Array, isCut: boolean, bytesInLine: number): Payl
 const isJsonScalar = (text: string) => /^\s*(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null|"([^"\\]|\\.)*")\s*$/.test(text);
 
 function hexLines(bytes: Uint8Array, bytesInLine: number): PayloadLine[] {
+  const digits = offsetDigits(bytes);
   return Array.from({ length: hexLineCount(bytes, bytesInLine) }, (_, index) => {
     const { offset, hex, text } = hexLine(bytes, index, bytesInLine);
     return [
-      { kind: "punctuation", text: `${offset.slice(-4)}  ` },
+      { kind: "punctuation", text: `${offset.slice(-digits)}  ` },
       { kind: "plain", text: `${hex}  ` },
       { kind: "string", text },
     ];

@@ -17,6 +17,9 @@ export interface Replay {
   stop(): Promise<void>;
 }
 
+/** A timer of more fires at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
 /** Publishes the messages of a file again with the pauses they had, reading it as it goes. */
 export function createReplay(file: ReplayFile, publish: (message: Message) => void): Replay {
   let running: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
@@ -34,9 +37,10 @@ export function createReplay(file: ReplayFile, publish: (message: Message) => vo
         const line = parseRecordedLine(text);
         if (!line) continue;
         firstAt ??= line.at;
-        const waitMs = factor === 0 ? 0 : (line.at - firstAt) / factor - (performance.now() - startedAt);
-        if (waitMs >= 1) await sleep(waitMs, undefined, { signal });
-        else if (sent % batch === 0) await nextTurn(undefined, { signal });
+        const dueMs = factor === 0 ? 0 : (line.at - firstAt) / factor;
+        const leftMs = () => dueMs - (performance.now() - startedAt);
+        if (leftMs() < 1 && sent % batch === 0) await nextTurn(undefined, { signal });
+        while (leftMs() >= 1) await sleep(Math.min(leftMs(), longestTimerMs), undefined, { signal });
         if (signal.aborted) return;
         publish(messageOfLine(line));
         sent++;
