@@ -12,7 +12,7 @@ import type { ClusterParts } from "./cluster-parts.ts";
 import { ClusterScripts, channelOf, keyPrefix } from "./cluster-scripts.ts";
 import { CommitGate } from "./commit-gate.ts";
 import { Commits } from "./commits.ts";
-import type { Entry } from "./frame.ts";
+import { EntryTaker } from "./entry-taker.ts";
 import { createFrameBus } from "./frame-bus.ts";
 import { GroupMembers } from "./group-members.ts";
 import { GroupRegistry } from "./group-registry.ts";
@@ -63,25 +63,24 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   private state: State = "joining";
   private readonly commitGate = new CommitGate();
   private readonly retained: SharedRetained;
-  private readonly tree: RetainedTree;
   private readonly turns: SharedTurns;
   private readonly members: GroupMembers;
   private readonly commits: Commits;
   private readonly ownership: SessionOwnership;
   private readonly liveness: Liveness;
   private readonly membership: Membership;
+  private readonly taker: EntryTaker;
   private broken = 0;
   private readonly lossTimer: NodeJS.Timeout;
 
   constructor(redis: RedisConnections, { timeoutMs, retained: tree, log }: ClusterOptions) {
     this.redis = redis;
     this.log = log;
-    this.tree = tree;
     const channel = channelOf(redis.database);
     this.scripts = new ClusterScripts(redis.commands);
     this.outgoing = new Outgoing(() => this.commits.schedule());
     this.incoming = new Incoming({
-      onEntry: (entry, from) => this.onEntry(entry, from),
+      onEntry: (entry, from) => this.taker.take(entry, from),
       onFrame: ({ frame }) => {
         if (frame.from === this.brokerId) this.outgoing.echoed(frame.seq);
       },
@@ -118,6 +117,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     const { commits, ownership } = this;
     this.liveness = new Liveness({ parts: this, ownership, members, turns, waiting, timeoutMs });
     this.membership = new Membership({ parts: this, commits, ownership, members, turns, retained, tree, channel, timeoutMs });
+    this.taker = new EntryTaker({ parts: this, members, turns, ownership, liveness: this.liveness, tree });
     redis.onBreak(() => this.lost("the connection broke"));
     this.lossTimer = setInterval(() => this.tellLosses(), lossIntervalMs);
   }
@@ -181,51 +181,6 @@ export class RedisCluster implements ClusterLink, ClusterParts {
 
   private keep(message: Message): void {
     if (isShared(message.topic)) this.outgoing.keep(message);
-  }
-
-  private onEntry(entry: Entry, from: string): void {
-    const isOwn = from === this.brokerId;
-    switch (entry.type) {
-      case "message":
-        if (!isOwn) this.onMessage(entry);
-        return;
-      case "member":
-        this.members.onMember(entry);
-        return;
-      case "handed on":
-        this.turns.onHandedOn(entry);
-        return;
-      case "dead":
-        this.members.onDead(entry.broker, from);
-        return;
-      case "left":
-        if (!isOwn) void this.liveness.beat();
-        return;
-      case "wanted":
-        this.ownership.onWanted(entry, from);
-        return;
-      case "surrendered":
-        this.ownership.onSurrendered(entry);
-        return;
-      default:
-        entry satisfies never;
-    }
-  }
-
-  private onMessage({ message, routed, kept }: Entry & { type: "message" }): void {
-    const { engine } = this;
-    message.fromElsewhere = true;
-    // One that is on its way from here comes after it, at all brokers.
-    if (kept && !this.outgoing.keeps(message.topic)) {
-      const isThere = message.payload.length > 0;
-      if (isThere) this.tree.set(message);
-      else this.tree.delete(message.topic);
-      engine.observer.retainedChanged?.(message.topic, isThere ? message : undefined);
-    }
-    if (!routed) return;
-    engine.figures.messagesElsewhere++;
-    engine.observer.published?.(message, undefined, undefined);
-    void engine.bus.publish(message);
   }
 
   /** In a few words, for people. */

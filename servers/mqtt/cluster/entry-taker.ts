@@ -1,0 +1,80 @@
+import type { RetainedTree } from "../engine/retained-tree.ts";
+import type { ClusterParts } from "./cluster-parts.ts";
+import type { Entry } from "./frame.ts";
+import type { GroupMembers } from "./group-members.ts";
+import type { Liveness } from "./liveness.ts";
+import type { SessionOwnership } from "./session-ownership.ts";
+import type { SharedTurns } from "./shared-turns.ts";
+
+interface EntryTakerOptions {
+  readonly parts: ClusterParts;
+  readonly members: GroupMembers;
+  readonly turns: SharedTurns;
+  readonly ownership: SessionOwnership;
+  readonly liveness: Liveness;
+  readonly tree: RetainedTree;
+}
+
+/** Takes what the brokers told, this one too: what is its own comes back in the order in which all others see it. */
+export class EntryTaker {
+  private readonly parts: ClusterParts;
+  private readonly members: GroupMembers;
+  private readonly turns: SharedTurns;
+  private readonly ownership: SessionOwnership;
+  private readonly liveness: Liveness;
+  private readonly tree: RetainedTree;
+
+  constructor({ parts, members, turns, ownership, liveness, tree }: EntryTakerOptions) {
+    this.parts = parts;
+    this.members = members;
+    this.turns = turns;
+    this.ownership = ownership;
+    this.liveness = liveness;
+    this.tree = tree;
+  }
+
+  take(entry: Entry, from: string): void {
+    const isOwn = from === this.parts.brokerId;
+    switch (entry.type) {
+      case "message":
+        if (!isOwn) this.onMessage(entry);
+        return;
+      case "member":
+        this.members.onMember(entry);
+        return;
+      case "handed on":
+        this.turns.onHandedOn(entry);
+        return;
+      case "dead":
+        this.members.onDead(entry.broker, from);
+        return;
+      case "left":
+        if (!isOwn) void this.liveness.beat();
+        return;
+      case "wanted":
+        this.ownership.onWanted(entry, from);
+        return;
+      case "surrendered":
+        this.ownership.onSurrendered(entry);
+        return;
+      default:
+        entry satisfies never;
+    }
+  }
+
+  private onMessage({ message, routed, kept }: Entry & { type: "message" }): void {
+    const { engine, outgoing } = this.parts;
+    message.fromElsewhere = true;
+    // One that is on its way from here comes after it, at all brokers.
+    if (kept && !outgoing.keeps(message.topic)) {
+      const isThere = message.payload.length > 0;
+      if (isThere) this.tree.set(message);
+      else this.tree.delete(message.topic);
+      engine.observer.retainedChanged?.(message.topic, isThere ? message : undefined);
+    }
+    if (!routed) return;
+    engine.figures.messagesElsewhere++;
+    engine.observer.published?.(message, undefined, undefined);
+    void engine.bus.publish(message);
+  }
+}
