@@ -60,10 +60,10 @@ export function createOutbox(options: { post: (batch: ServiceBatch) => void; fir
     if (timer || closed || seq - acked >= window) return;
     const isFull = queued.size >= limits.batchEntries;
     const waitMs = isFull ? 0 : Math.max(0, lastFlushAt + limits.intervalMs - performance.now());
-    timer = setTimeout(flushBatch, waitMs);
+    timer = setTimeout(flushBatch, waitMs, limits.batchEntries);
   }
 
-  function flushBatch() {
+  function flushBatch(most: number) {
     clearTimeout(timer);
     timer = undefined;
     if (queued.size === 0 && logs.length === 0) return;
@@ -71,7 +71,7 @@ export function createOutbox(options: { post: (batch: ServiceBatch) => void; fir
     const taken: TrafficEntry[] = [];
     for (const entry of queued.keys()) {
       taken.push(entry);
-      if (taken.length === limits.batchEntries) break;
+      if (taken.length === most) break;
     }
     const rows: unknown[] = [];
     const details: string[] = [];
@@ -129,7 +129,7 @@ export function createOutbox(options: { post: (batch: ServiceBatch) => void; fir
         droppedRows++;
         surplus--;
       }
-      while (queued.size > 0 || logs.length > 0) flushBatch();
+      while (queued.size > 0 || logs.length > 0) flushBatch(limits.lastEntries);
       clearTimeout(timer);
       timer = undefined;
     },
