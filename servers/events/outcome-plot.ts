@@ -26,6 +26,8 @@ const eventsAtOnce = 20_000;
 /** So few days are drawn by a finer step. */
 const fewDays = 7;
 const finerRanges = ["1h", "24h", "7d"] as const satisfies readonly EventRange[];
+/** More days than these do not fit in one. */
+const daysInOne = 2;
 
 /**
  * Outcomes over time and acceptance by language and provider, with every step of the range. All of a store that is younger
@@ -34,7 +36,7 @@ const finerRanges = ["1h", "24h", "7d"] as const satisfies readonly EventRange[]
 export async function outcomePlot(store: EventStore, range: EventRange, filter: EventFilter, now: number): Promise<OutcomePlot> {
   const plot = await plotOfRange(store, range, filter, now);
   if (range !== "all" || plot.total === 0 || plot.at.length >= fewDays || plot.sampled !== undefined) return plot;
-  for (const finer of finerRanges) {
+  for (const finer of plot.at.length > daysInOne ? (["7d"] as const) : finerRanges) {
     const candidate = await plotOfRange(store, finer, filter, now);
     // More than all of them: some came in between.
     if (candidate.total >= plot.total && candidate.at.length < mostSteps) return candidate;
