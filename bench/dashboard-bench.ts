@@ -1,4 +1,4 @@
-import type { RateSample } from "../contract/traffic.ts";
+import type { RateSample } from "../contract/traffic/row.ts";
 import type { AttachedDashboard, ClickTimes } from "./attached-dashboard.ts";
 import { type BacklotProgram, startBacklot } from "./backlot-program.ts";
 import type { BenchOptions } from "./bench-options.ts";

@@ -1,6 +1,6 @@
 import { type Browser, chromium } from "playwright-core";
-import type { MqttActions } from "../contract/mqtt.ts";
 import type { ParamsOf, ResultOf } from "../contract/operation.ts";
+import type { MqttActions } from "../contract/services/mqtt.ts";
 import { startBacklot } from "./backlot-program.ts";
 import type { BenchOptions } from "./bench-options.ts";
 import { type ControlSocket, openControlSocket } from "./control-socket.ts";

@@ -1,5 +1,5 @@
 /** What runs inside the page: each function is sent there as text, so it uses nothing from outside itself. */
-import type { TrafficRow } from "../contract/traffic.ts";
+import type { TrafficRow } from "../contract/traffic/row.ts";
 import type { DownFrame, UpFrame } from "../contract/wire.ts";
 import type { ClickTimes, DeliveredCounts } from "./attached-dashboard.ts";
 

@@ -1,4 +1,4 @@
-import type { TrafficRow } from "../contract/traffic.ts";
+import type { TrafficRow } from "../contract/traffic/row.ts";
 import type { AttachedDashboard } from "./attached-dashboard.ts";
 import { openControlSocket } from "./control-socket.ts";
 

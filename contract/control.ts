@@ -2,9 +2,10 @@
 import { z } from "zod";
 import type { ConfigView } from "./config.ts";
 import { type ExportStarted, type ExportView, exportRequest } from "./export.ts";
+import { type LogLine, logLevels } from "./log.ts";
 import { operation } from "./operation.ts";
 import { type ServiceId, type ServiceView, type Snippet, serviceIds } from "./service.ts";
-import { type LogLine, logLevels, type ProcessSample, type RateSample, type TrafficRow } from "./traffic.ts";
+import type { ProcessSample, RateSample, TrafficRow } from "./traffic/row.ts";
 
 const none = z.strictObject({});
 const serviceId = z.enum(serviceIds);

@@ -1,8 +1,8 @@
 /** Exports: any number of items, from where they are kept into a file of the user's choice, part by part. */
 import { z } from "zod";
+import { logLevels } from "./log.ts";
 import { operation } from "./operation.ts";
 import { type Failure, serviceIds } from "./service.ts";
-import { logLevels } from "./traffic.ts";
 
 /** Some hundred kilobytes at the most: a part is held whole. */
 export interface ExportPart {

@@ -15,7 +15,7 @@ export interface Failure {
   readonly code: string;
   readonly message: string;
   readonly hint: string;
-  readonly mend?: Mend;
+  readonly fix?: SuggestedFix;
   /** With CONFIG_INVALID: the field that is wrong, for the form to show it there. */
   readonly field?: { readonly name: string; readonly problem: string };
   /** With PORT_IN_USE and PORT_FORBIDDEN: which one. */
@@ -23,7 +23,7 @@ export interface Failure {
 }
 
 /** One change of configuration that is likely to make the next start succeed. */
-export interface Mend {
+export interface SuggestedFix {
   /** Text of its button, naming the result: "Use 8085 instead". */
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;

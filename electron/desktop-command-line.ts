@@ -1,6 +1,6 @@
 import { type CommandLine, parseCommandLine } from "../servers/command-line.ts";
-import type { Service } from "../servers/core/service.ts";
-import { ServiceError } from "../servers/core/service-error.ts";
+import type { Service } from "../servers/core/service/service.ts";
+import { ServiceError } from "../servers/core/service/service-error.ts";
 
 /** Chromium's own switches that people have reason to pass; everything else is ours or a slip of the pen. */
 const chromiumSwitch =

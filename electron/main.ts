@@ -3,7 +3,7 @@ import path from "node:path";
 import { app, clipboard, dialog, ipcMain, Menu, powerMonitor, protocol, session, shell, utilityProcess } from "electron";
 import { services } from "../servers/catalog.ts";
 import { helpText } from "../servers/command-line.ts";
-import { toFailure } from "../servers/core/service-error.ts";
+import { toFailure } from "../servers/core/service/service-error.ts";
 import { createRun } from "../servers/create-run.ts";
 import { checkDashboard } from "../servers/dashboard-files.ts";
 import { defaultDataDir } from "../servers/data-dir.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { UtilityProcess, utilityProcess } from "electron";
-import type { FromService } from "../servers/core/link.ts";
+import type { FromService } from "../servers/core/service/link.ts";
 import { type Spawner, serviceNodeOptions } from "../servers/supervisor/spawner.ts";
 
 /** How long an ended process's last output may take to arrive. */

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { writeFileAtomically } from "../servers/core/atomic-file.ts";
+import { writeFileAtomically } from "../servers/core/files/atomic-file.ts";
 
 export interface Rectangle {
   readonly x: number;

@@ -6,8 +6,8 @@ import packageJson from "../package.json" with { type: "json" };
 import { services } from "./catalog.ts";
 import { helpText, parseCommandLine } from "./command-line.ts";
 import { createConsoleOutput } from "./console-output.ts";
-import { collectAtRest, garbageCollector } from "./core/collect-at-rest.ts";
-import { toFailure } from "./core/service-error.ts";
+import { collectAtRest, garbageCollector } from "./core/service/collect-at-rest.ts";
+import { toFailure } from "./core/service/service-error.ts";
 import { runBacklot } from "./run-backlot.ts";
 import { nodeSpawner } from "./supervisor/spawner.ts";
 

@@ -1,5 +1,5 @@
 import { accountService } from "./account/account-service.ts";
-import type { Service } from "./core/service.ts";
+import type { Service } from "./core/service/service.ts";
 import { eventsService } from "./events/events-service.ts";
 import { httpService } from "./http/http-service.ts";
 import { mqttService } from "./mqtt/mqtt-service.ts";

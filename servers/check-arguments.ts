@@ -1,7 +1,7 @@
 /** Entry for the launcher: says what is wrong with the arguments before it looks for a runtime to open a window with. */
 import { services } from "./catalog.ts";
 import { parseCommandLine } from "./command-line.ts";
-import { toFailure } from "./core/service-error.ts";
+import { toFailure } from "./core/service/service-error.ts";
 
 /** Undefined where they are understood, else the text for stderr. */
 export function problemWithArguments(argv: readonly string[]): string | undefined {

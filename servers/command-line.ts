@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
 import { type ServiceId, serviceIds } from "../contract/service.ts";
-import { configProperties, environmentNames, flagName } from "./core/config.ts";
-import type { Service } from "./core/service.ts";
-import { ServiceError } from "./core/service-error.ts";
+import { configProperties, environmentNames, flagName } from "./core/config/config.ts";
+import type { Service } from "./core/service/service.ts";
+import { ServiceError } from "./core/service/service-error.ts";
 
 /** What the command line asks for. */
 export interface CommandLine {

@@ -1,5 +1,5 @@
+import type { LogLine } from "../contract/log.ts";
 import type { ServiceView } from "../contract/service.ts";
-import type { LogLine } from "../contract/traffic.ts";
 
 /** What a run without a window says: to programs as JSON lines on stdout, to people on stderr. */
 export interface ConsoleOutput {

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { exportPath } from "../contract/export.ts";
 import { type DownFrame, maxFrameBytes, type Port } from "../contract/wire.ts";
-import { listenTcp } from "./core/tcp-listener.ts";
+import { listenTcp } from "./core/net/tcp-listener.ts";
 import { readDashboardFile } from "./dashboard-files.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";
 

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { AppInfo } from "../contract/control.ts";
 import { services as builtServices, plannedServices } from "./catalog.ts";
 import type { CommandLine } from "./command-line.ts";
-import type { Service } from "./core/service.ts";
+import type { Service } from "./core/service/service.ts";
 import { defaultDataDir } from "./data-dir.ts";
 import type { ServiceTiming } from "./supervisor/managed-service.ts";
 import type { Spawner } from "./supervisor/spawner.ts";

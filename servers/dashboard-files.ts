@@ -1,7 +1,7 @@
 /** The built dashboard, as both shells serve it. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { ServiceError } from "./core/service-error.ts";
+import { ServiceError } from "./core/service/service-error.ts";
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",

@@ -2,7 +2,7 @@ import type { ServiceId } from "../contract/service.ts";
 import type { CommandLine } from "./command-line.ts";
 import type { ConsoleOutput } from "./console-output.ts";
 import { type ControlServer, startControlServer } from "./control-server.ts";
-import { ServiceError, toFailure } from "./core/service-error.ts";
+import { ServiceError, toFailure } from "./core/service/service-error.ts";
 import { createRun, type RunParts } from "./create-run.ts";
 import { checkDashboard } from "./dashboard-files.ts";
 import { nextFreePort, portHolder } from "./supervisor/port-doctor.ts";

@@ -1,7 +1,7 @@
 /** Makes a file with so many events of 20,000 devices over 300 days. `node fill-events.ts FILE ROWS` */
 import { rmSync } from "node:fs";
 import Database from "better-sqlite3";
-import { createLog } from "../../servers/core/log.ts";
+import { createLog } from "../../servers/core/service/log.ts";
 import { columnKind, newEventColumns } from "../../servers/events/completion-event.ts";
 import { createEvents } from "../../servers/events/store/sqlite-schema.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";

@@ -1,5 +1,5 @@
 /** The events service without the supervisor. `node events-service.ts PORT DATABASE` */
-import { runService } from "../../servers/core/run-service.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
 import { eventsService } from "../../servers/events/events-service.ts";
 
 const [port, database] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
+import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
 
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
 

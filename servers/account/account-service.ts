@@ -1,7 +1,7 @@
-import { accountActions } from "../../contract/account.ts";
 import type { Endpoint } from "../../contract/service.ts";
-import { reachableEndpoints } from "../core/reachable-endpoints.ts";
-import { defineService } from "../core/service.ts";
+import { accountActions } from "../../contract/services/account.ts";
+import { reachableEndpoints } from "../core/net/reachable-endpoints.ts";
+import { defineService } from "../core/service/service.ts";
 import { accountConfig } from "./account-config.ts";
 import { accountSnippets } from "./account-snippets.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type EventColumn, type EventRow, eventColumns, eventOutcomes } from "../../contract/events.ts";
+import { type EventColumn, type EventRow, eventColumns, eventOutcomes } from "../../contract/services/events.ts";
 
 const count = z.int().nonnegative();
 const share = z.number().min(0).max(1);

@@ -1,4 +1,4 @@
-import type { EventFilter } from "../../contract/events.ts";
+import type { EventFilter } from "../../contract/services/events.ts";
 import { nextTurn } from "./jobs/event-jobs.ts";
 import type { EventStore } from "./store/event-store.ts";
 import { isKeyFilter, isPlotFilter } from "./store/filter-sql.ts";

@@ -1,7 +1,7 @@
-import type { EventFilter, EventJob, EventsActions } from "../../contract/events.ts";
 import type { Handlers } from "../../contract/operation.ts";
-import type { Log } from "../core/log.ts";
-import { ServiceError } from "../core/service-error.ts";
+import type { EventFilter, EventJob, EventsActions } from "../../contract/services/events.ts";
+import type { Log } from "../core/service/log.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
 import { countMatching } from "./count-matching.ts";
 import { createEventImports } from "./jobs/event-imports.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
+import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
 import { databasePlace } from "./store/database-place.ts";
 
 function checkDatabase(text: string, context: z.RefinementCtx): void {

@@ -1,8 +1,8 @@
-import type { EventsViews, LimitGauge } from "../../contract/events.ts";
-import type { Log } from "../core/log.ts";
-import type { RateLimit, RateLimiter } from "../core/rate-limit.ts";
-import { createMemoryRateLimiter } from "../core/rate-limit-memory.ts";
-import { connectRedisRateLimits } from "../core/rate-limit-redis.ts";
+import type { EventsViews, LimitGauge } from "../../contract/services/events.ts";
+import type { RateLimit, RateLimiter } from "../core/limits/rate-limit.ts";
+import { createMemoryRateLimiter } from "../core/limits/rate-limit-memory.ts";
+import { connectRedisRateLimits } from "../core/limits/rate-limit-redis.ts";
+import type { Log } from "../core/service/log.ts";
 import type { EventsConfig } from "./events-config.ts";
 import type { EventsLimiters } from "./http/events-app.ts";
 

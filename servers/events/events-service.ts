@@ -1,7 +1,7 @@
-import { eventsActions } from "../../contract/events.ts";
 import type { Endpoint } from "../../contract/service.ts";
-import { reachableEndpoints } from "../core/reachable-endpoints.ts";
-import { defineService } from "../core/service.ts";
+import { eventsActions } from "../../contract/services/events.ts";
+import { reachableEndpoints } from "../core/net/reachable-endpoints.ts";
+import { defineService } from "../core/service/service.ts";
 import { eventsConfig } from "./events-config.ts";
 import { eventsSnippets } from "./events-snippets.ts";
 

@@ -1,5 +1,5 @@
-import { exampleEvent } from "../../contract/example-event.ts";
 import type { Endpoint, Snippet } from "../../contract/service.ts";
+import { exampleEvent } from "../../contract/services/example-event.ts";
 
 /** Commands and lines to copy for the address where the service listens. */
 export function eventsSnippets(endpoints: readonly Endpoint[]): readonly Snippet[] {

@@ -1,4 +1,4 @@
-import { ServiceError } from "../core/service-error.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
 import { retryWhileLocked } from "./retry-while-locked.ts";
 

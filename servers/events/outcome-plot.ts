@@ -1,4 +1,4 @@
-import { type AcceptanceBar, type EventFilter, type EventRange, eventOutcomes, type OutcomePlot } from "../../contract/events.ts";
+import { type AcceptanceBar, type EventFilter, type EventRange, eventOutcomes, type OutcomePlot } from "../../contract/services/events.ts";
 import { eventTime } from "./completion-event.ts";
 import { catchUpPlots } from "./count-matching.ts";
 import { nextTurn } from "./jobs/event-jobs.ts";

@@ -1,5 +1,5 @@
-import type { EventFilter, EventPage, EventRow, EventsActions } from "../../contract/events.ts";
 import type { ParsedParamsOf } from "../../contract/operation.ts";
+import type { EventFilter, EventPage, EventRow, EventsActions } from "../../contract/services/events.ts";
 import { countMatching, type Matching } from "./count-matching.ts";
 import { nextTurn } from "./jobs/event-jobs.ts";
 import type { EventStore, ScanRange } from "./store/event-store.ts";

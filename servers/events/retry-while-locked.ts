@@ -1,4 +1,4 @@
-import { ServiceError } from "../core/service-error.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 
 const standardMs = 2_000;
 const pauseMs = 25;

@@ -1,4 +1,4 @@
-import type { SendSample } from "../core/sample-traffic.ts";
+import type { SendSample } from "../core/traffic/sample-traffic.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 
 export const sampleTiming = { intervalMs: 350, maxSockets: 2 };

@@ -1,7 +1,7 @@
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
-import { ClientLeft } from "../core/client-left.ts";
-import type { Log } from "../core/log.ts";
-import type { RecordedRequest, RecordedResponse } from "../core/recorded-messages.ts";
+import { ClientLeft } from "../core/http/client-left.ts";
+import type { RecordedRequest, RecordedResponse } from "../core/http/recorded-messages.ts";
+import type { Log } from "../core/service/log.ts";
 import { createCors } from "./cors.ts";
 import { HttpProblem } from "./http-problem.ts";
 import { sendEmpty, sendError } from "./reply.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
+import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
 
 export const httpConfig = z.strictObject({
   port: portField(8080, { title: "Port", env: "HTTP_PORT" }),

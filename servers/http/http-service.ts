@@ -1,7 +1,7 @@
-import { httpActions } from "../../contract/http.ts";
 import type { Endpoint } from "../../contract/service.ts";
-import { reachableEndpoints } from "../core/reachable-endpoints.ts";
-import { defineService } from "../core/service.ts";
+import { httpActions } from "../../contract/services/http.ts";
+import { reachableEndpoints } from "../core/net/reachable-endpoints.ts";
+import { defineService } from "../core/service/service.ts";
 import { httpConfig } from "./http-config.ts";
 import { httpSnippets } from "./http-snippets.ts";
 

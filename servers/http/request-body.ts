@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { BodyTooLarge, hasBody, readBody as readBytes } from "../core/request-body.ts";
+import { BodyTooLarge, hasBody, readBody as readBytes } from "../core/http/request-body.ts";
 import { decodeContent } from "./content-coding.ts";
 import { HttpProblem } from "./http-problem.ts";
 

@@ -1,4 +1,4 @@
-import type { SendSample } from "../core/sample-traffic.ts";
+import type { SendSample } from "../core/traffic/sample-traffic.ts";
 import { seededRandom } from "./seeded-random.ts";
 
 interface SampleRequest {

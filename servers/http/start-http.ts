@@ -1,11 +1,11 @@
-import type { HttpActions } from "../../contract/http.ts";
 import type { Endpoint } from "../../contract/service.ts";
-import { createHttpRecorder } from "../core/http-recorder.ts";
-import { createHttpServerFactory } from "../core/http-server.ts";
-import { createSampleTraffic } from "../core/sample-traffic.ts";
-import type { ServiceContext } from "../core/service.ts";
-import { listenTcp } from "../core/tcp-listener.ts";
-import { createTryRequest } from "../core/try-request.ts";
+import type { HttpActions } from "../../contract/services/http.ts";
+import { createHttpRecorder } from "../core/http/http-recorder.ts";
+import { createHttpServerFactory } from "../core/http/http-server.ts";
+import { createTryRequest } from "../core/http/try-request.ts";
+import { listenTcp } from "../core/net/tcp-listener.ts";
+import type { ServiceContext } from "../core/service/service.ts";
+import { createSampleTraffic } from "../core/traffic/sample-traffic.ts";
 import { createHttpApp } from "./http-app.ts";
 import type { HttpConfig } from "./http-config.ts";
 import { errorBody } from "./http-problem.ts";

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { ClientLeft } from "../core/client-left.ts";
+import { ClientLeft } from "../core/http/client-left.ts";
 
 /** Waits; rejects with ClientLeft as soon as the client hangs up, so that no timer outlives its request. */
 export function waitWithClient(response: ServerResponse, milliseconds: number): Promise<void> {

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { hasValidHost } from "../core/host-field.ts";
-import type { HttpEntry } from "../core/http-entry.ts";
-import type { HttpRecorder } from "../core/http-recorder.ts";
-import type { Log } from "../core/log.ts";
-import type { RecordedRequest } from "../core/recorded-messages.ts";
+import { hasValidHost } from "../core/http/host-field.ts";
+import type { HttpEntry } from "../core/http/http-entry.ts";
+import type { HttpRecorder } from "../core/http/http-recorder.ts";
+import type { RecordedRequest } from "../core/http/recorded-messages.ts";
+import type { Log } from "../core/service/log.ts";
 import { handshakeProblem, offersWebSocket } from "./websocket-handshake.ts";
 
 /** What may wait unsent for one client before we stop reading from it. */

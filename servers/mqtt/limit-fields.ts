@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { field, wholeNumber } from "../core/common-fields.ts";
+import { field, wholeNumber } from "../core/config/common-fields.ts";
 import { neverExpires } from "./engine/engine-limits.ts";
 
 const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>

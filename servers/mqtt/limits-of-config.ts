@@ -1,4 +1,4 @@
-import type { Log } from "../core/log.ts";
+import type { Log } from "../core/service/log.ts";
 import type { EngineLimits } from "./engine/engine-limits.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
 

@@ -1,5 +1,5 @@
-import { type MqttActions, type MqttCertificate, mqttDisconnectReasons } from "../../contract/mqtt.ts";
 import type { Handlers } from "../../contract/operation.ts";
+import { type MqttActions, type MqttCertificate, mqttDisconnectReasons } from "../../contract/services/mqtt.ts";
 import { hashedLines } from "./access/users.ts";
 import { messageOfParams } from "./demo/message-of-params.ts";
 import type { Repeats } from "./demo/repeats.ts";
@@ -8,26 +8,26 @@ import type { ReplayFile } from "./demo/replay-file.ts";
 import type { ReplyRules } from "./demo/reply-rules.ts";
 import type { SensorDemo } from "./demo/sensor-demo.ts";
 import type { Engine } from "./engine/engine.ts";
-import { Message } from "./engine/message.ts";
-import type { RetainedTree } from "./engine/retained-tree.ts";
+import type { RetainedTree } from "./engine/retained/retained-tree.ts";
+import { Message } from "./engine/routing/message.ts";
+import type { ClientFaults } from "./inspector/client-faults.ts";
 import { describeClient, listClients } from "./inspector/client-list.ts";
-import type { Hindrances } from "./inspector/hindrances.ts";
 import { exportHistory } from "./inspector/history-export.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
-import type { TrialClient } from "./trial/trial-client.ts";
-import { trialHandlers } from "./trial/trial-handlers.ts";
+import type { TryClient } from "./try/try-client.ts";
+import { tryHandlers } from "./try/try-handlers.ts";
 
 export interface MqttParts {
   readonly engine: Engine;
   readonly retained: RetainedTree;
   readonly recorder: MessageRecorder;
-  readonly hindrances: Hindrances;
+  readonly clientFaults: ClientFaults;
   readonly demo: SensorDemo;
   readonly replies: ReplyRules;
   readonly repeats: Repeats;
   readonly replayFile: ReplayFile;
-  readonly trial: TrialClient;
+  readonly tryClient: TryClient;
   readonly replay: Replay;
   /** As the dashboard. */
   readonly publish: (message: Message) => Promise<void> | undefined;
@@ -39,12 +39,12 @@ export function mqttHandlers({
   engine,
   retained,
   recorder,
-  hindrances,
+  clientFaults,
   demo,
   replies,
   repeats,
   replayFile,
-  trial,
+  tryClient,
   replay,
   publish,
   certificate,
@@ -54,17 +54,17 @@ export function mqttHandlers({
   const connectionOf = (clientId: string) => engine.sessions.get(clientId)?.connection;
 
   return {
-    ...trialHandlers(trial, views.showSmall),
+    ...tryHandlers(tryClient, views.showSmall),
     async publish(params) {
       const message = messageOfParams(params);
       await publish(message);
       return { matched: message.matched };
     },
 
-    "client.list": (query) => listClients(engine, hindrances, query),
+    "client.list": (query) => listClients(engine, clientFaults, query),
     "client.read"({ clientId }) {
       const session = engine.sessions.get(clientId);
-      return session ? describeClient(engine, session, hindrances) : null;
+      return session ? describeClient(engine, session, clientFaults) : null;
     },
     "client.disconnect"({ clientId, reason, text, abrupt }) {
       const connection = connectionOf(clientId);
@@ -77,18 +77,18 @@ export function mqttHandlers({
     },
     "client.freeze"({ clientId, forMs }) {
       const connection = connectionOf(clientId);
-      if (connection) hindrances.freeze(connection, forMs);
+      if (connection) clientFaults.freeze(connection, forMs);
       views.showClients();
       return { frozen: connection !== undefined };
     },
     "client.delay"({ clientId, delayMs, forMs }) {
       const connection = connectionOf(clientId);
-      if (connection) hindrances.delay(connection, delayMs, forMs);
+      if (connection) clientFaults.delay(connection, delayMs, forMs);
       views.showClients();
       return { delayed: connection !== undefined };
     },
     "client.release"({ clientId }) {
-      const released = hindrances.release(clientId);
+      const released = clientFaults.release(clientId);
       views.showClients();
       return { released };
     },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, portField, wholeNumber } from "../core/common-fields.ts";
+import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
 import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
 import { limitFields } from "./limit-fields.ts";
 

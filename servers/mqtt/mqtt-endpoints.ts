@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../contract/service.ts";
-import { reachableEndpoints } from "../core/reachable-endpoints.ts";
+import { reachableEndpoints } from "../core/net/reachable-endpoints.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
 
 /** Undefined: off. */

@@ -1,5 +1,5 @@
-import { mqttActions } from "../../contract/mqtt.ts";
-import { defineService } from "../core/service.ts";
+import { mqttActions } from "../../contract/services/mqtt.ts";
+import { defineService } from "../core/service/service.ts";
 import { mqttConfig } from "./mqtt-config.ts";
 import { listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { mqttSnippets } from "./mqtt-snippets.ts";
@@ -12,7 +12,7 @@ export const mqttService = defineService({
   actions: mqttActions,
   keepsFiles: () => true,
   ports: ["port", "webSocketPort", "tlsPort", "secureWebSocketPort"],
-  async sealed(values) {
+  async hashSecrets(values) {
     if (!Array.isArray(values.users)) return values;
     const { hashedLines } = await import("./access/users.ts");
     return { ...values, users: await hashedLines(values.users as readonly string[]) };

@@ -1,9 +1,9 @@
 import path from "node:path";
-import type { MqttActions } from "../../contract/mqtt.ts";
-import type { ServiceContext } from "../core/service.ts";
+import type { MqttActions } from "../../contract/services/mqtt.ts";
+import type { ServiceContext } from "../core/service/service.ts";
 import type { RedisCluster } from "./cluster/redis-cluster.ts";
-import type { RetainedTree } from "./engine/retained-tree.ts";
-import type { SessionStore, StoredSession } from "./engine/session-store.ts";
+import type { RetainedTree } from "./engine/retained/retained-tree.ts";
+import type { SessionStore, StoredSession } from "./engine/session/session-store.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
 
 export interface Storage {

@@ -1,11 +1,11 @@
 import path from "node:path";
-import type { MqttActions, MqttCertificate } from "../../contract/mqtt.ts";
-import type { MqttOwnPublisher } from "../../contract/mqtt-message.ts";
 import type { Endpoint } from "../../contract/service.ts";
-import { configuredFile, readConfiguredFile } from "../core/configured-file.ts";
-import { openFileLimit } from "../core/open-file-limit.ts";
-import type { ServiceContext } from "../core/service.ts";
-import { ServiceError } from "../core/service-error.ts";
+import type { MqttActions, MqttCertificate } from "../../contract/services/mqtt.ts";
+import type { MqttOwnPublisher } from "../../contract/traffic/mqtt.ts";
+import { configuredFile, readConfiguredFile } from "../core/config/configured-file.ts";
+import { openFileLimit } from "../core/net/open-file-limit.ts";
+import type { ServiceContext } from "../core/service/service.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 import { createAccessControl } from "./access/access-control.ts";
 import { parseTopicRule } from "./access/topic-rules.ts";
 import { loadUsers } from "./access/users.ts";
@@ -17,12 +17,12 @@ import { createReplayFile } from "./demo/replay-file.ts";
 import { openReplyRules } from "./demo/reply-rules.ts";
 import { createReplyRulesFile } from "./demo/reply-rules-file.ts";
 import { createSensorDemo } from "./demo/sensor-demo.ts";
-import { createAedesBus } from "./engine/aedes-bus.ts";
 import { Engine } from "./engine/engine.ts";
-import type { Message } from "./engine/message.ts";
-import { RetainedTree } from "./engine/retained-tree.ts";
+import { RetainedTree } from "./engine/retained/retained-tree.ts";
+import { createAedesBus } from "./engine/routing/aedes-bus.ts";
+import type { Message } from "./engine/routing/message.ts";
+import { createClientFaults } from "./inspector/client-faults.ts";
 import { watchEngine } from "./inspector/engine-watch.ts";
-import { createHindrances } from "./inspector/hindrances.ts";
 import { MessageRecorder } from "./inspector/message-recorder.ts";
 import { startPageViews } from "./inspector/page-views.ts";
 import { limitsOfConfig } from "./limits-of-config.ts";
@@ -33,7 +33,7 @@ import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoin
 import { openStorage } from "./open-storage.ts";
 import { startSysTopics } from "./sys-topics.ts";
 import { tlsOptions } from "./tls-options.ts";
-import { createTrialClient } from "./trial/trial-client.ts";
+import { createTryClient } from "./try/try-client.ts";
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
@@ -79,7 +79,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   onStop(repeats.close);
   const demo = createSensorDemo(sendAs("demo"));
   onStop(demo.stop);
-  const hindrances = createHindrances();
+  const clientFaults = createClientFaults();
   bus.onMessage((message) => {
     // Where it was published it is answered.
     if (message.fromElsewhere) return;
@@ -90,17 +90,17 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 
   let listening: ListenerPorts | undefined;
   let certificate: MqttCertificate | undefined;
-  const trial = createTrialClient({ port: () => listening?.mqtt ?? 0, onChange: () => views.showSmall() });
+  const tryClient = createTryClient({ port: () => listening?.mqtt ?? 0, onChange: () => views.showSmall() });
   const views = startPageViews({
     engine,
     recorder,
-    hindrances,
+    clientFaults,
     small: {
       demo: () => ({ running: demo.running, messagesPerSecond: demo.messagesPerSecond }),
       replies: () => ({ rules: replies.list() }),
       repeats: () => ({ list: repeats.list() }),
       replay: () => replay.state,
-      try: () => trial.state,
+      try: () => tryClient.state,
     },
     view: context.view,
   });
@@ -110,12 +110,12 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
       engine,
       retained,
       recorder,
-      hindrances,
+      clientFaults,
       demo,
       replies,
       repeats,
       replayFile,
-      trial,
+      tryClient,
       replay,
       views,
       publish: publishAs("dashboard"),
@@ -138,10 +138,10 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   listening = ports;
   // Runs before the listeners close: they wait for the connections to end.
   onStop(() => {
-    hindrances.close();
+    clientFaults.close();
     engine.stop();
   });
-  onStop(trial.close);
+  onStop(tryClient.close);
 
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   if (config.demo) demo.start(config.demoMessagesPerSecond);

@@ -1,5 +1,5 @@
 import type { Engine } from "./engine/engine.ts";
-import { Message } from "./engine/message.ts";
+import { Message } from "./engine/routing/message.ts";
 
 /** The broker's own figures on `$SYS/broker/#`, retained, named as mosquitto names them where it has them. */
 export function startSysTopics(engine: Engine, options: { intervalSeconds: number; version: string }): () => void {

@@ -1,8 +1,8 @@
 import path from "node:path";
 import type { TlsOptions } from "node:tls";
-import type { MqttCertificate } from "../../contract/mqtt.ts";
-import { configuredFile, fileProblem } from "../core/configured-file.ts";
-import { readAuthorities, readTlsMaterial, selfMadeTlsMaterial } from "../core/tls-material.ts";
+import type { MqttCertificate } from "../../contract/services/mqtt.ts";
+import { configuredFile, fileProblem } from "../core/config/configured-file.ts";
+import { readAuthorities, readTlsMaterial, selfMadeTlsMaterial } from "../core/net/tls-material.ts";
 import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 
 export interface Tls {

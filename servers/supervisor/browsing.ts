@@ -1,4 +1,4 @@
-import type { Service } from "../core/service.ts";
+import type { Service } from "../core/service/service.ts";
 import { createManagedService, type ManagedService, type ManagedServiceOptions, notRunning } from "./managed-service.ts";
 
 /** A stopped service's data, for whoever looks at it: a process that answers actions, made when asked and ended when idle. */

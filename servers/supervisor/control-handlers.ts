@@ -2,9 +2,9 @@ import { type AppInfo, type ControlCall, type ControlCalls, controlCalls, type P
 import type { ExportPart, ExportSource } from "../../contract/export.ts";
 import type { Handlers, ParsedParamsOf } from "../../contract/operation.ts";
 import type { ServiceId, ServiceView } from "../../contract/service.ts";
-import type { Log } from "../core/log.ts";
-import { parseParams } from "../core/parse-params.ts";
-import { ServiceError } from "../core/service-error.ts";
+import type { Log } from "../core/service/log.ts";
+import { parseParams } from "../core/service/parse-params.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 import type { CallHandler } from "./dashboard-session.ts";
 import type { PartReader } from "./export-pump.ts";
 import type { Exports } from "./exports.ts";

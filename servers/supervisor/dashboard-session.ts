@@ -1,6 +1,6 @@
 import { type Topic, topicPolicies } from "../../contract/control.ts";
 import { type DownFrame, type Port, type UpFrame, upFrame } from "../../contract/wire.ts";
-import { ServiceError, toFailure } from "../core/service-error.ts";
+import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import type { TopicHub } from "./topic-hub.ts";
 import { createTopicOutlet, type TopicOutlet } from "./topic-outlet.ts";
 

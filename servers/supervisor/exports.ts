@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { type ExportStarted, type ExportView, exportPath } from "../../contract/export.ts";
-import { ServiceError, toFailure } from "../core/service-error.ts";
+import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import { type PartReader, pumpParts, TakerFailed } from "./export-pump.ts";
 
 /** What a link leads to, for the one who opened it. */

@@ -1,9 +1,8 @@
 import type { LogPage } from "../../contract/control.ts";
 import type { ExportPart } from "../../contract/export.ts";
-import { logText } from "../../contract/log-text.ts";
-import { type LogLevel, type LogLine, type LogSource, logLevels } from "../../contract/traffic.ts";
-import { exportCursorText, parseExportCursor } from "../core/export-cursor.ts";
-import type { LogEntry } from "../core/log.ts";
+import { type LogLevel, type LogLine, type LogSource, logLevels, logText } from "../../contract/log.ts";
+import { exportCursorText, parseExportCursor } from "../core/service/export-cursor.ts";
+import type { LogEntry } from "../core/service/log.ts";
 import { createBoundedRing } from "./bounded-ring.ts";
 import { textBytes } from "./text-bytes.ts";
 

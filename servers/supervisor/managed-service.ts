@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts";
-import type { LogLevel } from "../../contract/traffic.ts";
-import type { FromService, ServiceBatch, ServiceMode } from "../core/link.ts";
-import type { Counters, Service } from "../core/service.ts";
-import { ServiceError, toFailure } from "../core/service-error.ts";
+import type { FromService, ServiceBatch, ServiceMode } from "../core/service/link.ts";
+import type { Counters, Service } from "../core/service/service.ts";
+import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import { createBackOff } from "./back-off.ts";
 import type { ServiceProcess, Spawner } from "./spawner.ts";
 

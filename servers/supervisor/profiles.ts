@@ -1,6 +1,6 @@
 import type { ControlCalls, Profiles } from "../../contract/control.ts";
 import type { Handlers } from "../../contract/operation.ts";
-import { ServiceError } from "../core/service-error.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 import type { Settings, SettingsFile } from "./settings-file.ts";
 
 type ProfileCall = Extract<keyof ControlCalls, `profile.${string}`>;

@@ -1,6 +1,6 @@
 import type { RateHistory } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
-import type { RateSample } from "../../contract/traffic.ts";
+import type { RateSample } from "../../contract/traffic/row.ts";
 
 interface Tier {
   readonly stepSeconds: number;

@@ -3,8 +3,8 @@ import path from "node:path";
 import { z } from "zod";
 import { appSettings } from "../../contract/control.ts";
 import { serviceIds } from "../../contract/service.ts";
-import { writeFileAtomically } from "../core/atomic-file.ts";
-import { ServiceError } from "../core/service-error.ts";
+import { writeFileAtomically } from "../core/files/atomic-file.ts";
+import { ServiceError } from "../core/service/service-error.ts";
 
 const serviceValues = z.partialRecord(z.enum(serviceIds), z.record(z.string(), z.unknown()));
 

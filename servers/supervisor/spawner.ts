@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import type { ServiceId } from "../../contract/service.ts";
-import type { FromService, ToService } from "../core/link.ts";
+import type { FromService, ToService } from "../core/service/link.ts";
 
 /** A service's process, whatever made it. */
 export interface ServiceProcess {

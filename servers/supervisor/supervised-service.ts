@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigView } from "../../contract/config.ts";
+import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceId, ServiceView, Snippet } from "../../contract/service.ts";
-import type { LogLevel, RateSample } from "../../contract/traffic.ts";
-import { checkConfigValues, configFields, resolveConfig, uncovered } from "../core/config.ts";
-import type { ServiceBatch } from "../core/link.ts";
-import { createLog, type LogEntry } from "../core/log.ts";
-import type { Counters, Service } from "../core/service.ts";
+import type { RateSample } from "../../contract/traffic/row.ts";
+import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "../core/config/config.ts";
+import type { ServiceBatch } from "../core/service/link.ts";
+import { createLog, type LogEntry } from "../core/service/log.ts";
+import type { Counters, Service } from "../core/service/service.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ServiceTiming } from "./managed-service.ts";
 import { nextFreePort, portHolder } from "./port-doctor.ts";
@@ -121,7 +122,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       const where = described.source === "flag" ? described.flag : described.env.join(" or ");
       return { ...failure, message, hint: `Stop it, or set ${where} to ${next}.` };
     }
-    return { ...failure, message, hint: `Stop it, or use ${next}.`, mend: { title: `Use ${next} instead`, config: { [field]: next } } };
+    return { ...failure, message, hint: `Stop it, or use ${next}.`, fix: { title: `Use ${next} instead`, config: { [field]: next } } };
   }
 
   const processOptions = {
@@ -229,10 +230,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     readConfig: () => ({ fields: fields(), restartNeeded: restartNeeded() }),
     async writeConfig(values) {
       // A form sends back the mask of a secret that was not touched.
-      const touched = uncovered(service, values, sources().file);
+      const touched = restoreSecrets(service, values, sources().file);
       checkConfigValues(service, touched);
-      const sealed = (await service.sealed?.(touched)) ?? touched;
-      await save((current) => ({ ...current, ...sealed }));
+      const hashed = (await service.hashSecrets?.(touched)) ?? touched;
+      await save((current) => ({ ...current, ...hashed }));
     },
     async resetConfig(fields) {
       await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));

@@ -1,11 +1,11 @@
 import path from "node:path";
 import type { AppInfo, AppSettings } from "../../contract/control.ts";
+import { type LogLine, type LogSource, logLevels } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
-import { type LogLine, type LogSource, logLevels } from "../../contract/traffic.ts";
 import type { DownFrame, Port } from "../../contract/wire.ts";
-import type { LogEntry } from "../core/log.ts";
-import { createLog, type Log } from "../core/log.ts";
-import type { Service } from "../core/service.ts";
+import type { LogEntry } from "../core/service/log.ts";
+import { createLog, type Log } from "../core/service/log.ts";
+import type { Service } from "../core/service/service.ts";
 import { createControlHandlers } from "./control-handlers.ts";
 import { serveDashboard } from "./dashboard-session.ts";
 import { type ClaimedExport, createExports, type ExportsOptions } from "./exports.ts";

@@ -1,8 +1,8 @@
 import type { TrafficPage } from "../../contract/control.ts";
 import type { ServiceId } from "../../contract/service.ts";
-import type { Tone, TrafficRow } from "../../contract/traffic.ts";
-import { outboxLimits } from "../core/event-outbox.ts";
-import type { ServiceBatch } from "../core/link.ts";
+import type { Tone, TrafficRow } from "../../contract/traffic/row.ts";
+import type { ServiceBatch } from "../core/service/link.ts";
+import { outboxLimits } from "../core/traffic/outbox.ts";
 import { type BoundedRing, createBoundedRing, type RingLimits } from "./bounded-ring.ts";
 import { textBytes } from "./text-bytes.ts";
 

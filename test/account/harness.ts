@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach } from "vitest";
-import type { AccountActions, AccountViews } from "../../contract/account.ts";
-import type { HttpExchange } from "../../contract/http-exchange.ts";
 import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
-import type { TrafficRow } from "../../contract/traffic.ts";
+import type { AccountActions, AccountViews } from "../../contract/services/account.ts";
+import type { HttpExchange } from "../../contract/traffic/http.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { accountService } from "../../servers/account/account-service.ts";
-import type { LogEntry } from "../../servers/core/log.ts";
-import { type RunningService, runService } from "../../servers/core/run-service.ts";
+import type { LogEntry } from "../../servers/core/service/log.ts";
+import { type RunningService, runService } from "../../servers/core/service/run-service.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 

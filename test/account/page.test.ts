@@ -1,7 +1,7 @@
 import path from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import type { AccountToken } from "../../contract/account.ts";
+import type { AccountToken } from "../../contract/services/account.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { ask, basic, bearer, claimsOf, email, login, password, send, startAccount, userId } from "./harness.ts";
 
@@ -113,7 +113,7 @@ it("[AC-49] sessions are found by a text of user, client software or address, wh
 
 it("[AC-48] a user may come with a service, a zone and invoices, and what is done to users is logged", async () => {
   const { url, act, logs } = await startAccount();
-  const { id, zones } = await act("user.add", { email: "new@example.com", password: "one", furnished: true });
+  const { id, zones } = await act("user.add", { email: "new@example.com", password: "one", withSampleRecords: true });
   expect(zones).toBe(1);
   const own = basic("new@example.com", "one");
   const dns = (await ask(`${url}/dns`, { headers: own })).json;

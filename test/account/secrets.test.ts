@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { redactBody } from "../../servers/core/redact-body.ts";
+import { redactBody } from "../../servers/core/http/redact-body.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { helpText, parseCommandLine } from "../../servers/command-line.ts";
-import { toFailure } from "../../servers/core/service-error.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
 import { defaultDataDir } from "../../servers/data-dir.ts";
 import { fixtureServices } from "../supervisor/fixture-service.ts";
 import { variablesTable } from "../support/variables-table.ts";

@@ -29,7 +29,7 @@ const failure = {
   message: "taken",
   hint: "stop it",
   port: 8_080,
-  mend: { title: "Use 8081", config: { port: 8_081 } },
+  fix: { title: "Use 8081", config: { port: 8_081 } },
 };
 
 it("[BL-81] prints a line at each change of a state, and nothing in between", () => {

@@ -9,7 +9,7 @@ import { WebSocket } from "ws";
 import type { DownFrame } from "../../contract/wire.ts";
 import { maxFrameBytes } from "../../contract/wire.ts";
 import { startControlServer } from "../../servers/control-server.ts";
-import { toFailure } from "../../servers/core/service-error.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
 import { checkDashboard } from "../../servers/dashboard-files.ts";
 import { serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";

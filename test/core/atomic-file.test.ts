@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeFileAtomically } from "../../servers/core/atomic-file.ts";
+import { writeFileAtomically } from "../../servers/core/files/atomic-file.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 describe("atomic file", () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { collectAtRest } from "../../servers/core/collect-at-rest.ts";
+import { collectAtRest } from "../../servers/core/service/collect-at-rest.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

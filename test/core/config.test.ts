@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { secretMask } from "../../contract/config.ts";
-import { commonFields, field, portField } from "../../servers/core/common-fields.ts";
+import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import {
   type ConfigSources,
   checkConfigValues,
@@ -9,10 +9,10 @@ import {
   environmentNames,
   flagName,
   resolveConfig,
-  uncovered,
-} from "../../servers/core/config.ts";
-import { defineService } from "../../servers/core/service.ts";
-import { toFailure } from "../../servers/core/service-error.ts";
+  restoreSecrets,
+} from "../../servers/core/config/config.ts";
+import { defineService } from "../../servers/core/service/service.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
 
 const rtsp = defineService({
   id: "rtsp",
@@ -160,10 +160,10 @@ describe("configuration", () => {
 
   it("[BL-27] a masked name that comes back keeps all that it has, and one that has nothing is refused", () => {
     const stored = { users: ["ada:1", "bob:2", "ada:3"] };
-    expect(uncovered(rtsp, { users: [`ada:${secretMask}`, "eve:4"] }, stored)).toEqual({ users: ["ada:1", "ada:3", "eve:4"] });
-    expect(uncovered(rtsp, { users: [], password: secretMask, gain: 1 }, stored)).toEqual({ users: [], gain: 1 });
-    expect(() => uncovered(rtsp, { users: [`eve:${secretMask}`] }, stored)).toThrow("eve has no password");
-    expect(() => checkConfigValues(rtsp, uncovered(rtsp, { users: ["sesame"] }, stored))).toThrow(/RTSP, users/);
+    expect(restoreSecrets(rtsp, { users: [`ada:${secretMask}`, "eve:4"] }, stored)).toEqual({ users: ["ada:1", "ada:3", "eve:4"] });
+    expect(restoreSecrets(rtsp, { users: [], password: secretMask, gain: 1 }, stored)).toEqual({ users: [], gain: 1 });
+    expect(() => restoreSecrets(rtsp, { users: [`eve:${secretMask}`] }, stored)).toThrow("eve has no password");
+    expect(() => checkConfigValues(rtsp, restoreSecrets(rtsp, { users: ["sesame"] }, stored))).toThrow(/RTSP, users/);
   });
 
   it.each([
@@ -180,12 +180,12 @@ describe("configuration", () => {
     const shownField = fieldNamed("database", { file: { database } });
     expect(shownField).toMatchObject({ type: { kind: "text" }, value: shown, stored: shown });
     // What comes back untouched is what was there.
-    expect(uncovered(rtsp, { database: shown }, { database })).toEqual({ database });
+    expect(restoreSecrets(rtsp, { database: shown }, { database })).toEqual({ database });
   });
 
   it("[BL-27] a masked password of an address is kept for the same server and user only", () => {
     const stored = { database: "postgres://ada:sesame@db:5432/events?sslpassword=open" };
-    const back = (database: string) => uncovered(rtsp, { database }, stored).database;
+    const back = (database: string) => restoreSecrets(rtsp, { database }, stored).database;
     expect(back(`postgres://ada:${secretMask}@db:5432/other?sslpassword=${secretMask}`)).toBe(
       "postgres://ada:sesame@db:5432/other?sslpassword=open",
     );
@@ -198,6 +198,6 @@ describe("configuration", () => {
       `postgres://ada:${secretMask}@db:5432/events?password=${secretMask}`,
     ])
       expect(() => back(wrong)).toThrow("the password is needed");
-    expect(() => uncovered(rtsp, { database: `postgres://ada:${secretMask}@db/x` }, {})).toThrow("the password is needed");
+    expect(() => restoreSecrets(rtsp, { database: `postgres://ada:${secretMask}@db/x` }, {})).toThrow("the password is needed");
   });
 });

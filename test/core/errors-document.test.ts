@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { errorCodes } from "../../servers/core/error-codes.ts";
+import { errorCodes } from "../../servers/core/service/error-codes.ts";
 import { projectRoot } from "../support/start-backlot.ts";
 
 const document = readFileSync(path.join(projectRoot, "docs/errors.md"), "utf8");

@@ -3,15 +3,15 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import path from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { lockFolder } from "../../servers/core/folder-lock.ts";
-import { runService } from "../../servers/core/run-service.ts";
-import { defineService } from "../../servers/core/service.ts";
+import { lockFolder } from "../../servers/core/files/folder-lock.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
+import { defineService } from "../../servers/core/service/service.ts";
 import { fixtureService } from "../supervisor/fixture-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 /** Another process that has the folder. */
 async function startHolder(folder: string) {
-  const program = `import { lockFolder } from ${JSON.stringify(path.resolve("servers/core/folder-lock.ts"))};
+  const program = `import { lockFolder } from ${JSON.stringify(path.resolve("servers/core/files/folder-lock.ts"))};
     await lockFolder(process.argv[1]); console.log("locked"); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ["--input-type=module", "-e", program, folder], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit");

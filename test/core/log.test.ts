@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { logLevels } from "../../contract/traffic.ts";
-import { createLog, type LogEntry } from "../../servers/core/log.ts";
+import { logLevels } from "../../contract/log.ts";
+import { createLog, type LogEntry } from "../../servers/core/service/log.ts";
 
 it("[BL-40] writes lines of the level and above", () => {
   const written = logLevels.map((level) => {

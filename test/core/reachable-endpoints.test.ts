@@ -1,9 +1,9 @@
 import os, { type NetworkInterfaceInfo } from "node:os";
 import { afterEach, expect, it, vi } from "vitest";
 import { services } from "../../servers/catalog.ts";
-import { parseConfig } from "../../servers/core/config.ts";
-import { reachableEndpoints } from "../../servers/core/reachable-endpoints.ts";
-import { runService } from "../../servers/core/run-service.ts";
+import { parseConfig } from "../../servers/core/config/config.ts";
+import { reachableEndpoints } from "../../servers/core/net/reachable-endpoints.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 afterEach(() => void vi.restoreAllMocks());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { LogEntry } from "../../servers/core/log.ts";
-import { runService } from "../../servers/core/run-service.ts";
-import { toFailure } from "../../servers/core/service-error.ts";
+import type { LogEntry } from "../../servers/core/service/log.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { fixtureService } from "../supervisor/fixture-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";

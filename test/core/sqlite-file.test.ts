@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import path from "node:path";
 import type Sqlite from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ServiceError } from "../../servers/core/service-error.ts";
-import { openSqliteFile, type SqliteFileOptions, sqliteFileError } from "../../servers/core/sqlite-file.ts";
+import { openSqliteFile, type SqliteFileOptions, sqliteFileError } from "../../servers/core/files/sqlite-file.ts";
+import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 async function open(file: string, options: Partial<SqliteFileOptions> = {}): Promise<Sqlite.Database> {

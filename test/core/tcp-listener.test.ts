@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";
 import os from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { toFailure } from "../../servers/core/service-error.ts";
-import { listenTcp } from "../../servers/core/tcp-listener.ts";
+import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { holdPort } from "../support/port-holder.ts";
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import type * as Electron from "electron";
 import { _electron, chromium, type Page } from "playwright-core";
 import { services } from "../../servers/catalog.ts";
-import { configProperties, environmentNames } from "../../servers/core/config.ts";
+import { configProperties, environmentNames } from "../../servers/core/config/config.ts";
 
 export const root = path.resolve(import.meta.dirname, "../..");
 

@@ -1,8 +1,8 @@
 import path from "node:path";
 import { expect, it } from "vitest";
-import { type EventJob, type EventPage, type EventRow, eventColumns } from "../../contract/events.ts";
 import type { ExportPart } from "../../contract/export.ts";
-import { createLog } from "../../servers/core/log.ts";
+import { type EventJob, type EventPage, type EventRow, eventColumns } from "../../contract/services/events.ts";
+import { createLog } from "../../servers/core/service/log.ts";
 import { createDataActions } from "../../servers/events/events-actions.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";
 import { createStoreAccess } from "../../servers/events/store-access.ts";

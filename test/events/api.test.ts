@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { eventColumns } from "../../contract/events.ts";
+import { eventColumns } from "../../contract/services/events.ts";
 import { curl } from "../http/curl.ts";
 import { python } from "../http/python.ts";
 import { checkLeaks } from "../support/check-leaks.ts";

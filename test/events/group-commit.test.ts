@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ServiceError } from "../../servers/core/service-error.ts";
+import { ServiceError } from "../../servers/core/service/service-error.ts";
 import type { NewEvent } from "../../servers/events/completion-event.ts";
 import { createGroupCommit } from "../../servers/events/group-commit.ts";
 import { checkLeaks } from "../support/check-leaks.ts";

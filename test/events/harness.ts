@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { afterEach } from "vitest";
-import type { EventRow, EventsViews } from "../../contract/events.ts";
-import type { ServiceMode } from "../../servers/core/link.ts";
-import type { LogEntry } from "../../servers/core/log.ts";
-import { runService } from "../../servers/core/run-service.ts";
+import type { EventRow, EventsViews } from "../../contract/services/events.ts";
+import type { ServiceMode } from "../../servers/core/service/link.ts";
+import type { LogEntry } from "../../servers/core/service/log.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
 import { eventsService } from "../../servers/events/events-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { EventJob } from "../../contract/events.ts";
+import type { EventJob } from "../../contract/services/events.ts";
 import { hasPostgres, hasRedis, missing, type RealServer, startPostgres, startRedis } from "../support/real-servers.ts";
 import { device, eventBody, getPage, getStats, post, startEvents, startProcess } from "./harness.ts";
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import Database from "better-sqlite3";
 import { expect, it } from "vitest";
-import { eventColumns } from "../../contract/events.ts";
+import { eventColumns } from "../../contract/services/events.ts";
 import { databasePlace } from "../../servers/events/store/database-place.ts";
 import { curl } from "../http/curl.ts";
 import { checkLeaks } from "../support/check-leaks.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { createClientAddress, rateLimitKey } from "../../servers/core/rate-limit-client.ts";
-import { createMemoryRateLimiter } from "../../servers/core/rate-limit-memory.ts";
+import { createClientAddress, rateLimitKey } from "../../servers/core/limits/rate-limit-client.ts";
+import { createMemoryRateLimiter } from "../../servers/core/limits/rate-limit-memory.ts";
 import { curl } from "../http/curl.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -1,5 +1,5 @@
 /** The events service in a process of its own: `serve-events.ts <data dir> <config as JSON>`; prints its port, stops on SIGTERM. */
-import { runService } from "../../servers/core/run-service.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
 import { eventsService } from "../../servers/events/events-service.ts";
 
 const [dataDir = "", config = "{}"] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 /** What every store of events must do; run against each database by `store.test.ts`. */
 import { describe, expect, it } from "vitest";
-import type { EventFilter, EventRow } from "../../contract/events.ts";
+import type { EventFilter, EventRow } from "../../contract/services/events.ts";
 import { completionEvent, eventTime, type NewEvent, newEvent } from "../../servers/events/completion-event.ts";
 import { countMatching } from "../../servers/events/count-matching.ts";
 import { outcomePlot } from "../../servers/events/outcome-plot.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { afterAll, beforeAll, describe } from "vitest";
-import { createLog } from "../../servers/core/log.ts";
+import { createLog } from "../../servers/core/service/log.ts";
 import type { EventStore } from "../../servers/events/store/event-store.ts";
 import { createPostgresStore } from "../../servers/events/store/postgres-store.ts";
 import { createSqliteStore } from "../../servers/events/store/sqlite-store.ts";

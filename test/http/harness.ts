@@ -1,11 +1,11 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
-import type { HttpExchange } from "../../contract/http-exchange.ts";
-import type { TrafficRow } from "../../contract/traffic.ts";
-import type { LogEntry } from "../../servers/core/log.ts";
-import { runService } from "../../servers/core/run-service.ts";
-import type { Counters } from "../../servers/core/service.ts";
+import type { HttpExchange } from "../../contract/traffic/http.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import type { LogEntry } from "../../servers/core/service/log.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
+import type { Counters } from "../../servers/core/service/service.ts";
 import { httpService } from "../../servers/http/http-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 

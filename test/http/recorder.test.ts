@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { clientName } from "../../servers/core/client-name.ts";
-import { loggedTarget } from "../../servers/core/http-log-line.ts";
+import { clientName } from "../../servers/core/http/client-name.ts";
+import { loggedTarget } from "../../servers/core/http/http-log-line.ts";
 import { curl } from "./curl.ts";
 import { raw, rawConnection, startHttp, until } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
-import type { HttpViews } from "../../contract/http.ts";
+import type { HttpViews } from "../../contract/services/http.ts";
 import { curl } from "./curl.ts";
 import { type HttpUnderTest, onEnd, rawConnection, startHttp, until } from "./harness.ts";
 

@@ -2,9 +2,9 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { draftOf, parseDraft } from "../../renderer/src/config/draft.ts";
-import { draftOfRows, movedTo, newRow, problemOfRow, rowsOf } from "../../renderer/src/config/rows-draft.ts";
-import { configFields, resolveConfig } from "../../servers/core/config.ts";
+import { draftOf, parseDraft } from "../../renderer/src/pages/config/draft.ts";
+import { draftOfRows, movedTo, newRow, problemOfRow, rowsOf } from "../../renderer/src/pages/config/rows-draft.ts";
+import { configFields, resolveConfig } from "../../servers/core/config/config.ts";
 import { parseTopicRule } from "../../servers/mqtt/access/topic-rules.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
@@ -289,12 +289,12 @@ describe("enhanced authentication", () => {
   });
 
   it("[MQTT-108] passwords are saved as hashes, which are kept as they are when saved again", async () => {
-    const sealed = await mqttService.sealed?.({ users: ["ada:secret", "bob:pass,word:1"], port: 1 });
-    const users = sealed?.users as string[];
-    expect(sealed?.port).toBe(1);
+    const hashed = await mqttService.hashSecrets?.({ users: ["ada:secret", "bob:pass,word:1"], port: 1 });
+    const users = hashed?.users as string[];
+    expect(hashed?.port).toBe(1);
     expect(users.map((line) => line.replace(/\$.*/, ""))).toEqual(["ada:", "ada:SCRAM-SHA-256", "bob:", "bob:SCRAM-SHA-256"]);
     expect(users.join()).not.toMatch(/secret|pass,word/);
-    expect(await mqttService.sealed?.({ users })).toEqual({ users });
+    expect(await mqttService.hashSecrets?.({ users })).toEqual({ users });
     const broker = await startBroker({ anonymous: false, users });
     expect(await connack(broker, 5, "bob", "pass,word:1")).toBe(0);
   });

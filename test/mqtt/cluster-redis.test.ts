@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type Entry, encodeFrame } from "../../servers/mqtt/cluster/frame.ts";
 import { createFrameBus } from "../../servers/mqtt/cluster/frame-bus.ts";
 import { encodeForwarded } from "../../servers/mqtt/codec/encode-properties.ts";
-import { Message } from "../../servers/mqtt/engine/message.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { hasRedis, missing, type RealServer, startRedis } from "../support/real-servers.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { MqttViews } from "../../contract/mqtt.ts";
+import type { MqttViews } from "../../contract/services/mqtt.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { connectWire, seen, startBroker } from "./harness.ts";
 

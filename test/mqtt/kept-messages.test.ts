@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Message } from "../../servers/mqtt/engine/message.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { KeptMessages } from "../../servers/mqtt/inspector/kept-messages.ts";
 import { MessageRecord } from "../../servers/mqtt/inspector/message-record.ts";
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { FlushScheduler } from "../../servers/mqtt/engine/flush-scheduler.ts";
-import { Message } from "../../servers/mqtt/engine/message.ts";
-import { Output, type Transport } from "../../servers/mqtt/engine/output.ts";
-import { writePublish } from "../../servers/mqtt/engine/write-publish.ts";
+import { FlushScheduler } from "../../servers/mqtt/engine/delivery/flush-scheduler.ts";
+import { Output, type Transport } from "../../servers/mqtt/engine/delivery/output.ts";
+import { writePublish } from "../../servers/mqtt/engine/delivery/write-publish.ts";
+import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 
 /** The same numbers each time. */
 function randomFrom(seed: number): (below: number) => number {

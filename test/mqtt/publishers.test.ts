@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExportPart } from "../../contract/export.ts";
-import type { MqttViews } from "../../contract/mqtt.ts";
+import type { MqttViews } from "../../contract/services/mqtt.ts";
 import { createReplayFile } from "../../servers/mqtt/demo/replay-file.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";

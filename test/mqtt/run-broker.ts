@@ -1,5 +1,5 @@
 /** A broker in a process of its own, to be killed or starved: `run-broker.ts DATA-DIR [CONFIG as JSON]`. Prints its endpoints as JSON, then its log. */
-import { runService } from "../../servers/core/run-service.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 
 const quiet = { port: 0, webSocketPort: 0, tlsPort: 0, secureWebSocketPort: 0, webSocket: false, tls: false, sysIntervalSeconds: 0 };

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import type { AccountUserDetails } from "../../contract/account.ts";
-import { contactFields } from "../../contract/account.ts";
-import type { TrafficRow } from "../../contract/traffic.ts";
-import { claimLines, decodeToken } from "../../renderer/src/account/claim-lines.ts";
-import { formatShift, widestShiftSeconds, withinWidest } from "../../renderer/src/account/clock-shift.ts";
-import { coveredJson } from "../../renderer/src/account/covered-json.ts";
-import { refusalWords } from "../../renderer/src/account/refusal-words.ts";
-import { languages, tryCommands } from "../../renderer/src/account/try-commands.ts";
-import { firstDraft, triedParams } from "../../renderer/src/account/try-draft.ts";
-import { changesOf, contactOrder, draftOf, isEmail } from "../../renderer/src/account/user-draft.ts";
-import { apiTime, timeLeft, wallTime, wallTimeMs } from "../../renderer/src/account/wall-time.ts";
-import { noFilter, trafficMatcher } from "../../renderer/src/table/traffic-filter.ts";
+import type { AccountUserDetails } from "../../contract/services/account.ts";
+import { contactFields } from "../../contract/services/account.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
+import { claimLines, decodeToken } from "../../renderer/src/services/account/claim-lines.ts";
+import { formatShift, widestShiftSeconds, withinWidest } from "../../renderer/src/services/account/clock-shift.ts";
+import { coveredJson } from "../../renderer/src/services/account/covered-json.ts";
+import { refusalWords } from "../../renderer/src/services/account/refusal-words.ts";
+import { languages, tryCommands } from "../../renderer/src/services/account/try-commands.ts";
+import { firstDraft, triedParams } from "../../renderer/src/services/account/try-draft.ts";
+import { changesOf, contactOrder, draftOf, isEmail } from "../../renderer/src/services/account/user-draft.ts";
+import { apiTime, timeLeft, wallTime, wallTimeMs } from "../../renderer/src/services/account/wall-time.ts";
 
 const contact = Object.fromEntries(contactFields.map((name) => [name, ""])) as AccountUserDetails["contact"];
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { EventPage } from "../../contract/events.ts";
+import type { EventPage } from "../../contract/services/events.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
-import { noFilter, type ShownFilter } from "../../renderer/src/events/event-filter.ts";
-import { createEventPages, newestFirst, type PageQuery } from "../../renderer/src/events/event-pages.ts";
+import { noFilter, type ShownFilter } from "../../renderer/src/services/events/event-filter.ts";
+import { createEventPages, newestFirst, type PageQuery } from "../../renderer/src/services/events/event-pages.ts";
 import { pageOf, rowsBetween } from "./event-row.ts";
 
 /** A store with the ids 1 to `newest`, which answers as the service does. */

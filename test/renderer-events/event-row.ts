@@ -1,4 +1,4 @@
-import type { EventPage, EventRow } from "../../contract/events.ts";
+import type { EventPage, EventRow } from "../../contract/services/events.ts";
 
 export const eventRow = (id: number, change: Partial<EventRow> = {}): EventRow => ({
   id,

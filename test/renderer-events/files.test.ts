@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { EventJob } from "../../contract/events.ts";
-import { type EventsAsk, formatOfFile, importFile } from "../../renderer/src/events/import-file.ts";
+import type { EventJob } from "../../contract/services/events.ts";
+import { type EventsAsk, formatOfFile, importFile } from "../../renderer/src/services/events/import-file.ts";
 
 const job: EventJob = { id: 7, kind: "import", state: "running", startedAt: 0, done: 0, bytes: 0 };
 

@@ -1,11 +1,11 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { bodyBytes, bodyContent } from "../../renderer/src/inspector/body-content.ts";
-import { decodeBody } from "../../renderer/src/inspector/decode-body.ts";
-import { hexLine, hexText } from "../../renderer/src/inspector/hex-lines.ts";
-import { imageSize } from "../../renderer/src/inspector/image-size.ts";
-import { multipartParts } from "../../renderer/src/inspector/multipart.ts";
-import { textLines } from "../../renderer/src/inspector/text-lines.ts";
+import { bodyBytes, bodyContent } from "../../renderer/src/viewer/body-content.ts";
+import { decodeBody } from "../../renderer/src/viewer/decode-body.ts";
+import { hexLine, hexText } from "../../renderer/src/viewer/hex-lines.ts";
+import { imageSize } from "../../renderer/src/viewer/image-size.ts";
+import { multipartParts } from "../../renderer/src/viewer/multipart.ts";
+import { textLines } from "../../renderer/src/viewer/text-lines.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

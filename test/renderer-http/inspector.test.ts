@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { HttpExchange } from "../../contract/http-exchange.ts";
-import { statusWord } from "../../renderer/src/http/http-columns.tsx";
-import { keptTries, type Tried, withTry } from "../../renderer/src/http/try-history.ts";
-import { checkJson, firstRequest, sentRequest } from "../../renderer/src/http/try-request.ts";
-import { isSecretHeader, maskedValue } from "../../renderer/src/inspector/secret-header.ts";
-import { toneOf } from "../../renderer/src/inspector/tone-of.ts";
+import type { HttpExchange } from "../../contract/traffic/http.ts";
+import { isSecretHeader, maskedValue } from "../../renderer/src/inspectors/http/secret-header.ts";
+import { toneOf } from "../../renderer/src/inspectors/http/tone-of.ts";
+import { statusWord } from "../../renderer/src/services/http/http-columns.tsx";
+import { keptTries, type Tried, withTry } from "../../renderer/src/services/http/try-history.ts";
+import { checkJson, firstRequest, sentRequest } from "../../renderer/src/services/http/try-request.ts";
 
 describe("secrets", () => {
   it.each(["Authorization", "proxy-authorization", "Cookie", "Set-Cookie", "X-Api-Key", "x-auth-token", "X-Client-Secret"])(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines } from "../../renderer/src/inspector/json-lines.ts";
-import { jsonTokens, looksLikeJson } from "../../renderer/src/inspector/json-tokens.ts";
+import { jsonLines } from "../../renderer/src/viewer/json-lines.ts";
+import { jsonTokens, looksLikeJson } from "../../renderer/src/viewer/json-tokens.ts";
 
 const pretty = (text: string) =>
   jsonLines(jsonTokens(text))

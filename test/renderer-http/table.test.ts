@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Column, fitColumns } from "../../renderer/src/table/column.ts";
-import { movedRow } from "../../renderer/src/table/row-cursor.ts";
+import { type Column, fitColumns } from "../../renderer/src/list/column.ts";
+import { movedRow } from "../../renderer/src/list/row-cursor.ts";
 
 const column = (id: string, rank: number, widest?: string): Column<string> => ({
   id,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { TrafficPage } from "../../contract/control.ts";
-import type { TrafficRow } from "../../contract/traffic.ts";
-import { trafficMatcher } from "../../renderer/src/table/traffic-filter.ts";
-import { createTrafficRows, type TrafficQuery } from "../../renderer/src/table/traffic-rows.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
+import { createTrafficRows, type TrafficQuery } from "../../renderer/src/list/traffic-rows.ts";
 
 const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
   id,

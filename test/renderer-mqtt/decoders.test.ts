@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../renderer/src/mqtt/base64.ts";
-import { decodeCbor } from "../../renderer/src/mqtt/decode-cbor.ts";
-import { decodeMessagePack } from "../../renderer/src/mqtt/decode-message-pack.ts";
-import { decodeProtobuf } from "../../renderer/src/mqtt/decode-protobuf.ts";
-import { DecodeError } from "../../renderer/src/mqtt/decoded-value.ts";
-import { lineText } from "../../renderer/src/mqtt/payload-lines.ts";
-import { protobufLines, protobufValue } from "../../renderer/src/mqtt/protobuf-lines.ts";
-import { valueText } from "../../renderer/src/mqtt/value-text.ts";
+import { fromHex, toHex } from "../../renderer/src/viewer/base64.ts";
+import { decodeCbor } from "../../renderer/src/viewer/decode-cbor.ts";
+import { decodeMessagePack } from "../../renderer/src/viewer/decode-message-pack.ts";
+import { decodeProtobuf } from "../../renderer/src/viewer/decode-protobuf.ts";
+import { DecodeError } from "../../renderer/src/viewer/decoded-value.ts";
+import { lineText } from "../../renderer/src/viewer/payload-lines.ts";
+import { protobufLines, protobufValue } from "../../renderer/src/viewer/protobuf-lines.ts";
+import { valueText } from "../../renderer/src/viewer/value-text.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 
 const bytes = (hex: string) => fromHex(hex) ?? new Uint8Array();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { MqttMessageSummary } from "../../contract/mqtt-message.ts";
-import { createMessageHistory } from "../../renderer/src/mqtt/message-history.ts";
+import type { MqttMessageSummary } from "../../contract/traffic/mqtt.ts";
+import { createMessageHistory } from "../../renderer/src/services/mqtt/history/message-history.ts";
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 const message = (id: number, acknowledged = 0): MqttMessageSummary => ({

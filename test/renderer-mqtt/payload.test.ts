@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import type { MqttMessageSummary } from "../../contract/mqtt-message.ts";
-import { fromHex, toBase64, toHex } from "../../renderer/src/mqtt/base64.ts";
-import { comparedWith } from "../../renderer/src/mqtt/compared-with.ts";
-import { diffLines } from "../../renderer/src/mqtt/line-diff.ts";
-import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/mqtt/numeric-fields.ts";
-import { lineText, type PayloadView, payloadLines } from "../../renderer/src/mqtt/payload-lines.ts";
-import { previewLine, previewOf } from "../../renderer/src/mqtt/payload-preview.ts";
-import { aloneBetween, gapsOf, plotSeries, readingText } from "../../renderer/src/mqtt/plot-series.ts";
-import { shortCount } from "../../renderer/src/mqtt/short-count.ts";
+import type { MqttMessageSummary } from "../../contract/traffic/mqtt.ts";
+import { comparedWith } from "../../renderer/src/services/mqtt/history/compared-with.ts";
+import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/services/mqtt/history/numeric-fields.ts";
+import { aloneBetween, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
+import { shortCount } from "../../renderer/src/services/mqtt/short-count.ts";
+import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/base64.ts";
+import { diffLines } from "../../renderer/src/viewer/line-diff.ts";
+import { lineText, type PayloadView, payloadLines } from "../../renderer/src/viewer/payload-lines.ts";
+import { previewLine, previewOf } from "../../renderer/src/viewer/payload-preview.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const shown = (payload: string | Uint8Array, view: PayloadView, isCut = false) => {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { MqttClient } from "../../contract/mqtt-client.ts";
-import { clientRates, noClientRates } from "../../renderer/src/mqtt/client-rates.ts";
+import type { MqttClient } from "../../contract/services/mqtt-client.ts";
+import { clientRates, noClientRates } from "../../renderer/src/services/mqtt/clients/client-rates.ts";
 import {
   correlationText,
   draftOfMessage,
   firstDraft,
   type PublishDraft,
   parsePublishDraft,
-} from "../../renderer/src/mqtt/publish-draft.ts";
-import { hasWildcard, isTopicFilter, scopeFilter } from "../../renderer/src/mqtt/topic-scope.ts";
+} from "../../renderer/src/services/mqtt/publish/publish-draft.ts";
+import { hasWildcard, isTopicFilter, scopeFilter } from "../../renderer/src/services/mqtt/tree/topic-scope.ts";
 
 const draft = (change: Partial<PublishDraft>): PublishDraft => ({ ...firstDraft, payload: "hi", ...change });
 const whole = draft({

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type MqttReplyRule, replyRule } from "../../contract/mqtt-reply.ts";
-import { conditionText, draftOfRule, newReply, parseReplyDraft, type ReplyDraft } from "../../renderer/src/mqtt/reply-draft.ts";
+import { type MqttReplyRule, replyRule } from "../../contract/services/mqtt-reply.ts";
+import {
+  conditionText,
+  draftOfRule,
+  newReply,
+  parseReplyDraft,
+  type ReplyDraft,
+} from "../../renderer/src/services/mqtt/publish/reply-draft.ts";
 
 const rule = (more: Partial<MqttReplyRule> = {}): MqttReplyRule => ({
   ...replyRule.parse({ filter: "ask" }),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { leafStart, topicWithin } from "../../renderer/src/mqtt/topic-scope.ts";
+import { leafStart, topicWithin } from "../../renderer/src/services/mqtt/tree/topic-scope.ts";
 
 it("a topic is named from the chosen branch on, or from the first wildcard of a filter", () => {
   const topic = "sensors/hall-a/humidity";

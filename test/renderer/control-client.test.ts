@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { httpActions } from "../../contract/http.ts";
 import type { ServiceView } from "../../contract/service.ts";
+import { httpActions } from "../../contract/services/http.ts";
 import type { DownFrame, UpFrame } from "../../contract/wire.ts";
 import { createControlClient } from "../../renderer/src/control/control-client.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";

@@ -1,7 +1,8 @@
 /** Seven built services with made-up traffic, so that every screen of the dashboard can be looked at before the services exist. */
 import type { AppSettings, ControlCall, RateHistory, Topic } from "../../contract/control.ts";
+import type { LogLevel, LogLine, LogSource } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
-import type { LogLevel, LogLine, LogSource, RateSample, TrafficRow } from "../../contract/traffic.ts";
+import type { RateSample, TrafficRow } from "../../contract/traffic/row.ts";
 import { fakeConfig } from "./fake-config.ts";
 import { sketches } from "./fake-services.ts";
 
@@ -26,7 +27,7 @@ const portTaken = {
   code: "PORT_IN_USE",
   message: "Port 8554 is taken by mediamtx (pid 812)",
   hint: "RTSP needs it for its streams. Stop it, or use 8555.",
-  mend: { title: "Use 8555 instead", config: { port: 8555 } },
+  fix: { title: "Use 8555 instead", config: { port: 8555 } },
 };
 const wave = (seconds: number, id: ServiceId) => {
   const seed = serviceIds.indexOf(id) * 7;

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import { type ConfigField, secretMask } from "../../contract/config.ts";
 import type { RateHistory, TrafficPage } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
-import type { TrafficRow } from "../../contract/traffic.ts";
-import { configDrafts } from "../../renderer/src/config/config-drafts.ts";
-import { credentialsOf, type Draft, defaultText, draftOf, parseDraft, problemOf } from "../../renderer/src/config/draft.ts";
-import { hashOf, parseRoute, servicePage } from "../../renderer/src/frame/route.ts";
-import { cardNote } from "../../renderer/src/overview/card-note.ts";
-import { groupSeries, stack } from "../../renderer/src/overview/traffic-series.ts";
-import { createTimelineRows, heldRows, mergeTimeline, timelineId } from "../../renderer/src/timeline/timeline-rows.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { hashOf, parseRoute, servicePage } from "../../renderer/src/app/route.ts";
+import { configDrafts } from "../../renderer/src/pages/config/config-drafts.ts";
+import { credentialsOf, type Draft, defaultText, draftOf, parseDraft, problemOf } from "../../renderer/src/pages/config/draft.ts";
+import { cardNote } from "../../renderer/src/pages/overview/card-note.ts";
+import { groupSeries, stack } from "../../renderer/src/pages/overview/traffic-series.ts";
+import { createTimelineRows, heldRows, mergeTimeline, timelineId } from "../../renderer/src/pages/timeline/timeline-rows.ts";
 
 describe("routes", () => {
   it.each(["#/overview", "#/timeline", "#/settings", "#/http/live", "#/mqtt/config"])("%s is read and written the same", (hash) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { TrafficRow } from "../../contract/traffic.ts";
-import { ServiceError } from "../../servers/core/service-error.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { type CallHandler, serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { checkLeaks } from "../support/check-leaks.ts";

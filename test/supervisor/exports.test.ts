@@ -235,7 +235,7 @@ describe("exports of a run", () => {
     const { supervisor, state, begin, get } = await start();
     await supervisor.start("http");
     await expect(get((await begin({ parts: 3, fails: true })).link)).rejects.toMatchObject({ code: "ECONNRESET" });
-    expect(await state("failed")).toMatchObject({ items: 2, failure: { message: "the export broke", hint: "Mend the fixture." } });
+    expect(await state("failed")).toMatchObject({ items: 2, failure: { message: "the export broke", hint: "SuggestedFix the fixture." } });
   });
 
   it("[BL-106] of the log holds the lines that were there at its beginning and match, as they are copied", async () => {

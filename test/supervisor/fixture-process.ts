@@ -1,6 +1,6 @@
 /** Entry of a fixture service's process, as `servers/service-process.ts` is of the real ones. */
-import { parentLink } from "../../servers/core/link.ts";
-import { serviceMain } from "../../servers/core/service-main.ts";
+import { parentLink } from "../../servers/core/service/link.ts";
+import { serviceMain } from "../../servers/core/service/service-main.ts";
 import { fixtureServices } from "./fixture-service.ts";
 
 serviceMain({ services: fixtureServices, id: process.argv[2] ?? "", link: parentLink(), exit: (code) => process.exit(code) });

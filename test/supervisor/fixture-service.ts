@@ -3,13 +3,14 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { z } from "zod";
 import { exportAction } from "../../contract/export.ts";
+import { logLevels } from "../../contract/log.ts";
 import { operation } from "../../contract/operation.ts";
 import type { ServiceId } from "../../contract/service.ts";
-import { logLevels, type Tone } from "../../contract/traffic.ts";
-import { commonFields, field, portField } from "../../servers/core/common-fields.ts";
-import { defineService, type TrafficEntry } from "../../servers/core/service.ts";
-import { ServiceError } from "../../servers/core/service-error.ts";
-import { listenTcp } from "../../servers/core/tcp-listener.ts";
+import type { Tone } from "../../contract/traffic/row.ts";
+import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
+import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
+import { defineService, type TrafficEntry } from "../../servers/core/service/service.ts";
+import { ServiceError } from "../../servers/core/service/service-error.ts";
 
 const none = z.strictObject({});
 
@@ -135,7 +136,7 @@ export const fixtureService = (id: ServiceId) =>
         },
         parts({ parts, bytes, fails, after = "1" }) {
           const part = Number(after);
-          if (fails && part === parts) throw new ServiceError("SERVICE_UNKNOWN", "the export broke", "Mend the fixture.");
+          if (fails && part === parts) throw new ServiceError("SERVICE_UNKNOWN", "the export broke", "SuggestedFix the fixture.");
           const text = `${after.padEnd(bytes - 1, ".")}\n`;
           return { text, items: 1, ...(part === 1 && { total: parts }), ...(part < parts && { next: String(part + 1) }) };
         },

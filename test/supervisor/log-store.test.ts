@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LogLevel } from "../../contract/traffic.ts";
+import type { LogLevel } from "../../contract/log.ts";
 import { createLogStore, type LogQuery } from "../../servers/supervisor/log-store.ts";
 
 const all: LogQuery = { level: "debug", text: "", notable: false, limit: 100_000 };

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import type { ServiceId, ServiceStatus } from "../../contract/service.ts";
-import type { LogEntry } from "../../servers/core/log.ts";
+import type { LogEntry } from "../../servers/core/service/log.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "../../servers/supervisor/managed-service.ts";
 import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
 import { createEventLog, type EventLog } from "../support/event-log.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { toFailure } from "../../servers/core/service-error.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { eventually } from "../support/eventually.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RateSample } from "../../contract/traffic.ts";
+import type { RateSample } from "../../contract/traffic/row.ts";
 import { createRateHistory } from "../../servers/supervisor/rate-history.ts";
 
 const start = 1_700_000_000_000 - (1_700_000_000_000 % 60_000);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { toFailure } from "../../servers/core/service-error.ts";
+import { toFailure } from "../../servers/core/service/service-error.ts";
 import { openSettings } from "../../servers/supervisor/settings-file.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";

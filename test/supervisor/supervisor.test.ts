@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { secretMask } from "../../contract/config.ts";
-import type { LogLine } from "../../contract/traffic.ts";
+import type { LogLine } from "../../contract/log.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { holdPort } from "../support/port-holder.ts";
@@ -294,16 +294,16 @@ describe("ports", () => {
     const { dashboard, port } = await supervise();
     await dashboard.call("config.write", { ...http, values: { port: holder.port } });
     const failure = await dashboard.refusal("service.start", http);
-    const next = failure.mend?.config.port as number;
+    const next = failure.fix?.config.port as number;
     expect(failure).toEqual({
       code: "PORT_IN_USE",
       message:
         process.platform === "win32" ? expect.stringContaining("is taken") : `Port ${holder.port} is taken by node (pid ${holder.pid})`,
       hint: `Stop it, or use ${next}.`,
       port: holder.port,
-      mend: { title: `Use ${next} instead`, config: { port: next } },
+      fix: { title: `Use ${next} instead`, config: { port: next } },
     });
-    await dashboard.call("config.write", { ...http, values: failure.mend?.config ?? {} });
+    await dashboard.call("config.write", { ...http, values: failure.fix?.config ?? {} });
     await dashboard.call("service.start", http);
     expect(port("http")).toBe(next);
   });
@@ -313,7 +313,7 @@ describe("ports", () => {
     const { dashboard } = await supervise({ environment: { MQTT_PORT: String(holder.port) } });
     await dashboard.call("config.write", { ...http, values: { port: holder.port + 1 } });
     const failure = await dashboard.refusal("service.start", { id: "mqtt" });
-    expect(failure).not.toHaveProperty("mend");
+    expect(failure).not.toHaveProperty("fix");
     expect(failure.hint).toMatch(/^Stop it, or set MQTT_PORT to \d+\.$/);
     expect(Number(/(\d+)\.$/.exec(failure.hint)?.[1])).toBeGreaterThan(holder.port + 1);
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Topic } from "../../contract/control.ts";
-import type { TrafficRow } from "../../contract/traffic.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
 import type { DownFrame } from "../../contract/wire.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { createTopicOutlet } from "../../servers/supervisor/topic-outlet.ts";

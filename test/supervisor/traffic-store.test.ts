@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Tone, TrafficRow } from "../../contract/traffic.ts";
-import type { ServiceBatch } from "../../servers/core/link.ts";
+import type { Tone, TrafficRow } from "../../contract/traffic/row.ts";
+import type { ServiceBatch } from "../../servers/core/service/link.ts";
 import { createLogStore } from "../../servers/supervisor/log-store.ts";
 import { createTrafficStore, type TrafficQuery } from "../../servers/supervisor/traffic-store.ts";
 

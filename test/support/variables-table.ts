@@ -1,5 +1,5 @@
-import { configProperties, environmentNames, flagName } from "../../servers/core/config.ts";
-import type { Service } from "../../servers/core/service.ts";
+import { configProperties, environmentNames, flagName } from "../../servers/core/config/config.ts";
+import type { Service } from "../../servers/core/service/service.ts";
 
 /** The Markdown table of every configuration field, as README's section "Variables" holds it. */
 export function variablesTable(services: readonly Service[]): string {

@@ -1,7 +1,8 @@
 import type { Profiles } from "../../../contract/control.ts";
 import type { ExportView } from "../../../contract/export.ts";
+import type { LogLine } from "../../../contract/log.ts";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
-import type { LogLine, ProcessSample, RateSample } from "../../../contract/traffic.ts";
+import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
 import type { ControlClient } from "./control-client.ts";
 import { createFrameStore, createKeyedStore, type ReadableStore } from "./frame-store.ts";
 import { appendLines, emptyLogBuffer, heldLogLines, type LogBuffer } from "./log-buffer.ts";

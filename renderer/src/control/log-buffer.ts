@@ -1,4 +1,4 @@
-import type { LogLine } from "../../../contract/traffic.ts";
+import type { LogLine } from "../../../contract/log.ts";
 
 /** Lines that the window holds; the supervisor keeps more, and Save asks it for all of them. */
 export const heldLogLines = 5_000;

@@ -1,5 +1,6 @@
 import type { Profiles } from "../../../contract/control.ts";
-import type { LogLine, ProcessSample } from "../../../contract/traffic.ts";
+import type { LogLine } from "../../../contract/log.ts";
+import type { ProcessSample } from "../../../contract/traffic/row.ts";
 import { useStores } from "./client-context.tsx";
 import type { LogBuffer } from "./log-buffer.ts";
 import { useStore } from "./use-store.ts";

@@ -1,5 +1,5 @@
 import type { ServiceId } from "../../../contract/service.ts";
-import type { RateSample } from "../../../contract/traffic.ts";
+import type { RateSample } from "../../../contract/traffic/row.ts";
 import { useStores } from "./client-context.tsx";
 import type { RecentRate } from "./rate-history.ts";
 import { useStore } from "./use-store.ts";

@@ -1,5 +1,5 @@
-import type { AccountViews } from "../../../contract/account.ts";
-import { rateLimitKey } from "../../core/rate-limit-client.ts";
+import type { AccountViews } from "../../../contract/services/account.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { TooBusy } from "./passwords.ts";
 import { shownAccount } from "./shown-account.ts";
 
@@ -20,14 +20,14 @@ export interface Attempt {
   dropped(): FailureDecision;
 }
 
-export type Beginning = Attempt | (FailureDecision & { readonly refused: true });
+export type AttemptResult = Attempt | (FailureDecision & { readonly refused: true });
 
 export interface FailureLimits {
   /**
    * Where as many failures are counted as are allowed, the decision that says so. Where those under way might make
    * them so many, it waits until they are decided. Rejects with TooBusy when too many wait.
    */
-  begin(address: string, account: string | undefined): Promise<Beginning>;
+  begin(address: string, account: string | undefined): Promise<AttemptResult>;
   /** How an address stands, without an attempt. */
   standing(address: string): FailureDecision;
   usage(): AccountViews["limits"];
@@ -58,7 +58,7 @@ export function createFailureLimits(options: {
   const addresses = new Map<string, Failures>();
   const accounts = new Map<string, Failures>();
   /** In the order in which they came. */
-  let waiting: { readonly retry: () => Beginning | undefined; readonly resolve: (begun: Beginning) => void }[] = [];
+  let waiting: { readonly retry: () => AttemptResult | undefined; readonly resolve: (begun: AttemptResult) => void }[] = [];
 
   function slide(part: Failures): Failures {
     const end = now() - windowMs;
@@ -89,7 +89,7 @@ export function createFailureLimits(options: {
   }
 
   /** Undefined where it depends on those under way. */
-  function tryBegin(addressKey: string, accountKey: string | undefined): Beginning | undefined {
+  function tryBegin(addressKey: string, accountKey: string | undefined): AttemptResult | undefined {
     const kept: Kept = [
       [addresses, addressKey, of(addresses, addressKey)],
       ...(accountKey === undefined ? [] : ([[accounts, accountKey, of(accounts, accountKey)]] as const)),
@@ -115,7 +115,7 @@ export function createFailureLimits(options: {
       change();
       const told = decision(parts);
       tidy(kept);
-      letOn();
+      admitWaiting();
       return told;
     }
     return {
@@ -139,7 +139,7 @@ export function createFailureLimits(options: {
   }
 
   /** Begins or refuses whichever of those that wait no longer need to. */
-  function letOn(): void {
+  function admitWaiting(): void {
     if (waiting.length === 0) return;
     waiting = waiting.filter(({ retry, resolve }) => {
       const begun = retry();
@@ -183,7 +183,7 @@ export function createFailureLimits(options: {
         for (const part of map.values()) part.times.length = 0;
         tidy([...map].map(([name, part]) => [map, name, part] as const));
       }
-      letOn();
+      admitWaiting();
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/service/log.ts";
 import { unauthorized } from "../http/refusal.ts";
 import type { SessionsTable } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";

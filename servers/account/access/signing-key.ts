@@ -1,8 +1,8 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { chmod, open, readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import type { Log } from "../../core/log.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { Log } from "../../core/service/log.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 
 const bytes = 32;
 

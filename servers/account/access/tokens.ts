@@ -1,6 +1,6 @@
 import { hash, type KeyObject, randomBytes } from "node:crypto";
 import jsonwebtoken from "jsonwebtoken";
-import type { TokenKind } from "../../../contract/account.ts";
+import type { TokenKind } from "../../../contract/services/account.ts";
 import type { SessionsTable, StoredToken } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 

@@ -1,8 +1,8 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from "express";
-import { ClientLeft } from "../../core/client-left.ts";
-import { createClientNames } from "../../core/client-name.ts";
-import type { RecordedResponse } from "../../core/recorded-messages.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { ClientLeft } from "../../core/http/client-left.ts";
+import { createClientNames } from "../../core/http/client-name.ts";
+import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import type { Authenticator } from "../access/authenticator.ts";
 import { TooBusy } from "../access/passwords.ts";
 import type { ApiMethod, ApiRoute, Call } from "./api-route.ts";
@@ -57,7 +57,7 @@ export function createAccountApp(options: AccountAppOptions): express.Express {
       address: options.clientAddress(socket.remoteAddress, headers["x-forwarded-for"] as string | undefined),
       software: softwareOf(headers["user-agent"]),
     };
-    const concerns = (email: string): void => {
+    const attributeTo = (email: string): void => {
       const { entry } = response as unknown as RecordedResponse;
       if (entry) entry.user = email;
     };
@@ -65,7 +65,7 @@ export function createAccountApp(options: AccountAppOptions): express.Express {
       request,
       response,
       client,
-      concerns,
+      attributeTo,
       authorization: () => headers.authorization,
       number(name) {
         const text = request.params[name];
@@ -74,7 +74,7 @@ export function createAccountApp(options: AccountAppOptions): express.Express {
       fields: () => readFields(request, response, options.bodyBytes),
       async caller() {
         const caller = await options.authenticator.authenticate(headers.authorization, client.address);
-        concerns(caller.user.email);
+        attributeTo(caller.user.email);
         return caller;
       },
     };

@@ -16,7 +16,7 @@ export interface Call {
   caller(): Promise<Caller>;
   authorization(): string | undefined;
   /** Says in the row whom it concerns. */
-  concerns(email: string): void;
+  attributeTo(email: string): void;
 }
 
 /** One path below both bases. The handler's result is answered as JSON with 200; a refusal is thrown. */

@@ -1,4 +1,4 @@
-import { changeableDetails, contactValue, emailAddress } from "../../../contract/account.ts";
+import { changeableDetails, contactValue, emailAddress } from "../../../contract/services/account.ts";
 import type { AccountStore } from "../store/account-store.ts";
 import type { Contact, User } from "../store/users-table.ts";
 import type { ApiRoute } from "./api-route.ts";

@@ -56,7 +56,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
           limited(call, async () => {
             const fields = await call.fields();
             const done = await logins.login(textField(fields, "username").trim(), textField(fields, "password"), call.client);
-            call.concerns(done.user.email);
+            call.attributeTo(done.user.email);
             return done;
           }),
       },
@@ -67,7 +67,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
         POST: (call) =>
           limited(call, async () => {
             const caller = authenticator.bearer(call.authorization(), "mfa");
-            call.concerns(caller.user.email);
+            call.attributeTo(caller.user.email);
             const fields = await call.fields();
             if (textField(fields, "method") !== totpMethod) throw new Refusal(400, "unknownmethod");
             return logins.verifyCode(caller, codeOf(fields), call.client);
@@ -79,7 +79,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
       methods: {
         POST: async (call) => {
           const { answer, user } = logins.refresh(refreshTokenOf(await call.fields()));
-          call.concerns(user.email);
+          call.attributeTo(user.email);
           return answer;
         },
       },
@@ -89,7 +89,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
       methods: {
         POST: async (call) => {
           const text = textField(await call.fields(), "refresh_token");
-          if (text !== "") call.concerns(logins.revoke(text).email);
+          if (text !== "") call.attributeTo(logins.revoke(text).email);
           else endOwn(call, "revoked");
           return success;
         },
@@ -108,7 +108,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
 
   function endOwn(call: Call, why: string): void {
     const { user, token } = authenticator.bearer(call.authorization());
-    call.concerns(user.email);
+    call.attributeTo(user.email);
     logins.endSession(token.session_id, why);
   }
 }

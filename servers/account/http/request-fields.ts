@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import { BodyTooLarge, readBody } from "../../core/request-body.ts";
+import { BodyTooLarge, readBody } from "../../core/http/request-body.ts";
 import { Refusal } from "./refusal.ts";
 
 /** What a form or JSON body holds, by name; forms have texts only. */

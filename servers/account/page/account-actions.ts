@@ -1,22 +1,22 @@
-import type { AccountActions, AccountUserDetails, TokenKind } from "../../../contract/account.ts";
 import type { Handlers } from "../../../contract/operation.ts";
-import type { Log } from "../../core/log.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { AccountActions, AccountUserDetails, TokenKind } from "../../../contract/services/account.ts";
+import type { Log } from "../../core/service/log.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import type { BasicCache } from "../access/basic-cache.ts";
 import type { FailureLimits } from "../access/failure-limits.ts";
 import type { Passwords } from "../access/passwords.ts";
 import { fromBase32, newTotpSecret, secondsLeftOfStep, toBase32, totp, totpUri } from "../access/totp.ts";
 import type { AccountStore } from "../store/account-store.ts";
-import { furnishUser } from "../store/sample-data.ts";
+import { addSampleRecords } from "../store/sample-data.ts";
 import type { Contact, ListedUser, User } from "../store/users-table.ts";
-import type { AccountShow } from "./account-views.ts";
+import type { AccountViewPublisher } from "./account-views.ts";
 import { shownUserDetails } from "./shown.ts";
 
 export type DataHandlers = Omit<Handlers<AccountActions>, "try" | "sample.start" | "sample.stop">;
 
 export interface AccountActionsOptions {
   readonly store: AccountStore;
-  readonly show: AccountShow;
+  readonly show: AccountViewPublisher;
   readonly passwords: Passwords;
   readonly cache: BasicCache;
   readonly limits: FailureLimits;
@@ -76,14 +76,14 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   return {
     "user.list": show.lists.users,
     "user.read": ({ id }) => (users.get(id) ? details(id) : null),
-    async "user.add"({ email, password, contact, furnished }) {
+    async "user.add"({ email, password, contact, withSampleRecords }) {
       requireFree(email);
       const hash = await passwords.hash(password);
       // Another may have taken it meanwhile.
       requireFree(email);
       const id = store.together(() => {
         const added = users.add({ email, password: hash, contact: given(contact) });
-        if (furnished) furnishUser(store, added.id);
+        if (withSampleRecords) addSampleRecords(store, added.id);
         return added.id;
       });
       log.info(`Added user ${email}`);

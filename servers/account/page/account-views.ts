@@ -1,4 +1,10 @@
-import type { AccountSession, AccountSessionPage, AccountTokenPage, AccountUserPage, AccountViews } from "../../../contract/account.ts";
+import type {
+  AccountSession,
+  AccountSessionPage,
+  AccountTokenPage,
+  AccountUserPage,
+  AccountViews,
+} from "../../../contract/services/account.ts";
 import type { FailureLimits } from "../access/failure-limits.ts";
 import type { AccountStore } from "../store/account-store.ts";
 import type { SessionQuery, TokenQuery } from "../store/sessions-table.ts";
@@ -11,7 +17,7 @@ export interface AccountLists {
   tokens(query: TokenQuery): AccountTokenPage;
 }
 
-export interface AccountShow {
+export interface AccountViewPublisher {
   readonly lists: AccountLists;
   /** Users, sessions or tokens changed: the page is told soon. */
   changed(what: "users" | "sessions"): void;
@@ -34,7 +40,7 @@ export function createAccountShow(parts: {
   readonly now: () => number;
   readonly onFault: (error: unknown) => void;
   readonly view: <Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]) => void;
-}): AccountShow {
+}): AccountViewPublisher {
   const { store, limits, now, view } = parts;
   const usedAt = new Map<string, number>();
   const shown = new Map<string, string>();

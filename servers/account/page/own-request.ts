@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
-import type { HeaderList } from "../../../contract/http-exchange.ts";
-import type { HttpRecorder } from "../../core/http-recorder.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { HeaderList } from "../../../contract/traffic/http.ts";
+import type { HttpRecorder } from "../../core/http/http-recorder.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 
 export interface OwnRequest {
   readonly method: string;

@@ -1,4 +1,4 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/service/log.ts";
 import { sampleUser } from "../store/sample-data.ts";
 import type { OwnRequest, OwnRequests } from "./own-request.ts";
 

@@ -5,7 +5,7 @@ import {
   type AccountUserDetails,
   contactFields,
   type TokenState,
-} from "../../../contract/account.ts";
+} from "../../../contract/services/account.ts";
 import { algorithm } from "../access/tokens.ts";
 import type { ListedToken, Session } from "../store/sessions-table.ts";
 import type { ListedUser } from "../store/users-table.ts";

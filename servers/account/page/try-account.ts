@@ -1,6 +1,6 @@
-import type { AccountActions, AccountTry, AccountTryStep } from "../../../contract/account.ts";
 import type { ParsedParamsOf } from "../../../contract/operation.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { AccountActions, AccountTry, AccountTryStep } from "../../../contract/services/account.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { totpMethod } from "../access/logins.ts";
 import type { OwnRequest, OwnRequests } from "./own-request.ts";
 

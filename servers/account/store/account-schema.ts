@@ -1,5 +1,5 @@
 import type Sqlite from "better-sqlite3";
-import { ServiceError } from "../../core/service-error.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 
 const version = 1;
 

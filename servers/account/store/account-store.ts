@@ -1,4 +1,4 @@
-import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
+import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
 import { prepareSchema, tables } from "./account-schema.ts";
 import { type BillingTables, createBillingTables } from "./billing-tables.ts";
 import { createSessionsTable, type SessionsTable } from "./sessions-table.ts";

@@ -180,7 +180,7 @@ function addZone(store: AccountStore, serviceId: number, zoneId: number, name: s
 }
 
 /** Gives a user what the sample users have: DNS with a zone, hosting, a paid and an unpaid invoice. */
-export function furnishUser(store: AccountStore, userId: number): void {
+export function addSampleRecords(store: AccountStore, userId: number): void {
   const { invoice, service, zone } = store.freeNumbers();
   const domain = `user-${userId}.example`;
   store.billing.addInvoice(userId, paid(invoice, "2019-10-06", "4.92", "4.00"));

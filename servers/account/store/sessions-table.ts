@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type Sqlite from "better-sqlite3";
-import type { SessionState, TokenKind } from "../../../contract/account.ts";
+import type { SessionState, TokenKind } from "../../../contract/services/account.ts";
 
 export interface Session {
   readonly id: string;

@@ -1,5 +1,5 @@
 import type Sqlite from "better-sqlite3";
-import { type ContactField, contactFields } from "../../../contract/account.ts";
+import { type ContactField, contactFields } from "../../../contract/services/account.ts";
 import { isLiveSession } from "./sessions-table.ts";
 
 export type Contact = Readonly<Record<ContactField, string>>;

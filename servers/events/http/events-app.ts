@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response } from "express";
-import { ClientLeft } from "../../core/client-left.ts";
-import type { RateLimiter } from "../../core/rate-limit.ts";
-import { rateLimitKey } from "../../core/rate-limit-client.ts";
-import { rateLimitHeaderNames, rateLimitHeaders } from "../../core/rate-limit-headers.ts";
-import { BodyTooLarge, readBody } from "../../core/request-body.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { ClientLeft } from "../../core/http/client-left.ts";
+import { BodyTooLarge, readBody } from "../../core/http/request-body.ts";
+import type { RateLimiter } from "../../core/limits/rate-limit.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { rateLimitHeaderNames, rateLimitHeaders } from "../../core/limits/rate-limit-headers.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { eventTime, newEvent } from "../completion-event.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import type { EventStore } from "../store/event-store.ts";

@@ -1,5 +1,5 @@
-import type { EventFormat, EventJob } from "../../../contract/events.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { EventFormat, EventJob } from "../../../contract/services/events.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { type EventJobs, nextTurn } from "./event-jobs.ts";
 import { createEventImport, type EventImport } from "./import-events.ts";

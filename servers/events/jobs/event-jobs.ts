@@ -1,6 +1,6 @@
-import type { EventJob } from "../../../contract/events.ts";
-import type { Log } from "../../core/log.ts";
-import { ServiceError, toFailure } from "../../core/service-error.ts";
+import type { EventJob } from "../../../contract/services/events.ts";
+import type { Log } from "../../core/service/log.ts";
+import { ServiceError, toFailure } from "../../core/service/service-error.ts";
 
 /** What a job may change while it runs. */
 export type JobProgress = Partial<Pick<EventJob, "done" | "total" | "bytes" | "refused" | "refusedLines">>;

@@ -1,6 +1,6 @@
-import { type EventFilter, type EventFormat, type EventRow, eventColumns } from "../../../contract/events.ts";
 import type { ExportPart } from "../../../contract/export.ts";
-import { exportCursorText, parseExportCursor } from "../../core/export-cursor.ts";
+import { type EventFilter, type EventFormat, type EventRow, eventColumns } from "../../../contract/services/events.ts";
+import { exportCursorText, parseExportCursor } from "../../core/service/export-cursor.ts";
 import { countMatching } from "../count-matching.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { csvLine } from "./csv.ts";

@@ -1,5 +1,5 @@
-import type { EventFormat, RefusedLine } from "../../../contract/events.ts";
-import { createLineReader } from "../../core/line-reader.ts";
+import type { EventFormat, RefusedLine } from "../../../contract/services/events.ts";
+import { createLineReader } from "../../core/net/line-reader.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { createCsvReader } from "./csv.ts";

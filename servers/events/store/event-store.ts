@@ -1,4 +1,4 @@
-import type { EventFilter, EventRow } from "../../../contract/events.ts";
+import type { EventFilter, EventRow } from "../../../contract/services/events.ts";
 import type { NewEvent } from "../completion-event.ts";
 import type { TimeRange } from "./time-cover.ts";
 

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { ServiceError } from "../../core/service-error.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 
 /** Room that was missing may be there again without a change of the file. */
 const fullAgainAfterMs = 5_000;

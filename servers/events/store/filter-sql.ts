@@ -1,4 +1,4 @@
-import type { EventFilter } from "../../../contract/events.ts";
+import type { EventFilter } from "../../../contract/services/events.ts";
 import { eventTime } from "../completion-event.ts";
 import type { PlotFilter } from "./event-store.ts";
 import type { TimeRange } from "./time-cover.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
-import type { Log } from "../../core/log.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { Log } from "../../core/service/log.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { databasePlace } from "./database-place.ts";
 import type { EventStore } from "./event-store.ts";
 import { createPostgresStore } from "./postgres-store.ts";

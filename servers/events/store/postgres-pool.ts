@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import type { Log } from "../../core/log.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { Log } from "../../core/service/log.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 
 const bigintOid = 20;
 const mostConnections = 6;

@@ -1,4 +1,4 @@
-import { type EventFilter, type EventRow, eventColumns } from "../../../contract/events.ts";
+import { type EventFilter, type EventRow, eventColumns } from "../../../contract/services/events.ts";
 import type { PlotCount, PlotStep, Scanned, ScanRange } from "./event-store.ts";
 import { filterSql, isIndexed, postgresDialect, timeBounds } from "./filter-sql.ts";
 import { blockOf, firstIdOf, lastIdOf } from "./rollup.ts";

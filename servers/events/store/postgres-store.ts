@@ -1,7 +1,7 @@
 import type { Pool, PoolClient } from "pg";
-import { type EventFilter, type EventRow, eventColumns } from "../../../contract/events.ts";
-import type { Log } from "../../core/log.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import { type EventFilter, type EventRow, eventColumns } from "../../../contract/services/events.ts";
+import type { Log } from "../../core/service/log.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore, KeyFilter, PlotCount, PlotFilter, PlotQuery, Scanned, ScanRange } from "./event-store.ts";
 import { filterSql, plotFilter, postgresDialect } from "./filter-sql.ts";

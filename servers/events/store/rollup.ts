@@ -1,4 +1,4 @@
-import type { EventRow } from "../../../contract/events.ts";
+import type { EventRow } from "../../../contract/services/events.ts";
 
 /** Ids of one block are counted together; a deep page skips whole blocks by their counts. */
 export const blockBits = 12;

@@ -1,6 +1,6 @@
 import type { Database } from "better-sqlite3";
-import { ServiceError } from "../../core/service-error.ts";
-import { sqliteFileError } from "../../core/sqlite-file.ts";
+import { sqliteFileError } from "../../core/files/sqlite-file.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { copyBeside, type FileCopy } from "./file-copy.ts";
 import { createBlocks, createEvents, createIndexes, createMigrations, createRollups, fillRollups } from "./sqlite-schema.ts";
 import { bringTableUpToDate } from "./sqlite-table.ts";
@@ -68,7 +68,7 @@ export function migrateSqlite(database: Database, file: string): string | undefi
 function migrationError(error: unknown, file: string): unknown {
   const known = sqliteFileError(error, file);
   if (known instanceof ServiceError) return known;
-  const hint = "It was left as it is. Mend it, or move it away to begin with an empty one; it is tried again once it has changed.";
+  const hint = "It was left as it is. SuggestedFix it, or move it away to begin with an empty one; it is tried again once it has changed.";
   return new ServiceError("STORE_OUTDATED", `${file} cannot be brought up to date: ${(error as Error).message}`, hint, { cause: error });
 }
 

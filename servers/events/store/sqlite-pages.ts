@@ -1,5 +1,5 @@
 import type { Statement } from "better-sqlite3";
-import { type EventRow, eventColumns } from "../../../contract/events.ts";
+import { type EventRow, eventColumns } from "../../../contract/services/events.ts";
 import type { KeyFilter } from "./event-store.ts";
 import { filterSql, sqliteDialect } from "./filter-sql.ts";
 import { blockOf, lastIdOf } from "./rollup.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "better-sqlite3";
-import type { EventRow } from "../../../contract/events.ts";
+import type { EventRow } from "../../../contract/services/events.ts";
 import { eventTime } from "../completion-event.ts";
 import type { PlotCount, PlotFilter, PlotQuery } from "./event-store.ts";
 import { filterSql, plotFilter, sqliteDialect } from "./filter-sql.ts";

@@ -1,5 +1,5 @@
 import type Sqlite from "better-sqlite3";
-import { type EventFilter, type EventRow, eventColumns } from "../../../contract/events.ts";
+import { type EventFilter, type EventRow, eventColumns } from "../../../contract/services/events.ts";
 import type { PlotCount, PlotStep, Scanned, ScanRange } from "./event-store.ts";
 import { filterSql, isIndexed, sqliteDialect, timeBounds } from "./filter-sql.ts";
 import { blockOf, firstIdOf, lastIdOf } from "./rollup.ts";

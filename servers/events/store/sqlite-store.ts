@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
-import type { EventFilter } from "../../../contract/events.ts";
-import type { Log } from "../../core/log.ts";
-import { ServiceError } from "../../core/service-error.ts";
-import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
+import type { EventFilter } from "../../../contract/services/events.ts";
+import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
+import type { Log } from "../../core/service/log.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
 import type { EventStore, PlotFilter, Scanned, ScanRange } from "./event-store.ts";
 import { createFileRefusal } from "./file-refusal.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { ServiceError } from "../../core/service-error.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 
 /** What a fault of PostgreSQL means to a person, as `sqliteFileError` says of a file; `place` names host and database. */
 export function postgresStoreError(error: unknown, place: string): unknown {

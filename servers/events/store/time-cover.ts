@@ -1,4 +1,4 @@
-import type { EventFilter } from "../../../contract/events.ts";
+import type { EventFilter } from "../../../contract/services/events.ts";
 import { eventTime } from "../completion-event.ts";
 
 /** Milliseconds since the epoch, both included; open where absent. Events have whole seconds. */

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { RecordedResponse } from "../../core/recorded-messages.ts";
+import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { HttpProblem } from "../http-problem.ts";
 import { durationQuery, integerQuery, queryOf } from "../query.ts";

@@ -1,7 +1,7 @@
-import type { HttpViews } from "../../../contract/http.ts";
-import type { HttpEntry } from "../../core/http-entry.ts";
-import type { Log } from "../../core/log.ts";
-import type { RecordedResponse } from "../../core/recorded-messages.ts";
+import type { HttpViews } from "../../../contract/services/http.ts";
+import type { HttpEntry } from "../../core/http/http-entry.ts";
+import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
+import type { Log } from "../../core/service/log.ts";
 import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.ts";
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
 import { createSseTickers } from "./sse-tickers.ts";

@@ -1,6 +1,6 @@
-import type { SseSubscriber } from "../../../contract/http.ts";
-import type { HttpEntry } from "../../core/http-entry.ts";
-import type { RecordedResponse } from "../../core/recorded-messages.ts";
+import type { SseSubscriber } from "../../../contract/services/http.ts";
+import type { HttpEntry } from "../../core/http/http-entry.ts";
+import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import type { SseFrame } from "./sse-frame.ts";
 
 /** What may wait unsent for one subscriber; further events are left out for it. */

@@ -1,4 +1,4 @@
-import type { Access, Verdict } from "../engine/access.ts";
+import type { Access, Verdict } from "../engine/connection/access.ts";
 import { createScramExchange, scramMethod } from "./scram.ts";
 import { createTopicRules, type TopicRule } from "./topic-rules.ts";
 import type { Users } from "./users.ts";

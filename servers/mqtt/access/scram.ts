@@ -1,6 +1,6 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import type { AuthExchange, AuthStep } from "../engine/access.ts";
+import type { AuthExchange, AuthStep } from "../engine/connection/access.ts";
 
 const pbkdf2Async = promisify(pbkdf2);
 export const scramMethod = "SCRAM-SHA-256";

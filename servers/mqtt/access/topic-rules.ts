@@ -1,6 +1,6 @@
 import type { ConfigRows } from "../../../contract/config.ts";
 import { createTopicMatcher, isTopicFilter, topicMatches } from "../codec/topic.ts";
-import type { Identity } from "../engine/access.ts";
+import type { Identity } from "../engine/connection/access.ts";
 
 export type TopicRight = "read" | "write" | "readwrite" | "deny";
 

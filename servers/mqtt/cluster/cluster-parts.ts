@@ -1,4 +1,4 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/service/log.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { ClusterScripts } from "./cluster-scripts.ts";
 import type { GroupRegistry } from "./group-registry.ts";

@@ -1,4 +1,4 @@
-import type { Transport } from "../engine/output.ts";
+import type { Transport } from "../engine/delivery/output.ts";
 
 /**
  * Holds what is written to clients until the commits that were under way then are done: an acknowledgement leaves when what it

@@ -1,4 +1,4 @@
-import type { RetainedTree } from "../engine/retained-tree.ts";
+import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { replyList, replyText, type ScriptArgument } from "./cluster-scripts.ts";
 import type { CommitGate } from "./commit-gate.ts";

@@ -1,4 +1,4 @@
-import type { RetainedTree } from "../engine/retained-tree.ts";
+import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";

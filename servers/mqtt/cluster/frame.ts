@@ -1,6 +1,6 @@
 import { ByteReader } from "../codec/byte-reader.ts";
 import { PacketError } from "../codec/packet-error.ts";
-import type { Message } from "../engine/message.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { malformed, putMessage, readMessage } from "./message-fields.ts";
 

@@ -1,4 +1,4 @@
-import { redistribute } from "../engine/shared-handover.ts";
+import { redistribute } from "../engine/routing/shared-handover.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";

@@ -1,6 +1,6 @@
 import { parseSharedFilter } from "../codec/topic.ts";
-import { SharedGroup } from "../engine/subscription.ts";
-import { SubscriptionTrie } from "../engine/subscription-trie.ts";
+import { SharedGroup } from "../engine/routing/subscription.ts";
+import { SubscriptionTrie } from "../engine/routing/subscription-trie.ts";
 
 export interface MemberCounts {
   readonly connected: number;

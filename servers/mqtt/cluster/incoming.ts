@@ -1,5 +1,5 @@
 import { PacketError } from "../codec/packet-error.ts";
-import type { Message } from "../engine/message.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { type DecodedFrame, decodeFrame, type Entry } from "./frame.ts";
 import { firstJournalId, isLater } from "./journal-id.ts";
 import type { StateAt } from "./session-fields.ts";

@@ -1,5 +1,5 @@
-import { surrenderAll } from "../engine/move-session.ts";
-import type { RetainedTree } from "../engine/retained-tree.ts";
+import type { RetainedTree } from "../engine/retained/retained-tree.ts";
+import { surrenderAll } from "../engine/session/move-session.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { replyList, replyText } from "./cluster-scripts.ts";
 import type { Commits } from "./commits.ts";

@@ -1,4 +1,4 @@
-import type { Message } from "../engine/message.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { type Entry, encodeFrame, isDurable } from "./frame.ts";
 
 export interface OutFrame {

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { ServiceError } from "../../core/service-error.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { messageOf } from "./message-of.ts";
 
 export interface RedisConnections {

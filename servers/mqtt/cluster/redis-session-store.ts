@@ -1,8 +1,8 @@
-import type { Delivery } from "../engine/delivery.ts";
-import type { Message } from "../engine/message.ts";
-import type { Session } from "../engine/session.ts";
-import type { SessionStore } from "../engine/session-store.ts";
-import type { SubscriptionOptions } from "../engine/subscription.ts";
+import type { Delivery } from "../engine/delivery/delivery.ts";
+import type { Message } from "../engine/routing/message.ts";
+import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
+import type { Session } from "../engine/session/session.ts";
+import type { SessionStore } from "../engine/session/session-store.ts";
 import { keyPrefix } from "./cluster-scripts.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 import {

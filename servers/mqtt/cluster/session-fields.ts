@@ -1,9 +1,9 @@
 import { ByteReader } from "../codec/byte-reader.ts";
 import type { Qos } from "../codec/packet.ts";
-import type { Delivery } from "../engine/delivery.ts";
-import type { Session } from "../engine/session.ts";
-import type { StoredDelivery, StoredSession } from "../engine/session-store.ts";
-import type { SubscriptionOptions } from "../engine/subscription.ts";
+import type { Delivery } from "../engine/delivery/delivery.ts";
+import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
+import type { Session } from "../engine/session/session.ts";
+import type { StoredDelivery, StoredSession } from "../engine/session/session-store.ts";
 import { parseWill, willText } from "../persistence/will-text.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { isJournalId } from "./journal-id.ts";

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { reasonCode } from "../codec/reason-code.ts";
-import type { Message } from "../engine/message.ts";
-import { adoptSession, surrenderSession } from "../engine/move-session.ts";
-import type { Session } from "../engine/session.ts";
-import { isOver } from "../engine/sweep.ts";
+import type { Message } from "../engine/routing/message.ts";
+import { adoptSession, surrenderSession } from "../engine/session/move-session.ts";
+import type { Session } from "../engine/session/session.ts";
+import { isOver } from "../engine/session/sweep.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";

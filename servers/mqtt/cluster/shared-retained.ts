@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import type { Qos } from "../codec/packet.ts";
 import { isSystemTopic, isTopicName } from "../codec/topic.ts";
-import { Message } from "../engine/message.ts";
+import { Message } from "../engine/routing/message.ts";
 import { keyPrefix } from "./cluster-scripts.ts";
 import type { RedisOperation } from "./redis-operation.ts";
 

@@ -1,7 +1,7 @@
 import { isSystemTopic } from "../codec/topic.ts";
-import type { Message } from "../engine/message.ts";
-import { deliverToOne } from "../engine/route-message.ts";
-import type { SharedGroup } from "../engine/subscription.ts";
+import type { Message } from "../engine/routing/message.ts";
+import { deliverToOne } from "../engine/routing/route-message.ts";
+import type { SharedGroup } from "../engine/routing/subscription.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import type { Entry } from "./frame.ts";
 import type { MemberCounts } from "./group-registry.ts";

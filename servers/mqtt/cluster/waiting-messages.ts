@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ByteReader } from "../codec/byte-reader.ts";
-import type { Message } from "../engine/message.ts";
+import type { Message } from "../engine/routing/message.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import { FrameWriter } from "./frame-writer.ts";

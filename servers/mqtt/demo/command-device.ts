@@ -1,7 +1,7 @@
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isReservedTopic } from "../codec/topic.ts";
-import { Message } from "../engine/message.ts";
+import { Message } from "../engine/routing/message.ts";
 
 /**
  * A device that answers commands: what comes on `commands/{device}/{command}` is answered on its response topic, and without one

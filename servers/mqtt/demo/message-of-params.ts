@@ -1,5 +1,5 @@
-import type { MqttMessageProperties, MqttParsedPublish } from "../../../contract/mqtt-message.ts";
-import { Message } from "../engine/message.ts";
+import type { MqttMessageProperties, MqttParsedPublish } from "../../../contract/traffic/mqtt.ts";
+import { Message } from "../engine/routing/message.ts";
 import { propertyFields } from "./recorded-line.ts";
 
 /** What a person asks to publish, as a message of now. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { MqttMessageProperties } from "../../../contract/mqtt-message.ts";
+import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isTopicName } from "../codec/topic.ts";
-import { Message } from "../engine/message.ts";
+import { Message } from "../engine/routing/message.ts";
 import type { MessageRecord } from "../inspector/message-record.ts";
 
 const line = z.object({

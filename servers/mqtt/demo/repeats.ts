@@ -1,7 +1,7 @@
-import type { MqttRepeat } from "../../../contract/mqtt.ts";
-import type { MqttParsedPublish } from "../../../contract/mqtt-message.ts";
-import { ServiceError } from "../../core/service-error.ts";
-import type { Message } from "../engine/message.ts";
+import type { MqttRepeat } from "../../../contract/services/mqtt.ts";
+import type { MqttParsedPublish } from "../../../contract/traffic/mqtt.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
+import type { Message } from "../engine/routing/message.ts";
 
 /** One page does not start more by hand. */
 const mostAtOnce = 50;

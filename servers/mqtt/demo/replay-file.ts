@@ -1,8 +1,8 @@
 import { open, rm } from "node:fs/promises";
 import path from "node:path";
-import type { MqttReplayFile } from "../../../contract/mqtt.ts";
-import { createLineReader } from "../../core/line-reader.ts";
-import { ServiceError } from "../../core/service-error.ts";
+import type { MqttReplayFile } from "../../../contract/services/mqtt.ts";
+import { createLineReader } from "../../core/net/line-reader.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 import { parseRecordedLine } from "./recorded-line.ts";
 
 /** A disk is not filled by mistake. */

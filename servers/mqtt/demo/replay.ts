@@ -1,8 +1,8 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
-import type { MqttViews } from "../../../contract/mqtt.ts";
-import type { Message } from "../engine/message.ts";
+import type { MqttViews } from "../../../contract/services/mqtt.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { messageOfLine, parseRecordedLine } from "./recorded-line.ts";
 import type { ReplayFile } from "./replay-file.ts";
 

@@ -1,4 +1,4 @@
-import type { MqttReplyCondition } from "../../../contract/mqtt-reply.ts";
+import type { MqttReplyCondition } from "../../../contract/services/mqtt-reply.ts";
 
 const noJson = Symbol("no JSON");
 

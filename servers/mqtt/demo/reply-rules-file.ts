@@ -1,9 +1,9 @@
 import { readFile, rename } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { replyRule } from "../../../contract/mqtt-reply.ts";
-import { writeFileAtomically } from "../../core/atomic-file.ts";
-import type { Log } from "../../core/log.ts";
+import { replyRule } from "../../../contract/services/mqtt-reply.ts";
+import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import type { Log } from "../../core/service/log.ts";
 
 const savedRules = z.array(replyRule.required({ id: true }));
 export type SavedReplyRule = z.output<typeof savedRules>[number];

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { MqttMessageProperties } from "../../../contract/mqtt-message.ts";
-import type { MqttReplyRule } from "../../../contract/mqtt-reply.ts";
+import type { MqttReplyRule } from "../../../contract/services/mqtt-reply.ts";
+import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import { isReservedTopic, isTopicName, topicMatches } from "../codec/topic.ts";
-import { Message } from "../engine/message.ts";
+import { Message } from "../engine/routing/message.ts";
 import { propertyFields } from "./recorded-line.ts";
 import { conditionsOf } from "./reply-condition.ts";
 import type { ReplyRulesFile } from "./reply-rules-file.ts";

@@ -1,5 +1,5 @@
 import { encodeForwarded } from "../codec/encode-properties.ts";
-import { Message } from "../engine/message.ts";
+import { Message } from "../engine/routing/message.ts";
 
 interface Sensor {
   readonly topic: string;

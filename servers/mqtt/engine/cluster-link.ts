@@ -1,8 +1,8 @@
+import type { Transport } from "./delivery/output.ts";
 import type { Engine } from "./engine.ts";
-import type { Message } from "./message.ts";
-import type { Transport } from "./output.ts";
-import type { Session } from "./session.ts";
-import type { SharedGroup } from "./subscription.ts";
+import type { Message } from "./routing/message.ts";
+import type { SharedGroup } from "./routing/subscription.ts";
+import type { Session } from "./session/session.ts";
 
 /** The other brokers that serve the same clients. Groups are named as `SharedGroup.name`. */
 export interface ClusterLink {

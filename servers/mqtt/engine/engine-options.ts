@@ -1,14 +1,14 @@
 import type { ConnectPacket, PublishPacket, SubscriptionRequest } from "../codec/packet.ts";
 import type { PacketError } from "../codec/packet-error.ts";
-import type { Access } from "./access.ts";
 import type { ClusterLink } from "./cluster-link.ts";
-import type { Connection } from "./connection.ts";
-import type { DropReason } from "./delivery-trace.ts";
+import type { Access } from "./connection/access.ts";
+import type { Connection } from "./connection/connection.ts";
+import type { DropReason } from "./delivery/delivery-trace.ts";
 import type { EngineLimits } from "./engine-limits.ts";
-import type { Message } from "./message.ts";
-import type { MessageBus } from "./message-bus.ts";
-import type { Session } from "./session.ts";
-import type { SessionStore, StoredSession } from "./session-store.ts";
+import type { Message } from "./routing/message.ts";
+import type { MessageBus } from "./routing/message-bus.ts";
+import type { Session } from "./session/session.ts";
+import type { SessionStore, StoredSession } from "./session/session-store.ts";
 
 /** Told what happens; every part is optional, and what is not there costs nothing. */
 export interface EngineObserver {

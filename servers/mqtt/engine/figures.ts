@@ -1,4 +1,4 @@
-import type { DropReason } from "./delivery-trace.ts";
+import type { DropReason } from "./delivery/delivery-trace.ts";
 
 /** Counts since the start. */
 export class Figures {

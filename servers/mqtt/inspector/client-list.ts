@@ -1,7 +1,7 @@
-import type { MqttClient, MqttClientPage } from "../../../contract/mqtt-client.ts";
+import type { MqttClient, MqttClientPage } from "../../../contract/services/mqtt-client.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Session } from "../engine/session.ts";
-import type { Hindrances } from "./hindrances.ts";
+import type { Session } from "../engine/session/session.ts";
+import type { ClientFaults } from "./client-faults.ts";
 import { firstInOrder } from "./sorted-list.ts";
 
 const listedSubscriptions = 100;
@@ -17,7 +17,7 @@ export interface ClientQuery {
 const connectedFirst = (one: Session, other: Session) =>
   Number(other.connection !== undefined) - Number(one.connection !== undefined) || (one.clientId < other.clientId ? -1 : 1);
 
-export function listClients(engine: Engine, hindrances: Hindrances, query: ClientQuery): MqttClientPage {
+export function listClients(engine: Engine, clientFaults: ClientFaults, query: ClientQuery): MqttClientPage {
   const text = query.text.toLowerCase();
   const matching = [...engine.sessions.values()].filter(
     (session) =>
@@ -29,14 +29,14 @@ export function listClients(engine: Engine, hindrances: Hindrances, query: Clien
   const { offset, limit } = query;
   const clients = firstInOrder(matching, offset + limit, connectedFirst)
     .slice(offset)
-    .map((session) => describeClient(engine, session, hindrances));
+    .map((session) => describeClient(engine, session, clientFaults));
   return { at: Date.now(), clients, matching: matching.length };
 }
 
-export function describeClient(engine: Engine, session: Session, hindrances: Hindrances): MqttClient {
+export function describeClient(engine: Engine, session: Session, clientFaults: ClientFaults): MqttClient {
   const { connection, will } = session;
   const username = connection?.identity.username;
-  const hindered = hindrances.of(session.clientId);
+  const hindered = clientFaults.of(session.clientId);
   return {
     clientId: session.clientId,
     connected: connection !== undefined,

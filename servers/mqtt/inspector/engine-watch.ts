@@ -1,7 +1,7 @@
-import type { Log } from "../../core/log.ts";
-import type { TrafficSink } from "../../core/service.ts";
+import type { Log } from "../../core/service/log.ts";
+import type { TrafficSink } from "../../core/service/service.ts";
 import { reasonName } from "../codec/reason-code.ts";
-import type { Connection } from "../engine/connection.ts";
+import type { Connection } from "../engine/connection/connection.ts";
 import type { EngineObserver } from "../engine/engine-options.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";

@@ -4,13 +4,13 @@ import type {
   MqttMessageProperties,
   MqttMessageSummary,
   MqttOwnPublisher,
-} from "../../../contract/mqtt-message.ts";
-import { previewBytes, type TrafficRow } from "../../../contract/traffic.ts";
-import { previewText } from "../../core/preview-text.ts";
-import type { TrafficEntry } from "../../core/service.ts";
+} from "../../../contract/traffic/mqtt.ts";
+import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts";
+import type { TrafficEntry } from "../../core/service/service.ts";
+import { previewText } from "../../core/traffic/preview-text.ts";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
-import type { DeliveryTrace, DropReason } from "../engine/delivery-trace.ts";
-import type { Message } from "../engine/message.ts";
+import type { DeliveryTrace, DropReason } from "../engine/delivery/delivery-trace.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { describeDelivery, type NotedDelivery } from "./noted-delivery.ts";
 import type { TopicHistory } from "./topic-history.ts";
 

@@ -1,8 +1,8 @@
-import type { TrafficSink } from "../../core/service.ts";
+import type { TrafficSink } from "../../core/service/service.ts";
 import type { PublishPacket } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
-import type { Connection } from "../engine/connection.ts";
-import type { Message } from "../engine/message.ts";
+import type { Connection } from "../engine/connection/connection.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
 import type { TopicTree } from "./topic-tree.ts";

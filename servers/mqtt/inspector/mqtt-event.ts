@@ -1,6 +1,6 @@
-import type { MqttEvent } from "../../../contract/mqtt.ts";
-import type { Tone, TrafficRow } from "../../../contract/traffic.ts";
-import type { TrafficEntry } from "../../core/service.ts";
+import type { MqttEvent } from "../../../contract/services/mqtt.ts";
+import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
+import type { TrafficEntry } from "../../core/service/service.ts";
 
 export interface MqttEventFacts {
   readonly id: number;

@@ -1,7 +1,7 @@
-import type { MqttFigures, MqttViews } from "../../../contract/mqtt.ts";
+import type { MqttFigures, MqttViews } from "../../../contract/services/mqtt.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { ClientFaults } from "./client-faults.ts";
 import { listClients } from "./client-list.ts";
-import type { Hindrances } from "./hindrances.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 
 const intervalMs = 500;
@@ -14,7 +14,7 @@ type SmallView = Exclude<keyof MqttViews, "figures" | "clients">;
 export interface PageViewsOptions {
   readonly engine: Engine;
   readonly recorder: MessageRecorder;
-  readonly hindrances: Hindrances;
+  readonly clientFaults: ClientFaults;
   /** What is quickly told, by name. */
   readonly small: { readonly [Name in SmallView]: () => MqttViews[Name] };
   readonly view: (name: keyof MqttViews, value: unknown) => void;
@@ -28,7 +28,7 @@ export interface PageViews {
 }
 
 /** Shows the page what changed, twice a second and when asked. */
-export function startPageViews({ engine, recorder, hindrances, small, view }: PageViewsOptions): PageViews {
+export function startPageViews({ engine, recorder, clientFaults, small, view }: PageViewsOptions): PageViews {
   const shown = new Map<keyof MqttViews, string>();
 
   /** Since the last time. */
@@ -47,7 +47,7 @@ export function startPageViews({ engine, recorder, hindrances, small, view }: Pa
   }
 
   function showClients(): void {
-    view("clients", listClients(engine, hindrances, { text: "", offset: 0, limit: viewedClients }));
+    view("clients", listClients(engine, clientFaults, { text: "", offset: 0, limit: viewedClients }));
   }
 
   let quiet = 0;

@@ -1,4 +1,4 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/service/log.ts";
 
 /** A second's losses are told of so many, and counted for so many: a storm fills neither the log nor the memory. */
 const toldLines = 5;

@@ -1,6 +1,6 @@
-import type { MqttTopicNode } from "../../../contract/mqtt.ts";
-import { previewText } from "../../core/preview-text.ts";
-import type { Message } from "../engine/message.ts";
+import type { MqttTopicNode } from "../../../contract/services/mqtt.ts";
+import { previewText } from "../../core/traffic/preview-text.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { compareNatural } from "./natural-order.ts";
 import { SortedList } from "./sorted-list.ts";
 import type { TopicHistory } from "./topic-history.ts";

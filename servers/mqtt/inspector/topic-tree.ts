@@ -1,6 +1,6 @@
-import type { MqttTopicPage } from "../../../contract/mqtt.ts";
+import type { MqttTopicPage } from "../../../contract/services/mqtt.ts";
 import { createTopicMatcher, hasWildcard, isSystemTopic } from "../codec/topic.ts";
-import type { Message } from "../engine/message.ts";
+import type { Message } from "../engine/routing/message.ts";
 import { SortedList } from "./sorted-list.ts";
 import { compareTopicText, TopicNode } from "./topic-node.ts";
 

@@ -2,7 +2,7 @@ import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
-import { listenTcp } from "../../core/tcp-listener.ts";
+import { listenTcp } from "../../core/net/tcp-listener.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { ListenerPorts } from "../mqtt-endpoints.ts";
 import { serveSocket } from "./socket-transport.ts";

@@ -1,5 +1,5 @@
 import { reasonCode } from "../codec/reason-code.ts";
-import type { Connection } from "../engine/connection.ts";
+import type { Connection } from "../engine/connection/connection.ts";
 import type { Engine } from "../engine/engine.ts";
 
 /** A fault of ours costs the one client its connection, and never the broker. */

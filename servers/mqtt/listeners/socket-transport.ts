@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Connection, ConnectionOrigin } from "../engine/connection.ts";
+import type { Connection, ConnectionOrigin } from "../engine/connection/connection.ts";
+import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Transport } from "../engine/output.ts";
 import { receiveSafely } from "./receive-safely.ts";
 import { readIntoSharedBuffer } from "./shared-read-buffer.ts";
 

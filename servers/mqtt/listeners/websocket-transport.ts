@@ -2,10 +2,10 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type WebSocket, WebSocketServer } from "ws";
-import { endGently } from "../../core/end-gently.ts";
-import type { Connection } from "../engine/connection.ts";
+import { lingeringClose } from "../../core/http/lingering-close.ts";
+import type { Connection } from "../engine/connection/connection.ts";
+import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Transport } from "../engine/output.ts";
 import { receiveSafely } from "./receive-safely.ts";
 import { certificateName, peerOf } from "./socket-transport.ts";
 
@@ -74,7 +74,10 @@ export function serveWebSockets(engine: Engine, server: Server, encrypted: boole
     socket.on("error", () => {});
     const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
     if (!protocols.some((protocol) => offered.includes(protocol))) {
-      endGently(socket, "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nOffer the subprotocol mqtt.\n");
+      lingeringClose(
+        socket,
+        "HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nOffer the subprotocol mqtt.\n",
+      );
       return;
     }
     socket.setNoDelay(true);

@@ -1,10 +1,10 @@
 import type Database from "better-sqlite3";
-import { openSqliteFile, sqliteFileError } from "../../core/sqlite-file.ts";
+import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
 import type { Qos } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
-import type { Delivery } from "../engine/delivery.ts";
-import { Message } from "../engine/message.ts";
-import type { LocalSessionStore, StoredDelivery, StoredSession } from "../engine/session-store.ts";
+import type { Delivery } from "../engine/delivery/delivery.ts";
+import { Message } from "../engine/routing/message.ts";
+import type { LocalSessionStore, StoredDelivery, StoredSession } from "../engine/session/session-store.ts";
 import { parseWill, willText } from "./will-text.ts";
 
 const schema = `

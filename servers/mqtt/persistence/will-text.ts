@@ -1,6 +1,6 @@
 import type { Qos } from "../codec/packet.ts";
-import { Message } from "../engine/message.ts";
-import type { PendingWill } from "../engine/pending-will.ts";
+import { Message } from "../engine/routing/message.ts";
+import type { PendingWill } from "../engine/session/pending-will.ts";
 
 interface WillText {
   readonly topic: string;

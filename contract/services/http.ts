@@ -1,0 +1,78 @@
+/** What the HTTP service's page asks for and is told. */
+import { z } from "zod";
+import { operation } from "../operation.ts";
+import type { HeaderList, HttpBody } from "../traffic/http.ts";
+
+export interface SseSubscriber {
+  readonly id: number;
+  readonly peer: string;
+  readonly client: string;
+  readonly openedAt: number;
+  /** Set once it has left; it is listed for a minute more. */
+  readonly closedAt?: number;
+  readonly closedBy?: "client" | "server" | "done";
+  readonly sent: number;
+  /** Events left out because the client read too slowly. */
+  readonly skipped: number;
+  readonly lastEvent: string;
+  /** `Last-Event-ID` with which it came back. */
+  readonly resumedFrom?: string;
+}
+
+/** `view/http`, by name. */
+export interface HttpViews {
+  readonly sse: { readonly subscribers: readonly SseSubscriber[]; readonly eventsSent: number };
+  readonly sample: { readonly running: boolean };
+}
+
+export const tryMethods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
+
+export interface TryAnswer {
+  readonly status: number;
+  readonly reason: string;
+  readonly httpVersion: string;
+  readonly headers: HeaderList;
+  readonly body: HttpBody;
+  readonly tookMs: number;
+  /** The answer was longer than the limit, or did not end in time, and was cut. */
+  readonly truncated: boolean;
+  /** `TrafficRow.id` of the same exchange seen from the server's side. */
+  readonly row?: number;
+}
+
+export const httpActions = {
+  /** To every subscriber of /api/stream; tells how many there were. */
+  "sse.send": operation<{ readonly subscribers: number }>()(
+    z.strictObject({
+      event: z
+        .string()
+        .max(200)
+        .regex(/^[^\r\n]*$/, "An event name is one line.")
+        .default("message"),
+      data: z.string().max(65_536),
+      id: z
+        .string()
+        .max(200)
+        .regex(/^[^\r\n\0]*$/, "An event id is one line.")
+        .optional(),
+    }),
+  ),
+  "sse.disconnect": operation<{ readonly disconnected: boolean }>()(z.strictObject({ subscriber: z.int() })),
+  /** A real request to the service's own port. */
+  try: operation<TryAnswer>()(
+    z.strictObject({
+      method: z.enum(tryMethods),
+      /** Path and query. */
+      target: z.string().startsWith("/").max(8_192),
+      headers: z
+        .array(z.tuple([z.string().max(256), z.string().max(8_192)]))
+        .max(100)
+        .default([]),
+      body: z.string().max(1_048_576).default(""),
+    }),
+  ),
+  /** Sends a few plausible requests a second until told to stop, so that a new user sees something move. */
+  "sample.start": operation<null>()(z.strictObject({})),
+  "sample.stop": operation<null>()(z.strictObject({})),
+};
+export type HttpActions = typeof httpActions;

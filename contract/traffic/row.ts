@@ -1,0 +1,69 @@
+/** What passes through a service, and what it says about it. */
+import type { ServiceId } from "../service.ts";
+
+/** How an exchange ended, for its colour and its shape. */
+export type Tone = "pending" | "ok" | "redirect" | "refused" | "failed" | "aborted";
+
+/** The most bytes of `preview` that travel with a row (the rest comes on request). */
+export const previewBytes = 256;
+
+/**
+ * One row of a live view: a request, a message, a call.
+ * A row that was sent while still pending is sent again, with the same `id`, once it ended.
+ */
+export interface TrafficRow {
+  /** Counts up within a service; given by the service, never reused in a run. */
+  readonly id: number;
+  readonly service: ServiceId;
+  /** Milliseconds since the epoch at which it began. */
+  readonly at: number;
+  /** What it is, in the protocol's own word: "request", "websocket", "message". */
+  readonly kind: string;
+  /** HTTP method, RPC pattern or packet type. */
+  readonly verb: string;
+  /** Path, method name or topic. */
+  readonly target: string;
+  readonly tone: Tone;
+  /** Status code or reason in the protocol's own words: "200", "OK", "client left". */
+  readonly outcome: string;
+  /** Absent while pending. */
+  readonly tookMs?: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** Client software as it calls itself, shortened: "curl", "okhttp". */
+  readonly client: string;
+  /** Remote address and port: "127.0.0.1:53110". */
+  readonly peer: string;
+  /** Start of what was sent or received, as text; at most `previewBytes`. */
+  readonly preview: string;
+  /** Who asked, where the service knows: a user's e-mail address. */
+  readonly user?: string;
+  /** Why it was refused, in the service's own words. */
+  readonly reason?: string;
+}
+
+/** Once a second for each running service. */
+export interface RateSample {
+  readonly service: ServiceId;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Requests, messages or events. */
+  readonly itemsPerSecond: number;
+  /** "req/s", "msg/s". */
+  readonly unit: string;
+  readonly bytesInPerSecond: number;
+  readonly bytesOutPerSecond: number;
+  /** Open connections or sessions. */
+  readonly clients: number;
+  /** Since the service started. */
+  readonly total: number;
+  /** Of `total`, those that the service could not hand over for showing. */
+  readonly dropped: number;
+  /** One line of facts: "p95 4.9 ms · 9 of 12,480 answered 5xx". */
+  readonly note: string;
+}
+
+export interface ProcessSample {
+  readonly at: number;
+  readonly processes: readonly { readonly name: string; readonly pid: number; readonly residentBytes: number }[];
+}

@@ -1,0 +1,28 @@
+import { useRemembered } from "../ui/use-remembered.ts";
+import { edgeDrag } from "./edge-drag.ts";
+import styles from "./inspector-column.module.css";
+import { useInspectorPlace } from "./inspector-slot.tsx";
+
+const narrowestPx = 448;
+const widestPx = 560;
+
+/** Full height beside the page, as wide as the user drew it; there while a page fills the slot. */
+export function InspectorColumn() {
+  const { wanted, setHost } = useInspectorPlace();
+  const [width, setWidth] = useRemembered<number | null>("inspector-width", null);
+  const edge = edgeDrag({
+    axis: "x",
+    minimum: narrowestPx,
+    maximum: widestPx,
+    value: width ?? Math.min(widestPx, Math.max(narrowestPx, Math.round(innerWidth * 0.28))),
+    onChange: setWidth,
+    label: "Width of the inspector",
+  });
+  if (!wanted) return null;
+  return (
+    <aside className={styles.column} aria-label="Inspector" style={{ width: width ?? "var(--bl-inspector)" }}>
+      <div className={styles.edge} {...edge} />
+      <div className={styles.content} ref={setHost} />
+    </aside>
+  );
+}

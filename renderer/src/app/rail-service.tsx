@@ -1,0 +1,54 @@
+import type { ServiceView } from "../../../contract/service.ts";
+import { useRate } from "../control/use-rate.ts";
+import { portText } from "../ui/address.ts";
+import { formatRate } from "../ui/quantity.ts";
+import { StatusShape, shapeOf } from "../ui/status-shape.tsx";
+import styles from "./rail.module.css";
+import { hashOf, servicePage } from "./route.ts";
+
+/** More would push the rate out of its place; the page and the tooltip have them all. */
+const mostPorts = 2;
+
+export function RailService({ service, current }: { service: ServiceView; current: boolean }) {
+  const { id, title, built, status, ports } = service;
+  return (
+    <a
+      className={styles.service}
+      href={hashOf(servicePage(id))}
+      aria-current={current ? "page" : undefined}
+      data-unbuilt={!built || undefined}
+    >
+      <StatusShape shape={shapeOf(status.state)} className={styles.shape} />
+      <span className={styles.name}>{title}</span>
+      {built ? <State service={service} /> : <span className={styles.figure}>not built yet</span>}
+      {built && (
+        <span className={styles.ports} title={[...new Set(ports.map(portText))].join(", ")}>
+          {ports.slice(0, mostPorts).map(portText).join(", ")}
+        </span>
+      )}
+    </a>
+  );
+}
+
+function State({ service }: { service: ServiceView }) {
+  const rate = useRate(service.id);
+  const { state } = service.status;
+  switch (state) {
+    case "running":
+      return (
+        <span className={styles.figure}>
+          <span className="visually-hidden">running, </span>
+          {rate ? `${formatRate(rate.itemsPerSecond)} ${rate.unit}` : "running"}
+        </span>
+      );
+    case "failed":
+      return <span className={`${styles.figure} ${styles.failed}`}>failed</span>;
+    case "stopped":
+      return <span className={`${styles.figure} ${styles.stopped}`}>stopped</span>;
+    case "starting":
+    case "stopping":
+      return <span className={styles.figure}>{state}</span>;
+    default:
+      return state satisfies never;
+  }
+}

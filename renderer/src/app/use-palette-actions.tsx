@@ -1,0 +1,154 @@
+import { useMantineColorScheme } from "@mantine/core";
+import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
+import { IconCopy, IconEraser, IconPlayerPlay, IconRefresh, IconRoute, IconSettings, IconSquare, IconTerminal2 } from "@tabler/icons-react";
+import type { ServiceView } from "../../../contract/service.ts";
+import { useControl } from "../control/client-context.tsx";
+import { useProfiles } from "../control/use-frame-stores.ts";
+import { useServices } from "../control/use-services.ts";
+import { askedField } from "../pages/config/asked-field.ts";
+import { useLogDrawer } from "../pages/logs/use-log-drawer.ts";
+import { tabNamesOf } from "../pages/service/service-tabs.tsx";
+import { isPickedAtStart } from "../ui/address.ts";
+import { copyText } from "../ui/copy-text.ts";
+import { attempt, notifyDone } from "../ui/notify.tsx";
+import { StatusShape, shapeOf, stateWord } from "../ui/status-shape.tsx";
+import { useClearTraffic } from "../ui/use-clear-traffic.ts";
+import { useSampleTraffic } from "../ui/use-sample-traffic.ts";
+import { useServiceOperations } from "../ui/use-service-operations.ts";
+import { paletteSettings } from "./palette-settings.ts";
+import { goTo, servicePage } from "./route.ts";
+import { schemes } from "./scheme-menu.tsx";
+import type { ServiceFields } from "./use-config-fields.ts";
+
+const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
+
+const endpointsOf = (service: ServiceView) => (service.status.state === "running" ? service.status.endpoints : service.plannedEndpoints);
+
+/** Everything that Ctrl K finds, in groups; `configured` are the services' own settings. */
+export function usePaletteActions(configured: readonly ServiceFields[]): SpotlightActionGroupData[] {
+  const client = useControl();
+  const services = useServices();
+  const profiles = useProfiles();
+  const { start, stop, restart, startAll, stopAll } = useServiceOperations();
+  const sendSample = useSampleTraffic();
+  const clearTraffic = useClearTraffic();
+  const drawer = useLogDrawer();
+  const { setColorScheme } = useMantineColorScheme();
+  const built = services.filter((service) => service.built);
+
+  const pageOf = (service: ServiceView): SpotlightActionData => ({
+    id: `page-${service.id}`,
+    label: service.title,
+    description: service.built ? `${stateWord(service.status.state)} · ${service.purpose}` : "Not built yet",
+    leftSection: <StatusShape shape={shapeOf(service.status.state)} />,
+    onClick: () => goTo(servicePage(service.id)),
+  });
+
+  const ofService = (service: ServiceView): SpotlightActionData[] => {
+    const { id, title, status } = service;
+    const running = status.state === "running";
+    const idle = status.state === "stopped" || status.state === "failed";
+    return [
+      ...(idle ? [{ id: `start-${id}`, label: `Start ${title}`, leftSection: icon(IconPlayerPlay), onClick: () => void start(id) }] : []),
+      ...(running
+        ? [
+            { id: `stop-${id}`, label: `Stop ${title}`, leftSection: icon(IconSquare), onClick: () => void stop(id) },
+            { id: `restart-${id}`, label: `Restart ${title}`, leftSection: icon(IconRefresh), onClick: () => void restart(id) },
+            {
+              id: `sample-${id}`,
+              label: `Send sample traffic to ${title}`,
+              leftSection: icon(IconRoute),
+              onClick: () => void sendSample([id]),
+            },
+          ]
+        : []),
+      { id: `clear-${id}`, label: `Clear what ${title} shows`, leftSection: icon(IconEraser), onClick: () => void clearTraffic(id, title) },
+      ...endpointsOf(service)
+        .filter(({ url }) => !isPickedAtStart(url))
+        .map((endpoint) => ({
+          id: `copy-${id}-${endpoint.url}`,
+          label: `Copy ${title} address`,
+          description: endpoint.url,
+          leftSection: icon(IconCopy),
+          onClick: () => void attempt(copyText(endpoint.url).then(() => notifyDone(`Copied ${endpoint.url}`))),
+        })),
+    ];
+  };
+
+  return [
+    {
+      group: "Services",
+      actions: built.map(pageOf),
+    },
+    {
+      group: "Actions",
+      actions: [
+        { id: "start-all", label: "Start all", leftSection: icon(IconPlayerPlay), onClick: () => void startAll() },
+        { id: "stop-all", label: "Stop all", leftSection: icon(IconSquare), onClick: () => void stopAll() },
+        ...built.flatMap(ofService),
+      ],
+    },
+    {
+      group: "Pages and settings",
+      actions: [
+        ...(["overview", "timeline", "settings"] as const).map((page) => ({
+          id: `page-${page}`,
+          label: page.charAt(0).toUpperCase() + page.slice(1),
+          leftSection: icon(IconSettings),
+          onClick: () => goTo({ page }),
+        })),
+        ...built.flatMap(({ id, title }) =>
+          tabNamesOf(id)
+            .slice(1)
+            .map((tab) => ({
+              id: `tab-${id}-${tab}`,
+              label: `${title}: ${tab}`,
+              keywords: tab === "config" ? "settings port configuration" : tab,
+              leftSection: icon(IconSettings),
+              onClick: () => goTo(servicePage(id, tab)),
+            })),
+        ),
+        { id: "logs", label: drawer.opened ? "Close the logs" : "Open the logs", leftSection: icon(IconTerminal2), onClick: drawer.toggle },
+        ...schemes.map(({ value, title, Icon }) => ({
+          id: `scheme-${value}`,
+          label: `Colour scheme: ${title.toLowerCase()}`,
+          leftSection: icon(Icon),
+          onClick: () => setColorScheme(value),
+        })),
+        ...(profiles?.names ?? [])
+          .filter((name) => name !== profiles?.active)
+          .map((name) => ({
+            id: `profile-${name}`,
+            label: `Switch to profile ${name}`,
+            leftSection: icon(IconSettings),
+            onClick: () => void attempt(client.call("profile.activate", { name })),
+          })),
+        ...paletteSettings.map(({ label, keywords }) => ({
+          id: `setting-${label}`,
+          label,
+          description: "Settings",
+          keywords,
+          leftSection: icon(IconSettings),
+          onClick: () => goTo({ page: "settings" }),
+        })),
+      ],
+    },
+    {
+      group: "Configuration",
+      actions: configured.flatMap(({ service: { id, title }, fields }) =>
+        fields.map(({ name, title: field, group, env, flag }) => ({
+          id: `field-${id}-${name}`,
+          label: `${title}: ${field}`,
+          description: group,
+          keywords: [name, flag, ...env],
+          leftSection: icon(IconSettings),
+          onClick: () => {
+            askedField.set({ id, name });
+            goTo(servicePage(id, "config"));
+          },
+        })),
+      ),
+    },
+    { group: "Not built yet", actions: services.filter((service) => !service.built).map(pageOf) },
+  ].filter(({ actions }) => actions.length > 0);
+}

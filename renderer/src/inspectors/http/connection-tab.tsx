@@ -1,0 +1,52 @@
+import type { HttpExchange } from "../../../../contract/traffic/http.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { formatTook } from "../../ui/duration.ts";
+import { formatCount } from "../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import { headerValue } from "../../viewer/body-content.ts";
+import styles from "./exchange-inspector.module.css";
+
+export function ConnectionTab({ exchange }: { readonly exchange: HttpExchange }) {
+  const { connection, request, at } = exchange;
+  const agent = headerValue(request.headers, "user-agent");
+  return (
+    <dl className={styles.connection}>
+      <Fact name="Client" value={connection.remote} copy />
+      <Fact name="Server" value={connection.local} copy />
+      <Fact name="Protocol" value={`HTTP/${request.httpVersion}`} />
+      <Fact name="User agent" value={agent || "not said"} copy={agent !== ""} />
+      <Fact name="Connection" value={`#${connection.id}`} />
+      <Fact
+        name="Opened"
+        value={`${clockTime(connection.openedAt)}, ${formatTook(Math.max(0, at - connection.openedAt))} before this request`}
+        title={isoTime(connection.openedAt)}
+      />
+      <Fact
+        name="Reuse"
+        value={connection.requests <= 1 ? "first request on it" : `request ${formatCount(connection.requests)} on it, kept alive`}
+      />
+    </dl>
+  );
+}
+
+function Fact({
+  name,
+  value,
+  title,
+  copy = false,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly title?: string;
+  readonly copy?: boolean;
+}) {
+  return (
+    <div className={styles.fact}>
+      <dt>{name}</dt>
+      <dd title={title}>
+        {value}
+        {copy && <CopyButton text={value} what={name.toLowerCase()} />}
+      </dd>
+    </div>
+  );
+}

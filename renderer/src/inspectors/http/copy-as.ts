@@ -1,0 +1,167 @@
+import type { HeaderList } from "../../../../contract/traffic/http.ts";
+
+/** A request to say again in another language. */
+export interface Replay {
+  readonly method: string;
+  /** "http://127.0.0.1:8080", without a slash at its end. */
+  readonly origin: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly httpVersion?: string;
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+  /** Set where the body is not whole. */
+  readonly missingBytes?: number;
+}
+
+export const copyFormats = ["curl", "javascript", "python", "raw"] as const;
+export type CopyFormat = (typeof copyFormats)[number];
+
+export const copyFormatTitles: Readonly<Record<CopyFormat, string>> = {
+  curl: "curl",
+  javascript: "JavaScript fetch",
+  python: "Python requests",
+  raw: "Raw HTTP",
+};
+
+export function copyAs(format: CopyFormat, replay: Replay): string {
+  switch (format) {
+    case "curl":
+      return asCurl(replay);
+    case "javascript":
+      return asJavaScript(replay);
+    case "python":
+      return asPython(replay);
+    case "raw":
+      return asRaw(replay);
+    default:
+      return format satisfies never;
+  }
+}
+
+/** Headers that the client works out itself, from the URL, the body or the connection. */
+const ownHeaders = new Set([
+  "host",
+  "content-length",
+  "connection",
+  "transfer-encoding",
+  "keep-alive",
+  "expect",
+  "upgrade",
+  "te",
+  "trailer",
+]);
+const sentHeaders = (headers: HeaderList) => headers.filter(([name]) => !ownHeaders.has(name.toLowerCase()));
+const has = (headers: HeaderList, wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
+
+/** Text, or undefined for bytes that do not survive as text in a shell or a string literal. */
+function bodyText(body: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+function base64(body: Uint8Array): string {
+  let binary = "";
+  for (const byte of body) binary += String.fromCharCode(byte);
+  return btoa(binary);
+}
+
+const cutNote = (replay: Replay, comment: string) =>
+  replay.missingBytes ? `${comment} The last ${replay.missingBytes} bytes of the body were not recorded.\n` : "";
+
+/** POSIX: within single quotes only the quote itself is special. */
+export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+
+function asCurl(replay: Replay): string {
+  const { method, body } = replay;
+  const headers = sentHeaders(replay.headers);
+  const text = bodyText(body);
+  const words: string[] = [];
+  const implied = body.length > 0 ? "POST" : "GET";
+  if (method === "HEAD") words.push("--head");
+  else if (method !== implied) words.push(`-X ${shellQuoted(method)}`);
+  // curl reads brackets and braces as ranges, and removes dot segments.
+  if (/[[\]{}]/.test(replay.target)) words.push("--globoff");
+  if (/(^|\/)\.\.?(\/|$|\?)/.test(replay.target)) words.push("--path-as-is");
+  words.push(shellQuoted(replay.origin + replay.target));
+  for (const [name, value] of headers) {
+    if (name.toLowerCase() === "accept-encoding" && /gzip|deflate|br/.test(value)) words.push("--compressed");
+    // A value of nothing is written with a semicolon, or curl drops the header.
+    else words.push(`-H ${shellQuoted(value === "" ? `${name};` : `${name}: ${value}`)}`);
+  }
+  if (body.length > 0) {
+    // curl would say that the body is a form.
+    if (!has(headers, "content-type")) words.push("-H 'Content-Type:'");
+    // Not -d, which reads a file for a body that begins with @.
+    words.push(text === undefined ? "--data-binary @-" : `--data-raw ${shellQuoted(text)}`);
+  }
+  const pipe = body.length > 0 && text === undefined ? `printf %s ${shellQuoted(base64(body))} | base64 -d | ` : "";
+  return `${cutNote(replay, "#")}${pipe}curl ${words.join(" \\\n  ")}`;
+}
+
+const literal = (text: string) => JSON.stringify(text);
+
+function asJavaScript(replay: Replay): string {
+  const headers = sentHeaders(replay.headers);
+  const text = bodyText(replay.body);
+  const names = headers.map(([name]) => name.toLowerCase());
+  const repeated = new Set(names).size < names.length;
+  const lines: string[] = [];
+  if (replay.method !== "GET") lines.push(`  method: ${literal(replay.method)},`);
+  if (headers.length > 0) {
+    const pairs = headers.map(([name, value]) =>
+      repeated ? `[${literal(name)}, ${literal(value)}]` : `${literal(name)}: ${literal(value)}`,
+    );
+    lines.push(`  headers: ${repeated ? "[" : "{"}`, ...pairs.map((pair) => `    ${pair},`), `  ${repeated ? "]" : "}"},`);
+  }
+  if (replay.body.length > 0) {
+    const value = text === undefined ? `Uint8Array.from(atob(${literal(base64(replay.body))}), (c) => c.charCodeAt(0))` : literal(text);
+    lines.push(`  body: ${value},`);
+  }
+  const url = literal(replay.origin + replay.target);
+  const call = lines.length === 0 ? `fetch(${url})` : `fetch(${url}, {\n${lines.join("\n")}\n})`;
+  const note =
+    replay.body.length > 0 && (replay.method === "GET" || replay.method === "HEAD")
+      ? `// fetch refuses a body with ${replay.method}.\n`
+      : "";
+  return `${cutNote(replay, "//")}${note}const response = await ${call};\nconsole.log(response.status, await response.text());`;
+}
+
+function asPython(replay: Replay): string {
+  const headers = joined(sentHeaders(replay.headers));
+  const text = bodyText(replay.body);
+  const lines = [`    ${literal(replay.method)},`, `    ${literal(replay.origin + replay.target)},`];
+  if (headers.length > 0)
+    lines.push("    headers={", ...headers.map(([name, value]) => `        ${literal(name)}: ${literal(value)},`), "    },");
+  if (replay.body.length > 0) {
+    lines.push(`    data=${text === undefined ? `base64.b64decode(${literal(base64(replay.body))})` : `${literal(text)}.encode()`},`);
+  }
+  const imports = replay.body.length > 0 && text === undefined ? "import base64\n\nimport requests" : "import requests";
+  const call = `response = requests.request(\n${lines.join("\n")}\n)`;
+  return `${cutNote(replay, "#")}${imports}\n\n${call}\nprint(response.status_code, response.text)`;
+}
+
+/** requests takes a dict: a header that was sent twice becomes one, as RFC 9110 §5.3 allows. */
+function joined(headers: HeaderList): HeaderList {
+  const byName = new Map<string, [string, string]>();
+  for (const [name, value] of headers) {
+    const known = byName.get(name.toLowerCase());
+    if (known) known[1] += `${name.toLowerCase() === "cookie" ? "; " : ", "}${value}`;
+    else byName.set(name.toLowerCase(), [name, value]);
+  }
+  return [...byName.values()];
+}
+
+function asRaw(replay: Replay): string {
+  const host: HeaderList = has(replay.headers, "host") ? [] : [["Host", new URL(replay.origin).host]];
+  const lines = [
+    `${replay.method} ${replay.target} HTTP/${replay.httpVersion ?? "1.1"}`,
+    ...[...host, ...replay.headers].map(([name, value]) => `${name}: ${value}`),
+  ];
+  const text = bodyText(replay.body);
+  return `${lines.join("\r\n")}\r\n\r\n${text ?? `(${replay.body.length} bytes that are not text)`}`;
+}

@@ -1,0 +1,48 @@
+import type { HttpExchange } from "../../../../contract/traffic/http.ts";
+import { formatTook } from "../../ui/duration.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import { headerValue } from "../../viewer/body-content.ts";
+import { BodyView } from "../../viewer/body-view.tsx";
+import styles from "./exchange-inspector.module.css";
+import { HeaderListView } from "./header-list.tsx";
+import { TimingBar } from "./timing-bar.tsx";
+import { isEventStream } from "./tone-of.ts";
+
+export function ResponseTab({ exchange }: { readonly exchange: HttpExchange }) {
+  const { response, timing, aborted } = exchange;
+  const isStream = response !== undefined && isEventStream(response.headers);
+  return (
+    <>
+      <section className={styles.time} aria-label="Time">
+        <div className={styles.timeHead}>
+          <h3 className={styles.title}>Time</h3>
+          <span className={styles.facts}>
+            {timing.totalMs === undefined ? "not over yet," : <b>{formatTook(timing.totalMs)}</b>} at{" "}
+            <span className={styles.mono} title={isoTime(exchange.at)}>
+              {clockTime(exchange.at)}
+            </span>
+          </span>
+        </div>
+        <TimingBar timing={timing} />
+      </section>
+      {aborted !== undefined && !isStream && <p className={styles.aborted}>{`Ended before its time: ${aborted}.`}</p>}
+      {response ? (
+        <>
+          <HeaderListView headers={response.headers} />
+          <div className={styles.body}>
+            <BodyView
+              of="response"
+              cutBy="Recorded body"
+              body={response.body}
+              contentType={headerValue(response.headers, "content-type")}
+              contentEncoding={headerValue(response.headers, "content-encoding")}
+              emptyText={timing.totalMs === undefined ? "None yet." : "The answer has no body."}
+            />
+          </div>
+        </>
+      ) : (
+        <p className={styles.note}>{aborted === undefined ? "No answer yet. It appears here when it begins." : "No answer was begun."}</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+import { useMemo } from "react";
+import { useRemembered } from "../ui/use-remembered.ts";
+import type { Column } from "./column.ts";
+
+export interface ColumnChoice<Row> {
+  /** Those to show, in order. */
+  readonly columns: readonly Column<Row>[];
+  readonly isShown: (id: string) => boolean;
+  readonly toggle: (id: string) => void;
+}
+
+const none: readonly string[] = [];
+
+/** Which columns of a table are shown, remembered under the table's name. The column that fills the row always is. */
+export function useColumnChoice<Row>(table: string, all: readonly Column<Row>[]): ColumnChoice<Row> {
+  const [hidden, setHidden] = useRemembered<readonly string[]>(`hidden-columns.${table}`, none);
+  return useMemo(() => {
+    const isShown = (id: string) => !hidden.includes(id);
+    return {
+      columns: all.filter((column) => column.widest === undefined || isShown(column.id)),
+      isShown,
+      toggle: (id) => setHidden(isShown(id) ? [...hidden, id] : hidden.filter((other) => other !== id)),
+    };
+  }, [all, hidden, setHidden]);
+}

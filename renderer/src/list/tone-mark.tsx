@@ -1,0 +1,39 @@
+import type { Tone } from "../../../contract/traffic/row.ts";
+import styles from "./tone-mark.module.css";
+
+/** Disc, arrow, triangle, diamond, half disc, cross: how an exchange ended, without colour too. */
+function outline(tone: Tone) {
+  switch (tone) {
+    case "ok":
+      return <circle cx="4" cy="4" r="3" fill="currentColor" />;
+    case "redirect":
+      return <path d="M.8 4h6M4.6 1.8 6.8 4 4.6 6.2" fill="none" stroke="currentColor" strokeWidth="1.4" />;
+    case "refused":
+      return <path d="M4 .4 8 7.6H0Z" fill="currentColor" />;
+    case "failed":
+      return <path d="M4 0 8 4 4 8 0 4Z" fill="currentColor" />;
+    case "pending":
+      return (
+        <>
+          <circle cx="4" cy="4" r="2.9" fill="none" stroke="currentColor" strokeWidth="1.2" />
+          <path d="M4 1.1a2.9 2.9 0 0 1 0 5.8Z" fill="currentColor" />
+        </>
+      );
+    case "aborted":
+      return <path d="m1.4 1.4 5.2 5.2m0-5.2-5.2 5.2" fill="none" stroke="currentColor" strokeWidth="1.5" />;
+    default:
+      return tone satisfies never;
+  }
+}
+
+/** Its shape and its word; `title` tells more where the word is short. */
+export function ToneMark({ tone, word, title }: { readonly tone: Tone; readonly word: string; readonly title?: string }) {
+  return (
+    <span className={`${styles.mark} ${styles[tone]}`} title={title}>
+      <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
+        {outline(tone)}
+      </svg>
+      {word}
+    </span>
+  );
+}

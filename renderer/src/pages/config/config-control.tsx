@@ -1,0 +1,62 @@
+import { NativeSelect, PasswordInput, Switch, TextInput } from "@mantine/core";
+import type { ConfigField } from "../../../../contract/config.ts";
+import styles from "./config-tab.module.css";
+import { CredentialsControl } from "./credentials-control.tsx";
+import type { Draft } from "./draft.ts";
+import { RowsControl } from "./rows-control.tsx";
+
+interface ConfigControlProps {
+  readonly field: ConfigField;
+  readonly id: string;
+  readonly draft: Draft;
+  readonly disabled: boolean;
+  readonly problem: string | undefined;
+  onChange(draft: Draft): void;
+}
+
+export function ConfigControl({ field, id, draft, disabled, problem, onChange }: ConfigControlProps) {
+  const { type, unit } = field;
+  const common = {
+    id,
+    disabled,
+    error: problem,
+    "aria-describedby": field.help ? `${id}-help` : undefined,
+    onChange: (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value),
+  };
+  switch (type.kind) {
+    case "boolean":
+      return (
+        <Switch
+          {...common}
+          size="sm"
+          checked={draft === true}
+          label={draft === true ? "on" : "off"}
+          onChange={(event) => onChange(event.currentTarget.checked)}
+        />
+      );
+    case "choice":
+      return <NativeSelect {...common} data={[...type.choices]} value={String(draft)} w={160} />;
+    case "secret":
+      return <PasswordInput {...common} value={String(draft)} placeholder={field.value ? "set; type to change it" : "not set"} size="xs" />;
+    case "credentials":
+      return <CredentialsControl field={field} id={id} draft={draft} disabled={disabled} problem={problem} onChange={onChange} />;
+    case "rows":
+      return (
+        <RowsControl type={type} id={id} title={field.title} draft={draft} disabled={disabled} problem={problem} onChange={onChange} />
+      );
+    case "integer":
+    case "number":
+      return (
+        <div className={styles.number}>
+          <TextInput {...common} value={String(draft)} inputMode="numeric" classNames={{ wrapper: styles.digits ?? "" }} />
+          {unit && <span className={styles.unit}>{unit}</span>}
+        </div>
+      );
+    case "text":
+      return <TextInput {...common} value={String(draft)} spellCheck={false} />;
+    case "list":
+      return <TextInput {...common} value={String(draft)} spellCheck={false} placeholder="none; separate with commas" />;
+    default:
+      return type satisfies never;
+  }
+}

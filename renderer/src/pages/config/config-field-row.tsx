@@ -1,0 +1,93 @@
+import { ActionIcon, Badge, Tooltip } from "@mantine/core";
+import { IconArrowBackUp } from "@tabler/icons-react";
+import type { ConfigField } from "../../../../contract/config.ts";
+import { fieldInputId } from "./asked-field.ts";
+import { ConfigControl } from "./config-control.tsx";
+import styles from "./config-tab.module.css";
+import { type Draft, defaultText, draftOf } from "./draft.ts";
+
+interface ConfigFieldRowProps {
+  readonly field: ConfigField;
+  readonly draft: Draft | undefined;
+  readonly problem: string | undefined;
+  onChange(draft: Draft): void;
+  onReset(): void;
+}
+
+export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: ConfigFieldRowProps) {
+  const inputId = fieldInputId(field.name);
+  const isFixed = field.source === "environment" || field.source === "flag";
+  return (
+    <div className={styles.row} data-changed={draft !== undefined || undefined} data-wide={field.type.kind === "rows" || undefined}>
+      <div className={styles.what}>
+        <label htmlFor={inputId} className={styles.title}>
+          {field.title}
+        </label>
+        {field.help && (
+          <p className={styles.help} id={`${inputId}-help`}>
+            {field.help}
+          </p>
+        )}
+      </div>
+      <div className={styles.control}>
+        <ConfigControl
+          field={field}
+          id={inputId}
+          draft={draft ?? draftOf(field)}
+          disabled={isFixed}
+          problem={problem}
+          onChange={onChange}
+        />
+        {isFixed && <p className={styles.fixed}>{fixedText(field)}</p>}
+      </div>
+      <div className={styles.origin}>
+        <span className={styles.badges}>
+          <SourceBadge field={field} draft={draft} />
+          <span className={styles.when}>{field.needsRestart ? "needs a restart" : "at once"}</span>
+        </span>
+        <span className={styles.names}>
+          {field.env.map((name) => (
+            <code key={name}>{name}</code>
+          ))}
+          <code>{field.flag}</code>
+        </span>
+      </div>
+      <Tooltip label={`Back to the default: ${defaultText(field)}`}>
+        <ActionIcon
+          className={styles.reset}
+          aria-label={`Reset ${field.title} to its default, ${defaultText(field)}`}
+          disabled={field.stored === undefined}
+          onClick={onReset}
+        >
+          <IconArrowBackUp size={16} stroke={1.5} />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  );
+}
+
+function fixedText(field: ConfigField): string {
+  const by = field.source === "flag" ? `The flag ${field.flag}` : `The environment (${field.env[0] ?? "a variable"})`;
+  return `${by} sets this and wins over what is saved${field.stored === undefined ? "." : `, ${storedText(field)}.`}`;
+}
+
+function storedText({ type, stored }: ConfigField): string {
+  if (type.kind === "credentials" && Array.isArray(stored)) return stored.map((line) => String(line).split(":")[0]).join(", ") || "none";
+  return String(stored);
+}
+
+function SourceBadge({ field, draft }: { field: ConfigField; draft: Draft | undefined }) {
+  if (draft !== undefined) return <Badge className={styles.edited}>not saved</Badge>;
+  switch (field.source) {
+    case "default":
+      return <Badge className={styles.default}>default</Badge>;
+    case "file":
+      return <Badge className={styles.file}>saved</Badge>;
+    case "environment":
+      return <Badge className={styles.strong}>environment wins</Badge>;
+    case "flag":
+      return <Badge className={styles.strong}>flag wins</Badge>;
+    default:
+      return field.source satisfies never;
+  }
+}

@@ -1,0 +1,98 @@
+import { Button } from "@mantine/core";
+import { useEffect, useState } from "react";
+import type { ConfigField } from "../../../../contract/config.ts";
+import type { ServiceId } from "../../../../contract/service.ts";
+import { useService } from "../../control/use-services.ts";
+import { useStore } from "../../control/use-store.ts";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { FilterInput } from "../../ui/filter-input.tsx";
+import { formatCountOf } from "../../ui/quantity.ts";
+import { askedField, fieldInputId } from "./asked-field.ts";
+import { ConfigFieldRow } from "./config-field-row.tsx";
+import styles from "./config-tab.module.css";
+import { RestartBar } from "./restart-bar.tsx";
+import { useConfigForm } from "./use-config-form.ts";
+
+const matches = (field: ConfigField, text: string) =>
+  `${field.title} ${field.name} ${field.help} ${field.env.join(" ")} ${field.flag} ${field.group}`
+    .toLowerCase()
+    .includes(text.toLowerCase());
+
+/** A service's configuration, rendered from its schema. */
+export function ConfigTab({ id }: { id: ServiceId }) {
+  const form = useConfigForm(id);
+  const title = useService(id)?.title ?? "";
+  const confirm = useConfirm();
+  const [text, setText] = useState("");
+  const fields = form.view?.fields ?? [];
+  const shown = fields.filter((field) => matches(field, text));
+  const groups = [...new Set(shown.map((field) => field.group))];
+  const changes = Object.keys(form.drafts).length;
+
+  const asked = useStore(askedField);
+  useEffect(() => {
+    if (asked?.id !== id || !form.view) return;
+    if (text !== "") return setText("");
+    const input = document.getElementById(fieldInputId(asked.name));
+    input?.scrollIntoView({ block: "center" });
+    input?.focus({ preventScroll: true });
+    askedField.set(undefined);
+  }, [asked, id, text, form.view]);
+
+  const resetAll = async () => {
+    const yes = await confirm({
+      title: `Reset the configuration of ${title}?`,
+      text: "Every value saved for it in this profile is removed. What the environment or a flag sets stays.",
+      action: `Reset ${title}`,
+    });
+    if (yes) await form.resetAll();
+  };
+
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void form.save();
+      }}
+    >
+      <div className={styles.bar}>
+        <FilterInput value={text} onChange={setText} placeholder="Filter fields, variables, flags" />
+        <span className={styles.changes} role="status">
+          {changes > 0 && `${formatCountOf(changes, "change")} not saved`}
+        </span>
+        <Button onClick={resetAll} disabled={form.busy || !fields.some((field) => field.stored !== undefined)}>
+          Reset all…
+        </Button>
+        <Button onClick={form.discard} disabled={changes === 0 || form.busy}>
+          Discard
+        </Button>
+        <Button type="submit" variant={changes > 0 ? "filled" : "default"} disabled={changes === 0 || form.wrong} loading={form.busy}>
+          Save
+        </Button>
+      </div>
+      <RestartBar id={id} />
+      <div className={styles.fields}>
+        {groups.map((group) => (
+          <section key={group} className={styles.group} aria-label={group}>
+            <h2 className={styles.heading}>{group}</h2>
+            {shown
+              .filter((field) => field.group === group)
+              .map((field) => (
+                <ConfigFieldRow
+                  key={field.name}
+                  field={field}
+                  draft={form.drafts[field.name]}
+                  problem={form.problemOf(field)}
+                  onChange={(draft) => form.change(field, draft)}
+                  onReset={() => void form.reset(field)}
+                />
+              ))}
+          </section>
+        ))}
+        {form.view && shown.length === 0 && <EmptyState title="No field has that in its name, variable or flag" />}
+      </div>
+    </form>
+  );
+}

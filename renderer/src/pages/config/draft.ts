@@ -1,0 +1,112 @@
+import type { ConfigField } from "../../../../contract/config.ts";
+import { parseRows, rowsDraft } from "./rows-draft.ts";
+
+/** What the form holds of a field while it is edited: text, but for a switch. */
+export type Draft = string | boolean;
+
+/** What the form writes into the settings file, or why it cannot. */
+export type Parsed = { readonly value: unknown } | { readonly problem: string };
+
+export function draftOf(field: ConfigField): Draft {
+  const { value } = field;
+  switch (field.type.kind) {
+    case "boolean":
+      return value === true;
+    case "list":
+      return Array.isArray(value) ? value.join(", ") : "";
+    case "rows":
+      return rowsDraft(field.type, value);
+    case "credentials":
+      return Array.isArray(value) ? value.join("\n") : "";
+    case "secret":
+      // What is set is never sent to the window.
+      return "";
+    case "integer":
+    case "number":
+    case "text":
+    case "choice":
+      return value === undefined || value === null ? "" : String(value);
+    default:
+      return field.type satisfies never;
+  }
+}
+
+/** Checks what can be checked without the supervisor, which checks all of it again. */
+export function parseDraft(field: ConfigField, draft: Draft): Parsed {
+  const { type } = field;
+  const text = String(draft).trim();
+  switch (type.kind) {
+    case "boolean":
+      return { value: draft === true };
+    case "list":
+      return {
+        value: text
+          .split(",")
+          .map((item) => item.trim())
+          .filter((item) => item !== ""),
+      };
+    case "integer":
+    case "number": {
+      const value = Number(text);
+      if (text === "" || !Number.isFinite(value)) return { problem: "This is a number." };
+      if (type.kind === "integer" && !Number.isInteger(value)) return { problem: "This is a whole number." };
+      if (type.minimum !== undefined && value < type.minimum) return { problem: `At least ${type.minimum}.` };
+      if (type.maximum !== undefined && value > type.maximum) return { problem: `At most ${type.maximum}.` };
+      return { value };
+    }
+    case "rows":
+      return parseRows(type, String(draft));
+    case "credentials":
+      return parseCredentials(credentialsOf(draft));
+    case "text":
+    case "secret":
+    case "choice":
+      return { value: String(draft) };
+    default:
+      return type satisfies never;
+  }
+}
+
+/** A line of a field with credentials. */
+export interface Credential {
+  readonly name: string;
+  /** The mask where it is set and was not touched. */
+  readonly secret: string;
+}
+
+export function credentialsOf(draft: Draft): readonly Credential[] {
+  if (draft === "" || typeof draft === "boolean") return [];
+  return draft.split("\n").map((line) => {
+    const colon = line.indexOf(":");
+    return { name: line.slice(0, colon), secret: line.slice(colon + 1) };
+  });
+}
+
+export const credentialsDraft = (credentials: readonly Credential[]): Draft =>
+  credentials.map(({ name, secret }) => `${name}:${secret}`).join("\n");
+
+function parseCredentials(rows: readonly Credential[]): Parsed {
+  const credentials = rows.filter(({ name, secret }) => name !== "" || secret !== "");
+  for (const [place, { name, secret }] of credentials.entries()) {
+    if (name.trim() === "") return { problem: "A user needs a name." };
+    if (secret === "") return { problem: `${name} needs a password.` };
+    if (credentials.findIndex((other) => other.name === name) !== place) return { problem: `${name} stands here twice.` };
+  }
+  return { value: credentials.map(({ name, secret }) => `${name}:${secret}`) };
+}
+
+/** What is wrong with a field: with what is typed, with what was sent, or with what is in force, in this order. */
+export function problemOf(field: ConfigField, draft: Draft | undefined, refused: string | undefined): string | undefined {
+  if (draft === undefined) return refused ?? field.problem;
+  const parsed = parseDraft(field, draft);
+  return "problem" in parsed ? parsed.problem : refused;
+}
+
+/** A field's default as the form says it. */
+export function defaultText(field: ConfigField): string {
+  const value = field.default;
+  if (Array.isArray(value)) return value.length > 0 ? value.join(", ") : "none";
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (value === undefined || value === null || value === "") return "empty";
+  return field.unit ? `${String(value)} ${field.unit}` : String(value);
+}

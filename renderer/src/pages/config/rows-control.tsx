@@ -1,0 +1,149 @@
+import { ActionIcon, Button, NativeSelect, TextInput } from "@mantine/core";
+import { IconArrowDown, IconArrowUp, IconPlus, IconX } from "@tabler/icons-react";
+import type { KeyboardEvent } from "react";
+import type { ConfigColumn, ConfigRows } from "../../../../contract/config.ts";
+import type { Draft } from "./draft.ts";
+import styles from "./rows-control.module.css";
+import { draftOfRows, movedTo, newRow, problemOfRow, type Row, rowsOf } from "./rows-draft.ts";
+
+interface RowsControlProps {
+  readonly type: ConfigRows;
+  readonly id: string;
+  readonly title: string;
+  readonly draft: Draft;
+  readonly disabled: boolean;
+  /** Of the whole field, where no row says more. */
+  readonly problem: string | undefined;
+  onChange(draft: Draft): void;
+}
+
+/** A list whose items have parts: a line for each, in the order in which they are saved. */
+export function RowsControl({ type, id, title, draft, disabled, problem, onChange }: RowsControlProps) {
+  const rows = rowsOf(String(draft));
+  const change = (next: readonly Row[]) => onChange(draftOfRows(next));
+  const problems = rows.map((row) => problemOfRow(type, row));
+  const template = type.columns.map(({ choices, otherwise }) => (otherwise ? "minmax(0, 5fr)" : choices ? "130px" : "minmax(0, 6fr)"));
+  const style = { gridTemplateColumns: `${template.join(" ")} auto` };
+  const move = (from: number, to: number) => change(movedTo(rows, from, to));
+  const onKeyDown = (event: KeyboardEvent, place: number) => {
+    if (!event.altKey || disabled) return;
+    if (event.key === "ArrowUp") move(place, place - 1);
+    else if (event.key === "ArrowDown") move(place, place + 1);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <fieldset id={id} className={styles.rows} aria-label={title} tabIndex={-1}>
+      {rows.length > 0 && (
+        <div className={styles.head} style={style} aria-hidden="true">
+          {type.columns.map((column) => (
+            <span key={column.title}>{column.title}</span>
+          ))}
+          {!disabled && <span className={styles.tools} />}
+        </div>
+      )}
+      {rows.map((row, place) => {
+        const name = `${type.row} ${place + 1}`;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place; its parts change while they are typed.
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be told twice.
+          <div key={place} role="group" aria-label={name} onKeyDown={(event) => onKeyDown(event, place)}>
+            <div className={styles.row} style={style}>
+              {type.columns.map((column, index) => (
+                <Part
+                  key={column.title}
+                  column={column}
+                  label={`${column.title} of ${name}`}
+                  value={row[index] ?? ""}
+                  disabled={disabled}
+                  onChange={(part) => change(rows.with(place, row.with(index, part)))}
+                />
+              ))}
+              {!disabled && (
+                <span className={styles.tools}>
+                  <ActionIcon aria-label={`Move ${name} up`} disabled={place === 0} onClick={() => move(place, place - 1)}>
+                    <IconArrowUp size={14} stroke={1.5} />
+                  </ActionIcon>
+                  <ActionIcon aria-label={`Move ${name} down`} disabled={place === rows.length - 1} onClick={() => move(place, place + 1)}>
+                    <IconArrowDown size={14} stroke={1.5} />
+                  </ActionIcon>
+                  <ActionIcon aria-label={`Remove ${name}`} onClick={() => change(rows.toSpliced(place, 1))}>
+                    <IconX size={14} stroke={1.5} />
+                  </ActionIcon>
+                </span>
+              )}
+            </div>
+            {problems[place] !== undefined && (
+              // What was not typed yet is no mistake.
+              <p className={styles.problem} role="alert" data-quiet={row.at(-1) === "" || undefined}>
+                {problems[place]}
+              </p>
+            )}
+          </div>
+        );
+      })}
+      {rows.length === 0 && disabled && <span className={styles.none}>none</span>}
+      {!disabled && (
+        <Button size="compact-xs" leftSection={<IconPlus size={12} stroke={1.5} />} onClick={() => change([...rows, newRow(type)])}>
+          {`Add a ${type.row}`}
+        </Button>
+      )}
+      {problem !== undefined && problems.every((of) => of === undefined) && (
+        <p className={styles.problem} role="alert">
+          {problem}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+interface PartProps {
+  readonly column: ConfigColumn;
+  readonly label: string;
+  readonly value: string;
+  readonly disabled: boolean;
+  onChange(part: string): void;
+}
+
+/** Among the choices it is told from every value that it is none of them. */
+const own = "\n";
+
+function Part({ column, label, value, disabled, onChange }: PartProps) {
+  const { choices, otherwise, placeholder } = column;
+  const text = (
+    <TextInput
+      aria-label={otherwise ? `${otherwise}, ${label}` : label}
+      placeholder={placeholder ?? ""}
+      spellCheck={false}
+      autoComplete="off"
+      value={value}
+      // What was just added is about to be filled in.
+      autoFocus={value === ""}
+      disabled={disabled}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+  if (!choices) return text;
+  const isChoice = choices.some((choice) => choice.value === value);
+  const data = [
+    ...choices,
+    ...(otherwise ? [{ value: own, label: otherwise }] : []),
+    ...(isChoice || otherwise ? [] : [{ value, label: value }]),
+  ];
+  const select = (
+    <NativeSelect
+      aria-label={label}
+      data={data}
+      value={isChoice || !otherwise ? value : own}
+      disabled={disabled}
+      onChange={(event) => onChange(event.currentTarget.value === own ? "" : event.currentTarget.value)}
+    />
+  );
+  if (!otherwise) return select;
+  return (
+    <span className={styles.either}>
+      {select}
+      {!isChoice && text}
+    </span>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ConfigColumn, ConfigRows } from "../../../../contract/config.ts";
+
+/** Parts of an item, as many as there are columns; while it is edited any of them may be empty. */
+export type Row = readonly string[];
+
+/** In a draft neither stands within a part. */
+const rowSeparator = "\n";
+const partSeparator = "\t";
+
+export const rowsOf = (draft: string): readonly Row[] =>
+  draft === "" ? [] : draft.split(rowSeparator).map((line) => line.split(partSeparator));
+
+export const draftOfRows = (rows: readonly Row[]): string =>
+  rows.map((row) => row.map((part) => part.replace(/[\n\t]/g, " ")).join(partSeparator)).join(rowSeparator);
+
+/** A wrong item is taken apart as far as it goes. */
+export function rowsDraft({ columns }: ConfigRows, value: unknown): string {
+  if (!Array.isArray(value)) return "";
+  const row = (item: unknown) => {
+    const words = String(item).trim().split(/\s+/);
+    const rest = String(item)
+      .trim()
+      .replace(new RegExp(`^(?:\\S+\\s*){0,${columns.length - 1}}`), "");
+    return columns.map((_, index) => (index < columns.length - 1 ? (words[index] ?? "") : rest));
+  };
+  return draftOfRows(value.map(row));
+}
+
+export const newRow = ({ columns }: ConfigRows): Row => columns.map(({ choices }) => choices?.[0]?.value ?? "");
+
+const fits = ({ pattern }: ConfigColumn, part: string) => new RegExp(`^(?:${pattern})$`).test(part);
+
+/** What is wrong with it; undefined where it is in order. */
+export const problemOfRow = ({ columns }: ConfigRows, row: Row): string | undefined =>
+  columns.find((column, index) => !fits(column, (row[index] ?? "").trim()))?.problem;
+
+/** The items as they are saved, or the first thing that is wrong. */
+export function parseRows(type: ConfigRows, draft: string): { readonly value: readonly string[] } | { readonly problem: string } {
+  const rows = rowsOf(draft);
+  for (const [index, row] of rows.entries()) {
+    const problem = problemOfRow(type, row);
+    if (problem !== undefined) return { problem: `The ${type.row} in line ${index + 1}: ${problem}` };
+  }
+  return { value: rows.map((row) => row.map((part) => part.trim()).join(" ")) };
+}
+
+/** The same rows with one of them elsewhere; unchanged where there is no such place. */
+export function movedTo(rows: readonly Row[], from: number, to: number): readonly Row[] {
+  const row = rows[from];
+  if (row === undefined || to < 0 || to >= rows.length) return rows;
+  return rows.toSpliced(from, 1).toSpliced(to, 0, row);
+}

@@ -1,0 +1,105 @@
+import { useCallback, useEffect, useState } from "react";
+import type { ConfigField, ConfigView } from "../../../../contract/config.ts";
+import type { ServiceId } from "../../../../contract/service.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { failureOf } from "../../control/failure-error.ts";
+import { useConnection } from "../../control/use-connection.ts";
+import { useProfiles } from "../../control/use-frame-stores.ts";
+import { useService } from "../../control/use-services.ts";
+import { useStore } from "../../control/use-store.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.tsx";
+import { formatCountOf } from "../../ui/quantity.ts";
+import { configDrafts } from "./config-drafts.ts";
+import { type Draft, draftOf, parseDraft, problemOf } from "./draft.ts";
+
+type ByField<Value> = Readonly<Record<string, Value>>;
+
+/** The fields of a service, what was changed in the form and not saved, and what is wrong with it. */
+export function useConfigForm(id: ServiceId) {
+  const client = useControl();
+  const open = useConnection().state === "open";
+  const profile = useProfiles()?.active;
+  const service = useService(id);
+  const [view, setView] = useState<ConfigView>();
+  const draftStore = configDrafts(id, profile);
+  const drafts = useStore(draftStore);
+  /** What the supervisor said of values that were sent. */
+  const [refused, setRefused] = useState<ByField<string>>({});
+  const [busy, setBusy] = useState(false);
+  // Another window or a mend may have changed what is shown.
+  const changedElsewhere = `${profile} ${service?.restartNeeded} ${service?.openToLan} ${service?.ports.join()}`;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read again when something else changed it.
+  useEffect(() => {
+    if (open) client.call("config.read", { id }).then(setView, notifyFailure);
+  }, [client, id, open, changedElsewhere]);
+
+  const change = useCallback(
+    (field: ConfigField, draft: Draft) => {
+      setRefused(({ [field.name]: _, ...others }) => others);
+      const { [field.name]: _, ...others } = draftStore.latest();
+      draftStore.set(draft === draftOf(field) ? others : { ...others, [field.name]: draft });
+    },
+    [draftStore],
+  );
+  const forget = () => {
+    draftStore.set({});
+    setRefused({});
+  };
+
+  async function settle(work: Promise<ConfigView>, done: string): Promise<void> {
+    setBusy(true);
+    try {
+      setView(await work);
+      notifyDone(done);
+    } catch (error) {
+      const { field } = failureOf(error);
+      if (field && view?.fields.some(({ name }) => name === field.name)) setRefused({ [field.name]: field.problem });
+      else notifyFailure(error);
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  async function save(): Promise<void> {
+    const values: Record<string, unknown> = {};
+    for (const field of view?.fields ?? []) {
+      const draft = drafts[field.name];
+      if (draft === undefined) continue;
+      const parsed = parseDraft(field, draft);
+      // Marked in its place already; Enter comes here all the same.
+      if ("problem" in parsed) return;
+      values[field.name] = parsed.value;
+    }
+    setRefused({});
+    const count = Object.keys(values).length;
+    await settle(
+      client.call("config.write", { id, values }).then((next) => {
+        draftStore.set({});
+        return next;
+      }),
+      `Saved ${formatCountOf(count, "change")}`,
+    );
+  }
+
+  const fields = view?.fields ?? [];
+  return {
+    view,
+    drafts,
+    problemOf: (field: ConfigField) => problemOf(field, drafts[field.name], refused[field.name]),
+    /** Something typed could not be saved. */
+    wrong: fields.some((field) => drafts[field.name] !== undefined && problemOf(field, drafts[field.name], undefined) !== undefined),
+    busy,
+    change,
+    save,
+    discard: forget,
+    reset: (field: ConfigField) => {
+      change(field, draftOf(field));
+      return settle(client.call("config.reset", { id, fields: [field.name] }), `${field.title} is its default again`);
+    },
+    resetAll: () => {
+      forget();
+      return settle(client.call("config.reset", { id }), "Every field is its default again");
+    },
+  };
+}

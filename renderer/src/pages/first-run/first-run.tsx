@@ -1,0 +1,86 @@
+import { Button } from "@mantine/core";
+import { IconPlayerPlayFilled } from "@tabler/icons-react";
+import { useState } from "react";
+import type { ServiceView } from "../../../../contract/service.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { isPickedAtStart } from "../../ui/address.ts";
+import { CommandLine } from "../../ui/command-line.tsx";
+import { notifyFailure } from "../../ui/notify.tsx";
+import { StatusShape } from "../../ui/status-shape.tsx";
+import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
+import overview from "../overview/overview.module.css";
+import styles from "./first-run.module.css";
+import { Lot } from "./lot.tsx";
+import { PortTable } from "./port-table.tsx";
+
+interface FirstRunProps {
+  readonly built: readonly ServiceView[];
+  readonly unbuilt: readonly ServiceView[];
+}
+
+/** Before anything was started: what to do in three lines, and whether it will work. */
+export function FirstRun({ built, unbuilt }: FirstRunProps) {
+  const http = built.find((service) => service.id === "http")?.plannedEndpoints[0];
+  return (
+    <div className={styles.page}>
+      <div className={overview.heading}>
+        <h1 className={overview.title}>Overview</h1>
+        <span className={`${overview.states} ${overview.stopped}`}>
+          <span className={overview.state}>
+            <StatusShape shape="stopped" />
+            Nothing started yet
+          </span>
+        </span>
+      </div>
+      <div className={styles.middle}>
+        <div className={styles.welcome}>
+          <Lot />
+          <div>
+            <ol className={styles.steps}>
+              <li>
+                <strong>Start</strong> the stand-ins. Each runs in a process of its own, on this computer only.
+              </li>
+              <li>
+                <strong>Point</strong> your app at an address below, or let the sample traffic play.
+              </li>
+              <li>
+                <strong>Watch</strong> what passes through, live, in each service’s page.
+              </li>
+            </ol>
+            <StartAllAndSend />
+          </div>
+        </div>
+        <PortTable built={built} unbuilt={unbuilt} />
+        {http && !isPickedAtStart(http.url) && (
+          <p className={styles.try}>
+            Try it from a terminal once HTTP is up <CommandLine command={`curl ${http.url.replace(/\/$/, "")}/api/data`} />
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function StartAllAndSend() {
+  const client = useControl();
+  const sendSample = useSampleTraffic();
+  const [busy, setBusy] = useState(false);
+  const run = async () => {
+    setBusy(true);
+    try {
+      const services = await client.call("service.startAll");
+      await sendSample(services.filter(({ status }) => status.state === "running").map(({ id }) => id));
+    } catch (error) {
+      notifyFailure(error);
+    }
+    setBusy(false);
+  };
+  return (
+    <div className={styles.start}>
+      <Button size="md" variant="filled" leftSection={<IconPlayerPlayFilled size={12} />} loading={busy} onClick={run}>
+        Start all and send sample traffic
+      </Button>
+      <span className={styles.takes}>Takes about 2 seconds</span>
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import { Button } from "@mantine/core";
+import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
+import { useState } from "react";
+import type { PortCheck } from "../../../../contract/control.ts";
+import type { ServiceView } from "../../../../contract/service.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { isPickedAtStart, urlText } from "../../ui/address.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { attempt } from "../../ui/notify.tsx";
+import { StatusShape, shapeOf } from "../../ui/status-shape.tsx";
+import { useServiceOperations } from "../../ui/use-service-operations.ts";
+import styles from "./first-run.module.css";
+import { takenText } from "./taken-text.ts";
+
+interface PortRowProps {
+  readonly service: ServiceView;
+  readonly checks: readonly PortCheck[] | undefined;
+  onMended(): void;
+}
+
+export function PortRow({ service, checks, onMended }: PortRowProps) {
+  const { title, purpose, status, plannedEndpoints, ports } = service;
+  const taken = checks?.find((check) => !check.free);
+  const endpoint = plannedEndpoints[0];
+  return (
+    <tr>
+      <td className={styles.shape}>
+        <StatusShape shape={shapeOf(status.state)} />
+        <span className="visually-hidden">{status.state}</span>
+      </td>
+      <td className={styles.name}>{title}</td>
+      <td className={styles.purpose}>{purpose}</td>
+      <td>
+        {endpoint && (
+          <span className={styles.address}>
+            <code>{urlText(endpoint.url)}</code>
+            {!isPickedAtStart(endpoint.url) && <CopyButton text={endpoint.url} what={endpoint.url} />}
+          </span>
+        )}
+      </td>
+      <td>
+        {taken ? (
+          <span className={styles.taken}>
+            <StatusShape shape="warning" />
+            {takenText(taken)}
+          </span>
+        ) : (
+          checks && (
+            <span className={styles.free}>
+              <IconCheck size={14} stroke={1.5} />
+              {ports.some((port) => port > 0) && (
+                <>
+                  <code>{ports.filter((port) => port > 0).join(", ")}</code> free
+                </>
+              )}
+              {ports.every((port) => port === 0) && "picked at start"}
+            </span>
+          )
+        )}
+      </td>
+      <td className={styles.button}>
+        {taken?.next === undefined ? <Start service={service} /> : <UseNext check={taken} next={taken.next} onMended={onMended} />}
+      </td>
+    </tr>
+  );
+}
+
+function Start({ service: { id, title } }: { service: ServiceView }) {
+  const { start, pending } = useServiceOperations();
+  return (
+    <Button
+      variant="subtle"
+      color="gray"
+      c="var(--bl-text)"
+      leftSection={<IconPlayerPlay size={14} stroke={1.5} />}
+      loading={pending === "start"}
+      aria-label={`Start ${title}`}
+      onClick={() => start(id)}
+    >
+      Start
+    </Button>
+  );
+}
+
+function UseNext({ check, next, onMended }: { check: PortCheck; next: number; onMended(): void }) {
+  const client = useControl();
+  const [busy, setBusy] = useState(false);
+  const fix = async () => {
+    setBusy(true);
+    await attempt(client.call("config.write", { id: check.service, values: { [check.field]: next } }));
+    setBusy(false);
+    onMended();
+  };
+  return (
+    <Button loading={busy} onClick={fix}>
+      Use {next}
+    </Button>
+  );
+}

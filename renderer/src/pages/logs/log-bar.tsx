@@ -1,0 +1,51 @@
+import { Kbd, UnstyledButton } from "@mantine/core";
+import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
+import { useEffect, useMemo } from "react";
+import type { LogLine } from "../../../../contract/log.ts";
+import { modKey } from "../../app/mod-key.ts";
+import { useLogs } from "../../control/use-frame-stores.ts";
+import { formatCountOf } from "../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { LevelTag } from "./level-tag.tsx";
+import styles from "./log-bar.module.css";
+import { ProcessCount } from "./process-count.tsx";
+
+/** The closed drawer: how many errors since it was open last, and the newest of them, or else the newest line. */
+export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void }) {
+  const { lines } = useLogs();
+  const [seenAt, setSeenAt] = useRemembered("logs-seen", 0);
+  useEffect(() => {
+    if (opened) return () => setSeenAt(Date.now());
+  }, [opened, setSeenAt]);
+  const errors = useMemo(() => (opened ? [] : lines.filter((line) => line.level === "error" && line.at > seenAt)), [lines, opened, seenAt]);
+  const Chevron = opened ? IconChevronDown : IconChevronUp;
+  return (
+    <div className={styles.bar}>
+      <UnstyledButton className={styles.toggle} onClick={onToggle} aria-expanded={opened}>
+        <Chevron size={14} stroke={1.5} />
+        Logs
+        {errors.length > 0 && <span className={styles.errors}>{formatCountOf(errors.length, "error")}</span>}
+      </UnstyledButton>
+      {!opened && <Newest line={errors.at(-1) ?? lines.at(-1)} />}
+      <ProcessCount />
+      <Kbd>{modKey} J</Kbd>
+    </div>
+  );
+}
+
+function Newest({ line }: { line: LogLine | undefined }) {
+  if (!line) return <span className={styles.empty}>Nothing logged yet. Lines of all services appear here once one starts.</span>;
+  return (
+    <span className={styles.line}>
+      <time className={styles.time} title={isoTime(line.at)}>
+        {clockTime(line.at)}
+      </time>
+      <LevelTag level={line.level} />
+      <span className={styles.source}>{line.source}</span>
+      <span className={styles.text} title={line.text}>
+        {line.text}
+      </span>
+    </span>
+  );
+}

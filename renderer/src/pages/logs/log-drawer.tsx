@@ -1,0 +1,81 @@
+import { ActionIcon, NativeSelect } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconChevronDown } from "@tabler/icons-react";
+import { useState } from "react";
+import type { LogLevel, LogSource } from "../../../../contract/log.ts";
+import { edgeDrag } from "../../app/edge-drag.ts";
+import { useServices } from "../../control/use-services.ts";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { LogBar } from "./log-bar.tsx";
+import styles from "./log-drawer.module.css";
+import { LogLines } from "./log-lines.tsx";
+import { LogToolbar } from "./log-toolbar.tsx";
+import { useLogDrawer } from "./use-log-drawer.ts";
+import { useLogView } from "./use-log-view.ts";
+
+/** The logs of all services, below every page. */
+export function LogDrawer() {
+  const { opened, toggle } = useLogDrawer();
+  const [height, setHeight] = useRemembered("logs-height", 280);
+  useHotkeys([["mod+J", toggle]], []);
+  const edge = edgeDrag({ axis: "y", minimum: 140, maximum: 600, value: height, onChange: setHeight, label: "Height of the logs" });
+  return (
+    <section className={styles.drawer} aria-label="Logs">
+      {opened && <div className={styles.edge} {...edge} />}
+      {opened && (
+        <div className={styles.content} style={{ height }}>
+          <OpenDrawer onClose={toggle} />
+        </div>
+      )}
+      <LogBar opened={opened} onToggle={toggle} />
+    </section>
+  );
+}
+
+function OpenDrawer({ onClose }: { onClose(): void }) {
+  const services = useServices();
+  const [source, setSource] = useRemembered<LogSource | "">("logs-source", "");
+  const [level, setLevel] = useRemembered<LogLevel>("logs-level", "debug");
+  const [text, setText] = useState("");
+  const view = useLogView({ level, text, ...(source && { source }) });
+  const scope = (
+    <NativeSelect
+      size="xs"
+      aria-label="Service"
+      value={source}
+      data={[
+        { value: "", label: "all services" },
+        ...services.filter((service) => service.built).map((service) => ({ value: service.id, label: service.title })),
+        { value: "backlot", label: "Backlot" },
+      ]}
+      onChange={(event) => setSource(event.currentTarget.value as LogSource | "")}
+    />
+  );
+  return (
+    <>
+      <LogToolbar
+        view={view}
+        level={level}
+        onLevel={setLevel}
+        text={text}
+        onText={setText}
+        slash={false}
+        scope={scope}
+        end={
+          <ActionIcon onClick={onClose} aria-label="Close the logs">
+            <IconChevronDown size={16} stroke={1.5} />
+          </ActionIcon>
+        }
+      />
+      {view.lines.length > 0 ? (
+        <LogLines lines={view.lines} follow={view.follow && !view.paused} onFollow={view.setFollow} />
+      ) : (
+        <EmptyState
+          title={text || source || level !== "debug" ? "No line passes this filter" : "Nothing logged yet"}
+          text="What the services say about themselves appears here, newest last, once one starts."
+        />
+      )}
+    </>
+  );
+}

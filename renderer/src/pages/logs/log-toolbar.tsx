@@ -1,0 +1,76 @@
+import { ActionIcon, Button, NativeSelect, Tooltip } from "@mantine/core";
+import { IconArrowDown, IconCopy, IconDownload, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
+import type { ReactNode } from "react";
+import { type LogLevel, logLevels } from "../../../../contract/log.ts";
+import { FilterInput } from "../../ui/filter-input.tsx";
+import { formatCount, formatCountOf } from "../../ui/quantity.ts";
+import styles from "./log-toolbar.module.css";
+import type { LogView } from "./use-log-view.ts";
+
+interface LogToolbarProps {
+  readonly view: LogView;
+  readonly level: LogLevel;
+  onLevel(level: LogLevel): void;
+  readonly text: string;
+  onText(text: string): void;
+  /** Whether `/` comes to the filter. */
+  readonly slash: boolean;
+  readonly scope?: ReactNode;
+  readonly end?: ReactNode;
+}
+
+export function LogToolbar({ view, level, onLevel, text, onText, slash, scope, end }: LogToolbarProps) {
+  return (
+    <div className={styles.bar}>
+      <FilterInput value={text} onChange={onText} placeholder="Filter text" slash={slash} width={200} />
+      {scope}
+      <NativeSelect
+        size="xs"
+        aria-label="Level"
+        value={level}
+        data={logLevels.map((value) => ({
+          value,
+          label: value === "debug" ? "all levels" : value === "error" ? "errors only" : `${value} and above`,
+        }))}
+        onChange={(event) => onLevel(event.currentTarget.value as LogLevel)}
+      />
+      <LogCounts view={view} />
+      <Tooltip label="Copy the lines shown">
+        <ActionIcon onClick={view.copy} disabled={view.lines.length === 0} aria-label="Copy the lines shown">
+          <IconCopy size={16} stroke={1.5} />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Save all that is kept, as filtered">
+        <ActionIcon onClick={view.save} aria-label="Save all that is kept, as filtered">
+          <IconDownload size={16} stroke={1.5} />
+        </ActionIcon>
+      </Tooltip>
+      <Button
+        leftSection={<IconArrowDown size={14} stroke={1.5} />}
+        aria-pressed={view.follow}
+        className={view.follow ? styles.on : undefined}
+        onClick={() => view.setFollow(!view.follow)}
+      >
+        Follow
+      </Button>
+      <Button
+        leftSection={view.paused ? <IconPlayerPlay size={14} stroke={1.5} /> : <IconPlayerPause size={14} stroke={1.5} />}
+        onClick={view.togglePause}
+      >
+        {view.paused ? "Resume" : "Pause"}
+      </Button>
+      {end}
+    </div>
+  );
+}
+
+function LogCounts({ view }: { view: LogView }) {
+  return (
+    <span className={styles.counts} aria-live="off">
+      {view.paused && <strong className={styles.paused}>paused</strong>}
+      {view.paused && ` ${view.isFull ? "at least " : ""}${formatCount(view.arrived)} arrived since, all kept · `}
+      {`${view.isFull ? "newest " : ""}${formatCountOf(view.lines.length, "line")}`}
+      {view.dropped > 0 && ` · ${formatCount(view.dropped)} came too fast to show; Save has them`}
+    </span>
+  );
+}

@@ -1,0 +1,30 @@
+import { useState } from "react";
+import type { LogLevel } from "../../../../contract/log.ts";
+import type { ServiceId } from "../../../../contract/service.ts";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { useSpace } from "../../ui/use-space.ts";
+import { LogLines } from "./log-lines.tsx";
+import { LogToolbar } from "./log-toolbar.tsx";
+import { useLogView } from "./use-log-view.ts";
+
+/** What one service says about itself. */
+export function LogsTab({ id }: { id: ServiceId }) {
+  const [level, setLevel] = useRemembered<LogLevel>(`${id}-log-level`, "debug");
+  const [text, setText] = useState("");
+  const view = useLogView({ source: id, level, text });
+  useSpace(view.togglePause);
+  return (
+    <>
+      <LogToolbar view={view} level={level} onLevel={setLevel} text={text} onText={setText} slash />
+      {view.lines.length > 0 ? (
+        <LogLines lines={view.lines} follow={view.follow && !view.paused} onFollow={view.setFollow} withSource={false} />
+      ) : (
+        <EmptyState
+          title={text || level !== "debug" ? "No line passes this filter" : "This service has not logged anything yet"}
+          text="Its lines appear here, newest last, once it starts. How much it logs is its Log level, in Config."
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import type { ServiceView } from "../../../../contract/service.ts";
+import { sparklineSamples } from "../../control/rate-history.ts";
+import { useRate, useRecentRate } from "../../control/use-rate.ts";
+import { formatByteRate, formatCountOf, formatRate } from "../../ui/quantity.ts";
+import styles from "./service-card.module.css";
+import { Sparkline } from "./sparkline.tsx";
+
+export function CardFigures({ service, note }: { service: ServiceView; note: string }) {
+  const newest = useRate(service.id);
+  const recent = useRecentRate(service.id);
+  const running = service.status.state === "running";
+  const rate = running ? newest : undefined;
+  const values = running ? recent.itemsPerSecond : [];
+  const unit = newest?.unit ?? "req/s";
+  const perSecond = formatRate(rate?.itemsPerSecond ?? 0);
+  return (
+    <>
+      <div className={styles.figures}>
+        <span className={running ? styles.rate : `${styles.rate} ${styles.idle}`}>{perSecond}</span>
+        <span className={styles.unit}>{unit}</span>
+        <span className={styles.clients}>
+          {formatCountOf(rate?.clients ?? 0, "client")} · {formatByteRate((rate?.bytesInPerSecond ?? 0) + (rate?.bytesOutPerSecond ?? 0))}
+        </span>
+      </div>
+      <Sparkline values={values} capacity={sparklineSamples} label={`${service.title}: ${perSecond} ${unit}, the last two minutes`} />
+      <p className={styles.note}>{rate?.note || note}</p>
+    </>
+  );
+}

@@ -1,0 +1,50 @@
+import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
+import type { RateSample } from "../../../../contract/traffic/row.ts";
+import { useRates } from "../../control/use-rate.ts";
+import { formatByteRate, formatCount, formatRate } from "../../ui/quantity.ts";
+import { type Shape, StatusShape, shapeOf } from "../../ui/status-shape.tsx";
+import styles from "./overview.module.css";
+
+const shapes: readonly [shape: Shape, word: string][] = [
+  ["running", "running"],
+  ["pending", "changing"],
+  ["stopped", "stopped"],
+  ["failed", "failed"],
+];
+
+export function totalsOf(services: readonly ServiceView[], rates: ReadonlyMap<ServiceId, RateSample>) {
+  const totals = { clients: 0, itemsPerSecond: 0, bytesPerSecond: 0 };
+  for (const { id, status } of services) {
+    const rate = status.state === "running" ? rates.get(id) : undefined;
+    if (!rate) continue;
+    totals.clients += rate.clients;
+    totals.itemsPerSecond += rate.itemsPerSecond;
+    totals.bytesPerSecond += rate.bytesInPerSecond + rate.bytesOutPerSecond;
+  }
+  return totals;
+}
+
+export function OverviewHeading({ services }: { services: readonly ServiceView[] }) {
+  const { clients, itemsPerSecond, bytesPerSecond } = totalsOf(services, useRates());
+  return (
+    <div className={styles.heading}>
+      <h1 className={styles.title}>Overview</h1>
+      <div className={styles.states}>
+        {shapes.map(([shape, word]) => {
+          const count = services.filter(({ status }) => shapeOf(status.state) === shape).length;
+          if (count === 0) return null;
+          return (
+            <span key={shape} className={`${styles.state} ${styles[shape]}`}>
+              <StatusShape shape={shape} />
+              {`${count} ${word}`}
+            </span>
+          );
+        })}
+      </div>
+      <span className={styles.totals}>
+        <strong>{formatCount(clients)}</strong> {clients === 1 ? "client" : "clients"} · <strong>{formatRate(itemsPerSecond)}</strong>{" "}
+        items/s · <strong>{formatByteRate(bytesPerSecond).split(" ")[0]}</strong> {formatByteRate(bytesPerSecond).split(" ")[1]}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,40 @@
+import type { ServiceView } from "../../../../contract/service.ts";
+import { useServices } from "../../control/use-services.ts";
+import { FirstRun } from "../first-run/first-run.tsx";
+import { NotBuiltLine } from "./not-built-line.tsx";
+import styles from "./overview.module.css";
+import { OverviewHeading } from "./overview-heading.tsx";
+import { ServiceCard } from "./service-card.tsx";
+import { TrafficPanel } from "./traffic-panel.tsx";
+import { WorthKnowing } from "./worth-knowing.tsx";
+
+const neverStarted = ({ status }: ServiceView) => status.state === "stopped" && !status.lastRun;
+
+/** Columns for so many cards: as many rows of the same length as can be had. */
+export const columnsFor = (cards: number): number => (cards <= 4 ? cards : cards <= 6 ? 3 : 4);
+
+export function Overview() {
+  const services = useServices();
+  const built = services.filter((service) => service.built);
+  const unbuilt = services.filter((service) => !service.built);
+  const columns = columnsFor(built.length + 1);
+  if (services.length === 0) return null;
+  if (built.every(neverStarted)) return <FirstRun built={built} unbuilt={unbuilt} />;
+  return (
+    <div className={styles.page}>
+      <OverviewHeading services={built} />
+      <TrafficPanel services={built} />
+      <div
+        className={styles.cards}
+        data-one-row={built.length < columns || undefined}
+        style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+      >
+        {built.map((service) => (
+          <ServiceCard key={service.id} service={service} />
+        ))}
+        <WorthKnowing services={services} />
+      </div>
+      {unbuilt.length > 0 && <NotBuiltLine services={unbuilt} />}
+    </div>
+  );
+}

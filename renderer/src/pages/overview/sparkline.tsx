@@ -1,0 +1,59 @@
+import { useEffect, useRef } from "react";
+import { useTokens } from "../../ui/use-tokens.ts";
+import styles from "./service-card.module.css";
+
+/** Values from the left, so many to the whole width; a dashed line where there are none. */
+export function Sparkline({ values, capacity, label }: { values: readonly number[]; capacity: number; label: string }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const tokens = useTokens();
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const colors = { line: tokens["--bl-s1"] ?? "", base: tokens["--bl-line-strong"] ?? "" };
+    const paint = () => draw(element, values, capacity, colors);
+    const resize = new ResizeObserver(paint);
+    resize.observe(element);
+    paint();
+    return () => resize.disconnect();
+  }, [values, capacity, tokens]);
+  return <canvas ref={canvas} className={styles.sparkline} role="img" aria-label={label} />;
+}
+
+function draw(canvas: HTMLCanvasElement, values: readonly number[], capacity: number, colors: { line: string; base: string }): void {
+  const ratio = devicePixelRatio;
+  const { clientWidth: width, clientHeight: height } = canvas;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  const context = canvas.getContext("2d");
+  if (!context || width === 0) return;
+  context.scale(ratio, ratio);
+  const base = height - 0.5;
+  context.strokeStyle = colors.base;
+  context.setLineDash(values.length > 0 ? [] : [3, 3]);
+  context.beginPath();
+  context.moveTo(0, base);
+  context.lineTo(width, base);
+  context.stroke();
+  if (values.length < 2) return;
+
+  const top = Math.max(1, ...values) * 1.12;
+  const step = width / (capacity - 1);
+  const left = width - step * (values.length - 1);
+  const trace = () => {
+    context.beginPath();
+    for (const [index, value] of values.entries()) context.lineTo(left + index * step, base - (value / top) * (height - 2));
+  };
+  context.setLineDash([]);
+  trace();
+  context.lineTo(width, base);
+  context.lineTo(left, base);
+  context.globalAlpha = 0.12;
+  context.fillStyle = colors.line;
+  context.fill();
+  context.globalAlpha = 1;
+  trace();
+  context.lineWidth = 1.5;
+  context.lineJoin = "round";
+  context.strokeStyle = colors.line;
+  context.stroke();
+}

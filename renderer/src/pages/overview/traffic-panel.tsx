@@ -1,0 +1,51 @@
+import { SegmentedControl } from "@mantine/core";
+import { useMemo, useState } from "react";
+import type { ServiceView } from "../../../../contract/service.ts";
+import { formatByteRate } from "../../ui/quantity.ts";
+import { clockSeconds } from "../../ui/time.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { seriesToken } from "./series-color.ts";
+import styles from "./traffic-panel.module.css";
+import { TrafficPlot } from "./traffic-plot.tsx";
+import { groupSeries, stack } from "./traffic-series.ts";
+import { type TrafficRange, trafficRanges, useTrafficHistory } from "./use-traffic-history.ts";
+
+/** Bytes in and out of all services, stacked. */
+export function TrafficPanel({ services }: { services: readonly ServiceView[] }) {
+  const [range, setRange] = useRemembered<TrafficRange>("traffic-range", "5 min");
+  const [point, setPoint] = useState<number>();
+  const history = useTrafficHistory(range);
+  const series = useMemo(() => (history ? groupSeries(history) : []), [history]);
+  const data = useMemo(() => stack(history?.at ?? [], series), [history, series]);
+  const titleOf = (id: string) => services.find((service) => service.id === id)?.title ?? id;
+  const at = point === undefined ? undefined : history?.at[point];
+  const total = data.at(-1)?.at(-1) ?? 0;
+  return (
+    <section className={styles.panel} aria-label="Traffic of all services">
+      <div className={styles.head}>
+        <h2 className={styles.title}>Traffic, all services</h2>
+        {series.map(({ services: ids, bytesPerSecond }) => (
+          <span key={ids[0]} className={styles.key}>
+            <span className={styles.swatch} style={{ background: `var(${seriesToken(ids[0] ?? "http")})` }} />
+            {ids.map(titleOf).join(", ")}
+            {at !== undefined && point !== undefined && <span className={styles.value}>{formatByteRate(bytesPerSecond[point] ?? 0)}</span>}
+          </span>
+        ))}
+        {at !== undefined && <time className={styles.at}>{`at ${clockSeconds(at)}`}</time>}
+        <SegmentedControl
+          className={styles.ranges}
+          data={[...trafficRanges]}
+          value={range}
+          onChange={(value) => setRange(value as TrafficRange)}
+          aria-label="Time shown"
+        />
+      </div>
+      <TrafficPlot
+        data={data}
+        colors={series.map(({ services: ids }) => seriesToken(ids[0] ?? "http"))}
+        label={`Bytes a second of all services, ${range}; now ${formatByteRate(total)}`}
+        onPoint={setPoint}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+import { Popover, UnstyledButton } from "@mantine/core";
+import { type RefObject, useEffect, useRef, useState } from "react";
+import type { Endpoint } from "../../../../contract/service.ts";
+import { isPickedAtStart, urlText } from "../../ui/address.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import styles from "./endpoint-chips.module.css";
+
+interface EndpointChipsProps {
+  readonly endpoints: readonly Endpoint[];
+  /** It listens there; else it would once started. */
+  readonly running: boolean;
+}
+
+/** As many endpoints as fit in one line, and all of them behind a button where they do not. */
+export function EndpointChips({ endpoints, running }: EndpointChipsProps) {
+  const line = useRef<HTMLDivElement>(null);
+  const { hidden, shownPx } = useFittingChips(line, endpoints);
+  const chip = (endpoint: Endpoint, inert = false) => (
+    <EndpointChip key={endpoint.label + endpoint.url} {...{ endpoint, running, inert }} labelled={endpoints.length > 1} />
+  );
+  return (
+    <div className={styles.endpoints}>
+      <div className={styles.line} data-more={hidden > 0 || undefined} ref={line}>
+        {endpoints.map((endpoint, index) => chip(endpoint, index >= endpoints.length - hidden))}
+      </div>
+      {hidden > 0 && (
+        <Popover position="bottom-end" shadow="md" withinPortal={false}>
+          <Popover.Target>
+            <UnstyledButton className={styles.more} style={{ left: shownPx }} aria-label={`+${hidden}: all ${endpoints.length} addresses`}>
+              {`+${hidden}`}
+            </UnstyledButton>
+          </Popover.Target>
+          <Popover.Dropdown className={styles.all} aria-label="Addresses">
+            {endpoints.map((endpoint) => chip(endpoint))}
+          </Popover.Dropdown>
+        </Popover>
+      )}
+    </div>
+  );
+}
+
+function EndpointChip({
+  endpoint: { label, url },
+  running,
+  inert,
+  labelled,
+}: {
+  readonly endpoint: Endpoint;
+  readonly running: boolean;
+  /** Out of sight. */
+  readonly inert: boolean;
+  readonly labelled: boolean;
+}) {
+  return (
+    <span className={styles.chip} inert={inert}>
+      {labelled && <span className={styles.label}>{label}</span>}
+      <code
+        className={running ? styles.address : `${styles.address} ${styles.planned}`}
+        title={running ? url : `${urlText(url)} once started`}
+      >
+        {urlText(url)}
+      </code>
+      {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
+    </span>
+  );
+}
+
+/** Those that do not fit wrap below the line, where nothing is seen of them. */
+function useFittingChips(line: RefObject<HTMLDivElement | null>, endpoints: readonly Endpoint[]) {
+  const [fitting, setFitting] = useState({ hidden: 0, shownPx: 0 });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other endpoints are other chips to measure.
+  useEffect(() => {
+    const element = line.current;
+    if (!element) return;
+    const measure = () => {
+      const chips = [...element.children] as HTMLElement[];
+      const shown = chips.filter((chip) => chip.offsetTop === chips[0]?.offsetTop);
+      const last = shown.at(-1);
+      setFitting({ hidden: chips.length - shown.length, shownPx: last ? last.offsetLeft + last.offsetWidth : 0 });
+    };
+    measure();
+    const resize = new ResizeObserver(measure);
+    resize.observe(element);
+    return () => resize.disconnect();
+  }, [line, endpoints]);
+  return fitting;
+}

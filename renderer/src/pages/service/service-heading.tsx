@@ -1,0 +1,71 @@
+import { Button } from "@mantine/core";
+import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
+import type { ServiceView } from "../../../../contract/service.ts";
+import { Since } from "../../ui/since.tsx";
+import { StateLabel } from "../../ui/status-shape.tsx";
+import type { useServiceOperations } from "../../ui/use-service-operations.ts";
+import { EndpointChips } from "./endpoint-chips.tsx";
+import styles from "./service-page.module.css";
+import { serviceTabs } from "./service-tabs.tsx";
+
+interface ServiceHeadingProps {
+  readonly service: ServiceView;
+  readonly operations: ReturnType<typeof useServiceOperations>;
+}
+
+export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
+  const { title, status, plannedEndpoints, openToLan } = service;
+  const LanText = serviceTabs[service.id]?.LanText;
+  const running = status.state === "running";
+  const endpoints = running ? status.endpoints : plannedEndpoints;
+  return (
+    <div className={styles.heading}>
+      <h1 className={styles.title}>{title}</h1>
+      <StateLabel state={status.state} />
+      <Since status={status} />
+      <EndpointChips endpoints={endpoints} running={running} />
+      {openToLan && (
+        <span className={styles.lan}>
+          <IconWifi size={14} stroke={1.5} />
+          {LanText ? <LanText /> : "Open to the LAN"}
+        </span>
+      )}
+      <Operations service={service} operations={operations} />
+    </div>
+  );
+}
+
+/** Restart and Stop while it runs, Start in the place of Stop while not. */
+function Operations({ service: { id, status }, operations }: ServiceHeadingProps) {
+  const { pending, start, stop, restart } = operations;
+  const on = status.state === "running" || status.state === "stopping" || pending === "restart";
+  const starting = status.state === "starting";
+  return (
+    <div className={styles.operations}>
+      {on && (
+        <Button
+          leftSection={<IconRefresh size={14} stroke={1.5} />}
+          disabled={status.state === "stopping" && pending !== "restart"}
+          loading={pending === "restart"}
+          onClick={() => restart(id)}
+        >
+          Restart
+        </Button>
+      )}
+      {on || starting ? (
+        <Button
+          leftSection={<IconSquare size={13} stroke={1.5} />}
+          loading={status.state === "stopping" && pending !== "restart"}
+          disabled={pending === "restart"}
+          onClick={() => stop(id)}
+        >
+          Stop
+        </Button>
+      ) : (
+        <Button leftSection={<IconPlayerPlay size={14} stroke={1.5} />} loading={pending === "start"} onClick={() => start(id)}>
+          Start
+        </Button>
+      )}
+    </div>
+  );
+}

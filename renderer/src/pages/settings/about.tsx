@@ -1,0 +1,46 @@
+import { useEffect, useState } from "react";
+import type { AppInfo } from "../../../../contract/control.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { useConnection } from "../../control/use-connection.ts";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { notifyFailure } from "../../ui/notify.tsx";
+import { clockSeconds, isoTime } from "../../ui/time.ts";
+import { SettingRow, SettingsSection } from "./setting-row.tsx";
+import styles from "./settings-page.module.css";
+
+export function About() {
+  const client = useControl();
+  const open = useConnection().state === "open";
+  const [info, setInfo] = useState<AppInfo>();
+  useEffect(() => {
+    if (open) client.call("app.info").then(setInfo, notifyFailure);
+  }, [client, open]);
+  if (!info) return null;
+  const node = `Node ${info.node.replace(/^v/, "")}`;
+  return (
+    <SettingsSection title="About">
+      <SettingRow label="Backlot">
+        <span className={styles.value}>
+          {info.version}
+          <CopyButton text={`Backlot ${info.version}, ${info.shell}, ${info.platform}, ${node}`} what="the versions" />
+        </span>
+      </SettingRow>
+      <SettingRow label="Runs in">
+        <span
+          className={styles.value}
+        >{`${info.shell === "electron" ? "its own window" : "the browser"}, on ${info.platform}, ${node}`}</span>
+      </SettingRow>
+      <SettingRow label="Started">
+        <time className={styles.value} title={isoTime(info.startedAt)}>
+          {clockSeconds(info.startedAt)}
+        </time>
+      </SettingRow>
+      <SettingRow label="Data folder">
+        <span className={styles.value}>
+          <code>{info.dataDir}</code>
+          <CopyButton text={info.dataDir} what="the folder" />
+        </span>
+      </SettingRow>
+    </SettingsSection>
+  );
+}

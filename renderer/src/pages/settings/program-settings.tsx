@@ -1,0 +1,83 @@
+import { Checkbox, Switch } from "@mantine/core";
+import { useEffect, useState } from "react";
+import type { AppInfo, AppSettings } from "../../../../contract/control.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { useConnection } from "../../control/use-connection.ts";
+import { useServices } from "../../control/use-services.ts";
+import { attempt, notifyFailure } from "../../ui/notify.tsx";
+import { NumberSetting } from "./number-setting.tsx";
+import { SettingRow, SettingsSection } from "./setting-row.tsx";
+import styles from "./settings-page.module.css";
+
+export function ProgramSettings() {
+  const client = useControl();
+  const open = useConnection().state === "open";
+  const services = useServices().filter((service) => service.built);
+  const [settings, setSettings] = useState<AppSettings>();
+  const [shell, setShell] = useState<AppInfo["shell"]>();
+  useEffect(() => {
+    if (!open) return;
+    client.call("app.settings").then(setSettings, notifyFailure);
+    client.call("app.info").then((info) => setShell(info.shell), notifyFailure);
+  }, [client, open]);
+  if (!settings) return null;
+  const write = (change: Partial<AppSettings>) => void attempt(client.call("app.setSettings", change).then(setSettings));
+  const { startAtLaunch } = settings;
+
+  return (
+    <>
+      <SettingsSection title="Starting">
+        <SettingRow label="Start together with Backlot" help="These services start when the program does.">
+          <div className={styles.services}>
+            {services.map(({ id, title }) => (
+              <Checkbox
+                key={id}
+                size="xs"
+                label={title}
+                checked={startAtLaunch.includes(id)}
+                onChange={(event) =>
+                  write({
+                    startAtLaunch: event.currentTarget.checked ? [...startAtLaunch, id] : startAtLaunch.filter((other) => other !== id),
+                  })
+                }
+              />
+            ))}
+          </div>
+        </SettingRow>
+        {shell === "electron" && (
+          <SettingRow
+            label="Keep running in the tray"
+            help="Closing the window leaves the services running; the tray shows and stops them."
+            name="keep-running"
+          >
+            <Switch
+              id="keep-running"
+              checked={settings.keepRunningInTray}
+              onChange={(event) => write({ keepRunningInTray: event.currentTarget.checked })}
+            />
+          </SettingRow>
+        )}
+      </SettingsSection>
+      <SettingsSection title="Kept traffic, for each service">
+        <NumberSetting
+          label="Rows"
+          help="The newest stay; older ones leave."
+          unit="rows"
+          minimum={1_000}
+          maximum={200_000}
+          value={settings.keptRows}
+          onSave={(keptRows) => write({ keptRows })}
+        />
+        <NumberSetting
+          label="Memory"
+          help="Whichever bound is met first counts."
+          unit="MiB"
+          minimum={4}
+          maximum={512}
+          value={settings.keptMebibytes}
+          onSave={(keptMebibytes) => write({ keptMebibytes })}
+        />
+      </SettingsSection>
+    </>
+  );
+}

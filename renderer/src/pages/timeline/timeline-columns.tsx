@@ -1,0 +1,89 @@
+import type { ServiceId } from "../../../../contract/service.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { Column } from "../../list/column.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { formatTook } from "../../ui/duration.ts";
+import { formatBytes } from "../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import { seriesToken } from "../overview/series-color.ts";
+import styles from "./timeline.module.css";
+
+export const timelineColumns = (titleOf: (id: ServiceId) => string): Column<TrafficRow>[] => [
+  {
+    id: "time",
+    title: "Time",
+    widest: "00:00:00.000",
+    face: "mono",
+    rank: 0,
+    cell: (row) => (
+      <time className={styles.time} title={isoTime(row.at)}>
+        {clockTime(row.at)}
+      </time>
+    ),
+  },
+  {
+    id: "service",
+    title: "Service",
+    widest: "Account",
+    besidePx: 16,
+    rank: 0,
+    cell: (row) => (
+      <span className={styles.service}>
+        <span className={styles.swatch} style={{ "--series": `var(${seriesToken(row.service)})` } as never} />
+        {titleOf(row.service)}
+      </span>
+    ),
+  },
+  {
+    id: "verb",
+    title: "What",
+    widest: "SUBSCRIBE",
+    face: "mono",
+    rank: 0,
+    cell: (row) => <span className={styles.verb}>{row.verb}</span>,
+  },
+  {
+    id: "target",
+    title: "Where",
+    rank: 0,
+    cell: (row) => (
+      <span className={styles.target} title={row.target}>
+        {row.target}
+      </span>
+    ),
+  },
+  {
+    id: "outcome",
+    title: "Outcome",
+    widest: "UNAVAILABLE",
+    face: "mono",
+    besidePx: 14,
+    rank: 0,
+    cell: (row) => <ToneMark tone={row.tone} word={row.tone === "pending" ? "pending" : row.outcome} title={row.outcome} />,
+  },
+  {
+    id: "took",
+    title: "Took",
+    align: "end",
+    widest: "00 m 00 s",
+    rank: 1,
+    cell: (row) => (row.tookMs === undefined ? "–" : formatTook(row.tookMs)),
+  },
+  {
+    id: "in",
+    title: "In",
+    align: "end",
+    widest: "000 MB",
+    rank: 3,
+    cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesIn)}</span>,
+  },
+  {
+    id: "out",
+    title: "Out",
+    align: "end",
+    widest: "000 MB",
+    rank: 2,
+    cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesOut)}</span>,
+  },
+  { id: "client", title: "Client", widest: "EventSource", rank: 4, cell: (row) => <span className={styles.soft}>{row.client}</span> },
+];

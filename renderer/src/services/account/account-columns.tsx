@@ -1,0 +1,46 @@
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { Column } from "../../list/column.ts";
+import { httpColumns } from "../http/http-columns.tsx";
+import styles from "./account.module.css";
+import { refusalWords } from "./refusal-words.ts";
+
+const user: Column<TrafficRow> = {
+  id: "user",
+  title: "User",
+  widest: "billing@example.org",
+  ample: "somebody.else@a-company.example.org",
+  rank: 0,
+  cell: (row) => (row.user === undefined ? <span className={styles.quiet}>–</span> : <span title={row.user}>{row.user}</span>),
+};
+
+const reason: Column<TrafficRow> = {
+  id: "reason",
+  title: "Refused because",
+  widest: "wrong user or password",
+  ample: "field not known: companyregistrationnumber",
+  rank: 0,
+  cell: (row) =>
+    row.reason !== undefined && (
+      <span className={styles.soft} title={row.reason}>
+        {refusalWords(row.reason)}
+      </span>
+    ),
+};
+
+/** As HTTP's, with who asked and why not. */
+export const accountColumns: readonly Column<TrafficRow>[] = httpColumns.flatMap((column) => {
+  switch (column.id) {
+    case "path":
+      return [column, user];
+    case "status":
+      return [column, reason];
+    case "took":
+      return [{ ...column, rank: 2 }];
+    case "size":
+      return [{ ...column, rank: 5 }];
+    case "client":
+      return [{ ...column, widest: "python-requests :00000" }];
+    default:
+      return [column];
+  }
+});

@@ -1,0 +1,52 @@
+import { UnstyledButton } from "@mantine/core";
+import { type AccountViews, accountActions } from "../../../../contract/services/account.ts";
+import { useControl } from "../../control/client-context.tsx";
+import listPage from "../../list/list-page.module.css";
+import { attempt, notifyDone } from "../../ui/notify.tsx";
+import { formatCountOf } from "../../ui/quantity.ts";
+import styles from "./account.module.css";
+
+interface AccountStatusLineProps {
+  readonly views: Partial<AccountViews>;
+  readonly shown: string | undefined;
+}
+
+/** How much is shown, what goes on, and who is close to the limit of failed logins. */
+export function AccountStatusLine({ views: { totals, limits }, shown }: AccountStatusLineProps) {
+  return (
+    <div className={listPage.statusLine}>
+      <span className={listPage.facts}>
+        {shown && <span className={listPage.fact}>{shown}</span>}
+        {totals && <span className={listPage.fact}>{formatCountOf(totals.liveSessions, "live session")}</span>}
+        {totals && <span className={listPage.fact}>{formatCountOf(totals.liveTokens, "live token")}</span>}
+        {limits && limits.busiest.length > 0 && <Failures limits={limits} />}
+      </span>
+      {totals && (
+        <span className={listPage.since}>
+          {`since the start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.failedLogins, "failed login")}`}
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Failures({ limits }: { readonly limits: AccountViews["limits"] }) {
+  const client = useControl();
+  const busiest = limits.busiest[0];
+  if (!busiest) return null;
+  const isFull = busiest.failures >= limits.failures;
+  const list = limits.busiest.map(({ kind, name, failures }) => `${kind} ${name}: ${failures}`).join("\n");
+  const forget = async () => {
+    if (await attempt(client.action(accountActions, "account", "limits.reset"))) notifyDone("Forgot every failed login");
+  };
+  return (
+    <span title={`Failed logins in ${limits.windowSeconds} s, of ${limits.failures} allowed:\n${list}`}>
+      <span className={isFull ? styles.press : undefined}>
+        {`${busiest.failures} of ${limits.failures} failed logins${isFull ? ", refused now" : ""}`}
+      </span>{" "}
+      <UnstyledButton className={listPage.link} onClick={() => void forget()}>
+        Forget
+      </UnstyledButton>
+    </span>
+  );
+}

@@ -1,0 +1,86 @@
+import type { AccountSession } from "../../../../contract/services/account.ts";
+import type { Column } from "../../list/column.ts";
+import { formatAgo } from "../../ui/duration.ts";
+import { formatCount } from "../../ui/quantity.ts";
+import { isoTime } from "../../ui/time.ts";
+import styles from "./account.module.css";
+import { StateMark } from "./state-mark.tsx";
+import { wallTimeMs } from "./wall-time.ts";
+
+export const sessionColumns: readonly Column<AccountSession>[] = [
+  {
+    id: "started",
+    title: "Began",
+    widest: "0000-00-00 00:00:00.000",
+    face: "mono",
+    rank: 2,
+    cell: ({ startedAt }) => (
+      <span className={styles.softMono} title={isoTime(startedAt)}>
+        {wallTimeMs(startedAt)}
+      </span>
+    ),
+  },
+  { id: "user", title: "User", rank: 0, cell: ({ email }) => <span title={email}>{email}</span> },
+  {
+    id: "state",
+    title: "State",
+    widest: "waiting for code",
+    besidePx: 16,
+    rank: 0,
+    cell: ({ state, ended }) => <StateMark state={state} title={ended} />,
+  },
+  {
+    id: "ended",
+    title: "Ended because",
+    widest: "refresh token used twice",
+    ample: "ended from the dashboard, as asked",
+    rank: 3,
+    cell: ({ ended }) => (
+      <span className={styles.soft} title={ended}>
+        {ended}
+      </span>
+    ),
+  },
+  {
+    id: "tokens",
+    title: "Live tokens",
+    align: "end",
+    widest: "Live tokens",
+    rank: 1,
+    cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={styles.quiet}>–</span> : formatCount(liveTokens)),
+  },
+  {
+    id: "used",
+    title: "Last used",
+    widest: "00 h 00 m ago",
+    rank: 2,
+    cell: ({ usedAt }) =>
+      usedAt === undefined ? (
+        <span className={styles.quiet}>–</span>
+      ) : (
+        <span className={styles.soft} title={isoTime(usedAt)}>
+          {formatAgo(Date.now() - usedAt)}
+        </span>
+      ),
+  },
+  {
+    id: "client",
+    title: "Client",
+    widest: "python-requests",
+    ample: "Apache-HttpClient/UNAVAILABLE",
+    rank: 4,
+    cell: ({ client, address }) => (
+      <span className={styles.soft} title={address}>
+        {client || "–"}
+      </span>
+    ),
+  },
+  {
+    id: "address",
+    title: "Address",
+    widest: "000.000.000.000",
+    face: "mono",
+    rank: 5,
+    cell: ({ address }) => <span className={styles.softMono}>{address}</span>,
+  },
+];

@@ -1,0 +1,149 @@
+import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
+import { useEffect, useRef, useState } from "react";
+import {
+  type AccountSession,
+  type AccountToken,
+  type AccountTokenPage,
+  type AccountUserDetails,
+  accountActions,
+} from "../../../../contract/services/account.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { failureOf } from "../../control/failure-error.ts";
+import frame from "../../inspectors/http/exchange-inspector.module.css";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { attempt, notifyFailure } from "../../ui/notify.tsx";
+import { formatCount, formatCountOf } from "../../ui/quantity.ts";
+import { isoTime } from "../../ui/time.ts";
+import { ClockControl } from "./clock-control.tsx";
+import { StateMark } from "./state-mark.tsx";
+import { TokenCard } from "./token-card.tsx";
+import styles from "./user-inspector.module.css";
+import { wallTimeMs } from "./wall-time.ts";
+
+interface SessionInspectorProps {
+  readonly session: AccountSession;
+  /** Told anew with each change of any token: the signal to ask again. */
+  readonly told: AccountTokenPage | undefined;
+  /** Counts up with every change of users. */
+  readonly revision: number;
+  readonly onClose: () => void;
+}
+
+/** One login: where it came from, its tokens decoded, and the clock by which they are judged. */
+export function SessionInspector({ session, told, revision, onClose }: SessionInspectorProps) {
+  const client = useControl();
+  const ask = useConfirm();
+  const [page, setPage] = useState<AccountTokenPage>();
+  const [user, setUser] = useState<AccountUserDetails | null>(null);
+  const { id, userId, email } = session;
+  const inspector = useRef<HTMLDivElement>(null);
+  // What was done to a token takes its buttons away and the focus with them: the keys shall go on working here.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is told draws the buttons anew.
+  useEffect(() => {
+    if (document.activeElement === document.body) inspector.current?.focus({ preventScroll: true });
+  }, [page, session.state]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what the service tells is the signal to ask again.
+  useEffect(() => {
+    let wanted = true;
+    client.action(accountActions, "account", "token.list", { session: id, limit: 100 }).then(
+      (found) => wanted && setPage(found),
+      (error: unknown) => wanted && failureOf(error).code !== "CONNECTION_LOST" && notifyFailure(error),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, id, told]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the revision is the signal to ask again.
+  useEffect(() => {
+    let wanted = true;
+    client.action(accountActions, "account", "user.read", { id: userId }).then(
+      (found) => wanted && setUser(found),
+      () => {},
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, userId, revision]);
+
+  const end = async () => {
+    const sure = await ask({
+      title: `End this session of ${email}?`,
+      text: `${formatCountOf(session.liveTokens, "live token")} ${session.liveTokens === 1 ? "is" : "are"} revoked now. The client has to log in again.`,
+      action: "End session",
+    });
+    if (sure) await attempt(client.action(accountActions, "account", "session.end", { id }));
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from anywhere in it.
+    <div
+      ref={inspector}
+      tabIndex={-1}
+      className={frame.inspector}
+      onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && onClose()}
+    >
+      <header className={frame.head}>
+        <h2 className={styles.name} title={email}>
+          {email}
+        </h2>
+        <StateMark state={session.state} title={session.ended} />
+        <span className={frame.spring} />
+        {session.state !== "ended" && <Button onClick={() => void end()}>End session</Button>}
+        <Tooltip label="Close (Esc)">
+          <ActionIcon aria-label="Close the inspector" onClick={onClose}>
+            <IconX size={16} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+      </header>
+      <section className={`${frame.panel} ${styles.ruled}`} aria-label={`Session of ${email}`}>
+        <section className={styles.section} aria-label="Session">
+          <dl className={styles.known}>
+            <dt>Began</dt>
+            <dd title={isoTime(session.startedAt)}>{wallTimeMs(session.startedAt)}</dd>
+            <dt>Client</dt>
+            <dd>{`${session.client || "not told"} at ${session.address}`}</dd>
+            <dt>Id</dt>
+            <dd>{id}</dd>
+            {session.ended && <dt>Ended</dt>}
+            {session.ended && <dd>{session.ended}</dd>}
+          </dl>
+        </section>
+        {page && <Tokens page={page} live={session.liveTokens} />}
+        {user && (
+          <section className={styles.section} aria-label="Clock">
+            <ClockControl id={userId} email={email} seconds={user.clockShiftSeconds} onUser={setUser} />
+          </section>
+        )}
+      </section>
+    </div>
+  );
+}
+
+/** Those that count first; what is over is one click away. */
+function Tokens({ page, live: liveInAll }: { readonly page: AccountTokenPage; readonly live: number }) {
+  const [all, setAll] = useState(false);
+  const isLive = (token: AccountToken) => token.state === "live";
+  const newestOver = page.tokens.find((token) => !isLive(token));
+  const live = page.tokens.filter(isLive);
+  const shown = all ? page.tokens : live.length > 0 || !newestOver ? live : [newestOver];
+  const hidden = page.tokens.length - shown.length;
+  return (
+    <section className={styles.section} aria-label="Tokens">
+      <div className={styles.sectionHead}>
+        <h3 className={styles.title}>Tokens</h3>
+        <span className={styles.hint}>
+          {`${formatCount(liveInAll)} live of ${formatCount(page.matching)}${page.matching > page.tokens.length ? `, the newest ${page.tokens.length} here` : ""}`}
+        </span>
+        {(hidden > 0 || all) && (
+          <Button size="compact-xs" variant="subtle" onClick={() => setAll(!all)}>
+            {all ? "Only live ones" : `Show ${hidden} more`}
+          </Button>
+        )}
+      </div>
+      {shown.map((token) => (
+        <TokenCard key={token.id} token={token} />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,44 @@
+import type { SessionState, TokenState } from "../../../../contract/services/account.ts";
+import { type Shape, StatusShape } from "../../ui/status-shape.tsx";
+import styles from "./account.module.css";
+
+type Mark = { readonly shape: Shape; readonly tone: "ok" | "warn" | "bad" | "idle" };
+
+function markOf(state: UserState | SessionState | TokenState): Mark {
+  switch (state) {
+    case "active":
+    case "live":
+      return { shape: "running", tone: "ok" };
+    case "waiting for code":
+      return { shape: "pending", tone: "warn" };
+    case "revoked":
+      return { shape: "failed", tone: "bad" };
+    case "disabled":
+    case "expired":
+    case "used":
+    case "ended":
+      return { shape: "stopped", tone: "idle" };
+    default:
+      return state satisfies never;
+  }
+}
+
+export type UserState = "active" | "disabled";
+export const userState = ({ enabled }: { readonly enabled: boolean }): UserState => (enabled ? "active" : "disabled");
+
+/** Its shape and its word. */
+export function StateMark({
+  state,
+  title,
+}: {
+  readonly state: UserState | SessionState | TokenState;
+  readonly title?: string | undefined;
+}) {
+  const { shape, tone } = markOf(state);
+  return (
+    <span className={styles.mark} data-tone={tone} title={title}>
+      <StatusShape shape={shape} />
+      {state}
+    </span>
+  );
+}

@@ -1,0 +1,56 @@
+import { Button } from "@mantine/core";
+import { type AccountToken, accountActions } from "../../../../contract/services/account.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { attempt } from "../../ui/notify.tsx";
+import { isoTime } from "../../ui/time.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { claimLines } from "./claim-lines.ts";
+import { StateMark } from "./state-mark.tsx";
+import styles from "./token-card.module.css";
+import { timeLeft, wallTime } from "./wall-time.ts";
+
+const titles: Readonly<Record<AccountToken["kind"], string>> = { access: "Access", refresh: "Refresh", mfa: "Second factor" };
+
+/** One token decoded, with what can be done to it; its signed text is kept nowhere. */
+export function TokenCard({ token }: { readonly token: AccountToken }) {
+  const client = useControl();
+  const now = useNow();
+  const { id, state } = token;
+  // The service tells that it expired a little later.
+  const shownState = state === "live" && token.endsAt <= now ? "expired" : state;
+  const live = shownState === "live";
+  return (
+    <article className={styles.card} aria-label={`${titles[token.kind]} token`}>
+      <div className={styles.head}>
+        <h4 className={styles.title}>{titles[token.kind]}</h4>
+        <StateMark state={shownState} />
+        <span className={styles.left} title={`By the user's clock: ${isoTime(token.expiresAt)}`}>
+          {live ? `${timeLeft(token.endsAt - now)} left` : shownState === "expired" ? `at ${wallTime(token.expiresAt)}` : ""}
+        </span>
+        {live && (
+          <>
+            <Button size="compact-xs" onClick={() => void attempt(client.action(accountActions, "account", "token.expire", { id }))}>
+              Expire now
+            </Button>
+            <Button size="compact-xs" onClick={() => void attempt(client.action(accountActions, "account", "token.revoke", { id }))}>
+              Revoke now
+            </Button>
+          </>
+        )}
+        <CopyButton text={() => JSON.stringify({ header: token.header, payload: token.payload }, null, 2)} what="the claims as JSON" />
+      </div>
+      <dl className={styles.claims}>
+        {claimLines(token).map(({ name, value, note }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              {note && <span className={styles.note}>{note}</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </article>
+  );
+}

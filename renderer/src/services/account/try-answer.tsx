@@ -1,0 +1,136 @@
+import { Button } from "@mantine/core";
+import { IconArrowUpRight, IconEye, IconEyeOff } from "@tabler/icons-react";
+import { type CSSProperties, useMemo, useState } from "react";
+import type { AccountTry, AccountTryStep } from "../../../../contract/services/account.ts";
+import { goTo, servicePage } from "../../app/route.ts";
+import { HeaderListView } from "../../inspectors/http/header-list.tsx";
+import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import { formatTook } from "../../ui/duration.ts";
+import { formatBytes } from "../../ui/quantity.ts";
+import { bodyBytes } from "../../viewer/body-content.ts";
+import { jsonLines } from "../../viewer/json-lines.ts";
+import { jsonTokens } from "../../viewer/json-tokens.ts";
+import { JsonView, PlainView } from "../../viewer/text-view.tsx";
+import { askForRow } from "../http/shown-row.ts";
+import styles from "../try/try-page.module.css";
+import own from "./account-try.module.css";
+import { claimLines, decodeToken } from "./claim-lines.ts";
+import { coveredJson } from "./covered-json.ts";
+
+/** Each request and its answer, in order. */
+export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
+  return (
+    <>
+      {tried.steps.map((step, index) => (
+        <Step key={`${step.title} ${step.status}`} step={step} number={index + 1} last={index === tried.steps.length - 1} />
+      ))}
+      {tried.codeNeeded && (
+        <p className={own.needed} role="status">
+          This user has a second factor. Give its code on the left and send again.
+        </p>
+      )}
+    </>
+  );
+}
+
+const titles: Readonly<Record<AccountTryStep["title"], string>> = { login: "Log in", "second factor": "Second factor", call: "Call" };
+
+/** Of an answer; a longer one scrolls in its well. */
+const mostLines = 40;
+
+function Step({ step, number, last }: { readonly step: AccountTryStep; readonly number: number; readonly last: boolean }) {
+  const [revealed, setRevealed] = useState(false);
+  const [details, setDetails] = useState(false);
+  // What came of the call is the point: the steps before it say the most in their decoded token.
+  const [opened, setOpened] = useState(last || step.status !== 200);
+  const whole = useMemo(() => new TextDecoder().decode(bodyBytes(step.body)), [step.body]);
+  const covered = useMemo(() => coveredJson(whole), [whole]);
+  const text = revealed ? whole : covered.text;
+  const isJson = /^\s*[{[]/.test(text);
+  const View = isJson ? JsonView : PlainView;
+  const lineCount = useMemo(() => (isJson ? jsonLines(jsonTokens(text)).length : text.split("\n").length), [isJson, text]);
+  const { row } = step;
+  return (
+    <section className={own.step} data-last={last || undefined} aria-label={`${number}. ${titles[step.title]}`}>
+      <div className={own.stepHead}>
+        <span className={own.number}>{number}</span>
+        <h2 className={styles.title}>{titles[step.title]}</h2>
+        <ToneMark tone={toneOfStatus(step.status)} word={`${step.status} ${step.reason}`} />
+        <span className={styles.facts}>{[formatTook(step.tookMs), formatBytes(step.body.bytes)].join(" · ")}</span>
+        {row !== undefined && (
+          <Button
+            size="compact-xs"
+            rightSection={<IconArrowUpRight size={13} stroke={1.5} />}
+            onClick={() => {
+              askForRow(row);
+              goTo(servicePage("account", "live"));
+            }}
+          >
+            Show in Live
+          </Button>
+        )}
+      </div>
+      <p className={own.target}>
+        <b>{step.request.method}</b> {step.request.target}
+      </p>
+      <Decoded text={whole} />
+      <div className={own.bodyHead}>
+        <Button size="compact-xs" variant="subtle" aria-expanded={details} onClick={() => setDetails(!details)}>
+          {details ? "Hide headers" : "Show headers"}
+        </Button>
+        {text !== "" && !last && (
+          <Button size="compact-xs" variant="subtle" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+            {opened ? "Hide body" : "Show body"}
+          </Button>
+        )}
+        <span className={own.spring} />
+        {opened && covered.covered && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            leftSection={revealed ? <IconEyeOff size={13} stroke={1.5} /> : <IconEye size={13} stroke={1.5} />}
+            onClick={() => setRevealed(!revealed)}
+          >
+            {revealed ? "Cover the tokens" : "Reveal the tokens"}
+          </Button>
+        )}
+        <CopyButton text={whole} what="the whole body" />
+      </div>
+      {details && <HeaderListView title="Headers sent" headers={step.request.headers} />}
+      {details && <HeaderListView title="Headers" headers={step.headers} />}
+      {text === "" ? (
+        <p className={styles.note}>The answer has no body.</p>
+      ) : (
+        opened && (
+          <div className={own.body} style={{ "--lines": Math.min(lineCount, mostLines) } as CSSProperties}>
+            <View label={`Answer ${number}`} text={text} wrap />
+          </div>
+        )
+      )}
+    </section>
+  );
+}
+
+/** The access token that an answer carries, decoded. */
+function Decoded({ text }: { readonly text: string }) {
+  const claims = useMemo(() => {
+    const token = /"token"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+    return token === undefined ? undefined : decodeToken(token);
+  }, [text]);
+  if (!claims) return null;
+  return (
+    <dl className={own.claims} aria-label="The token, decoded">
+      {claimLines(claims).map(({ name, value, note }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            {note && <span className={own.claimNote}>{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

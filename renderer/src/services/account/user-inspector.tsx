@@ -1,0 +1,117 @@
+import { ActionIcon, Menu, Tabs, Tooltip } from "@mantine/core";
+import { IconDots, IconX } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import { type AccountUserDetails, accountActions } from "../../../../contract/services/account.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { failureOf } from "../../control/failure-error.ts";
+import frame from "../../inspectors/http/exchange-inspector.module.css";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { attempt, notifyDone, notifyFailure } from "../../ui/notify.tsx";
+import { formatCountOf } from "../../ui/quantity.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { StateMark, userState } from "./state-mark.tsx";
+import { UserContact } from "./user-contact.tsx";
+import styles from "./user-inspector.module.css";
+import { UserSignIn } from "./user-sign-in.tsx";
+
+interface UserInspectorProps {
+  readonly id: number;
+  /** Counts up with every change of users. */
+  readonly revision: number;
+  readonly onClose: () => void;
+}
+
+/** One user: how they sign in, by whose clock, and their contact. */
+export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
+  const client = useControl();
+  const ask = useConfirm();
+  const [tab, setTab] = useRemembered<string>("account.user.tab", "sign-in");
+  const [user, setUser] = useState<AccountUserDetails | null>();
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the revision is the signal to ask again.
+  useEffect(() => {
+    let wanted = true;
+    client.action(accountActions, "account", "user.read", { id }).then(
+      (found) => wanted && setUser(found),
+      (error: unknown) => wanted && failureOf(error).code !== "CONNECTION_LOST" && notifyFailure(error),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [client, id, revision]);
+
+  const toggle = async (of: AccountUserDetails) => {
+    const sure =
+      !of.enabled ||
+      of.liveSessions === 0 ||
+      (await ask({
+        title: `Disable ${of.email}?`,
+        text: `${formatCountOf(of.liveSessions, "live session")} ${of.liveSessions === 1 ? "ends" : "end"} now, and no login works until the user is enabled again.`,
+        action: "Disable user",
+      }));
+    if (sure) await attempt(client.action(accountActions, "account", "user.enable", { id, enabled: !of.enabled }).then(setUser));
+  };
+  const remove = async (of: AccountUserDetails) => {
+    const sure = await ask({
+      title: `Remove ${of.email}?`,
+      text: "The user goes with all sessions, tokens, invoices, services and DNS records. This cannot be undone.",
+      action: "Remove user",
+    });
+    if (!sure || !(await attempt(client.action(accountActions, "account", "user.remove", { id })))) return;
+    notifyDone(`Removed ${of.email}`);
+    onClose();
+  };
+
+  return (
+    <Tabs
+      className={frame.inspector}
+      value={tab}
+      onChange={(next) => setTab(next ?? "sign-in")}
+      keepMounted={false}
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && !event.defaultPrevented) onClose();
+      }}
+    >
+      <header className={frame.head}>
+        <h2 className={styles.name} title={user?.email}>
+          {user?.email ?? `User ${id}`}
+        </h2>
+        {user && <StateMark state={userState(user)} />}
+        <span className={frame.spring} />
+        {user && (
+          <Menu position="bottom-end" withinPortal={false} width={168}>
+            <Menu.Target>
+              <ActionIcon aria-label={`More for ${user.email}`}>
+                <IconDots size={16} stroke={1.5} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item onClick={() => void toggle(user)}>{user.enabled ? "Disable user…" : "Enable user"}</Menu.Item>
+              <Menu.Item onClick={() => void remove(user)}>Remove user…</Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        )}
+        <Tooltip label="Close (Esc)">
+          <ActionIcon aria-label="Close the inspector" onClick={onClose}>
+            <IconX size={16} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+      </header>
+      <Tabs.List className={frame.tabs}>
+        <Tabs.Tab value="sign-in">Sign-in</Tabs.Tab>
+        <Tabs.Tab value="contact">Contact</Tabs.Tab>
+      </Tabs.List>
+      {user === null && <p className={frame.note}>This user is no longer there: it was removed, or the sample data was put back.</p>}
+      {user && (
+        <>
+          <Tabs.Panel value="sign-in" className={frame.panel}>
+            <UserSignIn user={user} onUser={setUser} onToggle={() => void toggle(user)} />
+          </Tabs.Panel>
+          <Tabs.Panel value="contact" className={frame.panel}>
+            <UserContact user={user} onUser={setUser} />
+          </Tabs.Panel>
+        </>
+      )}
+    </Tabs>
+  );
+}

@@ -1,0 +1,146 @@
+import type { EventColumn, EventRow } from "../../../../contract/services/events.ts";
+import type { Column } from "../../list/column.ts";
+import { formatTook } from "../../ui/duration.ts";
+import { formatCount } from "../../ui/quantity.ts";
+import styles from "./event-columns.module.css";
+import { eventTimeText } from "./event-time.ts";
+import { OutcomeMark } from "./outcome-mark.tsx";
+
+/** The id of a column is the contract's name of what it shows; the time sorts by the id, which no clock can turn back. */
+export type EventTableColumn = Column<EventRow> & { readonly id: EventColumn };
+
+const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
+  {
+    id: "created_at",
+    title: "Time",
+    widest: "00 Mmm 0000 00:00:00",
+    face: "mono",
+    cell: ({ created_at }) => (
+      <span className={styles.quietMono} title={created_at}>
+        {eventTimeText(created_at, Date.now())}
+      </span>
+    ),
+  },
+  // Without a width: it takes what the others leave.
+  {
+    id: "device_id",
+    title: "Device",
+    cell: ({ device_id }) => (
+      <span className={styles.mono} title={device_id}>
+        {device_id}
+      </span>
+    ),
+  },
+  { id: "outcome", title: "Outcome", widest: "accepted", besidePx: 24, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
+  { id: "language", title: "Language", widest: "typescriptreact", cell: ({ language }) => language },
+  { id: "provider", title: "Provider", widest: "provider-long", cell: soft("provider") },
+  { id: "file_ext", title: "File", widest: ".tsx000", face: "mono", cell: mono("file_ext") },
+  { id: "treesitter_scope", title: "Scope", widest: "comment00", cell: soft("treesitter_scope") },
+  { id: "completion_source", title: "Source", widest: "typing", cell: soft("completion_source") },
+  milliseconds("display_duration_ms", "Shown for"),
+  milliseconds("time_since_last_edit_ms", "Since edit"),
+  count("completion_lines", "Lines"),
+  {
+    id: "completion_additions",
+    title: "Changed",
+    align: "end",
+    widest: "+000 −000",
+    face: "mono",
+    cell: ({ completion_additions, completion_deletions }) => (
+      <span className={styles.softMono}>{`+${completion_additions} −${completion_deletions}`}</span>
+    ),
+  },
+  ratio("predicted_edit_ratio", "Edit ratio"),
+  { id: "typing_speed", title: "Typing", align: "end", widest: "000.0/s", cell: ({ typing_speed }) => `${typing_speed.toFixed(1)}/s` },
+  {
+    id: "recent_actions",
+    title: "Last actions",
+    widest: "IC IC IC IC IC",
+    face: "mono",
+    cell: ({ recent_actions }) => actions(recent_actions),
+  },
+  { id: "plugin_version", title: "Plugin", widest: "00.00.00", cell: soft("plugin_version") },
+  { id: "id", title: "Id", align: "end", widest: "000,000,000", cell: ({ id }) => <span className={styles.quiet}>{formatCount(id)}</span> },
+  {
+    id: "ip_hash",
+    title: "Client",
+    widest: "00000000",
+    face: "mono",
+    cell: ({ ip_hash }) => (
+      <span className={styles.quietMono} title={ip_hash}>
+        {ip_hash.slice(0, 8)}
+      </span>
+    ),
+  },
+  count("prefix_length", "Prefix"),
+  count("trimmed_prefix_length", "Trimmed"),
+  count("line_count", "File lines"),
+  ratio("relative_position", "Position"),
+  yesNo("after_cursor_ws", "Space after"),
+  { id: "last_char", title: "Last char", widest: "space", face: "mono", cell: ({ last_char }) => character(last_char) },
+  {
+    id: "last_nonws_char",
+    title: "Last non-space",
+    widest: "space",
+    face: "mono",
+    cell: ({ last_nonws_char }) => character(last_nonws_char),
+  },
+  count("indentation_level", "Indent"),
+  count("completion_deletions", "Deletions"),
+  yesNo("manually_triggered", "By hand"),
+  count("stage_index", "Stage"),
+  count("cursor_target_distance", "Cursor jump"),
+  yesNo("is_prefetched", "Prefetched"),
+  yesNo("has_diagnostics", "Diagnostics"),
+  count("edit_count", "Edits"),
+  count("completions_since_accept", "Since accept"),
+];
+
+/** In the order of the table; those further on leave first where there is no room. */
+export const eventTableColumns: readonly EventTableColumn[] = fields.map((field, index) => ({
+  ...field,
+  sortable: true,
+  rank: index < 3 ? 0 : index,
+}));
+
+export const firstShown: readonly EventColumn[] = fields.slice(0, 16).map(({ id }) => id);
+
+function soft(id: "provider" | "treesitter_scope" | "completion_source" | "plugin_version") {
+  return (row: EventRow) => (
+    <span className={styles.soft} title={row[id]}>
+      {row[id]}
+    </span>
+  );
+}
+
+function mono(id: "file_ext") {
+  return (row: EventRow) => <span className={styles.softMono}>{row[id]}</span>;
+}
+
+function count(id: NumberColumn, title: string): (typeof fields)[number] {
+  return { id, title, align: "end", widest: "00,000", cell: (row) => formatCount(row[id]) };
+}
+
+function milliseconds(id: NumberColumn, title: string): (typeof fields)[number] {
+  return { id, title, align: "end", widest: "00 m 00 s", cell: (row) => (row[id] < 1_000 ? `${row[id]} ms` : formatTook(row[id])) };
+}
+
+function ratio(id: NumberColumn, title: string): (typeof fields)[number] {
+  return { id, title, align: "end", widest: "0.000", cell: (row) => <span className={styles.soft}>{row[id].toFixed(2)}</span> };
+}
+
+function yesNo(id: NumberColumn, title: string): (typeof fields)[number] {
+  return { id, title, widest: "yes", cell: (row) => (row[id] ? "yes" : <span className={styles.quiet}>no</span>) };
+}
+
+type NumberColumn = { [Name in EventColumn]: EventRow[Name] extends number ? Name : never }[EventColumn];
+
+function actions(text: string) {
+  const list = text.replace(/[[\]"]/g, "").replaceAll(",", " ");
+  return <span className={styles.softMono}>{list || "–"}</span>;
+}
+
+function character(value: string) {
+  if (value === "") return <span className={styles.quiet}>none</span>;
+  return value.trim() === "" ? <span className={styles.quiet}>{value === "\t" ? "tab" : "space"}</span> : value;
+}

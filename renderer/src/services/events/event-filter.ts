@@ -1,0 +1,62 @@
+import type { EventFilter, EventRange } from "../../../../contract/services/events.ts";
+
+/** What the toolbar is set to; empty texts are no filter. */
+export interface ShownFilter {
+  readonly text: string;
+  readonly device: string;
+  readonly outcome: string;
+  readonly language: string;
+  readonly provider: string;
+  readonly range: EventRange;
+}
+
+export const noFilter: ShownFilter = { text: "", device: "", outcome: "", language: "", provider: "", range: "all" };
+
+export const isFiltering = (filter: ShownFilter): boolean =>
+  filter.range !== "all" ||
+  [filter.text, filter.device, filter.outcome, filter.language, filter.provider].some((part) => part.trim() !== "");
+
+const minuteMs = 60_000;
+const spansMs: Readonly<Record<Exclude<EventRange, "all">, number>> = {
+  "15m": 15 * minuteMs,
+  "1h": 60 * minuteMs,
+  "24h": 24 * 60 * minuteMs,
+  "7d": 7 * 24 * 60 * minuteMs,
+};
+
+export const rangeWords: Readonly<Record<EventRange, string>> = {
+  "15m": "the last 15 minutes",
+  "1h": "the last hour",
+  "24h": "the last 24 hours",
+  "7d": "the last 7 days",
+  all: "all time",
+};
+
+/** The filter as the service takes it, with the range counted back from `now`. */
+export function filterAt(filter: ShownFilter, now: number): EventFilter {
+  const text = filter.text.trim();
+  return {
+    ...(filter.device !== "" && { device_id: filter.device }),
+    ...(filter.outcome !== "" && { outcome: filter.outcome }),
+    ...(filter.language !== "" && { language: filter.language }),
+    ...(filter.provider !== "" && { provider: filter.provider }),
+    ...(text !== "" && { text }),
+    ...(filter.range !== "all" && { from: now - spansMs[filter.range] }),
+  };
+}
+
+/** "with outcome rejected and language rust, of the last hour"; empty without a filter. */
+export function filterWords(filter: ShownFilter): string {
+  const text = filter.text.trim();
+  const parts = [
+    filter.device && `device ${filter.device}`,
+    filter.outcome && `outcome ${filter.outcome}`,
+    filter.language && `language ${filter.language}`,
+    filter.provider && `provider ${filter.provider}`,
+    text && `“${text}” in their text`,
+  ].filter((part) => part !== "");
+  const last = parts.pop();
+  const named = last === undefined ? "" : `with ${parts.length > 0 ? `${parts.join(", ")} and ` : ""}${last}`;
+  const since = filter.range === "all" ? "" : `of ${rangeWords[filter.range]}`;
+  return [named, since].filter((part) => part !== "").join(", ");
+}

@@ -1,0 +1,300 @@
+import type { Failure } from "../../../../contract/service.ts";
+import type { EventColumn, EventPage, EventRow } from "../../../../contract/services/events.ts";
+import { failureOf } from "../../control/failure-error.ts";
+import type { ShownFilter } from "./event-filter.ts";
+
+export interface EventOrder {
+  readonly column: EventColumn;
+  readonly direction: "ascending" | "descending";
+}
+export const newestFirst: EventOrder = { column: "id", direction: "descending" };
+
+/** What `read` is asked for beside the filter. */
+export interface PageQuery {
+  readonly sort: EventColumn;
+  readonly direction: EventOrder["direction"];
+  readonly limit: number;
+  readonly offset?: number;
+  readonly before?: number;
+}
+
+/** Of the whole store, as the service's `totals` view tells it. */
+export interface StoreTotals {
+  readonly newestId: number;
+  readonly events: number;
+}
+
+/** Following shows what arrives; the other two hold what is on screen and count what arrives. */
+export type PagesMode = "following" | "held" | "paused";
+
+export interface EventPagesView {
+  readonly filter: ShownFilter;
+  readonly order: EventOrder;
+  readonly pageRows: number;
+  readonly rows: readonly EventRow[];
+  /** Rows before this page. */
+  readonly skipped: number;
+  readonly matching: number;
+  readonly exact: boolean;
+  readonly sortedAmong: number | undefined;
+  readonly more: boolean;
+  readonly isFirst: boolean;
+  readonly mode: PagesMode;
+  /** Stored since the page was read. */
+  readonly arrived: number;
+  /** An answer that was asked for by the user is on its way. */
+  readonly reading: boolean;
+  /** False until the first answer. */
+  readonly loaded: boolean;
+  /** Why the newest question was not answered; the rows are those of the last answer. */
+  readonly failure: Failure | undefined;
+}
+
+export interface EventPages {
+  subscribe(listener: () => void): () => void;
+  view(): EventPagesView;
+  /** Reads the page again as it is. */
+  reload(): Promise<void>;
+  setFilter(filter: ShownFilter): Promise<void>;
+  setOrder(order: EventOrder): Promise<void>;
+  setPageRows(rows: number): Promise<void>;
+  first(): Promise<void>;
+  previous(): Promise<void>;
+  next(): Promise<void>;
+  last(): Promise<void>;
+  /** What the store holds now. */
+  totals(totals: StoreTotals): void;
+  /** Time passed: events may have left the range. */
+  tick(): void;
+  scrolled(away: boolean): void;
+  pause(): void;
+  /** To the newest, and on from there. */
+  follow(): Promise<void>;
+  dispose(): void;
+}
+
+/** A keyset cursor, or for the last page and pages of a sort by value an offset. */
+type Place =
+  | { readonly kind: "cursor"; readonly before: number; readonly skipped: number }
+  | { readonly kind: "offset"; readonly offset: number };
+const start: Place = { kind: "offset", offset: 0 };
+
+/** A filter that no index knows is answered in parts; so many are asked for in a row before the user is asked. */
+const partsInARow = 12;
+const followEveryMs = 400;
+/** A slow question is asked the more seldom: the service has others to answer. */
+const restPerMs = 3;
+
+/** One page of the table at a time, outside React: what is held and drawn does not grow with the store. */
+export function createEventPages(options: {
+  readonly read: (filter: ShownFilter, query: PageQuery) => Promise<EventPage>;
+  readonly filter: ShownFilter;
+  readonly order?: EventOrder;
+  readonly pageRows?: number;
+}): EventPages {
+  const { read } = options;
+  const listeners = new Set<() => void>();
+  let place: Place = start;
+  /** Pages that lead here, for the way back. */
+  let trail: readonly Place[] = [];
+  let reached = 0;
+  let scrolledAway = false;
+  let paused = false;
+  let known: StoreTotals | undefined;
+  /** The newest id when the page was read. */
+  let seen: number | undefined;
+  /** Answers to older questions than this are stale. */
+  let question = 0;
+  let asking = false;
+  let due: ReturnType<typeof setTimeout> | undefined;
+  let stale: "no" | "newer" | "changed" = "no";
+  let restUntil = 0;
+  let view: EventPagesView = {
+    filter: options.filter,
+    order: options.order ?? newestFirst,
+    pageRows: options.pageRows ?? 50,
+    rows: [],
+    skipped: 0,
+    matching: 0,
+    exact: true,
+    sortedAmong: undefined,
+    more: false,
+    isFirst: true,
+    mode: "following",
+    arrived: 0,
+    reading: false,
+    loaded: false,
+    failure: undefined,
+  };
+
+  const isStart = () => place.kind === "offset" && place.offset === 0;
+  const mode = (): PagesMode => {
+    if (paused) return "paused";
+    const { column, direction } = view.order;
+    return isStart() && !scrolledAway && column === "id" && direction === "descending" ? "following" : "held";
+  };
+  function change(next: Partial<EventPagesView>) {
+    view = { ...view, ...next, mode: mode(), isFirst: isStart() };
+    for (const listener of listeners) listener();
+  }
+  const arrivals = () => Math.max(0, (known?.newestId ?? 0) - (seen ?? 0));
+
+  function query(from: Place, rows = view.pageRows): PageQuery {
+    const { column, direction } = view.order;
+    const base = { sort: column, direction, limit: rows };
+    if (from.kind === "cursor") return { ...base, before: from.before };
+    return from.offset === 0 ? base : { ...base, offset: from.offset };
+  }
+
+  /** `gentle`: what is shown stays while the answer is on its way, and is joined with it. */
+  async function ask(gentle: boolean, full = true): Promise<void> {
+    const mine = ++question;
+    asking = true;
+    clearTimeout(due);
+    due = undefined;
+    stale = "no";
+    const askedOf = place;
+    const newestThen = known?.newestId;
+    const startedAt = performance.now();
+    if (!gentle) change({ reading: true });
+    try {
+      let answer = await read(view.filter, query(askedOf));
+      if (mine !== question) return;
+      const rows = [...answer.rows];
+      const joins = gentle && !full && answer.more && rows.length < view.pageRows && answer.sortedAmong === undefined;
+      const older = joins ? view.rows.filter(({ id }) => id < answer.reached) : [];
+      show(
+        answer,
+        [...rows, ...older].slice(0, view.pageRows),
+        joins ? Math.min(answer.reached, reached || answer.reached) : answer.reached,
+      );
+      if (isStart() && newestThen !== undefined) seen = Math.max(newestThen, answer.rows[0]?.id ?? 0);
+      for (let part = 1; !joins && part < partsInARow; part++) {
+        if (!answer.more || rows.length >= view.pageRows || answer.sortedAmong !== undefined || view.order.column !== "id") break;
+        answer = await read(view.filter, query({ kind: "cursor", before: answer.reached, skipped: 0 }, view.pageRows - rows.length));
+        if (mine !== question) return;
+        rows.push(...answer.rows);
+        show({ ...answer, matching: Math.max(answer.matching, view.matching) }, rows, answer.reached);
+      }
+      change({ reading: false, arrived: mode() === "following" ? 0 : arrivals() });
+    } catch (error) {
+      if (mine === question) change({ reading: false, loaded: true, failure: failureOf(error) });
+    } finally {
+      if (mine === question) {
+        asking = false;
+        const endedAt = performance.now();
+        restUntil = endedAt + Math.max(followEveryMs, restPerMs * (endedAt - startedAt));
+        if (stale !== "no") refreshSoon(stale);
+      }
+    }
+  }
+
+  function show(answer: EventPage, rows: readonly EventRow[], nextReached: number) {
+    reached = nextReached;
+    change({
+      rows,
+      skipped: place.kind === "cursor" ? place.skipped : place.offset,
+      matching: answer.matching,
+      exact: answer.exact,
+      sortedAmong: answer.sortedAmong,
+      more: answer.more || (rows.length > answer.rows.length && view.more),
+      loaded: true,
+      failure: undefined,
+    });
+  }
+
+  function refreshSoon(why: "newer" | "changed") {
+    if (stale !== "changed") stale = why;
+    if (asking || due !== undefined) return;
+    // At once after a quiet time, else when it has rested.
+    due = setTimeout(
+      () => {
+        due = undefined;
+        if (paused || (stale === "newer" && mode() !== "following")) return;
+        void ask(true, stale === "changed");
+      },
+      Math.max(0, restUntil - performance.now()),
+    );
+  }
+
+  /** Goes there and reads it. */
+  function go(to: Place, by: readonly Place[]): Promise<void> {
+    place = to;
+    trail = by;
+    scrolledAway = false;
+    return ask(false);
+  }
+
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    view: () => view,
+    reload: () => ask(view.loaded && view.failure === undefined),
+    setFilter(filter) {
+      view = { ...view, filter };
+      seen = undefined;
+      return go(start, []);
+    },
+    setOrder(order) {
+      view = { ...view, order };
+      seen = undefined;
+      return go(start, []);
+    },
+    setPageRows(pageRows) {
+      view = { ...view, pageRows };
+      return go(start, []);
+    },
+    first: () => go(start, []),
+    previous() {
+      const back = trail.at(-1);
+      if (back) return go(back, trail.slice(0, -1));
+      return go({ kind: "offset", offset: Math.max(0, view.skipped - view.pageRows) }, []);
+    },
+    async next() {
+      if (!view.more || view.reading) return;
+      const skipped = view.skipped + view.rows.length;
+      const to: Place = view.order.column === "id" ? { kind: "cursor", before: reached, skipped } : { kind: "offset", offset: skipped };
+      await go(to, [...trail, place]);
+    },
+    async last() {
+      const rows = view.sortedAmong ?? view.matching;
+      if (!view.exact && view.sortedAmong === undefined) return;
+      await go({ kind: "offset", offset: Math.max(0, Math.floor((rows - 1) / view.pageRows) * view.pageRows) }, []);
+    },
+    totals(totals) {
+      const before = known;
+      known = totals;
+      seen ??= totals.newestId;
+      const deleted = before !== undefined && totals.events - before.events < totals.newestId - before.newestId;
+      const isNews = before ? before.newestId !== totals.newestId || before.events !== totals.events : view.rows[0]?.id !== totals.newestId;
+      if (!isNews) return;
+      if (mode() !== "following") change({ arrived: arrivals() });
+      if (deleted) refreshSoon("changed");
+      else if (mode() === "following") refreshSoon("newer");
+    },
+    tick() {
+      if (view.filter.range !== "all" && mode() === "following") refreshSoon("changed");
+    },
+    scrolled(away) {
+      if (scrolledAway === away) return;
+      scrolledAway = away;
+      change({});
+      if (mode() === "following" && arrivals() > 0) refreshSoon("newer");
+    },
+    pause() {
+      paused = true;
+      change({});
+    },
+    follow() {
+      paused = false;
+      view = { ...view, order: newestFirst };
+      return go(start, []);
+    },
+    dispose() {
+      question++;
+      clearTimeout(due);
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { ActionIcon, Button, Divider, FileButton, Menu, Popover, Tooltip } from "@mantine/core";
+import {
+  IconChartBar,
+  IconChevronDown,
+  IconDots,
+  IconDownload,
+  IconHistory,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconPlayerPlayFilled,
+  IconPlayerStop,
+  IconSparkles,
+  IconTrash,
+  IconUpload,
+} from "@tabler/icons-react";
+import { type ReactNode, useRef } from "react";
+import type { EventFormat, EventJob } from "../../../../contract/services/events.ts";
+import listPage from "../../list/list-page.module.css";
+import { attempt } from "../../ui/notify.tsx";
+import { formatCount } from "../../ui/quantity.ts";
+import { useNow } from "../../ui/use-now.ts";
+import type { EventPagesView } from "./event-pages.ts";
+import styles from "./events-bar.module.css";
+import { CountingChip, JobChip } from "./job-chip.tsx";
+import { foremostJob } from "./job-words.ts";
+import type { Deletion } from "./use-deletion.ts";
+
+interface EventsBarProps {
+  readonly view: EventPagesView;
+  readonly jobs: readonly EventJob[];
+  readonly filtered: boolean;
+  /** What is asked is answered. */
+  readonly available: boolean;
+  /** The service listens, and takes sample traffic. */
+  readonly running: boolean;
+  readonly sampling: boolean;
+  /** Undefined where there is nothing to plot. */
+  readonly plotsShown: boolean | undefined;
+  readonly columnMenu: ReactNode;
+  readonly onPlots: () => void;
+  readonly onExport: (format: EventFormat) => void;
+  readonly onImport: (file: File) => void;
+  readonly onGenerate: () => void;
+  readonly onSample: () => void;
+  readonly deletion: Deletion;
+  readonly onPause: () => void;
+  readonly onReport: (job: EventJob) => void;
+}
+
+const noJobs: readonly EventJob[] = [];
+
+/** Above the table: what it shows, what is being done with the events, and what can be. */
+export function EventsBar(props: EventsBarProps) {
+  const { view, jobs, filtered, available, running, sampling, plotsShown } = props;
+  const paused = view.mode === "paused";
+  const pickFile = useRef<() => void>(null);
+  const matching = `${formatCount(view.matching)}${view.exact ? "" : "+"}`;
+  const all = filtered ? `the ${matching} that match` : `all ${matching}`;
+  const nothing = !available || !view.loaded || view.matching === 0;
+  return (
+    <div className={listPage.toolbar} role="toolbar" aria-label="Events">
+      <h2 className={styles.title}>Events</h2>
+      <Jobs jobs={available ? jobs : noJobs} deletion={props.deletion} onReport={props.onReport} />
+      {/* Not in a portal, as all menus here: they belong to the page's landmark. */}
+      <Menu position="bottom-end" width={196} withinPortal={false}>
+        <Menu.Target>
+          <Button
+            leftSection={<IconDownload size={14} stroke={1.5} />}
+            rightSection={<IconChevronDown size={14} stroke={1.5} />}
+            data-disabled={nothing || undefined}
+            disabled={nothing}
+          >
+            Export
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>{`Export ${all}`}</Menu.Label>
+          <Menu.Item onClick={() => props.onExport("csv")}>CSV</Menu.Item>
+          <Menu.Item onClick={() => props.onExport("jsonl")}>JSONL, one event a line</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <FileButton
+        onChange={(file) => file && props.onImport(file)}
+        accept=".csv,.jsonl,.ndjson,.json,text/csv,application/jsonl"
+        inputProps={{ "aria-label": "File to import" }}
+      >
+        {({ onClick }) => {
+          pickFile.current = onClick;
+          return null;
+        }}
+      </FileButton>
+      <Menu position="bottom-end" width={248} withinPortal={false}>
+        <Menu.Target>
+          <Tooltip label="More">
+            <ActionIcon aria-label="More: import, samples, delete" disabled={!available}>
+              <IconDots size={15} stroke={1.5} />
+            </ActionIcon>
+          </Tooltip>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item leftSection={<IconUpload size={14} stroke={1.5} />} onClick={() => pickFile.current?.()}>
+            Import CSV or JSONL…
+          </Menu.Item>
+          <Menu.Item leftSection={<IconSparkles size={14} stroke={1.5} />} onClick={props.onGenerate}>
+            Generate sample events…
+          </Menu.Item>
+          <Menu.Item
+            disabled={!running}
+            leftSection={sampling ? <IconPlayerStop size={14} stroke={1.5} /> : <IconPlayerPlay size={14} stroke={1.5} />}
+            onClick={props.onSample}
+          >
+            {sampling ? "Stop sample traffic" : "Send sample traffic"}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item
+            disabled={nothing}
+            color="var(--bl-bad)"
+            leftSection={<IconTrash size={14} stroke={1.5} />}
+            onClick={() => void attempt(props.deletion.start())}
+          >{`Delete ${all}…`}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Tooltip label={plotsShown ? "Hide the plots" : "Show the plots"}>
+        <ActionIcon
+          aria-label="Plots"
+          aria-pressed={plotsShown}
+          className={styles.toggle}
+          data-on={plotsShown}
+          disabled={plotsShown === undefined}
+          onClick={props.onPlots}
+        >
+          <IconChartBar size={15} stroke={1.5} />
+        </ActionIcon>
+      </Tooltip>
+      {props.columnMenu}
+      <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
+      <Tooltip label={paused ? "Follow the newest again (Space)" : "Hold the table; events are still stored (Space)"}>
+        <Button
+          w={90}
+          variant={paused ? "filled" : "default"}
+          disabled={!running}
+          onClick={props.onPause}
+          aria-pressed={paused}
+          leftSection={paused ? <IconPlayerPlayFilled size={13} /> : <IconPlayerPause size={14} stroke={1.5} />}
+        >
+          {paused ? "Resume" : "Pause"}
+        </Button>
+      </Tooltip>
+    </div>
+  );
+}
+
+/** The foremost in the bar, all of them behind a button. */
+function Jobs({ jobs, deletion, onReport }: Pick<EventsBarProps, "jobs" | "deletion" | "onReport">) {
+  const now = useNow(2_000);
+  const first = foremostJob(jobs, now);
+
+  return (
+    <div className={styles.jobs}>
+      {deletion.counting ? (
+        <CountingChip onCancel={deletion.drop} />
+      ) : (
+        first && <JobChip key={first.id} job={first} inBar onReport={onReport} />
+      )}
+      {jobs.length > 0 && (
+        <Popover position="bottom-end" shadow="md" withinPortal={false}>
+          <Popover.Target>
+            <Tooltip label="Imports, deletions and samples">
+              <ActionIcon aria-label="Jobs">
+                <IconHistory size={15} stroke={1.5} />
+              </ActionIcon>
+            </Tooltip>
+          </Popover.Target>
+          <Popover.Dropdown className={styles.list} aria-label="Imports, deletions and samples">
+            {jobs.map((job) => (
+              <JobChip key={job.id} job={job} onReport={onReport} />
+            ))}
+          </Popover.Dropdown>
+        </Popover>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,206 @@
+import { useCallback, useRef, useState } from "react";
+import { type EventFormat, type EventJob, type EventRow, eventsActions } from "../../../../contract/services/events.ts";
+import { stampedName, startExport } from "../../app/exports/start-export.ts";
+import { InspectorSlot } from "../../app/inspector-slot.tsx";
+import { useControl } from "../../control/client-context.tsx";
+import { useRate } from "../../control/use-rate.ts";
+import { useService } from "../../control/use-services.ts";
+import { ColumnMenu } from "../../list/column-menu.tsx";
+import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";
+import listPage from "../../list/list-page.module.css";
+import { NewRows } from "../../list/new-rows.tsx";
+import { attempt } from "../../ui/notify.tsx";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { useSpace } from "../../ui/use-space.ts";
+import { eventTableColumns } from "./event-columns.tsx";
+import { filterAt, isFiltering, noFilter, type ShownFilter } from "./event-filter.ts";
+import { EventInspector } from "./event-inspector.tsx";
+import { columnOfOrder, orderAfter } from "./event-order.ts";
+import { EventsBar } from "./events-bar.tsx";
+import { EventsEmpty, EventsStopped, NothingMatches } from "./events-empty.tsx";
+import styles from "./events-live.module.css";
+import { eventsOrigin } from "./events-origin.ts";
+import { EventsStatusLine } from "./events-status-line.tsx";
+import { EventsToolbar } from "./events-toolbar.tsx";
+import { GenerateDialog } from "./generate-dialog.tsx";
+import { eventsAsk, importFile } from "./import-file.ts";
+import { ImportReport } from "./import-report.tsx";
+import { PlotsBand } from "./plots-band.tsx";
+import { useDeletion } from "./use-deletion.ts";
+import { useEventColumns } from "./use-event-columns.ts";
+import { useEventPages } from "./use-event-pages.ts";
+import { useEventsViews } from "./use-events-views.ts";
+import { useOutcomePlot } from "./use-outcome-plot.ts";
+
+/** The collected events, what they come to, and what can be done with them. */
+export function EventsLive() {
+  const client = useControl();
+  const service = useService("events");
+  const rate = useRate("events");
+  const { totals, limits, jobs = [], storage, sample } = useEventsViews();
+  const [filter, setFilter] = useRemembered<ShownFilter>("filter.events", noFilter);
+  const [pageRows, setPageRows] = useRemembered("events.page-rows", 50);
+  const [plotsShown, setPlotsShown] = useRemembered("events.plots", true);
+  const [pages, view] = useEventPages({ filter, pageRows, totals, service });
+  const { plot, acceptance } = useOutcomePlot({
+    filter: view.filter,
+    version: `${totals?.newestId} ${totals?.events} ${service?.status.state}`,
+    held: view.mode === "paused",
+  });
+  const choice = useEventColumns();
+  const deletion = useDeletion(filter);
+  const table = useRef<DataTableHandle>(null);
+  const [chosen, setChosen] = useState<number>();
+  const [opened, setOpened] = useState<EventRow>();
+  const [generating, setGenerating] = useState(false);
+  const [report, setReport] = useState<EventJob>();
+  const ask = eventsAsk(client);
+  const running = service?.status.state === "running";
+  const sampling = sample?.running ?? false;
+
+  const { rows } = view;
+  const rowAt = useCallback((index: number) => rows[index], [rows]);
+  const onChoose = useCallback((row: EventRow) => {
+    setChosen(row.id);
+    setOpened((known) => known && row);
+  }, []);
+  const onOpen = useCallback((row: EventRow) => {
+    setChosen(row.id);
+    setOpened(row);
+  }, []);
+  const onClose = useCallback(() => {
+    setOpened(undefined);
+    table.current?.focus();
+  }, []);
+
+  const follow = () => {
+    table.current?.toTop();
+    void pages.follow();
+  };
+  const togglePause = () => (view.mode === "paused" ? follow() : pages.pause());
+  useSpace(() => {
+    if (running) togglePause();
+  });
+  const sortBy = (column: string) => {
+    table.current?.toTop();
+    void pages.setOrder(orderAfter(view.order, column));
+  };
+
+  const exportAs = (format: EventFormat) =>
+    attempt(
+      startExport(client, {
+        source: { kind: "action", id: "events", action: "export", params: { format, filter: filterAt(filter, Date.now()) } },
+        name: stampedName("events", format),
+        item: "event",
+      }),
+    );
+  const startImport = (file: File) =>
+    attempt(
+      importFile(ask, file)
+        .then(({ sent }) => sent)
+        .then(showRefused),
+    );
+  const showRefused = (job: EventJob | undefined) => {
+    if (job && (job.refused ?? 0) > 0) setReport(job);
+  };
+
+  /** Somebody answers: the service, running or opened for looking at its data only. */
+  const available = view.failure?.code !== "SERVICE_NOT_RUNNING";
+  const filtered = isFiltering(view.filter);
+  const isEmpty = view.loaded && rows.length === 0;
+  const isGone = view.failure !== undefined && rows.length === 0;
+  /** There is nothing to count: its place is better used for the way to the first event. */
+  const isBare = isGone || (isEmpty && !filtered);
+  const failure = available ? (storage?.failure ?? view.failure) : undefined;
+  return (
+    <section className={listPage.page} aria-label="Live events">
+      <EventsToolbar filter={filter} onFilter={setFilter} view={view} />
+      {plotsShown && !isBare && (
+        <PlotsBand plot={plot} acceptance={acceptance} filter={view.filter} onFilter={setFilter} limits={limits} running={running} />
+      )}
+      {failure && failure.code !== "CONNECTION_LOST" && (
+        <div className={styles.failure} role="alert">
+          <b>{failure.message}</b> {failure.hint}
+        </div>
+      )}
+      <EventsBar
+        view={view}
+        jobs={jobs}
+        filtered={filtered}
+        available={available}
+        running={running}
+        sampling={sampling}
+        plotsShown={isBare ? undefined : plotsShown}
+        columnMenu={<ColumnMenu all={eventTableColumns} choice={choice} />}
+        onPlots={() => setPlotsShown(!plotsShown)}
+        onExport={(format) => void exportAs(format)}
+        onImport={(file) => void startImport(file)}
+        onGenerate={() => setGenerating(true)}
+        onSample={() => void attempt(client.action(eventsActions, "events", sampling ? "sample.stop" : "sample.start"))}
+        deletion={deletion}
+        onPause={togglePause}
+        onReport={setReport}
+      />
+      <div className={listPage.list}>
+        {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
+        {isGone ? (
+          running ? null : (
+            <EventsStopped service={service} kept={totals?.events} />
+          )
+        ) : isEmpty && !filtered ? (
+          <EventsEmpty service={service} sampling={sampling} />
+        ) : (
+          <DataTable
+            ref={table}
+            label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
+            count={rows.length}
+            rowAt={rowAt}
+            rowId={rowId}
+            columns={choice.columns}
+            chosen={chosen ?? opened?.id}
+            onChoose={onChoose}
+            onOpen={onOpen}
+            onClose={onClose}
+            sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
+            onSort={sortBy}
+            onScrolledAway={pages.scrolled}
+          />
+        )}
+        {isEmpty && filtered && !isGone && (
+          // Over the table and not in it: a grid holds rows only.
+          <div className={styles.nothing}>
+            <NothingMatches
+              events={totals?.events ?? 0}
+              more={view.more}
+              onAll={() => setFilter(noFilter)}
+              onFurther={() => void pages.next()}
+            />
+          </div>
+        )}
+      </div>
+      <EventsStatusLine
+        pages={pages}
+        view={view}
+        rate={rate}
+        service={service}
+        available={available}
+        onFollow={follow}
+        onPageRows={setPageRows}
+      />
+      <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
+      <ImportReport job={report} onClose={() => setReport(undefined)} />
+      {opened && (
+        <InspectorSlot>
+          <EventInspector
+            row={opened}
+            origin={eventsOrigin(service)}
+            onDevice={(device) => setFilter({ ...filter, device })}
+            onClose={onClose}
+          />
+        </InspectorSlot>
+      )}
+    </section>
+  );
+}
+
+const rowId = (row: EventRow) => row.id;

@@ -1,0 +1,115 @@
+import { ActionIcon, Loader, Menu, Tooltip, UnstyledButton } from "@mantine/core";
+import { IconChevronLeft, IconChevronLeftPipe, IconChevronRight, IconChevronRightPipe } from "@tabler/icons-react";
+import type { ServiceView } from "../../../../contract/service.ts";
+import type { RateSample } from "../../../../contract/traffic/row.ts";
+import { FollowMark } from "../../list/follow-mark.tsx";
+import listPage from "../../list/list-page.module.css";
+import { formatCount, formatRate } from "../../ui/quantity.ts";
+import { useServiceOperations } from "../../ui/use-service-operations.ts";
+import type { EventPages, EventPagesView } from "./event-pages.ts";
+import styles from "./events-status-line.module.css";
+import { pageWords } from "./page-words.ts";
+
+export const pageSizes = [50, 100, 200, 500] as const;
+
+interface EventsStatusLineProps {
+  readonly pages: EventPages;
+  readonly view: EventPagesView;
+  readonly rate: RateSample | undefined;
+  readonly service: ServiceView | undefined;
+  /** What is asked is answered, also while the service is stopped. */
+  readonly available: boolean;
+  readonly onFollow: () => void;
+  readonly onPageRows: (rows: number) => void;
+}
+
+/** One sentence in a fixed place, and the way through the pages. */
+export function EventsStatusLine({ pages, view, rate, service, available, onFollow, onPageRows }: EventsStatusLineProps) {
+  const running = service?.status.state === "running";
+  const lastKnown = view.exact || view.sortedAmong !== undefined;
+  const isLast = !view.more || !available;
+  const isFirst = view.isFirst || !available;
+  return (
+    <div className={listPage.statusLine}>
+      <span className={listPage.facts}>
+        {running ? <Following view={view} onFollow={onFollow} /> : <Stopped view={view} available={available} service={service} />}
+        {running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
+        {view.sortedAmong !== undefined && (
+          <span className={styles.limited} title="A sort by value holds so many rows at once; filter to sort others.">
+            {`the newest ${formatCount(view.sortedAmong)} of ${formatCount(view.matching)}${view.exact ? "" : "+"}, sorted`}
+          </span>
+        )}
+        {view.reading && (
+          <span className={styles.reading}>
+            <Loader size={10} aria-hidden="true" /> reading
+          </span>
+        )}
+      </span>
+      <nav className={styles.pager} aria-label="Pages of events">
+        <Menu position="top-end" width={150} withinPortal={false}>
+          <Menu.Target>
+            <UnstyledButton className={styles.position} title="Rows on a page">
+              {pageWords(view)}
+            </UnstyledButton>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Label>Rows on a page</Menu.Label>
+            <Menu.RadioGroup value={String(view.pageRows)} onChange={(rows) => onPageRows(Number(rows))}>
+              {pageSizes.map((rows) => (
+                <Menu.RadioItem key={rows} value={String(rows)} closeMenuOnClick>
+                  {rows}
+                </Menu.RadioItem>
+              ))}
+            </Menu.RadioGroup>
+          </Menu.Dropdown>
+        </Menu>
+        <Step label="First page" disabled={isFirst} onClick={() => void pages.first()} icon={IconChevronLeftPipe} />
+        <Step label="Previous page" disabled={isFirst} onClick={() => void pages.previous()} icon={IconChevronLeft} />
+        <Step label="Next page" disabled={isLast} onClick={() => void pages.next()} icon={IconChevronRight} />
+        <Step
+          label={lastKnown ? "Last page" : "Last page: not known before all are counted"}
+          disabled={isLast || !lastKnown}
+          onClick={() => void pages.last()}
+          icon={IconChevronRightPipe}
+        />
+      </nav>
+    </div>
+  );
+}
+
+interface StepProps {
+  readonly label: string;
+  readonly disabled: boolean;
+  readonly onClick: () => void;
+  readonly icon: typeof IconChevronLeft;
+}
+
+function Step({ label, disabled, onClick, icon: Icon }: StepProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon aria-label={label} disabled={disabled} onClick={onClick}>
+        <Icon size={15} stroke={1.5} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function Stopped({ view, available, service }: Pick<EventsStatusLineProps, "view" | "available" | "service">) {
+  const { start } = useServiceOperations();
+  if (available || view.rows.length === 0)
+    return <span className={styles.stopped}>{`stopped; ${view.rows.length > 0 ? "browsing what is stored" : "the events are kept"}`}</span>;
+  return (
+    <>
+      <span className={styles.stopped}>stopped; these rows were read before</span>
+      <UnstyledButton className={listPage.follow} disabled={service?.status.state === "starting"} onClick={() => void start("events")}>
+        Start to browse
+      </UnstyledButton>
+    </>
+  );
+}
+
+function Following({ view, onFollow }: { readonly view: EventPagesView; readonly onFollow: () => void }) {
+  const isPaused = view.mode === "paused";
+  const arrived = `${formatCount(view.arrived)} arrived since${isPaused ? ", all kept" : ""}`;
+  return <FollowMark mode={view.mode} arrived={isPaused || view.arrived > 0 ? arrived : undefined} onFollow={onFollow} />;
+}

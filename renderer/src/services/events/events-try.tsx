@@ -1,0 +1,121 @@
+import { Button, Menu, SegmentedControl, TextInput } from "@mantine/core";
+import { IconChevronDown } from "@tabler/icons-react";
+import { useState } from "react";
+import { eventsActions } from "../../../../contract/services/events.ts";
+import type { TryAnswer } from "../../../../contract/services/http.ts";
+import { goTo, servicePage } from "../../app/route.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { failureOf } from "../../control/failure-error.ts";
+import { useService } from "../../control/use-services.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { HeaderEditor } from "../http/header-editor.tsx";
+import { TryCommands } from "../http/try-commands.tsx";
+import { checkJson, sentRequest, type TryRequest } from "../http/try-request.ts";
+import { AnswerPane } from "../try/answer-pane.tsx";
+import { HttpAnswer } from "../try/http-answer.tsx";
+import { JsonBodyField } from "../try/json-body-field.tsx";
+import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
+import { SendButton } from "../try/send-button.tsx";
+import styles from "../try/try-page.module.css";
+import type { TryState } from "../try/try-state.ts";
+import { eventsOrigin } from "./events-origin.ts";
+import own from "./events-try.module.css";
+import { exampleNames, exampleText } from "./example-events.ts";
+import { firstTries, type TryKind, tryKinds, tryTitles } from "./try-kinds.ts";
+
+/** A real request to the service, its answer, and the same request as a command. */
+export function EventsTry() {
+  const client = useControl();
+  const service = useService("events");
+  const [kind, setKind] = useRemembered<TryKind>("try.events.kind", "post");
+  const [requests, setRequests] = useRemembered<Readonly<Record<TryKind, TryRequest>>>("try.events", firstTries);
+  const [state, setState] = useState<TryState<TryAnswer>>({ state: "untried" });
+  const running = service?.status.state === "running";
+  const request = requests[kind];
+  const set = (part: Partial<TryRequest>) => setRequests({ ...requests, [kind]: { ...request, ...part } });
+
+  const send = async () => {
+    if (!running || state.state === "sending") return;
+    setState({ state: "sending" });
+    try {
+      setState({ state: "answered", answer: await client.action(eventsActions, "events", "try", sentRequest(request)) });
+    } catch (error) {
+      setState({ state: "failed", failure: failureOf(error) });
+    }
+  };
+  return (
+    <section className={styles.try} aria-label="Try a request">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields. */}
+      <div className={styles.question} onKeyDown={onCtrlEnter(() => void send())}>
+        <div className={own.kinds}>
+          <SegmentedControl
+            aria-label="Request"
+            data={tryKinds.map((value) => ({ value, label: tryTitles[value] }))}
+            value={kind}
+            onChange={(value) => setKind(value as TryKind)}
+          />
+        </div>
+        <div className={own.line}>
+          <TextInput
+            className={styles.target}
+            aria-label="Path and query"
+            value={request.target}
+            spellCheck={false}
+            leftSection={<span className={own.method}>{request.method}</span>}
+            leftSectionWidth={52}
+            onChange={(event) => set({ target: event.currentTarget.value })}
+          />
+          <SendButton running={running} sending={state.state === "sending"} onSend={() => void send()} />
+        </div>
+        {kind === "post" && <EventEditor request={request} onBody={(body) => set({ body })} />}
+        <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
+        <TryCommands request={request} origin={eventsOrigin(service)} />
+      </div>
+      <AnswerPane
+        label="Answer"
+        state={state}
+        running={running}
+        untried="The answer appears here: status, headers, body and time. A stored event is seen in Live within a second."
+        stopped="Start the service to send it a request."
+      >
+        {(answer) => (
+          <HttpAnswer
+            answer={answer}
+            emptyText="The answer has no body."
+            onShowInLive={answer.status === 201 ? () => goTo(servicePage("events", "live")) : undefined}
+          />
+        )}
+      </AnswerPane>
+    </section>
+  );
+}
+
+function EventEditor({ request, onBody }: { readonly request: TryRequest; readonly onBody: (body: string) => void }) {
+  return (
+    <section className={styles.section} aria-label="Event to send">
+      <JsonBodyField
+        title="Event"
+        label="Event to send"
+        value={request.body}
+        check={checkJson(request)}
+        rows={{ least: 6, most: 16 }}
+        onChange={onBody}
+      >
+        <Menu position="bottom-end" withinPortal={false}>
+          <Menu.Target>
+            <Button size="compact-xs" rightSection={<IconChevronDown size={12} />}>
+              Examples
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {exampleNames.map((name) => (
+              <Menu.Item key={name} onClick={() => onBody(exampleText(name))}>
+                {name}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      </JsonBodyField>
+    </section>
+  );
+}

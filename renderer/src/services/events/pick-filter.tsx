@@ -1,0 +1,126 @@
+import { Button, Combobox, useCombobox } from "@mantine/core";
+import { IconCheck, IconChevronDown } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import { attempt } from "../../ui/notify.tsx";
+import { formatCount } from "../../ui/quantity.ts";
+import styles from "./events-toolbar.module.css";
+
+export interface Choice {
+  readonly value: string;
+  readonly events?: number;
+}
+
+interface PickFilterProps {
+  /** "Device" */
+  readonly title: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  /** Asked when it opens, and with each change of the search text. */
+  readonly choices: (search: string) => Promise<readonly Choice[]>;
+  /** A search line above the choices, with what it searches for. */
+  readonly search?: string;
+  /** An id: in monospace, and shortened to its beginning on the button. */
+  readonly mono?: boolean;
+  readonly widthPx: number;
+}
+
+const searchAfterMs = 120;
+const shownIdCharacters = 8;
+
+/** A button that tells what is chosen and opens the choices; the first is always all of them. */
+export function PickFilter({ title, value, onChange, choices, search, mono = false, widthPx }: PickFilterProps) {
+  const [text, setText] = useState("");
+  const [known, setKnown] = useState<readonly Choice[]>([]);
+  const combobox = useCombobox({
+    onDropdownClose: () => {
+      combobox.resetSelectedOption();
+      combobox.focusTarget();
+      setText("");
+    },
+    onDropdownOpen: () => {
+      if (search) combobox.focusSearchInput();
+      combobox.selectActiveOption();
+    },
+  });
+  const { dropdownOpened } = combobox;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new function with every drawing is the same question.
+  useEffect(() => {
+    if (!dropdownOpened) return;
+    let wanted = true;
+    const timer = setTimeout(
+      () => {
+        void attempt(choices(text).then((found) => wanted && setKnown(found)));
+      },
+      text === "" ? 0 : searchAfterMs,
+    );
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [dropdownOpened, text]);
+
+  const shown = value !== "" && text === "" && !known.some((choice) => choice.value === value) ? [{ value }, ...known] : known;
+  return (
+    <Combobox
+      store={combobox}
+      width={search ? 348 : 208}
+      position="bottom-start"
+      shadow="md"
+      // Not in a portal: it belongs to the page's landmark.
+      withinPortal={false}
+      onOptionSubmit={(chosen) => {
+        onChange(chosen);
+        combobox.closeDropdown();
+      }}
+    >
+      <Combobox.Target targetType="button">
+        <Button
+          w={widthPx}
+          className={styles.pick}
+          data-set={value !== "" || undefined}
+          rightSection={<IconChevronDown size={14} stroke={1.5} className={styles.chevron} />}
+          onClick={() => combobox.toggleDropdown()}
+          title={value === "" ? undefined : `${title}: ${value}`}
+        >
+          <span className={styles.pickTitle}>{title}</span>{" "}
+          <span className={mono && value ? styles.mono : undefined}>{(mono ? value.slice(0, shownIdCharacters) : value) || "all"}</span>
+        </Button>
+      </Combobox.Target>
+      <Combobox.Dropdown className={styles.dropdown}>
+        {search && (
+          <Combobox.Search
+            role="combobox"
+            aria-expanded={dropdownOpened}
+            value={text}
+            placeholder={search}
+            aria-label={search}
+            onChange={(event) => setText(event.currentTarget.value)}
+          />
+        )}
+        <Combobox.Options aria-label={title} className={styles.options}>
+          {text === "" && <Option value="" active={value === ""} label="all" />}
+          {shown.map((choice) => (
+            <Option key={choice.value} {...choice} active={choice.value === value} label={choice.value} mono={mono} />
+          ))}
+          {shown.length === 0 && text !== "" && <Combobox.Empty>None begins so</Combobox.Empty>}
+        </Combobox.Options>
+      </Combobox.Dropdown>
+    </Combobox>
+  );
+}
+
+interface OptionProps extends Choice {
+  readonly label: string;
+  readonly active: boolean;
+  readonly mono?: boolean;
+}
+
+function Option({ value, label, active, mono = false, events }: OptionProps) {
+  return (
+    <Combobox.Option value={value} active={active} className={styles.option}>
+      <IconCheck size={14} style={{ visibility: active ? "visible" : "hidden" }} aria-hidden="true" />
+      <span className={mono ? styles.optionMono : styles.optionName}>{label}</span>
+      {events !== undefined && <span className={styles.optionCount}>{formatCount(events)}</span>}
+    </Combobox.Option>
+  );
+}

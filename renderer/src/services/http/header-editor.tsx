@@ -1,0 +1,65 @@
+import { ActionIcon, Autocomplete, Button, TextInput } from "@mantine/core";
+import { IconPlus, IconX } from "@tabler/icons-react";
+import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import styles from "../try/try-page.module.css";
+
+const commonNames = [
+  "Accept",
+  "Accept-Encoding",
+  "Authorization",
+  "Cache-Control",
+  "Content-Type",
+  "Cookie",
+  "If-None-Match",
+  "Last-Event-ID",
+  "Origin",
+  "Range",
+  "User-Agent",
+  "X-Request-Id",
+];
+
+interface HeaderEditorProps {
+  readonly headers: HeaderList;
+  readonly onChange: (headers: HeaderList) => void;
+}
+
+export function HeaderEditor({ headers, onChange }: HeaderEditorProps) {
+  const change = (at: number, header: HeaderList[number]) => onChange(headers.map((other, index) => (index === at ? header : other)));
+  return (
+    <section className={styles.section} aria-label="Headers to send">
+      <div className={styles.sectionHead}>
+        <h2 className={styles.title}>Headers</h2>
+        <span className={styles.check}>{headers.length === 0 && "none of your own"}</span>
+        <Button size="compact-xs" variant="subtle" leftSection={<IconPlus size={13} />} onClick={() => onChange([...headers, ["", ""]])}>
+          Add
+        </Button>
+      </div>
+      {headers.map(([name, value], index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; names are typed and may repeat.
+        <div key={index} className={styles.headerRow}>
+          <Autocomplete
+            aria-label={`Header ${index + 1}, name`}
+            placeholder="Name"
+            data={commonNames}
+            value={name}
+            spellCheck={false}
+            onChange={(changed) => change(index, [changed, value])}
+          />
+          <TextInput
+            aria-label={`Header ${index + 1}, value`}
+            placeholder="Value"
+            value={value}
+            spellCheck={false}
+            onChange={(event) => change(index, [name, event.currentTarget.value])}
+          />
+          <ActionIcon
+            aria-label={`Remove header ${name || index + 1}`}
+            onClick={() => onChange(headers.filter((_, other) => other !== index))}
+          >
+            <IconX size={14} stroke={1.5} />
+          </ActionIcon>
+        </div>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,92 @@
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { Column } from "../../list/column.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { formatTook } from "../../ui/duration.ts";
+import { formatBytes } from "../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import styles from "./http-columns.module.css";
+
+/** The status, or a word for an exchange that has none; what else the outcome says is in its title. */
+export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "kind" | "outcome">): string {
+  switch (tone) {
+    case "pending":
+      // An answer that has begun and goes on: a stream, or a WebSocket.
+      return kind === "request" && outcome === "" ? "pending" : "open";
+    case "aborted":
+      return "aborted";
+    default:
+      return /^\d{3}(?=, )/.exec(outcome)?.[0] ?? outcome;
+  }
+}
+
+export const httpColumns: readonly Column<TrafficRow>[] = [
+  {
+    id: "time",
+    title: "Time",
+    widest: "00:00:00.000",
+    face: "mono",
+    rank: 3,
+    cell: (row) => (
+      <span className={styles.quietMono} title={isoTime(row.at)}>
+        {clockTime(row.at)}
+      </span>
+    ),
+  },
+  {
+    id: "method",
+    title: "Method",
+    widest: "OPTIONS",
+    face: "mono-bold",
+    rank: 0,
+    cell: (row) => <span className={styles.method}>{row.verb}</span>,
+  },
+  { id: "path", title: "Path", rank: 0, cell: (row) => <Path target={row.target} /> },
+  {
+    id: "status",
+    title: "Status",
+    widest: "pending",
+    face: "mono-bold",
+    besidePx: 14,
+    rank: 0,
+    cell: (row) => <ToneMark tone={row.tone} word={statusWord(row)} title={row.outcome} />,
+  },
+  {
+    id: "took",
+    title: "Took",
+    align: "end",
+    widest: "00 m 00 s",
+    rank: 1,
+    cell: (row) => (row.tookMs === undefined ? <span className={styles.quiet}>–</span> : formatTook(row.tookMs)),
+  },
+  {
+    id: "size",
+    title: "Size",
+    align: "end",
+    widest: "000 MB",
+    rank: 2,
+    cell: (row) => <span className={styles.soft}>{row.bytesOut === 0 ? "–" : formatBytes(row.bytesOut)}</span>,
+  },
+  {
+    id: "client",
+    title: "Client",
+    widest: "EventSource :00000",
+    ample: "Apache-HttpClient :00000",
+    rank: 4,
+    cell: (row) => (
+      <span className={styles.soft} title={row.peer}>
+        {row.client} <span className={styles.quietSmall}>{row.peer.slice(row.peer.lastIndexOf(":"))}</span>
+      </span>
+    ),
+  },
+];
+
+function Path({ target }: { readonly target: string }) {
+  const query = target.indexOf("?");
+  if (query < 0) return <span className={styles.path}>{target}</span>;
+  return (
+    <span className={styles.path} title={target}>
+      {target.slice(0, query)}
+      <span className={styles.soft}>{target.slice(query)}</span>
+    </span>
+  );
+}

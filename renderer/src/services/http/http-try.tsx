@@ -1,0 +1,90 @@
+import { useState } from "react";
+import { httpActions, type TryAnswer } from "../../../../contract/services/http.ts";
+import { goTo, servicePage } from "../../app/route.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { failureOf } from "../../control/failure-error.ts";
+import { useService } from "../../control/use-services.ts";
+import { isPickedAtStart } from "../../ui/address.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { AnswerPane } from "../try/answer-pane.tsx";
+import { HttpAnswer } from "../try/http-answer.tsx";
+import styles from "../try/try-page.module.css";
+import type { TryState } from "../try/try-state.ts";
+import { httpOrigin } from "./endpoint.ts";
+import { askForRow } from "./shown-row.ts";
+import { TryCommands } from "./try-commands.tsx";
+import { TryForm } from "./try-form.tsx";
+import { type Tried, withTry } from "./try-history.ts";
+import { TryHistory } from "./try-history-list.tsx";
+import { firstRequest, sentRequest, type TryRequest } from "./try-request.ts";
+
+interface Answered {
+  readonly request: TryRequest;
+  readonly answer: TryAnswer;
+}
+
+/** With fewer tries than these, routes are suggested. */
+const shortHistory = 4;
+const noHistory: readonly Tried[] = [];
+
+/** A real request to the service, its answer, and the same request as a command. */
+export function HttpTry() {
+  const client = useControl();
+  const service = useService("http");
+  const [request, setRequest] = useRemembered<TryRequest>("try.http", firstRequest);
+  const [history, setHistory] = useRemembered<readonly Tried[]>("try.http.history", noHistory);
+  const [state, setState] = useState<TryState<Answered>>({ state: "untried" });
+  const origin = httpOrigin(service);
+  const running = service?.status.state === "running";
+
+  const send = async () => {
+    if (!running || state.state === "sending") return;
+    const at = Date.now();
+    setState({ state: "sending" });
+    try {
+      const answer = await client.action(httpActions, "http", "try", sentRequest(request));
+      setState({ state: "answered", answer: { request, answer } });
+      setHistory((known) => withTry(known, { at, request, status: answer.status, tookMs: answer.tookMs }));
+    } catch (error) {
+      setState({ state: "failed", failure: failureOf(error) });
+      setHistory((known) => withTry(known, { at, request }));
+    }
+  };
+
+  return (
+    <section className={styles.try} aria-label="Try a request">
+      <div className={styles.question}>
+        <TryForm
+          request={request}
+          onChange={setRequest}
+          onSend={() => void send()}
+          running={running}
+          sending={state.state === "sending"}
+          suggesting={history.length < shortHistory}
+        />
+        {!isPickedAtStart(origin) && <TryCommands request={request} origin={origin} />}
+        <TryHistory history={history} onPick={setRequest} onClear={() => setHistory(noHistory)} />
+      </div>
+      <AnswerPane
+        label="Answer"
+        state={state}
+        running={running}
+        untried="The answer appears here: status, headers, body and time. The request is seen in Live as well."
+        stopped="Start the service to send it a request."
+      >
+        {({ request: { method }, answer }) => (
+          <HttpAnswer
+            answer={answer}
+            emptyText={method === "HEAD" ? "HEAD is answered without a body." : "The answer has no body."}
+            onShowInLive={answer.row === undefined ? undefined : () => showInLive(answer.row)}
+          />
+        )}
+      </AnswerPane>
+    </section>
+  );
+}
+
+function showInLive(row: number | undefined): void {
+  if (row !== undefined) askForRow(row);
+  goTo(servicePage("http", "live"));
+}

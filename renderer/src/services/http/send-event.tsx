@@ -1,0 +1,51 @@
+import { Button, TextInput } from "@mantine/core";
+import { IconSend } from "@tabler/icons-react";
+import { type FormEvent, useEffect, useState } from "react";
+import { httpActions } from "../../../../contract/services/http.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { attempt } from "../../ui/notify.tsx";
+import { formatCount } from "../../ui/quantity.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import styles from "./sse-panel.module.css";
+
+const saidForMs = 2_500;
+
+/** One event to all subscribers, and how many got it. */
+export function SendEvent({ disabled }: { readonly disabled: boolean }) {
+  const client = useControl();
+  const [event, setEvent] = useRemembered("sse.event", "tick");
+  const [data, setData] = useRemembered("sse.data", '{"hello":"world"}');
+  const [sent, setSent] = useState<{ readonly subscribers: number }>();
+  useEffect(() => {
+    if (!sent) return;
+    const timer = setTimeout(() => setSent(undefined), saidForMs);
+    return () => clearTimeout(timer);
+  }, [sent]);
+  const send = (submit: FormEvent) => {
+    submit.preventDefault();
+    void attempt(client.action(httpActions, "http", "sse.send", { event: event || "message", data }).then(setSent));
+  };
+  return (
+    <form className={styles.send} onSubmit={send}>
+      <TextInput
+        className={styles.event}
+        aria-label="Event name"
+        placeholder="message"
+        value={event}
+        spellCheck={false}
+        onChange={(change) => setEvent(change.currentTarget.value)}
+      />
+      <TextInput
+        className={styles.data}
+        aria-label="Event data"
+        placeholder="data"
+        value={data}
+        spellCheck={false}
+        onChange={(change) => setData(change.currentTarget.value)}
+      />
+      <Button type="submit" w={106} disabled={disabled} leftSection={sent ? undefined : <IconSend size={14} stroke={1.5} />}>
+        <span aria-live="polite">{sent ? `Sent to ${formatCount(sent.subscribers)}` : "Send event"}</span>
+      </Button>
+    </form>
+  );
+}

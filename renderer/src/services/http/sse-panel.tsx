@@ -1,0 +1,129 @@
+import { ActionIcon, Tooltip } from "@mantine/core";
+import { IconChevronDown, IconX } from "@tabler/icons-react";
+import type { ServiceView } from "../../../../contract/service.ts";
+import { httpActions, type SseSubscriber } from "../../../../contract/services/http.ts";
+import { edgeDrag } from "../../app/edge-drag.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { CommandLine } from "../../ui/command-line.tsx";
+import { formatDurationExact } from "../../ui/duration.ts";
+import { attempt } from "../../ui/notify.tsx";
+import { formatCount, formatCountOf } from "../../ui/quantity.ts";
+import { StatusShape } from "../../ui/status-shape.tsx";
+import { isoTime } from "../../ui/time.ts";
+import { useNow } from "../../ui/use-now.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { httpOrigin } from "./endpoint.ts";
+import { SendEvent } from "./send-event.tsx";
+import styles from "./sse-panel.module.css";
+import { useHttpViews } from "./use-http-views.ts";
+
+const nobody: readonly SseSubscriber[] = [];
+const heightBounds = { minimum: 32, maximum: 420 };
+
+/** Who listens to /api/stream, what they got last, and a line to send them an event. */
+export function SsePanel({ service }: { readonly service: ServiceView | undefined }) {
+  const { sse } = useHttpViews();
+  const [open, setOpen] = useRemembered("sse.open", true);
+  const [heightPx, setHeightPx] = useRemembered("sse.height", 84);
+  const running = service?.status.state === "running";
+  // A service that has stopped says no more, so what it said last is not true any more.
+  const subscribers = running ? sse.subscribers : nobody;
+  const here = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
+  const isEmpty = subscribers.length === 0;
+  const edge = edgeDrag({ axis: "y", ...heightBounds, value: heightPx, onChange: setHeightPx, label: "Height of the subscribers" });
+  return (
+    <section className={styles.panel} aria-label="SSE subscribers">
+      {open && !isEmpty && <div className={styles.handle} {...edge} />}
+      <div className={styles.head}>
+        <ActionIcon
+          size={20}
+          className={styles.fold}
+          data-open={open}
+          aria-expanded={open}
+          aria-label="SSE subscribers"
+          onClick={() => setOpen(!open)}
+          disabled={isEmpty}
+        >
+          <IconChevronDown size={14} stroke={1.5} />
+        </ActionIcon>
+        <h2 className={styles.title}>SSE subscribers</h2>
+        <span className={styles.caption} data-empty={isEmpty}>
+          {isEmpty ? (
+            "none"
+          ) : (
+            <>
+              {formatCount(here)} on <code>/api/stream</code>
+            </>
+          )}
+          {running && sse.eventsSent > 0 && ` · ${formatCountOf(sse.eventsSent, "event")} sent`}
+        </span>
+        <span className={styles.spring} />
+        {isEmpty ? (
+          running && (
+            <span className={styles.way}>
+              <CommandLine command={`curl -N '${httpOrigin(service)}/api/stream?count=0'`} />
+            </span>
+          )
+        ) : (
+          <SendEvent disabled={!running} />
+        )}
+      </div>
+      {open && !isEmpty && <Subscribers subscribers={subscribers} heightPx={heightPx} />}
+    </section>
+  );
+}
+
+function Subscribers({ subscribers, heightPx }: { readonly subscribers: readonly SseSubscriber[]; readonly heightPx: number }) {
+  const now = useNow();
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+    <ul className={styles.list} style={{ maxHeight: heightPx }} tabIndex={0} aria-label="Subscribers of /api/stream">
+      {subscribers.map((subscriber) => (
+        <Subscriber key={subscriber.id} subscriber={subscriber} now={now} />
+      ))}
+    </ul>
+  );
+}
+
+const leftBecause = { client: "closed by client", server: "disconnected from here", done: "stream ended" } as const;
+
+function Subscriber({ subscriber, now }: { readonly subscriber: SseSubscriber; readonly now: number }) {
+  const client = useControl();
+  const { id, closedAt, closedBy, lastEvent, resumedFrom, skipped } = subscriber;
+  const isHere = closedAt === undefined;
+  const notes = [
+    !isHere && leftBecause[closedBy ?? "client"],
+    skipped > 0 && `${formatCountOf(skipped, "event")} left out, it reads too slowly`,
+    isHere && resumedFrom !== undefined && `resumed from ${resumedFrom}`,
+  ].filter(Boolean);
+  return (
+    <li className={styles.subscriber} data-left={!isHere}>
+      <StatusShape shape={isHere ? "running" : "stopped"} />
+      <span className={styles.peer}>
+        {subscriber.peer}
+        <span className="visually-hidden">{isHere ? ", connected" : ", left"}</span>
+      </span>
+      <span className={styles.client}>{subscriber.client}</span>
+      <span className={styles.age} title={`since ${isoTime(subscriber.openedAt)}`}>
+        {formatDurationExact((closedAt ?? now) - subscriber.openedAt)}
+      </span>
+      <span className={styles.sent}>
+        <b>{formatCount(subscriber.sent)}</b> {subscriber.sent === 1 ? "event" : "events"}
+      </span>
+      <span className={styles.last} title={lastEvent}>
+        {[...notes, isHere || lastEvent === "" ? lastEvent : `last ${lastEvent}`].filter(Boolean).join(" · ")}
+      </span>
+      {isHere && (
+        <Tooltip label="Disconnect" position="left">
+          <ActionIcon
+            size={20}
+            aria-label={`Disconnect ${subscriber.peer}`}
+            onClick={() => void attempt(client.action(httpActions, "http", "sse.disconnect", { subscriber: id }))}
+          >
+            <IconX size={14} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,48 @@
+import { Button, UnstyledButton } from "@mantine/core";
+import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { formatAgo, formatTook } from "../../ui/duration.ts";
+import { isoTime } from "../../ui/time.ts";
+import { useNow } from "../../ui/use-now.ts";
+import styles from "../try/try-page.module.css";
+import type { Tried } from "./try-history.ts";
+import type { TryRequest } from "./try-request.ts";
+
+interface TryHistoryProps {
+  readonly history: readonly Tried[];
+  readonly onPick: (request: TryRequest) => void;
+  readonly onClear: () => void;
+}
+
+export function TryHistory({ history, onPick, onClear }: TryHistoryProps) {
+  const now = useNow(5_000);
+  if (history.length === 0) return null;
+  return (
+    <section className={styles.section} aria-label="History">
+      <div className={styles.sectionHead}>
+        <h2 className={styles.title}>History</h2>
+        <span className={styles.check}>{history.length}</span>
+        <Button size="compact-xs" variant="subtle" onClick={onClear}>
+          Forget all
+        </Button>
+      </div>
+      <ul className={styles.history}>
+        {history.map((tried) => (
+          <li key={`${tried.at}`}>
+            <UnstyledButton className={styles.tried} onClick={() => onPick(tried.request)} title={`Fill in again · ${isoTime(tried.at)}`}>
+              {tried.status === undefined ? (
+                <ToneMark tone="aborted" word="none" />
+              ) : (
+                <ToneMark tone={toneOfStatus(tried.status)} word={String(tried.status)} />
+              )}
+              <span className={styles.triedMethod}>{tried.request.method}</span>
+              <span className={styles.triedTarget}>{tried.request.target}</span>
+              <span className={styles.triedTook}>{tried.tookMs !== undefined && formatTook(tried.tookMs)}</span>
+              <span className={styles.triedAgo}>{formatAgo(Math.max(0, now - tried.at))}</span>
+            </UnstyledButton>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,58 @@
+import { tryMethods } from "../../../../contract/services/http.ts";
+import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import type { Replay } from "../../inspectors/http/copy-as.ts";
+
+export type TryMethod = (typeof tryMethods)[number];
+
+export interface TryRequest {
+  readonly method: TryMethod;
+  readonly target: string;
+  /** Rows of the editor: a row without a name is not sent. */
+  readonly headers: HeaderList;
+  readonly body: string;
+}
+
+export const firstRequest: TryRequest = { method: "GET", target: "/api/data", headers: [], body: "" };
+
+export const methodOf = (text: string): TryMethod => tryMethods.find((method) => method === text) ?? "GET";
+
+/** What is sent: named headers only, a target that begins with a slash, and no body where the method takes none. */
+export function sentRequest(request: TryRequest) {
+  return {
+    method: request.method,
+    target: request.target.startsWith("/") ? request.target : `/${request.target}`,
+    headers: request.headers.filter(([name]) => name.trim() !== "").map(([name, value]): [string, string] => [name.trim(), value]),
+    body: takesBody(request.method) ? request.body : "",
+  };
+}
+
+export const takesBody = (method: TryMethod): boolean => method !== "GET" && method !== "HEAD";
+
+export function replayOfTry(request: TryRequest, origin: string): Replay {
+  const sent = sentRequest(request);
+  return { ...sent, origin, body: new TextEncoder().encode(sent.body) };
+}
+
+export type JsonCheck = { readonly state: "none" } | { readonly state: "valid" } | { readonly state: "invalid"; readonly problem: string };
+
+/** Checks a body that is meant to be JSON, by its header or by its first character. */
+export function checkJson(request: TryRequest): JsonCheck {
+  const type = request.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
+  const isMeant = /[/+]json/i.test(type) || (type === "" && /^\s*[{[]/.test(request.body));
+  if (!isMeant || request.body.trim() === "") return { state: "none" };
+  try {
+    JSON.parse(request.body);
+    return { state: "valid" };
+  } catch (error) {
+    return { state: "invalid", problem: placed(error instanceof Error ? error.message : String(error), request.body) };
+  }
+}
+
+/** The engine says where in characters; people look for lines. */
+function placed(message: string, text: string): string {
+  const at = /position (\d+)/.exec(message)?.[1];
+  const said = message.replace(/ in JSON at position.*$/, "").replace(/, "?\.{0,3}[\s\S]*is not valid JSON$/, "");
+  if (at === undefined) return said;
+  const before = text.slice(0, Number(at)).split("\n");
+  return `${said}, line ${before.length} column ${before.at(-1)!.length + 1}`;
+}

@@ -1,0 +1,35 @@
+import type { Endpoint, ServiceView } from "../../../../contract/service.ts";
+import type { MqttCertificate } from "../../../../contract/services/mqtt.ts";
+import { type BrokerAddress, type BrokerTransport, usesTls } from "./try/command-client.ts";
+
+export const endpointsOf = (service: ServiceView | undefined): readonly Endpoint[] =>
+  (service?.status.state === "running" ? service.status.endpoints : service?.plannedEndpoints) ?? [];
+
+const transportTitles: readonly (readonly [BrokerTransport, string])[] = [
+  ["mqtt", "MQTT"],
+  ["mqtts", "MQTTS"],
+  ["ws", "WS"],
+  ["wss", "WSS"],
+];
+
+/** Those that the broker listens with, or would. */
+export const brokerTransports = (service: ServiceView | undefined): readonly { value: BrokerTransport; label: string }[] =>
+  transportTitles
+    .filter(([transport]) => transport === "mqtt" || urlWith(service, transport) !== undefined)
+    .map(([value, label]) => ({ value, label }));
+
+const urlWith = (service: ServiceView | undefined, transport: BrokerTransport): string | undefined =>
+  endpointsOf(service).find(({ url }) => url.startsWith(`${transport}://`))?.url;
+
+/** Where the broker listens, or would; without that transport it is plain MQTT. */
+export function brokerAddress(
+  service: ServiceView | undefined,
+  transport: BrokerTransport = "mqtt",
+  certificate?: MqttCertificate | null,
+): BrokerAddress {
+  const url = urlWith(service, transport);
+  if (url === undefined && transport !== "mqtt") return brokerAddress(service);
+  const [, host = "127.0.0.1", port = "1883"] = /^\w+:\/\/(.+):(\d+)/.exec(url ?? "") ?? [];
+  const isTls = usesTls(transport);
+  return { transport, host, port, ...(isTls && { caFile: certificate?.isSelfMade ? certificate.file : "ca.pem" }) };
+}

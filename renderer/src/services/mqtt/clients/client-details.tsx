@@ -1,0 +1,191 @@
+import { ActionIcon, Button, Menu } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
+import { type ReactNode, useState } from "react";
+import { mqttActions } from "../../../../../contract/services/mqtt.ts";
+import type { MqttClient } from "../../../../../contract/services/mqtt-client.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { useConfirm } from "../../../ui/confirm.tsx";
+import { formatDuration, formatDurationExact } from "../../../ui/duration.ts";
+import { attempt } from "../../../ui/notify.tsx";
+import { formatBytes, formatCount, formatRate } from "../../../ui/quantity.ts";
+import { isoTime } from "../../../ui/time.ts";
+import { useNow } from "../../../ui/use-now.ts";
+import styles from "./client-details.module.css";
+import { HinderDialog } from "./client-fault-dialog.tsx";
+import { subscriptionText } from "./subscription-text.ts";
+import { versionText } from "./version-text.ts";
+
+interface ClientDetailsProps {
+  readonly client: MqttClient;
+  readonly ratePerSecond: number;
+  readonly onClose: () => void;
+  readonly onDisconnect: () => void;
+}
+
+const neverSeconds = 4_294_967_295;
+const delays = [
+  { delayMs: 500, forMs: 60_000, label: "by 0.5 s, for 1 minute" },
+  { delayMs: 2_000, forMs: 60_000, label: "by 2 s, for 1 minute" },
+  { delayMs: 10_000, forMs: 300_000, label: "by 10 s, for 5 minutes" },
+] as const;
+const freezes = [
+  { forMs: 10_000, label: "for 10 s" },
+  { forMs: 60_000, label: "for 1 minute" },
+  { forMs: 600_000, label: "for 10 minutes" },
+] as const;
+
+/** One client whole, and what can be done to it to see how it copes. */
+export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: ClientDetailsProps) {
+  const { clientId, connected, hindered } = client;
+  const control = useControl();
+  const confirm = useConfirm();
+  const forget = async () => {
+    const isSure = await confirm({
+      title: `Remove the session of “${clientId}”?`,
+      text: "Its subscriptions and its queue are lost; if it is connected, it is disconnected.",
+      action: "Remove the session",
+    });
+    if (isSure && (await attempt(control.action(mqttActions, "mqtt", "client.forget", { clientId })))) onClose();
+  };
+  return (
+    <section className={styles.details} aria-label={`Client ${clientId}`}>
+      <Head clientId={clientId} onClose={onClose} />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
+      <section className={styles.facts} tabIndex={0} aria-label={`Facts of ${clientId}`}>
+        <Facts client={client} ratePerSecond={ratePerSecond} />
+      </section>
+      <div className={styles.actions}>
+        {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
+        {connected && !hindered && <HinderMenu clientId={clientId} />}
+        {hindered && (
+          <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
+        )}
+        <Button onClick={() => void forget()}>Remove…</Button>
+      </div>
+    </section>
+  );
+}
+
+/** In place of the details of a client that is gone with its session. */
+export function ClientGone({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
+  return (
+    <section className={styles.details} aria-label={`Client ${clientId}`}>
+      <Head clientId={clientId} onClose={onClose} />
+      <p className={styles.gone}>It has left, and its session with it.</p>
+    </section>
+  );
+}
+
+function Head({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
+  return (
+    <div className={styles.head}>
+      <h3 className={styles.title} title={clientId}>
+        {clientId}
+      </h3>
+      <ActionIcon size={20} aria-label="Close the client" onClick={onClose}>
+        <IconX size={14} stroke={1.5} />
+      </ActionIcon>
+    </div>
+  );
+}
+
+function HinderMenu({ clientId }: { readonly clientId: string }) {
+  const control = useControl();
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <Menu position="top-end" withinPortal={false} width={190}>
+        <Menu.Target>
+          <Button>Freeze, delay…</Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Freeze: neither read nor written</Menu.Label>
+          {freezes.map(({ forMs, label }) => (
+            <Menu.Item key={label} onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.freeze", { clientId, forMs }))}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Label>Delay what it receives</Menu.Label>
+          {delays.map(({ label, ...params }) => (
+            <Menu.Item
+              key={label}
+              onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.delay", { clientId, ...params }))}
+            >
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item onClick={() => setAsking(true)}>For a time of your own…</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <HinderDialog clientId={clientId} opened={asking} onClose={() => setAsking(false)} />
+    </>
+  );
+}
+
+function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "ratePerSecond">) {
+  const now = useNow();
+  const { connected, hindered, will, subscriptions, subscriptionCount } = client;
+  return (
+    <dl className={styles.pairs}>
+      {hindered && (
+        <Pair name={hindered.how === "frozen" ? "Frozen" : "Delayed"}>
+          <span className={styles.warn}>{`${formatDurationExact(hindered.until - now)} more`}</span>
+        </Pair>
+      )}
+      <Pair name={connected ? "Connected" : "Left"} title={isoTime(client.since)}>
+        {connected ? formatDuration(now - client.since) : `${formatDuration(now - client.since)} ago`}
+      </Pair>
+      <Pair name="Protocol">{[`MQTT ${versionText(client.version)}`, client.transport].filter(Boolean).join(", ")}</Pair>
+      {client.peer && <Pair name="From">{client.peer}</Pair>}
+      {client.username !== undefined && <Pair name="User">{client.username}</Pair>}
+      <Pair name="Keep alive">{client.keepAliveSeconds === 0 ? "off" : `${client.keepAliveSeconds} s`}</Pair>
+      <Pair name="Session ends">
+        {client.sessionExpirySeconds === 0
+          ? "with the connection"
+          : client.sessionExpirySeconds === neverSeconds
+            ? "never"
+            : `after ${formatDuration(client.sessionExpirySeconds * 1_000)}`}
+      </Pair>
+      <Pair name="Messages">{`${formatCount(client.messagesIn)} in, ${formatCount(client.messagesOut)} out, ${formatRate(ratePerSecond)}/s`}</Pair>
+      <Pair name="Bytes">{`${formatBytes(client.bytesIn)} in, ${formatBytes(client.bytesOut)} out${client.unreadBytes > 0 ? `, ${formatBytes(client.unreadBytes)} unread` : ""}`}</Pair>
+      <Pair name="Queue">{`${formatCount(client.queued)} of ${formatCount(client.queueLimit)}, ${formatBytes(client.queuedBytes)}`}</Pair>
+      <Pair name="In flight">{`${formatCount(client.inflight)} of ${formatCount(client.inflightLimit)}`}</Pair>
+      {client.dropped > 0 && (
+        <Pair name="Dropped">
+          <span className={styles.warn}>{formatCount(client.dropped)}</span>
+        </Pair>
+      )}
+      <Pair name="Will">
+        {will ? (
+          <>
+            <code>{will.topic}</code>
+            {`, QoS ${will.qos}${will.retain ? ", retain" : ""}${will.delaySeconds > 0 ? `, after ${will.delaySeconds} s` : ""}`}
+          </>
+        ) : (
+          "none"
+        )}
+      </Pair>
+      <Pair name={`Subscribes (${formatCount(subscriptionCount)})`}>
+        {subscriptions.length === 0
+          ? "nothing"
+          : subscriptions.map((subscription) => (
+              <span key={subscription.filter} className={styles.subscription}>
+                <code>{subscription.filter}</code>
+                <span>{subscriptionText(subscription)}</span>
+              </span>
+            ))}
+      </Pair>
+    </dl>
+  );
+}
+
+function Pair({ name, title, children }: { readonly name: string; readonly title?: string; readonly children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd title={title}>{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,128 @@
+import { UnstyledButton } from "@mantine/core";
+import { IconCheck, IconX } from "@tabler/icons-react";
+import type { MqttDelivery, MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
+import { formatTook } from "../../../ui/duration.ts";
+import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { StatusShape } from "../../../ui/status-shape.tsx";
+import { isoTime } from "../../../ui/time.ts";
+import { useNow } from "../../../ui/use-now.ts";
+import { noSubscriberText } from "../publish/no-subscriber-text.ts";
+import styles from "./delivery-panel.module.css";
+import { publisherText } from "./publisher-text.ts";
+
+interface DeliveryPanelProps {
+  readonly message: MqttMessage | undefined;
+  readonly onClient: (clientId: string) => void;
+}
+
+/** Who received the chosen message, and who acknowledged it, and when. */
+export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
+  return (
+    <section className={styles.panel} aria-label="Delivery of the chosen message">
+      <div className={styles.head}>
+        <h2 className={styles.title}>Delivery</h2>
+        <span className={styles.caption}>of the chosen message</span>
+      </div>
+      {message ? (
+        <Deliveries message={message} onClient={onClient} />
+      ) : (
+        <p className={styles.none}>Choose a message to see who received it.</p>
+      )}
+    </section>
+  );
+}
+
+function Deliveries({ message, onClient }: { readonly message: MqttMessage } & Pick<DeliveryPanelProps, "onClient">) {
+  const { cluster, deliveries, delivered, dropped, sentAsRetained } = message;
+  const told = deliveries.length;
+  const isElsewhere = cluster === "elsewhere";
+  const all = delivered + dropped + sentAsRetained;
+  return (
+    <div className={styles.content}>
+      <div className={styles.by}>
+        <span title={isElsewhere ? "Published at another broker" : undefined}>
+          {`${isElsewhere ? "Elsewhere" : "Published"} ${message.will ? "as" : "by"}`}
+        </span>
+        {message.publisher !== "" && !isElsewhere ? (
+          <UnstyledButton className={styles.client} title={`Show ${message.publisher}`} onClick={() => onClient(message.publisher)}>
+            {publisherText(message)}
+          </UnstyledButton>
+        ) : (
+          <b title={publisherText(message)}>{publisherText(message)}</b>
+        )}
+      </div>
+      <p className={styles.sum}>{sumText(message)}</p>
+      {told > 0 && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+        <ul className={styles.list} tabIndex={0} aria-label="Deliveries">
+          {deliveries.map((delivery, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a client may get a message twice, and deliveries only come at the end.
+            <Delivery key={place} delivery={delivery} at={message.at} onClient={onClient} />
+          ))}
+          {all > told && <li className={styles.more}>{`and ${formatCount(all - told)} more`}</li>}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function sumText(message: MqttMessage): string {
+  const { matched, delivered, acknowledged, acknowledgeable, dropped, sentAsRetained } = message;
+  const parts: string[] = [];
+  if (delivered > 0) parts.push(`Delivered to ${formatCount(delivered)}${acknowledgeable === 0 ? " with QoS 0" : ""}`);
+  else if (matched === 0) parts.push(noSubscriberText(message));
+  else if (dropped === 0) parts.push(`Queued for ${formatCountOf(matched, "client")}`);
+  if (acknowledgeable > 0) parts.push(`acknowledged by ${formatCount(acknowledged)}`);
+
+  if (dropped > 0) parts.push(`dropped for ${formatCount(dropped)}`);
+  if (sentAsRetained > 0) parts.push(`later sent as retained to ${formatCount(sentAsRetained)}`);
+  const text = parts.join(", ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+interface DeliveryProps extends Pick<DeliveryPanelProps, "onClient"> {
+  readonly delivery: MqttDelivery;
+  readonly at: number;
+}
+
+function Delivery({ delivery, at, onClient }: DeliveryProps) {
+  const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped, asRetained } = delivery;
+  const title = `QoS ${qos}, delivered ${isoTime(at + afterMs)}${acknowledgedAfterMs === undefined ? "" : `, acknowledged ${isoTime(at + acknowledgedAfterMs)}`}`;
+  const client = (
+    <UnstyledButton className={styles.client} title={`Show ${clientId}`} onClick={() => onClient(clientId)}>
+      {clientId}
+    </UnstyledButton>
+  );
+  if (dropped !== undefined) {
+    return (
+      <li title={`Dropped: ${dropped}`} data-tone="bad">
+        <IconX size={14} stroke={1.5} aria-hidden="true" />
+        {client}
+        <span>{`dropped, ${dropped}`}</span>
+      </li>
+    );
+  }
+  if (qos > 0 && acknowledgedAfterMs === undefined) {
+    return (
+      <li title={title} data-tone="warn">
+        <StatusShape shape="warning" />
+        {client}
+        <Waiting since={at + afterMs} />
+      </li>
+    );
+  }
+  return (
+    <li title={title}>
+      <IconCheck size={14} stroke={1.5} aria-hidden="true" />
+      {client}
+      <span>
+        {reason !== undefined && reason > 0 && `0x${reason.toString(16)} · `}
+        {asRetained ? "as retained" : formatTook(acknowledgedAfterMs ?? afterMs)}
+      </span>
+    </li>
+  );
+}
+
+function Waiting({ since }: { readonly since: number }) {
+  return <span>{`waiting ${formatTook(Math.max(0, useNow(500) - since))}`}</span>;
+}

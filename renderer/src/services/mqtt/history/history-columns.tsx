@@ -1,0 +1,104 @@
+import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import type { Column } from "../../../list/column.ts";
+import { formatCount } from "../../../ui/quantity.ts";
+import { StatusShape } from "../../../ui/status-shape.tsx";
+import { clockTime, isoTime } from "../../../ui/time.ts";
+import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import { previewLine } from "../../../viewer/payload-preview.ts";
+import { noSubscriberText } from "../publish/no-subscriber-text.ts";
+import { TopicName } from "../tree/topic-name.tsx";
+import { isMixed, type TopicScope, topicWithin } from "../tree/topic-scope.ts";
+import styles from "./history-panel.module.css";
+import { publisherText } from "./publisher-text.ts";
+
+export function historyColumns(view: PayloadView, scope: TopicScope): readonly Column<MqttMessageSummary>[] {
+  return [
+    {
+      id: "time",
+      title: "Time",
+      widest: "00:00:00.000",
+      face: "mono",
+      rank: 0,
+      cell: ({ at }) => (
+        <time className={styles.time} title={isoTime(at)}>
+          {clockTime(at)}
+        </time>
+      ),
+    },
+    ...(isMixed(scope)
+      ? [
+          {
+            id: "topic",
+            title: "Topic",
+            widest: "hall-a/temperature",
+            ample: "plant/building-12/line-3/device-76/value",
+            face: "mono",
+            rank: 0,
+            cell: ({ topic }: MqttMessageSummary) => (
+              <span className={styles.topicCell} title={topic}>
+                <TopicName topic={topicWithin(scope, topic)} />
+              </span>
+            ),
+          } as const,
+        ]
+      : []),
+    { id: "payload", title: "Payload", rank: 0, cell: (message) => <Payload message={message} view={view} /> },
+    { id: "qos", title: "QoS", widest: "QoS", rank: 2, cell: ({ qos }) => qos },
+    {
+      id: "publisher",
+      title: "Published by",
+      widest: "sensor-gw-0001",
+      ample: "line-3-controller-0001",
+      rank: 3,
+      cell: (message) => (
+        <span className={styles.soft} title={publisherText(message)}>
+          {publisherText(message)}
+        </span>
+      ),
+    },
+    { id: "acked", title: "Acked", widest: "0 of 00", besidePx: 12, rank: 1, cell: (message) => <Acknowledged message={message} /> },
+  ];
+}
+
+function Payload({ message, view }: { readonly message: MqttMessageSummary; readonly view: PayloadView }) {
+  const text = previewLine(message, view);
+  return (
+    <span className={styles.mono}>
+      {message.retain && (
+        <span className={styles.retained} title="Published with retain">
+          R
+        </span>
+      )}
+      {text === "" ? <span className={styles.soft}>empty</span> : text}
+    </span>
+  );
+}
+
+/** Of those that acknowledge; QoS 0 is delivered and no more. */
+function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
+  const { acknowledged, acknowledgeable, delivered, dropped, matched } = message;
+  if (dropped > 0) {
+    return (
+      <span className={styles.dropped} title={`Dropped for ${formatCount(dropped)}`}>
+        <StatusShape shape="failed" />
+        {`${formatCount(dropped)} lost`}
+      </span>
+    );
+  }
+  if (acknowledgeable > 0) {
+    const text = `${formatCount(acknowledged)} of ${formatCount(acknowledgeable)}`;
+    if (acknowledged === acknowledgeable) return <span className={styles.soft}>{text}</span>;
+    return (
+      <span className={styles.waiting} title="Acknowledgements are awaited">
+        <StatusShape shape="warning" />
+        {text}
+      </span>
+    );
+  }
+  const quiet = delivered > 0 ? `to ${formatCount(delivered)}` : matched > 0 ? "queued" : "–";
+  return (
+    <span className={styles.quiet} title={delivered === 0 && matched === 0 ? noSubscriberText(message) : undefined}>
+      {quiet}
+    </span>
+  );
+}

@@ -1,0 +1,121 @@
+import { Button } from "@mantine/core";
+import { useCallback, useMemo, useRef, useState } from "react";
+import type { ServiceView } from "../../../../../contract/service.ts";
+import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import { DataTable, type DataTableHandle } from "../../../list/data-table.tsx";
+import { NewRows } from "../../../list/new-rows.tsx";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import type { PublishDraft } from "../publish/publish-draft.ts";
+import { isMixed, type TopicScope } from "../tree/topic-scope.ts";
+import { comparedWith } from "./compared-with.ts";
+import { historyColumns } from "./history-columns.tsx";
+import { HistoryHead } from "./history-head.tsx";
+import styles from "./history-panel.module.css";
+import type { MessageHistory, MessageHistoryView } from "./message-history.ts";
+import { MessagePanel } from "./message-panel.tsx";
+import type { ChosenMessage } from "./use-chosen-message.ts";
+import { ValuePlot } from "./value-plot.tsx";
+
+interface HistoryPanelProps {
+  readonly scope: TopicScope;
+  readonly onScope: (scope: TopicScope) => void;
+  readonly isRetained: boolean;
+  readonly isBranch: boolean;
+  readonly history: MessageHistory;
+  readonly view: MessageHistoryView;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly chosen: MqttMessageSummary | undefined;
+  readonly detail: ChosenMessage;
+  readonly onChoose: (id: number | undefined) => void;
+  readonly onPublish: (draft: PublishDraft) => void;
+  readonly service: ServiceView | undefined;
+}
+
+/** The chosen topic's messages: their numbers as a plot, one by one, and the chosen one whole. */
+export function HistoryPanel(props: HistoryPanelProps) {
+  const { scope, history, view, chosen, onChoose } = props;
+  const [payloadView, setPayloadView] = useRemembered<PayloadView>("mqtt.payload-view", "json");
+  const [showsPlot, setShowsPlot] = useRemembered("mqtt.plot", true);
+  const [showsDiff, setShowsDiff] = useRemembered("mqtt.diff", true);
+  const table = useRef<DataTableHandle>(null);
+  const mixed = isMixed(scope);
+  const columns = useMemo(() => historyColumns(payloadView, scope), [payloadView, scope]);
+  const { messages } = view;
+  const rowAt = useCallback((index: number) => messages[index], [messages]);
+  const pick = useCallback((message: MqttMessageSummary) => onChoose(message.id), [onChoose]);
+  const follow = () => {
+    table.current?.toTop();
+    onChoose(undefined);
+    history.scrolled(false);
+  };
+  /** An older message that those of its topic are compared with, in place of the one before each. */
+  const [baseline, setBaseline] = useState<MqttMessageSummary>();
+  const before = chosen && comparedWith(chosen, baseline, messages);
+  return (
+    <section className={styles.panel} aria-label="History">
+      <HistoryHead
+        scope={scope}
+        onScope={props.onScope}
+        isRetained={props.isRetained}
+        isBranch={props.isBranch}
+        payloadView={payloadView}
+        onPayloadView={setPayloadView}
+        showsPlot={showsPlot}
+        onPlot={() => setShowsPlot(!showsPlot)}
+        showsDiff={showsDiff}
+        onDiff={() => setShowsDiff(!showsDiff)}
+        text={props.text}
+        onText={props.onText}
+        service={props.service}
+      />
+      {showsPlot && !mixed && <ValuePlot messages={messages} view={payloadView} />}
+      <div className={styles.list}>
+        {view.mode === "scrolled" && view.arrived > 0 && <NewRows count={view.arrived} atLeast={view.arrived >= 200} onFollow={follow} />}
+        <DataTable
+          ref={table}
+          label="Messages, newest first"
+          count={messages.length}
+          rowAt={rowAt}
+          rowId={rowId}
+          columns={columns}
+          chosen={chosen?.id}
+          onChoose={pick}
+          onOpen={pick}
+          onClose={() => onChoose(undefined)}
+          onScrolledAway={history.scrolled}
+          onEndNear={() => void history.loadOlder()}
+        />
+        {messages.length === 0 && <Nothing {...props} />}
+      </div>
+      {chosen && (
+        <MessagePanel
+          detail={props.detail}
+          before={before?.id}
+          onCompare={setBaseline}
+          showsDiff={showsDiff}
+          view={payloadView}
+          onPublish={props.onPublish}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Over the table and not in it: a grid holds rows only. */
+function Nothing({ scope, view, text, onText }: HistoryPanelProps) {
+  if (view.filter !== "" && !view.loaded) return null;
+  return (
+    <div className={styles.nothing}>
+      {scope.topic === ""
+        ? "Choose a topic: its messages appear here."
+        : text === ""
+          ? "No message of this topic is kept any more."
+          : "No message holds this text."}
+      {text !== "" && <Button onClick={() => onText("")}>Show all</Button>}
+    </div>
+  );
+}
+
+const rowId = (message: MqttMessageSummary) => message.id;

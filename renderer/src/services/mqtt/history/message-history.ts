@@ -1,0 +1,160 @@
+import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+
+/** Following shows each message as it comes; the other two hold what is on screen. */
+export type HistoryMode = "following" | "scrolled" | "paused";
+
+export interface HistoryQuery {
+  /** A topic, or a filter with wildcards. */
+  readonly filter: string;
+  /** Only with this text in the payload. */
+  readonly text: string;
+}
+
+export interface MessageHistoryView extends HistoryQuery {
+  /** Newest first. */
+  readonly messages: readonly MqttMessageSummary[];
+  readonly mode: HistoryMode;
+  /** Newer than those shown, as far as one page tells. */
+  readonly arrived: number;
+  readonly hasOlder: boolean;
+  /** False until the first answer. */
+  readonly loaded: boolean;
+}
+
+export interface MessageHistory {
+  subscribe(listener: () => void): () => void;
+  view(): MessageHistoryView;
+  setQuery(query: HistoryQuery): Promise<void>;
+  /** Reads what is new, and what became of the newest ones. */
+  refresh(): Promise<void>;
+  loadOlder(): Promise<void>;
+  scrolled(away: boolean): void;
+  pause(): void;
+  resume(): void;
+  reset(): void;
+}
+
+interface HistoryPage {
+  readonly messages: readonly MqttMessageSummary[];
+}
+
+interface MessageHistoryOptions {
+  readonly read: (query: HistoryQuery & { readonly before?: number; readonly limit: number }) => Promise<HistoryPage>;
+  readonly onFailure: (error: unknown) => void;
+  readonly pageRows?: number;
+  readonly followRows?: number;
+}
+
+const empty = { messages: [], arrived: 0, hasOlder: false, loaded: false } as const;
+
+/** The recorded messages of a topic or filter, outside React: bounded, read by pages, newest first. */
+export function createMessageHistory({ read, onFailure, pageRows = 200, followRows = 2_000 }: MessageHistoryOptions): MessageHistory {
+  const listeners = new Set<() => void>();
+  /** Answers to older questions than this are stale. */
+  let question = 0;
+  let readingNew = false;
+  let readingOlder = false;
+  let view: MessageHistoryView = { ...empty, filter: "", text: "", mode: "following" };
+
+  function change(next: Partial<MessageHistoryView>) {
+    view = { ...view, ...next };
+    for (const listener of listeners) listener();
+  }
+
+  async function refresh(): Promise<void> {
+    if (view.filter === "" || readingNew) return;
+    readingNew = true;
+    const mine = question;
+    const { filter, text } = view;
+    try {
+      const page = await read({ filter, text, limit: pageRows });
+      if (mine === question) take(page);
+    } catch (error) {
+      if (mine === question) onFailure(error);
+    } finally {
+      readingNew = false;
+    }
+    // Another topic was chosen meanwhile.
+    if (mine !== question) await refresh();
+  }
+
+  function take({ messages: page }: HistoryPage) {
+    const known = view.messages;
+    const newest = known[0]?.id ?? 0;
+    // Numbers only grow while the service runs: a smaller one is of another run.
+    const beganAnew = page[0] !== undefined && page[0].id < newest;
+    const isHeld = view.loaded && view.mode !== "following" && !beganAnew;
+    const oldestOfPage = page.at(-1)?.id ?? 0;
+    if (isHeld) {
+      const fresh = new Map(page.map((message) => [message.id, message]));
+      change({
+        messages: known.some(({ id }) => fresh.has(id)) ? known.map((message) => fresh.get(message.id) ?? message) : known,
+        arrived: page.filter(({ id }) => id > newest).length,
+      });
+      return;
+    }
+    // Older ones stay as long as nothing is missing between them and the page.
+    const joins = known.length > 0 && oldestOfPage <= newest && !beganAnew;
+    const older = joins ? known.filter(({ id }) => id < oldestOfPage) : [];
+    const all = [...page, ...older];
+    change({
+      messages: all.slice(0, followRows),
+      hasOlder: all.length > followRows || (joins && view.hasOlder) || (older.length === 0 && page.length === pageRows),
+      arrived: 0,
+      loaded: true,
+    });
+  }
+
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    view: () => view,
+    async setQuery({ filter, text }) {
+      if (filter === view.filter && text === view.text) return;
+      question++;
+      // A paused page shows another topic as it stands now.
+      change({ ...empty, filter, text, mode: view.mode === "paused" ? "paused" : "following" });
+      await refresh();
+    },
+    refresh,
+    async loadOlder() {
+      const before = view.messages.at(-1)?.id;
+      if (readingOlder || !view.hasOlder || before === undefined) return;
+      readingOlder = true;
+      const mine = question;
+      try {
+        const { filter, text } = view;
+        const page = await read({ filter, text, before, limit: pageRows });
+        if (mine !== question) return;
+        const last = view.messages.at(-1)?.id ?? 0;
+        change({
+          messages: [...view.messages, ...page.messages.filter(({ id }) => id < last)],
+          hasOlder: page.messages.length === pageRows,
+        });
+      } catch (error) {
+        onFailure(error);
+      } finally {
+        readingOlder = false;
+      }
+    },
+    scrolled(away) {
+      if (away && view.mode === "following") change({ mode: "scrolled", arrived: 0 });
+      else if (!away && view.mode === "scrolled") {
+        change({ mode: "following" });
+        void refresh();
+      }
+    },
+    pause: () => change({ mode: "paused" }),
+    resume() {
+      change({ mode: "following" });
+      void refresh();
+    },
+    reset() {
+      question++;
+      change(empty);
+      void refresh();
+    },
+  };
+}

@@ -1,0 +1,82 @@
+import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import { startText } from "../../../viewer/payload-preview.ts";
+import { firstField, numericFields, unitOf } from "./numeric-fields.ts";
+
+export interface PlotSeries {
+  /** Numeric fields of the messages, the commonest first. */
+  readonly fields: readonly string[];
+  readonly field: string | undefined;
+  readonly unit: string;
+  /** Seconds, oldest first. */
+  readonly at: readonly number[];
+  readonly values: readonly number[];
+  /** Before which values nothing came for much longer than usual. */
+  readonly gaps: readonly number[];
+  readonly least: number;
+  readonly mean: number;
+  readonly most: number;
+}
+
+const plottedMessages = 500;
+
+/** The numbers of one field over the newest messages; without a wish the field that is likeliest the reading. */
+export function plotSeries(messages: readonly MqttMessageSummary[], view: PayloadView, wish: string | undefined): PlotSeries {
+  const counts = new Map<string, number>();
+  const found: { readonly at: number; readonly fields: ReadonlyMap<string, number> }[] = [];
+  let unit = "";
+  for (const message of messages.slice(0, plottedMessages)) {
+    const text = startText(message, view) ?? "";
+    const fields = numericFields(text);
+    if (fields.size === 0) continue;
+    if (unit === "") unit = unitOf(text);
+    found.push({ at: message.at / 1_000, fields });
+    for (const name of fields.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  const fields = [...counts].sort((one, other) => other[1] - one[1]).map(([name]) => name);
+  const field = wish !== undefined && counts.has(wish) ? wish : firstField(fields);
+  // The unit is that of the reading, not of the counter beside it.
+  if (field !== firstField(fields)) unit = "";
+  const points = found.flatMap(({ at, fields: of }) => {
+    const value = field === undefined ? undefined : of.get(field);
+    return value !== undefined && Number.isFinite(value) ? [{ at, value }] : [];
+  });
+  points.reverse();
+  const values = points.map(({ value }) => value);
+  const at = points.map((point) => point.at);
+  return {
+    fields,
+    field,
+    unit,
+    at,
+    values,
+    gaps: gapsOf(at),
+    least: values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY),
+    mean: values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length),
+    most: values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY),
+  };
+}
+
+const shortestGapSeconds = 1;
+const usualTimes = 5;
+
+/** Longer than five times what three of four intervals stay below: who is irregular anyway has no gaps. */
+export function gapsOf(at: readonly number[]): readonly number[] {
+  const intervals = at.slice(1).map((second, index) => second - (at[index] as number));
+  const usual = intervals.toSorted((one, other) => one - other)[Math.floor(0.75 * (intervals.length - 1))] ?? 0;
+  const longest = Math.max(shortestGapSeconds, usualTimes * usual);
+  return intervals.flatMap((interval, index) => (interval > longest ? [index + 1] : []));
+}
+
+/** Values with a gap on both sides, which no line reaches. */
+export const aloneBetween = (gaps: readonly number[], count: number): number[] =>
+  [0, ...gaps].filter((index, place, starts) => (starts[place + 1] ?? count) === index + 1);
+
+/** As many decimals as tell the values apart: "20.78", "1,013.2", "148,212". */
+export function readingText(value: number, span: number): string {
+  const decimals = span === 0 ? (Number.isInteger(value) ? 0 : 2) : Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(span))));
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: Number.isInteger(value) && span > 20 ? 0 : decimals,
+    maximumFractionDigits: decimals,
+  });
+}

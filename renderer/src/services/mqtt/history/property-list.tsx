@@ -1,0 +1,75 @@
+import { Fragment, type ReactNode } from "react";
+import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { formatDuration } from "../../../ui/duration.ts";
+import { fromBase64, toHex } from "../../../viewer/base64.ts";
+import styles from "./message-panel.module.css";
+import { hexOfPacket } from "./packet-text.ts";
+
+interface Property {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly title?: string;
+  readonly isText?: boolean;
+}
+
+/** MQTT 5.0 §3.3.2.3, as they came, user properties in their order. */
+export function PropertyList({ message }: { readonly message: MqttMessage }) {
+  const { properties, packet } = message;
+  const rows = propertiesOf(properties);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+    <section className={styles.properties} tabIndex={0} aria-label="Properties">
+      {rows.length === 0 ? (
+        <p className={styles.without}>
+          {message.version === undefined || message.version === 5 ? "No MQTT 5.0 properties." : "MQTT 3.1.1 knows no properties."}
+        </p>
+      ) : (
+        <PropertyPairs rows={rows} />
+      )}
+      {packet !== undefined && (
+        <p className={styles.packet}>
+          PUBLISH as it came
+          <CopyButton text={() => hexOfPacket(packet)} what="the packet as hex" />
+        </p>
+      )}
+    </section>
+  );
+}
+
+export function PropertyPairs({ rows }: { readonly rows: readonly Property[] }) {
+  return (
+    <dl className={styles.pairs}>
+      {rows.map(({ name, value, title, isText }, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a user property may repeat, and rows never change places.
+        <Fragment key={place}>
+          <dt>{name}</dt>
+          <dd title={title} data-text={isText}>
+            {value}
+          </dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
+}
+
+export function propertiesOf(properties: MqttMessage["properties"]): Property[] {
+  const { payloadFormatIndicator, messageExpiryInterval, contentType, responseTopic, correlationData, topicAlias, userProperties } =
+    properties;
+  const rows: Property[] = [];
+  if (contentType !== undefined) rows.push({ name: "Content type", value: contentType });
+  if (payloadFormatIndicator !== undefined)
+    rows.push({ name: "Payload format", value: payloadFormatIndicator === 1 ? "UTF-8" : "bytes", isText: true });
+  if (messageExpiryInterval !== undefined)
+    rows.push({ name: "Message expiry", value: expiryText(messageExpiryInterval), title: `${messageExpiryInterval} s`, isText: true });
+  if (responseTopic !== undefined) rows.push({ name: "Response topic", value: responseTopic });
+  if (correlationData !== undefined) {
+    const bytes = fromBase64(correlationData);
+    rows.push({ name: "Correlation", value: toHex(bytes), title: new TextDecoder().decode(bytes) });
+  }
+  if (topicAlias !== undefined) rows.push({ name: "Topic alias", value: topicAlias, isText: true });
+  for (const [key, value] of userProperties ?? []) rows.push({ name: `User: ${key}`, value });
+  return rows;
+}
+
+const expiryText = (seconds: number): string => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1_000));

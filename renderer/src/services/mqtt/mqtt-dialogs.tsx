@@ -1,0 +1,41 @@
+import type { ServiceView } from "../../../../contract/service.ts";
+import type { MqttViews } from "../../../../contract/services/mqtt.ts";
+import { ExportDialog } from "./history/export-dialog.tsx";
+import { DemoDialog } from "./publish/demo-dialog.tsx";
+import { PublishDialog } from "./publish/publish-dialog.tsx";
+import type { PublishDraft } from "./publish/publish-draft.ts";
+import { ReplayDialog } from "./publish/replay-dialog.tsx";
+import { RepliesDialog } from "./publish/replies-dialog.tsx";
+import { RetainedDialog } from "./tree/retained-dialog.tsx";
+import { scopeFilter, type TopicScope } from "./tree/topic-scope.ts";
+
+export type MqttDialogName = "publish" | "demo" | "replies" | "export" | "replay" | "retained";
+
+interface MqttDialogsProps {
+  readonly open: MqttDialogName | undefined;
+  readonly onOpen: (name: MqttDialogName | undefined) => void;
+  readonly draft: PublishDraft;
+  readonly onDraft: (draft: PublishDraft) => void;
+  readonly views: Partial<MqttViews>;
+  readonly scope: TopicScope;
+  /** Whose retained messages are asked about, where it is not the scope. */
+  readonly clearing: string | undefined;
+  /** Of the shown payloads. */
+  readonly text: string;
+  readonly service: ServiceView | undefined;
+}
+
+export function MqttDialogs({ open, onOpen, draft, onDraft, views, scope, clearing, text, service }: MqttDialogsProps) {
+  const close = () => onOpen(undefined);
+  const filter = scopeFilter(scope);
+  return (
+    <>
+      <PublishDialog opened={open === "publish"} onClose={close} draft={draft} onDraft={onDraft} service={service} />
+      <DemoDialog opened={open === "demo"} onClose={close} demo={views.demo} />
+      <RepliesDialog opened={open === "replies"} onClose={close} rules={views.replies?.rules ?? []} />
+      <ExportDialog opened={open === "export"} onClose={close} filter={filter} text={text} />
+      <ReplayDialog opened={open === "replay"} onClose={close} replay={views.replay} />
+      <RetainedDialog opened={open === "retained"} onClose={close} filter={clearing ?? filter} retained={views.figures?.retained ?? 0} />
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { Button } from "@mantine/core";
+import { IconSend } from "@tabler/icons-react";
+import type { ServiceView } from "../../../../contract/service.ts";
+import { type MqttViews, mqttActions } from "../../../../contract/services/mqtt.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { FirstSteps } from "../../ui/first-steps.tsx";
+import { attempt } from "../../ui/notify.tsx";
+import { SampleTrafficButton } from "../../ui/sample-traffic-button.tsx";
+import { StartServiceButton } from "../../ui/start-service-button.tsx";
+import { brokerAddress } from "./broker-address.ts";
+import { usualDemo } from "./publish/demo-dialog.tsx";
+import { firstDraft } from "./publish/publish-draft.ts";
+import { mosquittoPubOf } from "./try/mqtt-commands.ts";
+import { useAnonymous } from "./use-anonymous.ts";
+
+const whatAppears = [
+  ["topics", "as a tree, with counts and last values"],
+  ["history", "of each topic: text, JSON, hex, what changed, and numbers as a plot"],
+  ["delivery", "who received a message, and who acknowledged it when"],
+  ["clients", "with subscriptions, queue, keep alive and will"],
+] as const;
+
+interface MqttEmptyProps {
+  readonly service: ServiceView | undefined;
+  readonly demo: MqttViews["demo"] | undefined;
+  readonly onPublish: () => void;
+}
+
+/** What would appear here, and the ways to make it appear. */
+export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
+  const client = useControl();
+  const address = brokerAddress(service);
+  const anonymous = useAnonymous();
+  const running = service?.status.state === "running";
+  const isDemo = demo?.running ?? false;
+  const toggleDemo = () =>
+    attempt(isDemo ? client.action(mqttActions, "mqtt", "sample.stop") : client.action(mqttActions, "mqtt", "sample.start", usualDemo));
+  const listening = (
+    <>
+      on <code>{`${address.host}:${address.port}`}</code>. No message has come yet.
+    </>
+  );
+  const connect = (
+    <>
+      your client to <code>{`mqtt://${address.host}:${address.port}`}</code>, 3.1.1 or 5.0, or let the demo publish.
+    </>
+  );
+  return (
+    <FirstSteps
+      steps={[
+        running
+          ? { title: "Listening", text: listening }
+          : { title: "Start", text: "the broker. It answers on this computer only, unless you open it." },
+        { title: "Connect", text: connect },
+        { title: "Watch", text: "topics grow here, each message with its publisher and its receivers." },
+      ]}
+      ways={
+        running ? (
+          <>
+            <SampleTrafficButton
+              playing={isDemo}
+              words={{ start: "Start the demo publisher", stop: "Stop the demo publisher" }}
+              onToggle={() => void toggleDemo()}
+            />
+            <Button size="md" leftSection={<IconSend size={15} stroke={1.5} />} onClick={onPublish}>
+              Publish a message…
+            </Button>
+          </>
+        ) : (
+          <StartServiceButton id="mqtt" service={service} title="Start MQTT" />
+        )
+      }
+      appears={whatAppears}
+      command={mosquittoPubOf(firstDraft, address, anonymous)}
+    />
+  );
+}

@@ -1,0 +1,139 @@
+import { Button, Group, Menu, NumberInput, Switch } from "@mantine/core";
+import { IconBookmark, IconChevronDown, IconSend, IconTrash } from "@tabler/icons-react";
+import { type FormEvent, useState } from "react";
+import type { ServiceView } from "../../../../../contract/service.ts";
+import { mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { CommandLine } from "../../../ui/command-line.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { attempt } from "../../../ui/notify.tsx";
+import { formatCountOf } from "../../../ui/quantity.ts";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import { brokerAddress } from "../broker-address.ts";
+import { mosquittoNotes, mosquittoPubOf } from "../try/mqtt-commands.ts";
+import { useAnonymous } from "../use-anonymous.ts";
+import { type PublishDraft, parsePublishDraft, type SavedMessage } from "./publish-draft.ts";
+import styles from "./publish-form.module.css";
+import { PublishForm } from "./publish-form.tsx";
+
+interface PublishDialogProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly draft: PublishDraft;
+  readonly onDraft: (draft: PublishDraft) => void;
+  readonly service: ServiceView | undefined;
+}
+
+/** Publishes as the broker itself, once or at an interval; stays open for the next one. */
+export function PublishDialog({ opened, onClose, draft, onDraft, service }: PublishDialogProps) {
+  const client = useControl();
+  const anonymous = useAnonymous();
+  const [sent, setSent] = useState<string>();
+  const [repeats, setRepeats] = useRemembered("mqtt.repeats", false);
+  const [everySeconds, setEverySeconds] = useRemembered<number | string>("mqtt.repeat-seconds", 1);
+  const parsed = parsePublishDraft(draft);
+  const change = (next: PublishDraft) => {
+    setSent(undefined);
+    onDraft(next);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!("params" in parsed)) return;
+    if (repeats && typeof everySeconds === "number") {
+      const everyMs = Math.max(10, Math.round(everySeconds * 1_000));
+      void attempt(client.action(mqttActions, "mqtt", "repeat.start", { message: parsed.params, everyMs }).then(onClose));
+      return;
+    }
+    void attempt(
+      client
+        .action(mqttActions, "mqtt", "publish", parsed.params)
+        .then(({ matched }) =>
+          setSent(matched === 0 ? "Published; nobody subscribes." : `Published to ${formatCountOf(matched, "subscription")}.`),
+        ),
+    );
+  };
+  return (
+    <Dialog opened={opened} onClose={onClose} title="Publish a message" size="lg">
+      <form onSubmit={submit}>
+        <PublishForm draft={draft} parsed={parsed} onDraft={change} />
+        <div className={styles.command}>
+          {"params" in parsed ? (
+            <CommandLine command={mosquittoPubOf(draft, brokerAddress(service), anonymous)} />
+          ) : (
+            <span className={styles.noCommand}>The same as a command, once nothing above is wrong.</span>
+          )}
+        </div>
+        {"params" in parsed &&
+          mosquittoNotes(draft).map((note) => (
+            <p key={note} className={styles.note}>
+              {note}
+            </p>
+          ))}
+        <Group mt="md" gap="sm" wrap="nowrap">
+          <SavedMenu draft={draft} onDraft={change} />
+          <Switch label="Repeat every" checked={repeats} onChange={(event) => setRepeats(event.currentTarget.checked)} />
+          <NumberInput
+            size="xs"
+            w={84}
+            aria-label="Seconds between repeats"
+            suffix=" s"
+            min={0.01}
+            max={3_600}
+            decimalScale={2}
+            value={everySeconds}
+            disabled={!repeats}
+            onChange={setEverySeconds}
+          />
+          <span className={styles.sent} aria-live="polite">
+            {sent}
+          </span>
+          <Button onClick={onClose}>Close</Button>
+          <Button type="submit" variant="filled" disabled={!("params" in parsed)} leftSection={<IconSend size={14} stroke={1.5} />}>
+            {repeats ? "Start" : "Publish"}
+          </Button>
+        </Group>
+      </form>
+    </Dialog>
+  );
+}
+
+const noneSaved: readonly SavedMessage[] = [];
+
+function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly onDraft: (draft: PublishDraft) => void }) {
+  const [saved, setSaved] = useRemembered("mqtt.saved", noneSaved);
+  const start = draft.payload.replace(/\s+/g, " ").slice(0, 24);
+  const name = `${draft.topic}${start ? `: ${start}` : ""}`;
+  return (
+    <Menu position="top-start" withinPortal={false} width={320}>
+      <Menu.Target>
+        <Button rightSection={<IconChevronDown size={12} />}>Saved</Button>
+      </Menu.Target>
+      <Menu.Dropdown mah="50vh" style={{ overflowY: "auto" }}>
+        <Menu.Item
+          leftSection={<IconBookmark size={14} stroke={1.5} />}
+          onClick={() => setSaved([{ name, draft }, ...saved.filter((other) => other.name !== name)])}
+        >
+          Save this message
+        </Menu.Item>
+        {saved.length > 0 && <Menu.Divider />}
+        {saved.map((message) => (
+          <Menu.Item key={message.name} onClick={() => onDraft(message.draft)}>
+            {message.name}
+          </Menu.Item>
+        ))}
+        {saved.length > 0 && (
+          <>
+            <Menu.Divider />
+            <Menu.Item
+              leftSection={<IconTrash size={14} stroke={1.5} />}
+              disabled={!saved.some((other) => other.name === name)}
+              onClick={() => setSaved(saved.filter((other) => other.name !== name))}
+            >
+              Forget the shown one
+            </Menu.Item>
+          </>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,95 @@
+import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
+import { fromBase64, fromHex, toBase64, toHex } from "../../../viewer/base64.ts";
+import { utf8Text } from "../../../viewer/utf8-text.ts";
+import { problemOfTopic } from "./problem-of-topic.ts";
+import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
+
+/** What the form holds, as typed. */
+export interface PublishDraft extends PropertyDraft {
+  readonly topic: string;
+  readonly payload: string;
+  readonly encoding: "text" | "hex" | "base64";
+  readonly qos: 0 | 1 | 2;
+  readonly retain: boolean;
+  /** Of MQTT 5.0 as well. Text, or hex after "0x". */
+  readonly correlationData: string;
+}
+
+export interface SavedMessage {
+  readonly name: string;
+  readonly draft: PublishDraft;
+}
+
+export const firstDraft: PublishDraft = {
+  topic: "test/topic",
+  payload: '{"message":"Hello, MQTT!","status":"test"}',
+  encoding: "text",
+  qos: 0,
+  retain: false,
+  ...noProperties,
+  correlationData: "",
+};
+
+export type ParsedDraft =
+  | { readonly params: MqttPublishParams }
+  | { readonly field: "topic" | "payload" | "expirySeconds" | "responseTopic" | "correlationData"; readonly problem: string };
+
+/** The draft as the broker takes it, or which field is wrong and why. */
+export function parsePublishDraft(draft: PublishDraft): ParsedDraft {
+  const { topic, payload, encoding, qos, retain, correlationData } = draft;
+  const topicProblem = problemOfTopic(topic);
+  if (topicProblem) return { field: "topic", problem: topicProblem };
+  const bytes = encoding === "hex" ? fromHex(payload) : encoding === "base64" ? base64Bytes(payload) : undefined;
+  if (encoding !== "text" && !bytes) return { field: "payload", problem: `This is no ${encoding}.` };
+  const parsed = parseProperties(draft);
+  if ("problem" in parsed) return parsed;
+  const correlation = correlationData === "" ? undefined : correlationBytes(correlationData);
+  if (correlationData !== "" && !correlation) return { field: "correlationData", problem: "After 0x come pairs of hex digits." };
+  return {
+    params: {
+      topic,
+      payload: bytes ? toBase64(bytes) : payload,
+      encoding: bytes ? "base64" : "text",
+      qos,
+      retain,
+      ...parsed.properties,
+      ...(correlation && { correlationData: toBase64(correlation) }),
+    },
+  };
+}
+
+/** The same message once more. */
+export function draftOfMessage({ topic, payload, qos, retain, properties }: MqttMessage): PublishDraft {
+  const bytes = fromBase64(payload);
+  const text = utf8Text(bytes, false);
+  return {
+    topic,
+    payload: text ?? toHex(bytes),
+    encoding: text === undefined ? "hex" : "text",
+    qos: qos as 0 | 1 | 2,
+    retain,
+    ...propertyDraft(properties),
+    correlationData: properties.correlationData === undefined ? "" : correlationText(fromBase64(properties.correlationData)),
+  };
+}
+
+/** Whether it says anything that 3.1.1 cannot. */
+export const usesVersion5 = (draft: PublishDraft): boolean => draft.correlationData !== "" || setsProperties(draft);
+
+export function correlationBytes(text: string): Uint8Array | undefined {
+  return /^0x/i.test(text) ? fromHex(text.slice(2)) : new TextEncoder().encode(text);
+}
+
+/** As text where it is printable, else "0x" and hex. */
+export function correlationText(bytes: Uint8Array): string {
+  const text = utf8Text(bytes, false);
+  return text !== undefined && !/^0x/i.test(text) && !/[\r\n\t]/.test(text) ? text : `0x${toHex(bytes).replaceAll(" ", "")}`;
+}
+
+function base64Bytes(text: string): Uint8Array | undefined {
+  try {
+    return fromBase64(text.replace(/\s+/g, ""));
+  } catch {
+    return undefined;
+  }
+}

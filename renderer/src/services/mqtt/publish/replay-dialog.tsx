@@ -1,0 +1,108 @@
+import { Button, FileButton, Group, Progress, SegmentedControl, Text } from "@mantine/core";
+import { useState } from "react";
+import { type MqttReplayFile, type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { formatDurationExact } from "../../../ui/duration.ts";
+import { attempt } from "../../../ui/notify.tsx";
+import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { sendReplayFile } from "./send-replay-file.ts";
+
+const speeds = [
+  { value: "1", label: "Own pace" },
+  { value: "2", label: "2 ×" },
+  { value: "10", label: "10 ×" },
+  { value: "100", label: "100 ×" },
+  { value: "0", label: "At once" },
+];
+
+interface ReplayDialogProps {
+  readonly opened: boolean;
+  readonly onClose: () => void;
+  readonly replay: MqttViews["replay"] | undefined;
+}
+
+/** The file goes to the service, which keeps it and replays it: closing the dialog or the page stops neither. */
+export function ReplayDialog({ opened, onClose, replay }: ReplayDialogProps) {
+  const client = useControl();
+  const [speed, setSpeed] = useState("1");
+  const file = replay?.file;
+  const act = (name: "replay.stop" | "replay.discard") => void attempt(client.action(mqttActions, "mqtt", name));
+  const choose = (chosen: File | null) => {
+    if (!chosen) return;
+    void attempt(
+      sendReplayFile(
+        {
+          begin: (name, sizeBytes) => client.action(mqttActions, "mqtt", "replay.begin", { name, sizeBytes }),
+          text: (id, text) => client.action(mqttActions, "mqtt", "replay.text", { file: id, text }),
+          end: (id) => client.action(mqttActions, "mqtt", "replay.end", { file: id }),
+        },
+        chosen,
+      ),
+    );
+  };
+  const start = () => void attempt(client.action(mqttActions, "mqtt", "replay.start", { speed: Number(speed) }));
+  return (
+    <Dialog opened={opened} onClose={onClose} title="Replay a file">
+      <Text c="var(--bl-text-2)" fz="md" mb="md">
+        Publishes what “Export as JSONL” wrote once more, with the pauses that were between the messages.
+      </Text>
+      {file && <FileState file={file} />}
+      {replay?.running && file && <Sent sent={replay.sent} of={file.messages} />}
+      {replay?.failure !== undefined && (
+        <Text mt="xs" fz="sm" c="var(--bl-bad)">
+          {replay.failure}
+        </Text>
+      )}
+      {file?.complete && !replay?.running && (
+        <SegmentedControl mt="md" fullWidth aria-label="Pace" data={speeds} value={speed} onChange={setSpeed} />
+      )}
+      <Group justify="flex-end" mt="lg" gap="sm">
+        {file && !file.complete && <Button onClick={() => act("replay.discard")}>Cancel the file</Button>}
+        {replay?.running && <Button onClick={() => act("replay.stop")}>Stop</Button>}
+        {file?.complete !== false && !replay?.running && (
+          <FileButton onChange={choose} accept=".jsonl,.ndjson,.json,.txt">
+            {(props) => (
+              <Button {...props} variant={file ? "default" : "filled"} data-autofocus={!file || undefined}>
+                {file ? "Another file…" : "Choose a file…"}
+              </Button>
+            )}
+          </FileButton>
+        )}
+        <Button onClick={onClose}>Close</Button>
+        {file?.complete && !replay?.running && (
+          <Button variant="filled" onClick={start}>
+            {`Replay ${formatCount(file.messages)}`}
+          </Button>
+        )}
+      </Group>
+    </Dialog>
+  );
+}
+
+function FileState({ file }: { readonly file: MqttReplayFile }) {
+  const { name, sizeBytes, receivedBytes, messages, firstAt, lastAt, complete } = file;
+  const lasts = formatDurationExact(Math.max(0, lastAt - firstAt));
+  return (
+    <>
+      <Text fz="sm" fw={500} style={{ overflowWrap: "anywhere" }}>
+        {name}
+      </Text>
+      {!complete && <Progress mt="xs" value={(100 * receivedBytes) / Math.max(1, sizeBytes)} aria-label="The file on its way" />}
+      <Text mt={4} fz="sm" c="var(--bl-text-2)" aria-live="polite">
+        {complete
+          ? `${formatCountOf(messages, "message")} over ${lasts}, ${formatBytes(sizeBytes)}`
+          : `${formatBytes(receivedBytes)} of ${formatBytes(sizeBytes)} checked, ${formatCountOf(messages, "message")}`}
+      </Text>
+    </>
+  );
+}
+
+function Sent({ sent, of }: { readonly sent: number; readonly of: number }) {
+  return (
+    <>
+      <Progress mt="md" value={(100 * sent) / Math.max(1, of)} aria-label="Replayed" />
+      <Text mt={4} fz="sm" c="var(--bl-text-2)">{`${formatCount(sent)} of ${formatCount(of)} published`}</Text>
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+import type { MqttReplyCondition, MqttReplyParams, MqttReplyRule } from "../../../../../contract/services/mqtt-reply.ts";
+import { isTopicFilter } from "../tree/topic-scope.ts";
+import { problemOfTopic } from "./problem-of-topic.ts";
+import { noProperties, type PropertyDraft, parseProperties, propertyDraft } from "./property-draft.ts";
+
+/** What the form of a rule holds, as typed. */
+export interface ReplyDraft extends PropertyDraft {
+  /** Absent for a new one. */
+  readonly id: string | undefined;
+  readonly enabled: boolean;
+  readonly filter: string;
+  readonly condition: MqttReplyCondition["type"];
+  /** For "text contains". */
+  readonly text: string;
+  /** The next two for "JSON field equals". */
+  readonly field: string;
+  readonly value: string;
+  readonly topic: string;
+  readonly payload: string;
+  readonly qos: 0 | 1 | 2;
+  readonly retain: boolean;
+  readonly delayMs: number;
+  readonly takesCorrelationData: boolean;
+}
+
+export const newReply: ReplyDraft = {
+  id: undefined,
+  enabled: true,
+  filter: "commands/#",
+  condition: "any payload",
+  text: "",
+  field: "",
+  value: "",
+  topic: "",
+  payload: "{payload}",
+  qos: 0,
+  retain: false,
+  delayMs: 0,
+  takesCorrelationData: true,
+  ...noProperties,
+};
+
+export function draftOfRule({ answered: _, when, properties, ...rule }: MqttReplyRule): ReplyDraft {
+  const condition = { ...newReply, ...when };
+  return { ...condition, ...rule, condition: when.type, ...propertyDraft(properties) };
+}
+
+export type ParsedReply =
+  | { readonly params: MqttReplyParams }
+  | { readonly field: "filter" | "text" | "topic" | "expirySeconds" | "responseTopic"; readonly problem: string };
+
+/** The rule as the broker takes it, or which field is wrong and why. */
+export function parseReplyDraft(draft: ReplyDraft): ParsedReply {
+  const { id, enabled, filter, topic, payload, qos, retain, delayMs, takesCorrelationData } = draft;
+  if (!isTopicFilter(filter)) return { field: "filter", problem: "This is no topic filter." };
+  if (draft.condition === "text contains" && draft.text === "") return { field: "text", problem: "Which text?" };
+  const topicProblem = topic === "" ? undefined : problemOfTopic(topic);
+  if (topicProblem) return { field: "topic", problem: topicProblem };
+  const parsed = parseProperties(draft);
+  if ("problem" in parsed) return parsed;
+  return {
+    params: {
+      ...(id !== undefined && { id }),
+      enabled,
+      filter,
+      when: conditionOf(draft),
+      topic,
+      payload,
+      qos,
+      retain,
+      delayMs,
+      properties: parsed.properties,
+      takesCorrelationData,
+    },
+  };
+}
+
+function conditionOf({ condition, text, field, value }: ReplyDraft): MqttReplyCondition {
+  switch (condition) {
+    case "any payload":
+      return { type: condition };
+    case "text contains":
+      return { type: condition, text };
+    case "JSON field equals":
+      return { type: condition, field: field.trim(), value };
+    default:
+      return condition satisfies never;
+  }
+}
+
+/** Behind the filter, in a list; empty where every payload is answered. */
+export function conditionText(when: MqttReplyCondition): string {
+  switch (when.type) {
+    case "any payload":
+      return "";
+    case "text contains":
+      return `with “${when.text}”`;
+    case "JSON field equals":
+      return `with ${when.field || "JSON"} = ${when.value}`;
+    default:
+      return when satisfies never;
+  }
+}

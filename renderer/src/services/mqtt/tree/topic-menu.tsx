@@ -1,0 +1,52 @@
+import { Menu } from "@mantine/core";
+import { IconCopy, IconFileText, IconPinnedOff, IconSitemap } from "@tabler/icons-react";
+import { type ReactElement, useState } from "react";
+import type { MqttTopicNode } from "../../../../../contract/services/mqtt.ts";
+import { copyText } from "../../../ui/copy-text.ts";
+import { attempt, notifyDone } from "../../../ui/notify.tsx";
+import { scopeFilter, type TopicScope } from "./topic-scope.ts";
+
+interface TopicMenuProps {
+  /** The tree: who clicks there with the other button, or asks by key, gets the menu of what `nodeOf` names. */
+  readonly children: ReactElement<{ onContextMenu?: (event: React.MouseEvent) => void }>;
+  readonly node: MqttTopicNode | undefined;
+  readonly onScope: (scope: TopicScope) => void;
+  readonly onClearRetained: (filter: string) => void;
+}
+
+/** What can be done with a topic and all below it. */
+export function TopicMenu({ children, node, onScope, onClearRetained }: TopicMenuProps) {
+  const icon = { size: 14, stroke: 1.5 } as const;
+  // While it closes it still names the topic.
+  const [named, setNamed] = useState(node);
+  if (node && node !== named) setNamed(node);
+  const { topic = "", hasChildren = false, last } = named ?? {};
+  const filter = scopeFilter({ topic, below: hasChildren });
+  return (
+    <Menu position="bottom-start" width={250} withinPortal={false}>
+      <Menu.ContextMenu>{children}</Menu.ContextMenu>
+      <Menu.Dropdown aria-label={`Topic ${topic}`}>
+        {last && hasChildren && (
+          <Menu.Item leftSection={<IconFileText {...icon} />} onClick={() => onScope({ topic, below: false })}>
+            Messages of this topic
+          </Menu.Item>
+        )}
+        {hasChildren && (
+          <Menu.Item leftSection={<IconSitemap {...icon} />} onClick={() => onScope({ topic, below: true })}>
+            Messages with all topics below
+          </Menu.Item>
+        )}
+        <Menu.Item
+          leftSection={<IconCopy {...icon} />}
+          onClick={() => void attempt(copyText(topic).then(() => notifyDone("Copied the topic.")))}
+        >
+          Copy the topic
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconPinnedOff {...icon} />} onClick={() => onClearRetained(filter)}>
+          {hasChildren ? "Clear retained messages below…" : "Clear the retained message…"}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

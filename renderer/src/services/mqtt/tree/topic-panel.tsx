@@ -1,0 +1,74 @@
+import { Button } from "@mantine/core";
+import type { MqttFigures } from "../../../../../contract/services/mqtt.ts";
+import { hashOf, servicePage } from "../../../app/route.ts";
+import { FilterInput } from "../../../ui/filter-input.tsx";
+import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import styles from "./topic-panel.module.css";
+import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
+import { TopicTree } from "./topic-tree.tsx";
+import type { HeldTopicBranches, TopicTreeView } from "./use-topic-branches.ts";
+
+interface TopicPanelProps {
+  readonly branches: HeldTopicBranches;
+  readonly tree: TopicTreeView;
+  readonly figures: MqttFigures | undefined;
+  readonly filter: string;
+  readonly onFilter: (filter: string) => void;
+  readonly scope: TopicScope;
+  readonly onScope: (scope: TopicScope) => void;
+  readonly onClearRetained: (filter: string) => void;
+}
+
+export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, onScope, onClearRetained }: TopicPanelProps) {
+  const wildcard = hasWildcard(filter.trim()) && isTopicFilter(filter.trim()) ? filter.trim() : undefined;
+  const { topics = 0, missingInTree = 0 } = figures ?? {};
+  const isFull = missingInTree > 0;
+  return (
+    <section className={styles.panel} aria-label="Topics">
+      <form
+        className={styles.filter}
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (wildcard) onScope({ topic: wildcard, below: false });
+        }}
+      >
+        <FilterInput width="100%" placeholder="Filter topics, + and # work" value={filter} onChange={onFilter} />
+      </form>
+      <TopicTree
+        branches={branches}
+        tree={tree}
+        chosen={scope.topic}
+        isFull={isFull}
+        onScope={onScope}
+        onFilter={onFilter}
+        onClearRetained={onClearRetained}
+      />
+      <div className={styles.foot}>
+        {tree.filter === "" ? (
+          <span>
+            {figures && formatCountOf(topics, "topic")}
+            {figures && !isFull && ` · ${formatCount(figures.retained)} retained`}
+          </span>
+        ) : (
+          <>
+            <span>{`${formatCount(tree.matching)} of ${isFull ? formatCount(topics) : formatCountOf(topics, "topic")}`}</span>
+            {wildcard && (
+              <Button size="compact-xs" variant="subtle" onClick={() => onScope({ topic: wildcard, below: false })}>
+                Their messages
+              </Button>
+            )}
+          </>
+        )}
+        {isFull && (
+          <a
+            className={styles.full}
+            href={hashOf(servicePage("mqtt", "config"))}
+            title={`The tree is full: ${formatCountOf(missingInTree, "message")} on further topics are not shown in it; they were delivered, and the history has them. How many topics fit is set in Config: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
+          >
+            {tree.filter === "" ? `full, ${formatCount(missingInTree)} not shown` : "full"}
+          </a>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,151 @@
+import { Button } from "@mantine/core";
+import { IconArrowUpRight } from "@tabler/icons-react";
+import { useState } from "react";
+import { mqttActions } from "../../../../../contract/services/mqtt.ts";
+import type { MqttTryAnswer } from "../../../../../contract/services/mqtt-try.ts";
+import { goTo, servicePage } from "../../../app/route.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { failureOf } from "../../../control/failure-error.ts";
+import { useService } from "../../../control/use-services.ts";
+import { attempt } from "../../../ui/notify.tsx";
+import { StatusShape } from "../../../ui/status-shape.tsx";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import { onCtrlEnter } from "../../try/on-ctrl-enter.ts";
+import { SendButton } from "../../try/send-button.tsx";
+import styles from "../../try/try-page.module.css";
+import type { TryState } from "../../try/try-state.ts";
+import { firstDraft, type PublishDraft, parsePublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
+import { PublishForm } from "../publish/publish-form.tsx";
+import { useMqttViews } from "../use-mqtt-views.ts";
+import own from "./mqtt-try.module.css";
+import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
+import { firstTryClient, parseTryClient, type TryClientDraft } from "./try-client-draft.ts";
+import { TryClientSection } from "./try-client-section.tsx";
+import { TryCommands } from "./try-commands.tsx";
+import { TryReceived } from "./try-received.tsx";
+import { Answer, TrySubscribe } from "./try-subscribe.tsx";
+
+/** A client of one's own: what it publishes, what the broker answers, what it is sent, and the same as lines to copy. */
+export function MqttTry() {
+  const client = useControl();
+  const service = useService("mqtt");
+  const views = useMqttViews();
+  const running = service?.status.state === "running";
+  const [who, setWho] = useRemembered<TryClientDraft>("mqtt.try-client", firstTryClient);
+  const [password, setPassword] = useState("");
+  const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
+  const [subscription, setSubscription] = useRemembered<SubscribeDraft>("mqtt.try-subscription", firstSubscription);
+  const [state, setState] = useState<TryState<MqttTryAnswer>>({ state: "untried" });
+  const parsedWho = parseTryClient(who, password);
+  const parsed = parsePublishDraft(draft);
+  // What a stopped service told last holds no more.
+  const act = running ? views.try : undefined;
+
+  /** Undefined once it is connected, else what the broker said. */
+  const connect = async (): Promise<MqttTryAnswer | undefined> => {
+    if (!("options" in parsedWho)) return { ok: false, meaning: parsedWho.problem, tookMs: 0 };
+    const answer = await client.action(mqttActions, "mqtt", "try.connect", parsedWho.options);
+    return answer.ok ? undefined : answer;
+  };
+  const whenConnected = async (ask: () => Promise<MqttTryAnswer>): Promise<MqttTryAnswer> => {
+    const refusal = act?.state === "connected" ? undefined : await connect();
+    return refusal ?? ask();
+  };
+  const publish = async () => {
+    if (!running || !("params" in parsed) || state.state === "sending") return;
+    setState({ state: "sending" });
+    try {
+      setState({
+        state: "answered",
+        answer: await whenConnected(() => client.action(mqttActions, "mqtt", "try.publish", parsed.params)),
+      });
+    } catch (error) {
+      setState({ state: "failed", failure: failureOf(error) });
+    }
+  };
+  return (
+    <section className={styles.try} aria-label="Try the broker">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter publishes from any of its fields. */}
+      <div className={styles.question} onKeyDown={onCtrlEnter(() => void publish())}>
+        <TryClientSection
+          state={act}
+          running={running}
+          draft={who}
+          parsed={parsedWho}
+          onDraft={setWho}
+          password={password}
+          onPassword={setPassword}
+          onConnect={() => void attempt(connect())}
+        />
+        <section className={styles.section} aria-label="Publish">
+          <div className={styles.sectionHead}>
+            <h2 className={styles.title}>Publish</h2>
+            <span className={styles.check} aria-live="polite">
+              <Told state={state} leftOut={who.version === 4 && usesVersion5(draft)} />
+            </span>
+            <SendButton
+              title="Publish"
+              running={running}
+              sending={state.state === "sending"}
+              isValid={"params" in parsed}
+              onSend={() => void publish()}
+            />
+          </div>
+          <PublishForm draft={draft} parsed={parsed} onDraft={setDraft} />
+        </section>
+        <TryCommands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
+      </div>
+      <section className={own.watch} aria-label="Subscribe">
+        <TrySubscribe
+          state={act}
+          running={running}
+          draft={subscription}
+          onDraft={setSubscription}
+          onSubscribe={async (params) => {
+            let answer: MqttTryAnswer | undefined;
+            await attempt(
+              whenConnected(() => client.action(mqttActions, "mqtt", "try.subscribe", params)).then((told) => {
+                answer = told;
+              }),
+            );
+            return answer;
+          }}
+          onUnsubscribe={(filter) => void attempt(client.action(mqttActions, "mqtt", "try.unsubscribe", { filter }))}
+        />
+        <TryReceived state={act} running={running} />
+      </section>
+    </section>
+  );
+}
+
+function Told({ state, leftOut }: { readonly state: TryState<MqttTryAnswer>; readonly leftOut: boolean }) {
+  switch (state.state) {
+    case "untried":
+    case "sending":
+      return leftOut ? "3.1.1 leaves the properties out" : null;
+    case "failed":
+      return (
+        <span className={styles.problem}>
+          <StatusShape shape="failed" /> {state.failure.message}
+        </span>
+      );
+    case "answered":
+      return (
+        <>
+          <Answer answer={state.answer} />
+          {state.answer.ok && (
+            <Button
+              size="compact-xs"
+              variant="subtle"
+              rightSection={<IconArrowUpRight size={12} />}
+              onClick={() => goTo(servicePage("mqtt", "live"))}
+            >
+              Live
+            </Button>
+          )}
+        </>
+      );
+    default:
+      return state satisfies never;
+  }
+}

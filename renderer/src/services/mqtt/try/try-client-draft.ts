@@ -1,0 +1,73 @@
+import type { MqttTryConnect } from "../../../../../contract/services/mqtt-try.ts";
+import { problemOfTopic } from "../publish/problem-of-topic.ts";
+
+/** What the form holds, as typed; the password is kept nowhere. */
+export interface TryClientDraft {
+  readonly version: 4 | 5;
+  readonly clientId: string;
+  readonly username: string;
+  readonly cleanStart: boolean;
+  /** Of 5.0. */
+  readonly expirySeconds: string;
+  /** Empty: no will. */
+  readonly willTopic: string;
+  readonly willPayload: string;
+  readonly willQos: 0 | 1 | 2;
+  readonly willRetain: boolean;
+  /** Of 5.0. */
+  readonly willDelaySeconds: string;
+}
+
+export const firstTryClient: TryClientDraft = {
+  version: 5,
+  clientId: "dashboard",
+  username: "",
+  cleanStart: true,
+  expirySeconds: "",
+  willTopic: "",
+  willPayload: "",
+  willQos: 0,
+  willRetain: false,
+  willDelaySeconds: "",
+};
+
+export type ParsedTryClient =
+  | { readonly options: MqttTryConnect }
+  | { readonly field: "clientId" | "expirySeconds" | "willTopic" | "willDelaySeconds"; readonly problem: string };
+
+export function parseTryClient(draft: TryClientDraft, password: string): ParsedTryClient {
+  const { version, clientId, username, cleanStart, willTopic, willPayload, willQos, willRetain } = draft;
+  if (clientId === "" && version === 4 && !cleanStart) return { field: "clientId", problem: "3.1.1 needs one to keep a session." };
+  const expiry = secondsOf(draft.expirySeconds);
+  if (expiry === undefined) return { field: "expirySeconds", problem: wholeSeconds };
+  const willProblem = willTopic && problemOfTopic(willTopic);
+  if (willProblem) return { field: "willTopic", problem: willProblem };
+  const willDelay = secondsOf(draft.willDelaySeconds);
+  if (willDelay === undefined) return { field: "willDelaySeconds", problem: wholeSeconds };
+  const isV5 = version === 5;
+  return {
+    options: {
+      version,
+      clientId,
+      ...(username && { username }),
+      // MQTT 3.1.1 §3.1.2.9: no password without a name.
+      ...(password && (username || isV5) && { password }),
+      cleanStart,
+      sessionExpirySeconds: isV5 ? expiry : 0,
+      ...(willTopic && {
+        will: { topic: willTopic, payload: willPayload, qos: willQos, retain: willRetain, delaySeconds: isV5 ? willDelay : 0 },
+      }),
+    },
+  };
+}
+
+const wholeSeconds = "Whole seconds, up to 4294967295.";
+
+function secondsOf(text: string): number | undefined {
+  const seconds = text.trim() === "" ? 0 : Number(text);
+  return Number.isInteger(seconds) && seconds >= 0 && seconds <= 0xffff_ffff ? seconds : undefined;
+}
+
+/** Whether it says more than what stands in the first line of the form. */
+export const hasOptions = (draft: TryClientDraft): boolean =>
+  draft.username !== "" || !draft.cleanStart || draft.expirySeconds !== "" || draft.willTopic !== "";

@@ -1,0 +1,53 @@
+import { Button } from "@mantine/core";
+import { IconArrowUpRight } from "@tabler/icons-react";
+import type { TryAnswer } from "../../../../contract/services/http.ts";
+import { HeaderListView } from "../../inspectors/http/header-list.tsx";
+import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { formatTook } from "../../ui/duration.ts";
+import { formatBytes } from "../../ui/quantity.ts";
+import { headerValue } from "../../viewer/body-content.ts";
+import { BodyView } from "../../viewer/body-view.tsx";
+import styles from "./try-page.module.css";
+
+interface HttpAnswerProps {
+  readonly answer: TryAnswer;
+  readonly emptyText: string;
+  /** Absent where there is nothing of it in Live. */
+  readonly onShowInLive?: (() => void) | undefined;
+}
+
+/** An answer over HTTP: status, headers, body and time. */
+export function HttpAnswer({ answer, emptyText, onShowInLive }: HttpAnswerProps) {
+  const facts = [
+    formatTook(answer.tookMs),
+    formatBytes(answer.body.bytes),
+    `HTTP/${answer.httpVersion}`,
+    answer.truncated && "cut: it was too long, or did not end in time",
+  ];
+  return (
+    <>
+      <div className={styles.answerHead}>
+        <h2 className={styles.status}>
+          <ToneMark tone={toneOfStatus(answer.status)} word={`${answer.status} ${answer.reason}`} />
+        </h2>
+        <span className={styles.facts}>{facts.filter(Boolean).join(" · ")}</span>
+        {onShowInLive && (
+          <Button rightSection={<IconArrowUpRight size={14} stroke={1.5} />} onClick={onShowInLive}>
+            Show in Live
+          </Button>
+        )}
+      </div>
+      <HeaderListView headers={answer.headers} />
+      <div className={styles.answerBody}>
+        <BodyView
+          of="answer"
+          body={answer.body}
+          contentType={headerValue(answer.headers, "content-type")}
+          contentEncoding={headerValue(answer.headers, "content-encoding")}
+          emptyText={emptyText}
+        />
+      </div>
+    </>
+  );
+}

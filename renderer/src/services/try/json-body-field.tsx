@@ -1,0 +1,56 @@
+import { Button, Textarea } from "@mantine/core";
+import type { ReactNode } from "react";
+import { StatusShape } from "../../ui/status-shape.tsx";
+import type { JsonCheck } from "../http/try-request.ts";
+import styles from "./try-page.module.css";
+
+interface JsonBodyFieldProps {
+  readonly title: string;
+  readonly label: string;
+  readonly value: string;
+  readonly check: JsonCheck;
+  readonly rows: { readonly least: number; readonly most: number };
+  readonly onChange: (body: string) => void;
+  /** Beside the title. */
+  readonly children?: ReactNode;
+}
+
+/** A body that is JSON most of the time, checked while it is typed. */
+export function JsonBodyField({ title, label, value, check, rows, onChange, children }: JsonBodyFieldProps) {
+  return (
+    <>
+      <div className={styles.sectionHead}>
+        <h2 className={styles.title}>{title}</h2>
+        <span className={styles.check} aria-live="polite">
+          {check.state === "valid" && (
+            <>
+              <StatusShape shape="running" /> JSON
+            </>
+          )}
+          {check.state === "invalid" && (
+            <span className={styles.problem}>
+              <StatusShape shape="failed" /> {check.problem}
+            </span>
+          )}
+        </span>
+        {check.state === "valid" && (
+          <Button size="compact-xs" variant="subtle" onClick={() => onChange(JSON.stringify(JSON.parse(value), null, 2))}>
+            Format
+          </Button>
+        )}
+        {children}
+      </div>
+      <Textarea
+        aria-label={label}
+        className={styles.bodyInput}
+        value={value}
+        autosize
+        minRows={rows.least}
+        maxRows={rows.most}
+        spellCheck={false}
+        error={check.state === "invalid"}
+        onChange={(event) => onChange(event.currentTarget.value)}
+      />
+    </>
+  );
+}

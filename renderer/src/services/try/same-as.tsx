@@ -1,0 +1,51 @@
+import { SegmentedControl } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CopyButton } from "../../ui/copy-button.tsx";
+import styles from "./try-page.module.css";
+
+interface SameAsProps<Language extends string> {
+  readonly languages: readonly { readonly value: Language; readonly label: string }[];
+  readonly language: Language;
+  readonly onLanguage: (language: Language) => void;
+  readonly text: string;
+  /** Where more is copied than is shown. */
+  readonly copied?: (() => string) | undefined;
+  readonly copies: string;
+  /** What the lines cannot say. */
+  readonly notes?: readonly string[];
+  /** What the lines need besides. */
+  readonly below?: ReactNode;
+  /** Beside the copy button. */
+  readonly children?: ReactNode;
+}
+
+/** The same try as lines to copy, in a language of one's choice. */
+export function SameAs<Language extends string>(props: SameAsProps<Language>) {
+  const { languages, language, onLanguage, text, copied, copies, notes, below, children } = props;
+  return (
+    <section className={styles.section} aria-label="The same as lines to copy">
+      <div className={styles.sectionHead}>
+        <h2 className={styles.title}>The same as</h2>
+        <span className={styles.check} />
+        <SegmentedControl
+          aria-label="Language"
+          data={languages.map((entry) => ({ ...entry }))}
+          value={language}
+          onChange={(value) => onLanguage(value as Language)}
+        />
+        {children}
+        <CopyButton text={copied ?? text} what={copies} size={24} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
+      <pre className={styles.command} tabIndex={0}>
+        {text}
+      </pre>
+      {notes?.map((note) => (
+        <p key={note} className={styles.aside}>
+          {note}
+        </p>
+      ))}
+      {below}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import { type RefObject, useEffect, useRef } from "react";
+import uPlot from "uplot";
+import type { Tokens } from "./theme.ts";
+import { useTokens } from "./use-tokens.ts";
+
+interface PlotUse<Shown> {
+  /** Drawn anew when it is another array. */
+  readonly data: uPlot.AlignedData;
+  /** What the functions of the options look at: they are given the newest. */
+  readonly shown: Shown;
+  /** A module function: the plot is made anew for another one. */
+  readonly optionsOf: (shown: () => Shown, tokens: Tokens) => Omit<uPlot.Options, "width" | "height">;
+  /** Another key, or another scheme, makes the plot anew; else it is only given new data. */
+  readonly rebuildKey?: string;
+}
+
+/** A uPlot in the element that the ref is given to, as large as that is. */
+export function usePlot<Shown>({ data, shown, optionsOf, rebuildKey = "" }: PlotUse<Shown>): RefObject<HTMLDivElement | null> {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(null);
+  const newest = useRef(shown);
+  const tokens = useTokens();
+  useEffect(() => {
+    newest.current = shown;
+  });
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the options are made by the key.
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const size = () => ({ width: element.clientWidth, height: element.clientHeight });
+    const options = optionsOf(() => newest.current, tokens);
+    const made = new uPlot({ ...options, ...size() }, options.series.map(() => []) as unknown as uPlot.AlignedData, element);
+    plot.current = made;
+    const resize = new ResizeObserver(() => made.setSize(size()));
+    resize.observe(element);
+    return () => {
+      resize.disconnect();
+      plot.current = null;
+      made.destroy();
+    };
+  }, [optionsOf, tokens, rebuildKey]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a plot that was just rebuilt needs its data again.
+  useEffect(() => {
+    plot.current?.setData(data);
+  }, [data, tokens, rebuildKey]);
+  return box;
+}
+
+/** Of every plot: no legend, no zoom, and the index of the point under the pointer is told. */
+export const plotFrame = (onPoint: (index: number | undefined) => void, points: uPlot.Cursor.Points = { show: false }) =>
+  ({
+    legend: { show: false },
+    cursor: { points, drag: { setScale: false, x: false, y: false }, y: false },
+    hooks: { setCursor: [(plot: uPlot) => onPoint(plot.cursor.idx ?? undefined)] },
+  }) satisfies Partial<uPlot.Options>;
+
+export const plotAxis = (tokens: Tokens): uPlot.Axis => ({
+  stroke: tokens["--bl-text-3"] ?? "",
+  font: "11px Inter",
+  grid: { stroke: tokens["--bl-line"] ?? "", width: 1 },
+  ticks: { show: false },
+});
+
+/** Labels that would be cut at the right edge are left out. */
+export const labelFits = (plot: uPlot, at: number, halfLabelPx: number): boolean =>
+  plot.valToPos(at, "x") < plot.bbox.width / devicePixelRatio - halfLabelPx;

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import type { ConfigRows } from "../../../contract/config.ts";
+import { logLevels } from "../../../contract/log.ts";
+import type { ServiceId } from "../../../contract/service.ts";
+
+/** What a field's `.meta()` may say beside its title; the form, the command line and the documents are rendered from it. */
+export interface FieldMeta {
+  readonly title: string;
+  readonly help?: string;
+  /** Environment variable; without the service's prefix both `<SERVICE>_<NAME>` and `<NAME>` work. */
+  readonly env?: string;
+  readonly unit?: string;
+  /** Heading in the form. */
+  readonly group?: string;
+  /** Taken over by a running service at once. */
+  readonly live?: boolean;
+  /** Never shown or logged. */
+  readonly secret?: boolean;
+  /** An address that may hold a password, which alone is hidden. */
+  readonly address?: boolean;
+  /** Lines `name:secret`: the names are shown, what is behind them is not. */
+  readonly credentials?: boolean;
+  /** Of a list: how the form takes its items apart. */
+  readonly rows?: ConfigRows;
+}
+
+export const field = <Type extends z.ZodType>(type: Type, meta: FieldMeta): Type => type.meta({ ...meta }) as Type;
+
+/** A field's type, with its default. */
+export const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
+
+/** 0 lets the system pick a free port. */
+export const portField = (port: number, meta: FieldMeta) =>
+  field(z.int().min(0).max(65_535).default(port), { group: "Listening", ...meta });
+
+/** The fields that every service has. */
+export const commonFields = (id: ServiceId) => ({
+  openToLan: field(z.boolean().default(false), {
+    title: "Open to the LAN",
+    help: "Listen on every address of this computer instead of loopback only.",
+    env: `${id.toUpperCase()}_LAN`,
+    group: "Listening",
+  }),
+  logLevel: field(z.enum(logLevels).default("info"), {
+    title: "Log level",
+    help: "Lines below this level are not kept.",
+    env: "LOG_LEVEL",
+    group: "Log",
+    live: true,
+  }),
+});

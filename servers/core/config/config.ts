@@ -1,0 +1,285 @@
+import { z } from "zod";
+import { type ConfigField, type ConfigKind, type ConfigSource, secretMask } from "../../../contract/config.ts";
+import { serviceIds } from "../../../contract/service.ts";
+import { maskedCredentials, restoredCredentials } from "../credentials/credentials.ts";
+import { maskedPassword, restoredPassword } from "../credentials/url-password.ts";
+import type { Service } from "../service/service.ts";
+import { ServiceError } from "../service/service-error.ts";
+import type { FieldMeta } from "./common-fields.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Whence a service's configuration comes, the weakest first after the schema's defaults. */
+export interface ConfigSources {
+  /** From the settings file. */
+  readonly file: Values;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** From the command line, as text, by field name. */
+  readonly flags: Readonly<Record<string, string>>;
+  /** Only this service was asked for: it may use variables that elsewhere are another service's. */
+  readonly alone?: boolean;
+}
+
+interface JsonProperty extends Partial<FieldMeta> {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+}
+
+/** Whole configuration from values of the right types; throws CONFIG_INVALID. */
+export function parseConfig(service: Service, values: Values): Record<string, unknown> {
+  const parsed = service.config.safeParse(values);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw invalid(service, String(issue?.path[0] ?? "configuration"), problemOf(issue), "its configuration", parsed.error);
+}
+
+/** Resolves default < file < environment < flag. Throws CONFIG_INVALID, naming the variable, flag or file that is wrong. */
+export function resolveConfig(service: Service, sources: ConfigSources): Record<string, unknown> {
+  const given: Record<string, unknown> = {};
+  const from: Record<string, Given> = {};
+  for (const [name, property] of configProperties(service)) {
+    const strongest = strongestSource(service, name, property, sources);
+    if (!strongest) continue;
+    from[name] = strongest;
+    given[name] = typedValue(service, name, property, strongest);
+  }
+  const parsed = service.config.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const name = String(issue?.path[0] ?? "");
+  throw invalid(service, name, problemOf(issue), from[name]?.name ?? "its configuration", parsed.error);
+}
+
+/** The form: also where a value is wrong, which is then shown as it was given, with its problem. */
+export function configFields(service: Service, sources: ConfigSources): ConfigField[] {
+  return configProperties(service).map(([name, property]): ConfigField => {
+    const strongest = strongestSource(service, name, property, sources);
+    const { value, problem } = checkedValue(service, name, property, strongest);
+    return {
+      name,
+      title: property.title ?? name,
+      help: property.help ?? "",
+      ...(property.unit && { unit: property.unit }),
+      group: property.group ?? "General",
+      env: environmentNames(service, property, sources.alone),
+      flag: flagName(service, name),
+      type: kindOf(property),
+      default: property.default,
+      value: maskSecrets(service, name, property, value),
+      source: strongest?.source ?? "default",
+      ...(problem !== undefined && { problem }),
+      ...(Object.hasOwn(sources.file, name) && { stored: maskSecrets(service, name, property, sources.file[name]) }),
+      needsRestart: property.live !== true,
+    };
+  });
+}
+
+/** What a form may see of a value. */
+function maskSecrets(service: Service, name: string, property: JsonProperty, value: unknown): unknown {
+  if (property.secret) return value ? secretMask : value;
+  if (property.credentials) return maskedCredentials(credentialLines(service, name, value) ?? []);
+  if (property.address) return maskedPassword(String(value ?? ""));
+  return value;
+}
+
+/** Undefined where the value is no list of them. */
+function credentialLines(service: Service, name: string, value: unknown): readonly string[] | undefined {
+  const parsed = z.safeParse(service.config.shape[name] as z.ZodType, value);
+  return parsed.success && Array.isArray(parsed.data) ? parsed.data : undefined;
+}
+
+/** What a form sends back, with the secrets that it never saw. Throws CONFIG_INVALID where there is none to put back. */
+export function restoreSecrets(service: Service, values: Values, stored: Values): Values {
+  const properties = new Map(configProperties(service));
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+      const property = properties.get(name);
+      if (property?.address && typeof value === "string") return [[name, uncoveredAddress(service, name, value, stored[name])]];
+      if (!property?.credentials) return value === secretMask ? [] : [[name, value]];
+      const lines = credentialLines(service, name, value);
+      if (!lines) return [[name, value]];
+      const restored = restoredCredentials(lines, credentialLines(service, name, stored[name]) ?? []);
+      if ("unknown" in restored) throw invalid(service, name, `${restored.unknown} has no password`, "its configuration");
+      return [[name, restored.lines]];
+    }),
+  );
+}
+
+function uncoveredAddress(service: Service, name: string, value: string, stored: unknown): string {
+  const restored = restoredPassword(value, String(stored ?? ""));
+  if (restored === undefined)
+    throw invalid(service, name, "the password is needed: the hidden one is not known for this server", "its configuration");
+  return restored;
+}
+
+/** A value with its origin; from the environment and the command line it is text. */
+interface Given {
+  readonly value: unknown;
+  readonly source: ConfigSource;
+  /** Of the variable or flag, for messages. */
+  readonly name: string;
+}
+
+/** A wrong value in a weaker source harms nobody. */
+function strongestSource(service: Service, name: string, property: JsonProperty, sources: ConfigSources): Given | undefined {
+  const flag = sources.flags[name];
+  if (flag !== undefined) return { value: flag, source: "flag", name: flagName(service, name) };
+  for (const variable of environmentNames(service, property, sources.alone)) {
+    const text = sources.environment[variable];
+    if (text !== undefined && text !== "") return { value: text, source: "environment", name: variable };
+  }
+  return Object.hasOwn(sources.file, name) ? { value: sources.file[name], source: "file", name: "the settings file" } : undefined;
+}
+
+function typedValue(service: Service, name: string, property: JsonProperty, given: Given): unknown {
+  return given.source === "file" ? given.value : fromText(service, name, property, String(given.value), given.name);
+}
+
+function checkedValue(
+  service: Service,
+  name: string,
+  property: JsonProperty,
+  given: Given | undefined,
+): { value: unknown; problem?: string } {
+  try {
+    const value = given && typedValue(service, name, property, given);
+    const parsed = z.safeParse(service.config.shape[name] as z.ZodType, value);
+    return parsed.success ? { value: parsed.data } : { value, problem: problemOf(parsed.error.issues[0]) };
+  } catch (error) {
+    return { value: given?.value, problem: (error instanceof ServiceError && error.field?.problem) || String(error) };
+  }
+}
+
+/** What is needed, in the words of a form. */
+function problemOf(issue: z.core.$ZodIssue | undefined): string {
+  if (!issue) return "not valid";
+  switch (issue.code) {
+    case "too_big":
+      return issue.origin === "number" || issue.origin === "int" ? `at most ${issue.maximum} is allowed` : issue.message;
+    case "too_small":
+      return issue.origin === "number" || issue.origin === "int" ? `at least ${issue.minimum} is needed` : issue.message;
+    case "invalid_type":
+      return issue.expected === "int" || issue.expected === "number" ? "a whole number is needed" : issue.message;
+    case "invalid_value":
+      return `${issue.values.slice(0, -1).join(", ")} or ${String(issue.values.at(-1))} is needed`;
+    default:
+      // It stands inside a sentence.
+      return issue.message.replace(/\.$/, "");
+  }
+}
+
+/** Checks values for the settings file against their fields alone; throws CONFIG_INVALID at the first that is wrong. */
+export function checkConfigValues(service: Service, values: Values): void {
+  for (const [name, value] of Object.entries(values)) {
+    const schema = Object.hasOwn(service.config.shape, name) && service.config.shape[name];
+    if (!schema) throw invalid(service, name, "there is no such field", "its configuration");
+    const parsed = z.safeParse(schema, value);
+    if (!parsed.success) throw invalid(service, name, problemOf(parsed.error.issues[0]), "its configuration", parsed.error);
+  }
+}
+
+type ConfigProperties = readonly (readonly [name: string, property: JsonProperty])[];
+/** A schema does not change, and takes milliseconds to convert: the supervisor asks with every line that it logs. */
+const convertedSchemas = new WeakMap<Service["config"], ConfigProperties>();
+
+/** The schema as JSON Schema properties, with what `.meta()` says of each. */
+export function configProperties({ config }: Service): ConfigProperties {
+  const known = convertedSchemas.get(config);
+  if (known) return known;
+  const schema = z.toJSONSchema(config, { io: "input" }) as { properties?: Record<string, JsonProperty> };
+  const properties = Object.entries(schema.properties ?? {});
+  convertedSchemas.set(config, properties);
+  return properties;
+}
+
+/** The strongest first. A name that begins like another service's works only when this service is started alone. */
+export function environmentNames(service: Service, meta: Partial<FieldMeta>, alone = false): string[] {
+  if (!meta.env) return [];
+  const own = `${service.id.toUpperCase()}_`;
+  if (meta.env.startsWith(own)) return [meta.env];
+  const belongsToAnother = serviceIds.some((id) => id !== service.id && meta.env?.startsWith(`${id.toUpperCase()}_`));
+  return belongsToAnother && !alone ? [own + meta.env] : [own + meta.env, meta.env];
+}
+
+/** "bodyBytes" of http is `--http-body-bytes`. */
+export const flagName = (service: Pick<Service, "id">, name: string) =>
+  `--${service.id}-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+function kindOf(property: JsonProperty): ConfigKind {
+  if (property.secret) return { kind: "secret" };
+  if (property.credentials) return { kind: "credentials" };
+  if (property.rows) return { kind: "rows", ...property.rows };
+  if (property.enum) return { kind: "choice", choices: property.enum };
+  switch (property.type) {
+    case "boolean":
+      return { kind: "boolean" };
+    case "integer":
+    case "number":
+      return {
+        kind: property.type,
+        ...(property.minimum !== undefined && { minimum: property.minimum }),
+        ...(property.maximum !== undefined && { maximum: property.maximum }),
+      };
+    case "array":
+      return { kind: "list" };
+    default:
+      return { kind: "text" };
+  }
+}
+
+const truths: Readonly<Record<string, boolean>> = {
+  true: true,
+  "1": true,
+  yes: true,
+  on: true,
+  false: false,
+  "0": false,
+  no: false,
+  off: false,
+};
+
+function fromText(service: Service, name: string, property: JsonProperty, text: string, source: string): unknown {
+  const kind = kindOf(property);
+  switch (kind.kind) {
+    case "boolean": {
+      const value = truths[text.trim().toLowerCase()];
+      if (value === undefined) throw invalid(service, name, `"${text}" is neither true nor false`, source);
+      return value;
+    }
+    case "integer":
+    case "number": {
+      const value = Number(text);
+      if (text.trim() === "" || !Number.isFinite(value)) throw invalid(service, name, `"${text}" is not a number`, source);
+      return value;
+    }
+    case "choice":
+      return text.trim().toLowerCase();
+    case "list":
+    case "rows":
+      return text
+        .split(",")
+        .map((item) => item.trim())
+        .filter((item) => item !== "");
+    case "text":
+    case "secret":
+    case "credentials":
+      return text;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function invalid(service: Service, field: string, problem: string, source: string, cause?: unknown): ServiceError {
+  return new ServiceError(
+    "CONFIG_INVALID",
+    `${service.title}, ${field} (from ${source}): ${problem}`,
+    "Correct the value, or remove it to use the default.",
+    {
+      cause,
+      field: { name: field, problem },
+    },
+  );
+}

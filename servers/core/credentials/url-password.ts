@@ -1,0 +1,28 @@
+import { secretMask } from "../../../contract/config.ts";
+
+/** "postgres://user:" "secret" "@host/database": a password may hold an @ that nobody encoded, so the last one ends it. */
+const userinfo = /^([a-z][a-z0-9+.-]*:\/*[^:@]*:)(.+)(@[^@]*)$/is;
+const query = /([?&][^=&#]*(?:pass|pwd|secret|token)[^=&#]*=)([^&#]+)/gi;
+
+/** An address as a form may see it, without its passwords; what has none, such as a file, is shown as it is. */
+export const maskedPassword = (text: string): string => text.replace(userinfo, `$1${secretMask}$3`).replace(query, `$1${secretMask}`);
+
+/** What comes back from the form, with the passwords that it never saw; undefined where they are those of another server or user. */
+export function restoredPassword(text: string, stored: string): string | undefined {
+  if (!text.includes(secretMask)) return text;
+  if (serverOf(text) !== serverOf(maskedPassword(stored))) return undefined;
+  const password = userinfo.exec(stored)?.[2];
+  const named = new Map([...stored.matchAll(query)].map(([, name = "", value = ""]) => [name.slice(1), value]));
+  const restored = text
+    .replace(userinfo, (whole, before: string, shown: string, after: string) =>
+      shown === secretMask && password !== undefined ? before + password + after : whole,
+    )
+    .replace(query, (whole, name: string, shown: string) => (shown === secretMask ? name + (named.get(name.slice(1)) ?? shown) : whole));
+  return restored.includes(secretMask) ? undefined : restored;
+}
+
+/** Scheme, user, host and port. */
+function serverOf(text: string): string {
+  const [, before = "", , after = text] = userinfo.exec(text) ?? [];
+  return before + (/^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*/i.exec(after)?.[0] ?? "");
+}

@@ -1,0 +1,57 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { ServiceError } from "../service/service-error.ts";
+import { loadSqlite, sqliteFileError } from "./sqlite-file.ts";
+
+/** A process that ends gives its lock back; one that was asked to end a moment ago may still be at it. */
+const waitMs = 500;
+
+/**
+ * Keeps every other process away from a service's folder: what a service remembers of its files would be wrong once
+ * another wrote to them. The lock is the system's own, by way of SQLite: it goes with the process, however that ends.
+ * `pid` is the process by which a person knows this Backlot. Returns what gives the folder back. Throws DATA_IN_USE,
+ * naming the Backlot that has it, or STORE_UNREACHABLE.
+ */
+export async function lockFolder(folder: string, pid = process.pid): Promise<() => void> {
+  const Database = await loadSqlite();
+  const file = path.join(folder, "in-use");
+  const holderFile = path.join(folder, "in-use-by");
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const database = new Database(file, { timeout: waitMs });
+    try {
+      // Nothing is ever written to it.
+      database.pragma("journal_mode = MEMORY");
+      database.exec("BEGIN EXCLUSIVE");
+      writeFileSync(holderFile, `${pid}\n`, { mode: 0o600 });
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+    return () => {
+      rmSync(holderFile, { force: true });
+      database.close();
+    };
+  } catch (error) {
+    if (String((error as { code?: unknown }).code).startsWith("SQLITE_BUSY")) throw inUse(folder, holderFile, error);
+    throw sqliteFileError(error, file);
+  }
+}
+
+function inUse(folder: string, holderFile: string, cause: unknown): ServiceError {
+  return new ServiceError(
+    "DATA_IN_USE",
+    `Another Backlot${holderOf(holderFile)} has ${folder} open`,
+    "Stop the service there, or give this Backlot a folder of its own with --data-dir.",
+    { cause },
+  );
+}
+
+function holderOf(file: string): string {
+  try {
+    const pid = /^\d{1,10}/.exec(readFileSync(file, "utf8"))?.[0];
+    return pid === undefined ? "" : ` (pid ${pid})`;
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,72 @@
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import path from "node:path";
+import type Sqlite from "better-sqlite3";
+import { ServiceError } from "../service/service-error.ts";
+
+export interface SqliteFileOptions {
+  /** FULL: what is committed is on disk. NORMAL: the last moments may go with the power, never with the process. */
+  readonly synchronous: "FULL" | "NORMAL";
+  /** SQLite waits so long for another program, with the whole process; whoever can wait longer does so outside. */
+  readonly busyMs?: number;
+  /** Sees the database before anything in it is changed. */
+  readonly prepare: (database: Sqlite.Database) => void;
+}
+
+/** Throws RUNTIME_TOO_OLD. */
+export async function loadSqlite(): Promise<typeof Sqlite> {
+  // Its prebuilt binary ends the process where Node-API is older than 10.
+  if (Number(process.versions.napi) < 10) {
+    throw new ServiceError("RUNTIME_TOO_OLD", `Node ${process.versions.node} is too old for the database`, "Use Node 22.18 or newer.");
+  }
+  return (await import("better-sqlite3")).default;
+}
+
+/**
+ * Opens or makes an owner-only database with a write-ahead log. Throws what `prepare` throws, or a STORE_… error that
+ * names the file; a file that is no database is left as it is.
+ */
+export async function openSqliteFile(file: string, options: SqliteFileOptions): Promise<Sqlite.Database> {
+  const Database = await loadSqlite();
+  let database: Sqlite.Database | undefined;
+  try {
+    mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
+    // Made by us it is for this user only; SQLite gives its log the same rights.
+    closeSync(openSync(file, "a", 0o600));
+    database = new Database(file, { timeout: options.busyMs ?? 250 });
+    database.pragma(`synchronous = ${options.synchronous}`);
+    options.prepare(database);
+    database.pragma("journal_mode = WAL");
+    database.pragma("foreign_keys = ON");
+    return database;
+  } catch (error) {
+    database?.close();
+    throw sqliteFileError(error, file);
+  }
+}
+
+/** What a fault of SQLite means to a person; anything that is not a fault of the file is given back as it is. */
+export function sqliteFileError(error: unknown, file: string): unknown {
+  const code = String((error as { code?: unknown }).code ?? "");
+  const cause = { cause: error };
+  if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
+    const hint = "Free some space, or raise the limit that is set for the file; what was acknowledged is safe.";
+    return new ServiceError("STORE_FULL", `There is no room for ${file}`, hint, cause);
+  }
+  if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
+    return new ServiceError("STORE_LOCKED", `Another program holds ${file}`, "Close the program that has it open for writing.", cause);
+  }
+  if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_FORMAT") {
+    const hint = "It was left as it is. Move it away to begin with an empty one, or put a good copy in its place.";
+    return new ServiceError("STORE_DAMAGED", `${file} is not a readable database`, hint, cause);
+  }
+  if (/^SQLITE_(?:CANTOPEN|READONLY|IOERR)/.test(code) || /^E[A-Z]+$/.test(code)) {
+    const reason = error instanceof Error ? error.message : code;
+    return new ServiceError(
+      "STORE_UNREACHABLE",
+      `${file} cannot be used: ${reason}`,
+      "Check that the folder exists and that this user may write there.",
+      cause,
+    );
+  }
+  return error;
+}

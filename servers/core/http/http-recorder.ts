@@ -1,0 +1,150 @@
+import type { Socket } from "node:net";
+import type { Log } from "../service/log.ts";
+import type { Counters, TrafficSink } from "../service/service.ts";
+import { durationText } from "../traffic/duration-text.ts";
+import { createLatencyWindow } from "../traffic/latency-window.ts";
+import { createClientNames } from "./client-name.ts";
+import { createHttpConnections, type HttpConnections } from "./http-connections.ts";
+import { HttpEntry } from "./http-entry.ts";
+import { httpLogLine } from "./http-log-line.ts";
+import type { HttpRedaction } from "./http-redaction.ts";
+import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
+
+export interface HttpRecorderOptions {
+  readonly traffic: TrafficSink;
+  readonly log: Log;
+  /** Bytes kept of each request body and of each response body. */
+  readonly bodyLimit: number;
+  /** Hides credentials before a row or its detail leaves the process. */
+  readonly redaction?: HttpRedaction;
+  /** Leaves out of a path what may not stand in a log, where the service has routes that take secrets. */
+  readonly maskPath?: (target: string) => string;
+}
+
+export interface HttpRecorder {
+  readonly connections: HttpConnections;
+  /** At the request event, before anything else: one row begins. */
+  begin(request: RecordedRequest, response: RecordedResponse): HttpEntry;
+  /** For what has no request and response of its own: malformed bytes, a WebSocket, one of its messages. */
+  beginEntry(socket: Socket, facts: EntryFacts): HttpEntry;
+  /** Ends an entry that `beginEntry` began. */
+  end(entry: HttpEntry, options?: { quiet?: boolean }): void;
+  /** Calls back with the row of the next request from this address and port. */
+  watch(remote: string, onBegin: (row: number) => void): () => void;
+  counters(): Counters;
+  /** From here on what breaks off was broken off by the service. */
+  stop(): void;
+}
+
+export interface EntryFacts {
+  readonly kind: string;
+  readonly method: string;
+  readonly target: string;
+  readonly httpVersion: string;
+  readonly rawHeaders: readonly string[];
+  readonly userAgent: string | undefined;
+  /** A part of a connection that is counted already, such as one message. */
+  readonly part?: boolean;
+}
+
+export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPath }: HttpRecorderOptions): HttpRecorder {
+  const connections = createHttpConnections();
+  const clientNameOf = createClientNames();
+  const latency = createLatencyWindow();
+  const watched = new Map<string, (row: number) => void>();
+  let begun = 0;
+  let serverErrors = 0;
+  let stopping = false;
+
+  function beginEntry(socket: Socket, facts: EntryFacts): HttpEntry {
+    const connection = connections.of(socket);
+    if (!facts.part) {
+      connection.requests += 1;
+      begun += 1;
+    }
+    const { kind, method, target, httpVersion, rawHeaders } = facts;
+    const client = clientNameOf(facts.userAgent);
+    const entry = new HttpEntry({
+      id: traffic.nextId(),
+      kind,
+      method,
+      target,
+      httpVersion,
+      rawHeaders,
+      client,
+      connection,
+      bodyLimit,
+      redaction,
+    });
+    if (watched.size > 0) watched.get(connection.remote)?.(entry.id);
+    traffic.touch(entry);
+    return entry;
+  }
+
+  function end(entry: HttpEntry, { quiet = false, trailers }: { quiet?: boolean; trailers?: readonly string[] } = {}): void {
+    if (entry.ended) return;
+    entry.end(trailers);
+    if (!entry.longLived && entry.aborted === undefined) latency.add(entry.tookMs);
+    if (entry.status >= 500) serverErrors += 1;
+    traffic.touch(entry);
+    if (!quiet) writeLogLine(entry);
+  }
+
+  function writeLogLine(entry: HttpEntry): void {
+    // A 5xx is what a stand-in was asked for, and a stream ends when its client leaves: neither is worth a warning.
+    const level = entry.aborted !== undefined && !entry.longLived ? "warning" : "info";
+    if (!log.enabled(level)) return;
+    const { method, client, connection } = entry.head;
+    const target = maskPath?.(entry.head.target) ?? entry.head.target;
+    const { outcomeText: outcome, tookMs, user, reason } = entry;
+    const bytesOut = entry.responseBody.bytes;
+    log[level](httpLogLine({ method, target, outcome, tookMs, bytesOut, client, peer: connection.remote, user, reason }));
+  }
+
+  function onResponseClose(this: RecordedResponse): void {
+    const { entry, req } = this;
+    if (!entry) return;
+    if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
+    const { connection } = entry.head;
+    // It would keep the whole exchange in memory for as long as the connection idles.
+    if (req.complete && connection.latest === this) connection.latest = undefined;
+    end(entry, { trailers: req.rawTrailers });
+  }
+
+  return {
+    connections,
+    begin(request, response) {
+      const entry = beginEntry(request.socket, {
+        kind: "request",
+        method: request.method ?? "",
+        target: request.url ?? "",
+        httpVersion: request.httpVersion,
+        rawHeaders: request.rawHeaders,
+        userAgent: request.headers["user-agent"],
+      });
+      request.entry = entry;
+      response.entry = entry;
+      entry.head.connection.latest = response;
+      response.on("close", onResponseClose);
+      return entry;
+    },
+    beginEntry,
+    end,
+    watch(remote, onBegin) {
+      watched.set(remote, onBegin);
+      return () => void watched.delete(remote);
+    },
+    counters() {
+      const { read, written } = connections.bytes();
+      const p95 = latency.percentile(0.95);
+      const notes = [
+        ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
+        ...(serverErrors === 0 ? [] : [`${serverErrors.toLocaleString("en")} of ${begun.toLocaleString("en")} answered 5xx`]),
+      ];
+      return { items: begun, unit: "req/s", bytesIn: read, bytesOut: written, clients: connections.open, note: notes.join(" · ") };
+    },
+    stop() {
+      stopping = true;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { BlockList, isIP } from "node:net";
+import { ServiceError } from "../service/service-error.ts";
+
+export interface TrustedProxies {
+  /** How many proxies stand before the service, each of which adds one address to X-Forwarded-For. */
+  readonly hops: number;
+  /** Addresses and networks ("10.0.0.0/8") whose X-Forwarded-For is believed. */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * The address of the client behind the proxies that are trusted; without any, X-Forwarded-For is not looked at,
+ * since every client can write it. Throws CONFIG_INVALID for an entry that is no address or network.
+ */
+export function createClientAddress(proxies: TrustedProxies): (remote: string | undefined, forwardedFor: string | undefined) => string {
+  const trusted = blockListOf(proxies.addresses);
+  const { hops } = proxies;
+  return (remote, forwardedFor) => {
+    let client = plainAddress(remote ?? "");
+    if (forwardedFor === undefined || (hops === 0 && !trusted)) return client;
+    const entries = forwardedFor.split(",");
+    for (let hop = 0; entries.length > 0; hop++) {
+      if (hop >= hops && !(trusted && isListed(trusted, client))) break;
+      const before = addressInField(entries.pop() ?? "");
+      // What cannot be read was not written by a proxy that is to be trusted.
+      if (before === undefined) break;
+      client = before;
+    }
+    return client;
+  };
+}
+
+function blockListOf(addresses: readonly string[]): BlockList | undefined {
+  if (addresses.length === 0) return undefined;
+  const list = new BlockList();
+  for (const entry of addresses) {
+    const [address = "", bits] = entry.split("/");
+    const family = isIP(address);
+    const most = family === 4 ? 32 : 128;
+    if (family === 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))) {
+      throw new ServiceError("CONFIG_INVALID", `"${entry}" is no address and no network`, "Write 10.0.0.7 or 10.0.0.0/8.");
+    }
+    list.addSubnet(address, bits === undefined ? most : Number(bits), family === 4 ? "ipv4" : "ipv6");
+  }
+  return list;
+}
+
+function isListed(list: BlockList, address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && list.check(address, family === 4 ? "ipv4" : "ipv6");
+}
+
+/** "1.2.3.4", "1.2.3.4:80", "::1", "[::1]:80" */
+function addressInField(field: string): string | undefined {
+  const text = field.trim();
+  const host = /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.slice(0, text.indexOf(":")) : text);
+  return isIP(host) === 0 ? undefined : plainAddress(host);
+}
+
+/** Without a zone, and an IPv4 address that came over an IPv6 socket as IPv4, however it is written (RFC 4291 §2.5.5.2). */
+function plainAddress(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped) return mapped;
+  const zone = address.indexOf("%");
+  const plain = zone === -1 ? address : address.slice(0, zone);
+  return /:0{0,4}ffff:/i.test(plain) ? (mappedAddress(plain) ?? plain) : plain;
+}
+
+function mappedAddress(address: string): string | undefined {
+  // The URL standard has one way to write an address.
+  const [, high, low] = /^\[::ffff:([\da-f]+):([\da-f]+)\]$/.exec(new URL(`http://[${address}]`).hostname) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const [first, second] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, second >> 8, second & 255].join(".");
+}
+
+/** What counts as one client: an IPv4 address, or the /64 that one IPv6 customer has for itself. */
+export function rateLimitKey(address: string): string {
+  if (!address.includes(":")) return address;
+  const [left = "", right] = address.split("::");
+  const groups = left === "" ? [] : left.split(":");
+  if (right !== undefined) {
+    const after = right === "" ? [] : right.split(":");
+    // An embedded IPv4 address stands for two groups.
+    const missing = 8 - groups.length - after.length - (address.includes(".") ? 1 : 0);
+    for (let count = 0; count < missing; count++) groups.push("0");
+    groups.push(...after);
+  }
+  const network = groups.slice(0, 4).map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""));
+  return `${network.join(":")}::/64`;
+}

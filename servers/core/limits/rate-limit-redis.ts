@@ -1,0 +1,115 @@
+import type { Redis } from "ioredis";
+import type { Log } from "../service/log.ts";
+import type { RateDecision, RateLimit, RateLimiter } from "./rate-limit.ts";
+import { createMemoryRateLimiter } from "./rate-limit-memory.ts";
+
+export interface RedisRateLimits {
+  limiter(limit: RateLimit): RateLimiter;
+  close(): Promise<void>;
+}
+
+/**
+ * Times of the counted requests, oldest first, in a list per client that expires with its newest. Redis' own clock counts,
+ * so that instances need not agree on the time; the script runs as one, so that two instances never both take the last place.
+ */
+const takeScript = `
+local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local oldest = redis.call('LINDEX', key, 0)
+while oldest and tonumber(oldest) <= now - window do
+  redis.call('LPOP', key)
+  oldest = redis.call('LINDEX', key, 0)
+end
+local used = redis.call('LLEN', key)
+if used >= limit then return {0, 0, tonumber(oldest) + window - now} end
+redis.call('RPUSH', key, string.format('%.0f', now))
+redis.call('PEXPIRE', key, window)
+return {1, limit - used - 1, (oldest and tonumber(oldest) or now) + window - now}
+`;
+
+const answerTimeoutMs = 500;
+const connectTimeoutMs = 2_000;
+/** While Redis does not answer no request waits for it: it is asked beside them. */
+const askAgainMs = 1_000;
+
+/** Limits that several instances share. While Redis does not answer, each instance limits by itself. */
+export async function connectRedisRateLimits({ url, log }: { url: string; log: Log }): Promise<RedisRateLimits> {
+  const { Redis: Client } = await import("ioredis");
+  const redis: Redis = new Client(url, {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: answerTimeoutMs,
+    connectTimeout: connectTimeoutMs,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
+  });
+  let reachable = true;
+  let closed = false;
+  let asking: NodeJS.Timeout | undefined;
+  function tell(now: boolean, reason = ""): void {
+    if (now === reachable || closed) return;
+    reachable = now;
+    clearInterval(asking);
+    if (!now)
+      asking = setInterval(
+        () =>
+          redis.ping().then(
+            () => tell(true),
+            () => {},
+          ),
+        askAgainMs,
+      );
+    if (now) log.notable("Redis answers again: rate limits are shared");
+    else log.warning(`Redis does not answer${reason && ` (${reason})`}: this instance limits by itself meanwhile`);
+  }
+  redis.on("error", (error: Error) => tell(false, error.message));
+  redis.on("ready", () => tell(true));
+  await redis.connect().catch(() => {});
+
+  function limiter(limit: RateLimit): RateLimiter {
+    const own = createMemoryRateLimiter(limit);
+    const prefix = `backlot:rate:${limit.name}:`;
+    async function takeShared(client: string): Promise<RateDecision> {
+      const local = own.take(client);
+      if (!reachable) return local;
+      let answer: [number, number, number];
+      try {
+        answer = (await redis.eval(takeScript, 1, prefix + client, limit.requests, limit.windowMs)) as [number, number, number];
+      } catch (error) {
+        tell(false, (error as Error).message);
+        return local;
+      }
+      const [allowed, remaining, resetMs] = answer;
+      if (allowed === 0 && local.allowed) own.refuse(client);
+      return { allowed: allowed === 1, remaining, resetMs };
+    }
+    return {
+      limit,
+      take: takeShared,
+      usage: own.usage,
+      async reset() {
+        own.reset();
+        await eachKey(redis, `${prefix}*`, (keys) => redis.del(...keys)).catch(() => {});
+      },
+    };
+  }
+
+  return {
+    limiter,
+    async close() {
+      closed = true;
+      clearInterval(asking);
+      redis.disconnect();
+    },
+  };
+}
+
+async function eachKey(redis: Redis, pattern: string, use: (keys: string[]) => Promise<unknown>): Promise<void> {
+  let cursor = "0";
+  do {
+    const [next, keys] = await redis.scan(cursor, "MATCH", pattern, "COUNT", 1_000);
+    if (keys.length > 0) await use(keys);
+    cursor = next;
+  } while (cursor !== "0");
+}

@@ -1,0 +1,115 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { type ConfiguredFile, fileProblem, readConfiguredFile } from "../config/configured-file.ts";
+import { writeFileAtomically } from "../files/atomic-file.ts";
+
+/** PEM texts. */
+export interface TlsMaterial {
+  readonly cert: string;
+  readonly key: string;
+}
+
+const renewBeforeMs = 7 * 24 * 3_600_000;
+const validDays = 825;
+
+/** A self-made certificate for this computer, kept in `folder` so that clients need to trust it only once. */
+export async function selfMadeTlsMaterial(folder: string): Promise<TlsMaterial> {
+  const certFile = path.join(folder, "certificate.pem");
+  const keyFile = path.join(folder, "key.pem");
+  const kept = await readPair(certFile, keyFile);
+  if (kept) return kept;
+  // Loads slowly, and only the first start needs it.
+  const { generate } = await import("selfsigned");
+  const notAfterDate = new Date(Date.now() + validDays * 24 * 3_600_000);
+  const made = await generate([{ name: "commonName", value: "localhost" }], {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    notAfterDate,
+    extensions: [
+      // OpenSSL takes a certificate as its own authority only where it says that it is one.
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", digitalSignature: true, keyCertSign: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      {
+        name: "subjectAltName",
+        altNames: [
+          { type: 2, value: "localhost" },
+          { type: 7, ip: "127.0.0.1" },
+          { type: 7, ip: "::1" },
+        ],
+      },
+    ],
+  });
+  await writeFileAtomically(keyFile, made.private);
+  await writeFileAtomically(certFile, made.cert);
+  return { cert: made.cert, key: made.private };
+}
+
+async function readPair(certFile: string, keyFile: string): Promise<TlsMaterial | undefined> {
+  try {
+    const [cert, key] = await Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]);
+    return Date.parse(new X509Certificate(cert).validTo) - Date.now() > renewBeforeMs ? { cert, key } : undefined;
+  } catch {
+    // Missing or damaged: a new pair takes its place.
+    return undefined;
+  }
+}
+
+/** A certificate and key of the user's own. Throws CONFIG_INVALID, naming the field that is wrong. */
+export async function readTlsMaterial(certificate: ConfiguredFile, key: ConfiguredFile): Promise<TlsMaterial> {
+  requireBeside(certificate, key, "The key needs its certificate");
+  requireBeside(key, certificate, "The certificate needs its key");
+  const material = { cert: await readConfiguredFile(certificate), key: await readConfiguredFile(key) };
+  const [own] = certificatesOf(certificate, material.cert);
+  if (!own?.checkPrivateKey(privateKeyOf(key, material.key))) {
+    throw fileProblem(key, "is not the key of the certificate", `Name the key of ${certificate.path} in ${key.env}.`);
+  }
+  return material;
+}
+
+/** Certificates of authorities whose clients are let in. Throws CONFIG_INVALID. */
+export async function readAuthorities(file: ConfiguredFile): Promise<string> {
+  const pem = await readConfiguredFile(file);
+  certificatesOf(file, pem);
+  return pem;
+}
+
+function requireBeside(file: ConfiguredFile, other: ConfiguredFile, why: string): void {
+  if (file.path !== "" || other.path === "") return;
+  throw fileProblem(file, "is missing", `${why}: name the file in ${file.env}, or leave ${other.env} empty.`);
+}
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The first is the file's own, the others its authorities. */
+function certificatesOf(file: ConfiguredFile, pem: string): X509Certificate[] {
+  const found = pem.match(pemCertificate) ?? [];
+  if (found.length === 0)
+    throw fileProblem(file, "holds no certificate", `Name a PEM file in ${file.env}: it begins with -----BEGIN CERTIFICATE-----.`);
+  return found.map((text, index) => {
+    try {
+      return new X509Certificate(text);
+    } catch (cause) {
+      const which = found.length === 1 ? "a certificate that is" : `certificates of which number ${index + 1} is`;
+      throw fileProblem(file, `holds ${which} damaged`, `Name a whole PEM file in ${file.env}.`, cause);
+    }
+  });
+}
+
+function privateKeyOf(file: ConfiguredFile, pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    const isLocked = /-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/.test(pem);
+    throw isLocked
+      ? fileProblem(
+          file,
+          "is locked with a password",
+          `Write the key without one, and name that file in ${file.env}: openssl pkey -in KEY -out OPEN-KEY.`,
+          cause,
+        )
+      : fileProblem(file, "holds no private key", `Name a PEM file in ${file.env}: it begins with -----BEGIN PRIVATE KEY-----.`, cause);
+  }
+}

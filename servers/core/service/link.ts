@@ -1,0 +1,86 @@
+/** What a service's process and the supervisor say to each other, over child_process IPC or Electron's parentPort. */
+
+import type { LogLevel } from "../../../contract/log.ts";
+import type { Endpoint, Failure } from "../../../contract/service.ts";
+import type { LogEntry } from "./log.ts";
+import type { Counters } from "./service.ts";
+
+/** To serve, or only to answer actions on what is kept (`Service.browse`). */
+export type ServiceMode = "serve" | "browse";
+
+export type ToService =
+  | {
+      readonly type: "start";
+      readonly mode: ServiceMode;
+      readonly config: Readonly<Record<string, unknown>>;
+      readonly dataDir: string;
+      /** Row ids go on from here, so that a restarted service never reuses one. */
+      readonly firstRowId: number;
+    }
+  | { readonly type: "stop" }
+  | { readonly type: "logLevel"; readonly level: LogLevel }
+  | { readonly type: "action"; readonly id: number; readonly action: string; readonly params: unknown }
+  /** The batch up to `seq` is stored; at most two travel unacknowledged. */
+  | { readonly type: "ack"; readonly seq: number };
+
+export type FromService =
+  /** The process has loaded and waits for `start`. */
+  | { readonly type: "loaded" }
+  | { readonly type: "running"; readonly endpoints: readonly Endpoint[] }
+  | { readonly type: "failed"; readonly failure: Failure }
+  /** Last word after a stop that was asked for. */
+  | { readonly type: "stopped" }
+  /** Last word before it exits because of a fault nobody caught. */
+  | { readonly type: "crashed"; readonly message: string }
+  | { readonly type: "result"; readonly id: number; readonly value: unknown }
+  | { readonly type: "failure"; readonly id: number; readonly failure: Failure }
+  | { readonly type: "view"; readonly name: string; readonly value: unknown }
+  | { readonly type: "counters"; readonly at: number; readonly counters: Counters }
+  | ServiceBatch;
+
+export interface ServiceBatch {
+  readonly type: "batch";
+  readonly seq: number;
+  /** JSON of `Omit<TrafficRow, "service">[]`: a string crosses the process boundary cheaper than objects. */
+  readonly rows: string;
+  /** JSON of each row's detail as it is now, in the same order. */
+  readonly details: readonly string[];
+  readonly logs: readonly LogEntry[];
+  /** Rows since the start that did not fit the queue. */
+  readonly droppedRows: number;
+  readonly droppedLogs: number;
+}
+
+export interface Link {
+  post(message: FromService): void;
+  /** Posts, and resolves when the system has it: the process may end then. */
+  postLast(message: FromService): Promise<void>;
+  onMessage(listener: (message: ToService) => void): void;
+}
+
+interface ParentPort {
+  on(event: "message", listener: (event: { data: unknown }) => void): void;
+  postMessage(message: unknown): void;
+}
+
+/** The end of the link that belongs to this process. Throws when no supervisor started it. */
+export function parentLink(): Link {
+  const { parentPort } = process as NodeJS.Process & { parentPort?: ParentPort };
+  if (parentPort) {
+    return {
+      post: (message) => parentPort.postMessage(message),
+      async postLast(message) {
+        parentPort.postMessage(message);
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+      onMessage: (listener) => parentPort.on("message", (event) => listener(event.data as ToService)),
+    };
+  }
+  if (!process.send) throw new Error("a service's process is started by Backlot only");
+  return {
+    // A parent that has just gone makes send report EPIPE; "disconnect" then ends this process.
+    post: (message) => void process.send?.(message, undefined, undefined, () => {}),
+    postLast: (message) => new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve())),
+    onMessage: (listener) => process.on("message", (message) => listener(message as ToService)),
+  };
+}

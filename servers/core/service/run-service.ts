@@ -1,0 +1,145 @@
+import path from "node:path";
+import type { LogLevel } from "../../../contract/log.ts";
+import type { Handlers, Operations } from "../../../contract/operation.ts";
+import type { Endpoint } from "../../../contract/service.ts";
+import { parseConfig } from "../config/config.ts";
+import { lockFolder } from "../files/folder-lock.ts";
+import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.ts";
+import type { ServiceBatch, ServiceMode } from "./link.ts";
+import { createLog } from "./log.ts";
+import { parseParams } from "./parse-params.ts";
+import type { Counters, Service, ServiceContext } from "./service.ts";
+import { ServiceError } from "./service-error.ts";
+
+export interface RunOptions {
+  /** What differs from the defaults. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  /** Folder of this service's own; made and locked where the service keeps files. */
+  readonly dataDir: string;
+  /** Of Backlot, where the service has a process of its own. */
+  readonly backlotPid?: number;
+  readonly mode?: ServiceMode;
+  readonly firstRowId?: number;
+  readonly outboxLimits?: OutboxLimits;
+  readonly onBatch?: (batch: ServiceBatch) => void;
+  readonly onView?: (name: string, value: unknown) => void;
+  /** `at` is milliseconds since the epoch. */
+  readonly onCounters?: (counters: Counters, at: number) => void;
+}
+
+export interface RunningService {
+  readonly endpoints: readonly Endpoint[];
+  readonly outbox: Outbox;
+  /** Parses the parameters and runs the action. Throws CALL_UNKNOWN, CALL_INVALID or what the action throws. */
+  act(action: string, params: unknown): Promise<unknown>;
+  setLogLevel(level: LogLevel): void;
+  /** Runs every release, last-opened-first; a release that throws is logged and does not stop the others. */
+  stop(): Promise<void>;
+}
+
+const viewIntervalMs = 100;
+const counterIntervalMs = 1_000;
+
+/** Starts a service in this process. Rejects, with everything released, when it cannot start. */
+export async function runService(service: Service, options: RunOptions): Promise<RunningService> {
+  const config = parseConfig(service, options.config ?? {});
+  let logLevel = config.logLevel as LogLevel;
+  const releases: (() => void | Promise<void>)[] = [];
+  const onStop = (release: () => void | Promise<void>) => void releases.push(release);
+
+  const outbox = createOutbox({ post: (batch) => options.onBatch?.(batch), firstRowId: options.firstRowId, limits: options.outboxLimits });
+  onStop(() => {
+    outbox.flush();
+    outbox.close();
+  });
+  const log = createLog({ level: () => logLevel, write: (entry) => outbox.log(entry) });
+  const views = createViews((name, value) => options.onView?.(name, value));
+  onStop(views.close);
+  let handlers: Handlers<Operations> | undefined;
+
+  async function stop() {
+    for (let release = releases.pop(); release; release = releases.pop()) {
+      try {
+        await release();
+      } catch (error) {
+        log.error(`While stopping: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  }
+
+  try {
+    const keepsFiles = service.keepsFiles?.(config as never) ?? false;
+    if (keepsFiles) onStop(await lockFolder(options.dataDir, options.backlotPid));
+    const context: ServiceContext = {
+      config,
+      dataDir() {
+        if (!keepsFiles) throw new Error(`${service.title} does not say that it keeps files`);
+        return path.resolve(options.dataDir);
+      },
+      log,
+      traffic: outbox,
+      onStop,
+      handle: (given) => {
+        handlers = given;
+      },
+      view: views.show,
+      counters(read) {
+        const timer = setInterval(() => options.onCounters?.(read(), Date.now()), counterIntervalMs);
+        onStop(() => clearInterval(timer));
+      },
+    };
+    const endpoints = options.mode === "browse" ? await browse(service, context) : await service.start(context as never);
+    return {
+      endpoints,
+      outbox,
+      async act(action, params) {
+        const declared = Object.hasOwn(service.actions, action) ? service.actions[action] : undefined;
+        const handler = handlers?.[action];
+        if (!declared || !handler) {
+          throw new ServiceError(
+            "CALL_UNKNOWN",
+            `${service.title} has no action "${action}"`,
+            "Reload the dashboard: it may be older than the service.",
+          );
+        }
+        return await handler(parseParams(declared.params, params, action));
+      },
+      setLogLevel(level) {
+        logLevel = level;
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function browse(service: Service, context: ServiceContext): Promise<readonly Endpoint[]> {
+  if (!service.browse) throw new ServiceError("SERVICE_NOT_RUNNING", `${service.title} is not running`, "Start it first.");
+  await service.browse(context as never);
+  return [];
+}
+
+/** Latest value per name, sent at once after a rest and then at most once an interval. */
+function createViews(send: (name: string, value: unknown) => void) {
+  const waiting = new Map<string, unknown>();
+  let timer: NodeJS.Timeout | undefined;
+  function flush() {
+    timer = undefined;
+    if (waiting.size === 0) return;
+    for (const [name, value] of waiting) send(name, value);
+    waiting.clear();
+    timer = setTimeout(flush, viewIntervalMs);
+  }
+  return {
+    show(name: string, value: unknown) {
+      waiting.set(name, value);
+      timer ??= setTimeout(flush, 0);
+    },
+    close() {
+      clearTimeout(timer);
+      waiting.clear();
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Failure, SuggestedFix } from "../../../contract/service.ts";
+import type { ErrorCode } from "./error-codes.ts";
+
+export interface ServiceErrorOptions {
+  readonly cause?: unknown;
+  readonly fix?: SuggestedFix | undefined;
+  readonly port?: number | undefined;
+  readonly field?: Failure["field"];
+}
+
+/** The one error whose text reaches a user: what went wrong, and what to do about it. */
+export class ServiceError extends Error {
+  override readonly name = "ServiceError";
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly fix: SuggestedFix | undefined;
+  readonly port: number | undefined;
+  readonly field: Failure["field"];
+
+  constructor(code: ErrorCode, message: string, hint: string, options: ServiceErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.hint = hint;
+    this.fix = options.fix;
+    this.port = options.port;
+    this.field = options.field;
+  }
+}
+
+/** Any thrown value as a failure; what is not a ServiceError becomes INTERNAL. */
+export function toFailure(error: unknown): Failure {
+  if (error instanceof ServiceError) {
+    const { code, message, hint, fix, port, field } = error;
+    return { code, message, hint, ...(fix && { fix }), ...(port !== undefined && { port }), ...(field && { field }) };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: "INTERNAL", message, hint: "This is a fault in Backlot. The log holds the details; please report it." };
+}

@@ -1,0 +1,95 @@
+import type { ServiceId } from "../../../contract/service.ts";
+import type { Outbox } from "../traffic/outbox.ts";
+import { collectAtRest, garbageCollector } from "./collect-at-rest.ts";
+import type { FromService, Link, ToService } from "./link.ts";
+import { type RunningService, runService } from "./run-service.ts";
+import type { Service } from "./service.ts";
+import { toFailure } from "./service-error.ts";
+
+const lastWordsMs = 1_000;
+
+/** The life of a service's process: waits for `start`, serves, stops, and ends itself when its parent is gone. */
+export function serviceMain(options: { services: readonly Service[]; id: string; link: Link; exit: (code: number) => void }): void {
+  const { link, exit } = options;
+  const service = options.services.find((candidate) => candidate.id === (options.id as ServiceId));
+  if (!service) throw new Error(`no service "${options.id}"`);
+  /** Undefined where it did not start. Every message waits for it alike, so that they keep their order. */
+  let started: Promise<RunningService | undefined> = Promise.resolve(undefined);
+  let outbox: Outbox | undefined;
+
+  const collect = garbageCollector();
+  if (collect) collectAtRest({ collect });
+  let crashing = false;
+  async function crash(error: Error) {
+    // A second fault on the way out must not cut the first one's words short.
+    if (crashing) return;
+    crashing = true;
+    const message = error.stack ?? error.message;
+    process.stderr.write(`${message}\n`);
+    setTimeout(() => exit(1), lastWordsMs);
+    // The supervisor hears what led to it, then why.
+    outbox?.flush();
+    await link.postLast({ type: "crashed", message });
+    exit(1);
+  }
+  process.on("uncaughtException", (error) => void crash(error));
+  process.on("disconnect", () => exit(0));
+  // A Ctrl C in the terminal reaches the whole process group: stopping in order is the supervisor's business.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
+
+  async function onMessage(message: ToService) {
+    switch (message.type) {
+      case "start": {
+        const running = runService(service as Service, {
+          mode: message.mode,
+          config: message.config,
+          dataDir: message.dataDir,
+          backlotPid: process.ppid,
+          firstRowId: message.firstRowId,
+          onBatch: link.post,
+          onView: (name, value) => link.post({ type: "view", name, value }),
+          onCounters: (counters, at) => link.post({ type: "counters", at, counters }),
+        });
+        started = running.catch(() => undefined);
+        try {
+          const { outbox: itsOutbox, endpoints } = await running;
+          outbox = itsOutbox;
+          // What it said while it started stands before the line that it listens.
+          outbox.flush();
+          link.post({ type: "running", endpoints });
+        } catch (error) {
+          link.post({ type: "failed", failure: toFailure(error) });
+        }
+        return;
+      }
+      case "stop": {
+        await (await started)?.stop();
+        await link.postLast({ type: "stopped" });
+        exit(0);
+        return;
+      }
+      case "logLevel":
+        (await started)?.setLogLevel(message.level);
+        return;
+      case "ack":
+        (await started)?.outbox.ack(message.seq);
+        return;
+      case "action":
+        link.post(await answer(message.id, message.action, message.params));
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async function answer(id: number, action: string, params: unknown): Promise<FromService> {
+    try {
+      return { type: "result", id, value: (await (await started)?.act(action, params)) ?? null };
+    } catch (error) {
+      return { type: "failure", id, failure: toFailure(error) };
+    }
+  }
+
+  link.onMessage((message) => void onMessage(message));
+  link.post({ type: "loaded" });
+}

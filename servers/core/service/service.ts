@@ -1,0 +1,83 @@
+import type { z } from "zod";
+import type { Handlers, Operations } from "../../../contract/operation.ts";
+import type { Endpoint, ServiceId, Snippet } from "../../../contract/service.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { Log } from "./log.ts";
+
+/** A service is data and one function. Its module stays light: `start` imports what is heavy. */
+export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions extends Operations = Operations> {
+  readonly id: ServiceId;
+  readonly title: string;
+  /** What it stands in for, in a few words. */
+  readonly purpose: string;
+  /** Defaults, validation, form, command-line help and environment names, from one place; begins with `commonFields(id)`. */
+  readonly config: Schema;
+  readonly actions: Actions;
+  /** The configuration fields that hold a port, in the order in which they are shown. */
+  readonly ports: readonly (keyof z.output<Schema> & string)[];
+  /**
+   * Whether it uses `context.dataDir()` with this configuration: the folder is its alone then, from before `start` or
+   * `browse` until after the last release.
+   */
+  keepsFiles?(config: z.output<Schema>): boolean;
+  /** What is saved of values that a person gave: passwords as hashes. Absent where all is saved as it is given. */
+  hashSecrets?(values: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
+  /** Where it would listen with this configuration. */
+  endpoints(config: z.output<Schema>): readonly Endpoint[];
+  snippets(endpoints: readonly Endpoint[], config: z.output<Schema>): readonly Snippet[];
+  /**
+   * Resolves, with the endpoints, when it really listens.
+   * Whatever it opens it hands to `context.onStop` on the next line, so there is no `stop`.
+   */
+  start(context: ServiceContext<z.output<Schema>, Actions>): Promise<readonly Endpoint[]>;
+  /** Answers the page's actions on what is kept, and listens nowhere: for looking at it while the service is stopped. */
+  browse?(context: ServiceContext<z.output<Schema>, Actions>): Promise<void>;
+}
+
+export interface ServiceContext<Config = unknown, Actions extends Operations = Operations> {
+  readonly config: Config;
+  /** A folder of the service's own for what it keeps, locked; for services that say that they keep files. */
+  dataDir(): string;
+  readonly log: Log;
+  readonly traffic: TrafficSink;
+  /** Releases run last-opened-first at stop, and also when start fails half-way. */
+  onStop(release: () => void | Promise<void>): void;
+  /** Answers the actions; to be called once, before `start` resolves. */
+  handle(handlers: Handlers<Actions>): void;
+  /** Shows a value under a name on the service's page; the newest wins, at most 10 a second are sent. */
+  view(name: string, value: unknown): void;
+  /** Asked once a second for the service's figures. */
+  counters(read: () => Counters): void;
+}
+
+export interface Counters {
+  /** Requests, messages or events since the start. */
+  readonly items: number;
+  readonly unit: string;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  readonly clients: number;
+  /** One line of facts, or empty. */
+  readonly note: string;
+}
+
+/** A row of the live view that knows how to tell itself; told only when a batch leaves, so a busy service pays little. */
+export interface TrafficEntry {
+  readonly id: number;
+  /** What the entry holds in memory beyond its row, for the bounds of the queue. */
+  readonly heldBytes: number;
+  row(): Omit<TrafficRow, "service">;
+  /** The whole exchange as `contract/` declares it for the service. */
+  detail(): unknown;
+}
+
+export interface TrafficSink {
+  /** The id for the next entry. */
+  nextId(): number;
+  /** Queues the entry; call it when it begins and again when it ended. Never throws, never waits. */
+  touch(entry: TrafficEntry): void;
+}
+
+/** Keeps the types of schema and actions; the catalog sees the plain `Service`. */
+export const defineService = <Schema extends z.ZodObject, Actions extends Operations>(service: Service<Schema, Actions>): Service =>
+  service as unknown as Service;

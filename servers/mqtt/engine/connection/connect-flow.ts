@@ -1,0 +1,266 @@
+import { randomUUID } from "node:crypto";
+import { UnsupportedVersionError } from "../../codec/decode-connect.ts";
+import { encodePacket } from "../../codec/encode-packet.ts";
+import type { ConnectPacket, DisconnectPacket } from "../../codec/packet.ts";
+import { PacketError } from "../../codec/packet-error.ts";
+import type { Properties } from "../../codec/properties.ts";
+import { connectReturnCode, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
+import { neverExpires } from "../engine-limits.ts";
+import { Message } from "../routing/message.ts";
+import { gatherShared } from "../routing/shared-handover.ts";
+import type { PendingWill } from "../session/pending-will.ts";
+import type { AuthStep, Identity, Verdict } from "./access.ts";
+import type { Connection } from "./connection.ts";
+
+/** From CONNECT to CONNACK, and the AUTH packets between and after. */
+export function handleConnect(connection: Connection, packet: ConnectPacket): void {
+  const { engine } = connection;
+  connection.v5 = packet.version === 5;
+  connection.bridge = packet.bridge === true;
+  connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
+  connection.problemInformation = packet.properties?.requestProblemInformation !== 0;
+  if (engine.connectedClients >= engine.limits.clients && !engine.sessions.get(packet.clientId)?.connection) {
+    answerRefused(connection, reasonCode.quotaExceeded, "No more clients are taken.");
+    return;
+  }
+  if (engine.sessions.size >= engine.limits.sessions && !engine.sessions.has(packet.clientId)) {
+    answerRefused(connection, reasonCode.quotaExceeded, "No more sessions are kept.");
+    return;
+  }
+  // [MQTT-3.1.3-8]; MQTT 3.1 wants 1 to 23 characters, of which only the first is held to.
+  if (packet.clientId === "" && (packet.version === 3 || (packet.version === 4 && !packet.cleanStart))) {
+    answerRefused(connection, reasonCode.clientIdentifierNotValid, "A client identifier is needed.");
+    return;
+  }
+  const clientId = packet.clientId === "" ? `auto-${randomUUID()}` : packet.clientId;
+  connection.identity = { clientId, username: packet.username };
+  const method = packet.properties?.authenticationMethod;
+  if (method !== undefined) {
+    beginExchange(connection, packet, method);
+    return;
+  }
+  const { username, password } = packet;
+  const verdict = engine.access.authenticate({ clientId, username, password, certificateName: connection.origin.certificateName });
+  if (!(verdict instanceof Promise)) {
+    onVerdict(connection, packet, verdict);
+    return;
+  }
+  wait(connection, verdict, (settled) => onVerdict(connection, packet, settled));
+}
+
+/** Nothing more is read until the answer is there. */
+function wait<Value>(connection: Connection, pending: Promise<Value>, then: (value: Value) => void): void {
+  connection.hold();
+  pending.then(
+    (value) => {
+      if (connection.state !== "closed") {
+        try {
+          then(value);
+        } catch (error) {
+          if (!(error instanceof PacketError)) throw error;
+          connection.disconnect(error.reason, error.message);
+        }
+      }
+      connection.release();
+    },
+    (error: unknown) => {
+      connection.engine.log.error(`Authentication failed to answer: ${error instanceof Error ? error.message : String(error)}`);
+      answerRefused(connection, reasonCode.serverUnavailable, "The authentication could not be done.");
+      connection.release();
+    },
+  );
+}
+
+function onVerdict(connection: Connection, packet: ConnectPacket, verdict: Verdict): void {
+  if (!verdict.allowed) {
+    const wrong = verdict.why === "bad user name or password";
+    answerRefused(
+      connection,
+      wrong ? reasonCode.badUserNameOrPassword : reasonCode.notAuthorized,
+      wrong ? "The user name or the password is wrong." : "The client may not connect.",
+    );
+    return;
+  }
+  connection.identity = { clientId: connection.identity.clientId, username: verdict.username };
+  fetchAndAccept(connection, packet, {});
+}
+
+const returnCodes: ReadonlyMap<number, number> = new Map([
+  [reasonCode.unsupportedProtocolVersion, connectReturnCode.unacceptableProtocolVersion],
+  [reasonCode.clientIdentifierNotValid, connectReturnCode.identifierRejected],
+  [reasonCode.serverUnavailable, connectReturnCode.serverUnavailable],
+  [reasonCode.quotaExceeded, connectReturnCode.serverUnavailable],
+  // The seed's brokers answer 5, whether the name is unknown or the password wrong.
+  [reasonCode.badUserNameOrPassword, connectReturnCode.notAuthorized],
+  [reasonCode.notAuthorized, connectReturnCode.notAuthorized],
+]);
+
+function answerRefused(connection: Connection, reason: ReasonCode, text: string): void {
+  if (connection.v5) {
+    const properties = connection.engine.limits.reasonStrings ? { reasonString: text } : undefined;
+    connection.send({ type: "connack", sessionPresent: false, reason, properties });
+  } else {
+    const code = returnCodes.get(reason) ?? connectReturnCode.serverUnavailable;
+    connection.send({ type: "connack", sessionPresent: false, reason: code });
+  }
+  connection.engine.observer.connectRefused?.(connection, text);
+  connection.close(text);
+}
+
+/** A CONNECT that cannot be decoded: answered where its version has an answer for that. */
+export function refuseConnect(connection: Connection, error: PacketError): void {
+  if (error instanceof UnsupportedVersionError) {
+    // 3.1.1 §3.1.2.2 for older levels, 5.0 §3.1.2.2 for newer ones.
+    connection.v5 = error.level > 5;
+    answerRefused(connection, error.reason, error.message);
+    return;
+  }
+  if (connection.state === "authenticating" || isVersion5Connect(connection.decoder.raw())) {
+    connection.v5 = true;
+    // [MQTT5-3.2.2-8]: a CONNACK has no 0x94, which a PUBLISH too early may deserve.
+    const reason = error.reason === reasonCode.topicAliasInvalid ? reasonCode.protocolError : error.reason;
+    answerRefused(connection, reason, error.message);
+    return;
+  }
+  connection.close(error.message);
+}
+
+/** Whether the bytes begin as a CONNECT of 5.0 does, whatever is wrong with the rest. */
+function isVersion5Connect(bytes: Buffer): boolean {
+  const name = bytes.indexOf("\u0000\u0004MQTT\u0005", 0, "latin1");
+  return bytes[0] === 0x10 && name >= 2 && name <= 5;
+}
+
+function beginExchange(connection: Connection, packet: ConnectPacket, method: string): void {
+  const exchange = connection.engine.access.exchange(method);
+  if (!exchange) {
+    answerRefused(connection, reasonCode.badAuthenticationMethod, `The authentication method ${method} is not known.`);
+    return;
+  }
+  connection.state = "authenticating";
+  connection.authenticationMethod = method;
+  connection.exchange = { method, exchange, connect: packet };
+  takeStep(connection, packet.properties?.authenticationData ?? Buffer.alloc(0));
+}
+
+/** MQTT 5.0 §4.12. */
+export function handleAuth(connection: Connection, packet: DisconnectPacket): void {
+  const { authenticationMethod, state } = connection;
+  const method = packet.properties?.authenticationMethod;
+  if (authenticationMethod === undefined)
+    throw new PacketError(reasonCode.protocolError, "AUTH without an authentication method in CONNECT.");
+  // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
+  if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "AUTH with another method than CONNECT.");
+  if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
+    const exchange = connection.engine.access.exchange(method);
+    if (exchange) connection.exchange = { method, exchange, connect: undefined };
+  } else if (packet.reason !== reasonCode.continueAuthentication || !connection.exchange) {
+    throw new PacketError(reasonCode.protocolError, "AUTH out of turn.");
+  }
+  takeStep(connection, packet.properties?.authenticationData ?? Buffer.alloc(0));
+}
+
+function takeStep(connection: Connection, data: Buffer): void {
+  const step = connection.exchange?.exchange.step(data);
+  if (step instanceof Promise) wait(connection, step, (settled) => onStep(connection, settled));
+  else if (step) onStep(connection, step);
+}
+
+function onStep(connection: Connection, step: AuthStep): void {
+  const pending = connection.exchange;
+  if (!pending) return;
+  const properties = (data: Buffer | undefined): Properties => ({
+    authenticationMethod: pending.method,
+    ...(data && { authenticationData: data }),
+  });
+  switch (step.state) {
+    case "continue":
+      connection.send({ type: "auth", reason: reasonCode.continueAuthentication, properties: properties(step.data) });
+      return;
+    case "failed":
+      connection.exchange = undefined;
+      if (pending.connect) answerRefused(connection, reasonCode.notAuthorized, "The authentication failed.");
+      else connection.disconnect(reasonCode.notAuthorized, "The authentication failed.");
+      return;
+    case "done":
+      connection.exchange = undefined;
+      connection.identity = { clientId: connection.identity.clientId, username: step.username };
+      if (pending.connect) fetchAndAccept(connection, pending.connect, properties(step.data));
+      else connection.send({ type: "auth", reason: reasonCode.success, properties: properties(step.data) });
+      return;
+    default:
+      step satisfies never;
+  }
+}
+
+/** The client may have been at another broker before. */
+function fetchAndAccept(connection: Connection, packet: ConnectPacket, authentication: Properties): void {
+  const { cluster } = connection.engine;
+  if (!cluster) accept(connection, packet, authentication);
+  else {
+    wait(connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
+      if (brought) accept(connection, packet, authentication);
+      else answerRefused(connection, reasonCode.serverUnavailable, "Another broker holds the session and does not hand it over.");
+    });
+  }
+}
+
+function accept(connection: Connection, packet: ConnectPacket, authentication: Properties): void {
+  const { engine, v5 } = connection;
+  const { limits } = engine;
+  const given = packet.properties;
+  const wantedExpiry = v5 ? (given?.sessionExpiryInterval ?? 0) : packet.cleanStart ? 0 : neverExpires;
+  const expirySeconds = Math.min(wantedExpiry, limits.sessionExpirySeconds);
+  connection.sendWindow = Math.min(given?.receiveMaximum ?? 0xffff, limits.inflightMessages);
+  connection.aliasMaximum = given?.topicAliasMaximum ?? 0;
+  const serverKeepAlive =
+    v5 && limits.keepAliveSeconds > 0 && (packet.keepAliveSeconds === 0 || packet.keepAliveSeconds > limits.keepAliveSeconds);
+  connection.keepAliveSeconds = serverKeepAlive ? limits.keepAliveSeconds : packet.keepAliveSeconds;
+  const { clientId } = connection.identity;
+  const properties: Properties = {
+    ...authentication,
+    ...(expirySeconds !== wantedExpiry && { sessionExpiryInterval: expirySeconds }),
+    ...(packet.clientId === "" && { assignedClientIdentifier: clientId }),
+    ...(serverKeepAlive && { serverKeepAlive: limits.keepAliveSeconds }),
+    ...(given?.requestResponseInformation === 1 &&
+      limits.responseInformation !== "" && { responseInformation: limits.responseInformation.replaceAll("%c", () => clientId) }),
+    receiveMaximum: limits.receiveMaximum,
+    ...(limits.topicAliasMaximum > 0 && { topicAliasMaximum: limits.topicAliasMaximum }),
+    maximumPacketSize: limits.maximumPacketSize,
+  };
+  if (v5 && connection.maximumPacketSize > 0) {
+    const size = encodePacket({ type: "connack", sessionPresent: false, reason: 0, properties }, 5).length;
+    // [MQTT5-3.1.2-24]: nothing larger may be sent, and without a CONNACK there is no session.
+    if (size > connection.maximumPacketSize) {
+      connection.close("The client's maximum packet size leaves no room for a CONNACK.");
+      return;
+    }
+  }
+  const opened = engine.openSession(connection, packet.cleanStart, expirySeconds, willOf(packet, connection.identity));
+  if (opened.session.received.size > 0) connection.leftOpen = new Set(opened.session.received.all());
+  connection.state = "connected";
+  connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
+  engine.observer.connected?.(connection, packet);
+  opened.session.resume(connection);
+  gatherShared(engine, opened.session);
+}
+
+function willOf(packet: ConnectPacket, { clientId, username }: Identity): PendingWill | undefined {
+  const { will } = packet;
+  if (!will) return undefined;
+  const expiry = will.properties?.messageExpiryInterval;
+  const message = new Message({
+    topic: will.topic,
+    payload: will.payload,
+    qos: will.qos,
+    retain: will.retain,
+    forwarded: will.properties?.forwarded,
+    publisherId: clientId,
+  });
+  return {
+    message,
+    username,
+    delaySeconds: will.properties?.willDelayInterval ?? 0,
+    ...(expiry !== undefined && { expirySeconds: expiry }),
+  };
+}

@@ -1,0 +1,139 @@
+import { isUtf8 } from "node:buffer";
+import type { PublishPacket } from "../../codec/packet.ts";
+import { PacketError } from "../../codec/packet-error.ts";
+import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
+import { hasMoreLevels, isReservedTopic } from "../../codec/topic.ts";
+import { Message } from "../routing/message.ts";
+import type { Session } from "../session/session.ts";
+import type { Connection } from "./connection.ts";
+
+/** A PUBLISH of a client's: checked, routed, acknowledged. */
+export function handlePublish(connection: Connection, packet: PublishPacket): void {
+  const { engine } = connection;
+  const session = connection.session as Session;
+  const { qos, packetId, properties } = packet;
+  connection.messagesIn++;
+  connection.recentMessages++;
+  engine.figures.messagesIn++;
+  // [MQTT5-3.3.4-6]
+  if (properties?.subscriptionIdentifiers) {
+    throw new PacketError(reasonCode.protocolError, "A client does not send subscription identifiers.");
+  }
+  const topic = resolveTopic(connection, packet);
+  if (qos > 0 && session.received.has(packetId)) {
+    if (qos === 2) {
+      // [MQTT5-4.3.3-10]: the same message again; it was routed the first time.
+      connection.leftOpen?.delete(packetId);
+      connection.sendAck("pubrec", packetId, 0);
+      return;
+    }
+    if (connection.v5) {
+      connection.sendAck("puback", packetId, reasonCode.packetIdentifierInUse, "A message with QoS 2 has that packet identifier.");
+      return;
+    }
+  }
+  // [MQTT5-3.3.4-7]
+  if (qos > 0 && connection.v5 && openExchanges(connection, session) >= engine.limits.receiveMaximum) {
+    throw new PacketError(reasonCode.receiveMaximumExceeded, "More messages are unacknowledged than the receive maximum allows.");
+  }
+  const message = new Message({
+    topic,
+    // A view of the chunk that it came in, which nobody reuses; who keeps the message compacts it.
+    payload: packet.payload,
+    qos,
+    retain: packet.retain,
+    forwarded: properties?.forwarded,
+    expiresAt: properties?.messageExpiryInterval === undefined ? 0 : Date.now() + properties.messageExpiryInterval * 1_000,
+    publisherId: connection.clientId,
+  });
+  const refusal = refusalOf(connection, packet, message);
+  if (refusal) {
+    engine.observer.publishRefused?.(connection, topic, refusal.text);
+    if (qos === 0) {
+      // §3.3.2.3.2
+      if (refusal.reason === reasonCode.payloadFormatInvalid) throw new PacketError(refusal.reason, refusal.text);
+      return;
+    }
+    // [MQTT-3.3.5-2]: 3.1.1 has no way to say it, so the answer is positive; so is a QoS 2 exchange then kept.
+    if (!connection.v5 && qos === 2) session.received.add(packetId);
+    connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
+    return;
+  }
+  if (qos === 2) {
+    session.received.add(packetId);
+    session.store?.received(session.clientId, packetId);
+  }
+  engine.observer.published?.(message, connection, packet);
+  const pending = engine.publish(message);
+  if (qos === 0) return;
+  if (pending === undefined) {
+    acknowledge(connection, packet, message);
+    return;
+  }
+  connection.unacknowledged++;
+  pending.then(
+    () => {
+      connection.unacknowledged--;
+      acknowledge(connection, packet, message);
+    },
+    (error: unknown) => {
+      connection.unacknowledged--;
+      session.received.release(packetId);
+      engine.log.error(`A message on ${topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`);
+      connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reasonCode.unspecifiedError, "The message could not be handed on.");
+    },
+  );
+}
+
+/** §4.9: what an earlier connection left open is not this one's. */
+const openExchanges = (connection: Connection, session: Session): number =>
+  connection.unacknowledged + session.received.size - (connection.leftOpen?.size ?? 0);
+
+function acknowledge(connection: Connection, packet: PublishPacket, message: Message): void {
+  // §3.4.2.1, §3.5.2.1; what subscriptions other brokers have is not known here.
+  const reason = message.matched === 0 && !connection.engine.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;
+  connection.sendAck(packet.qos === 1 ? "puback" : "pubrec", packet.packetId, reason);
+}
+
+/** MQTT 5.0 §3.3.2.3.4 */
+function resolveTopic(connection: Connection, packet: PublishPacket): string {
+  const alias = packet.properties?.topicAlias;
+  if (alias === undefined) return packet.topic;
+  if (alias > connection.engine.limits.topicAliasMaximum) {
+    throw new PacketError(reasonCode.topicAliasInvalid, `The topic alias ${alias} is above the maximum.`);
+  }
+  connection.topicAliases ??= [];
+  if (packet.topic !== "") {
+    connection.topicAliases[alias] = packet.topic;
+    return packet.topic;
+  }
+  const topic = connection.topicAliases[alias];
+  if (topic === undefined) throw new PacketError(reasonCode.protocolError, `The topic alias ${alias} was never given a topic.`);
+  return topic;
+}
+
+interface Refusal {
+  readonly reason: ReasonCode;
+  readonly text: string;
+}
+
+function refusalOf(connection: Connection, { properties, payload }: PublishPacket, message: Message): Refusal | undefined {
+  const { engine, identity } = connection;
+  const { topic } = message;
+  if (isReservedTopic(topic)) {
+    return { reason: reasonCode.notAuthorized, text: "Clients do not publish there." };
+  }
+  if (!engine.access.mayPublish(identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
+  const { topicLevels } = engine.limits;
+  if (hasMoreLevels(topic, topicLevels)) {
+    return { reason: reasonCode.topicNameInvalid, text: `A topic has at most ${topicLevels} levels here.` };
+  }
+  if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {
+    return { reason: reasonCode.payloadFormatInvalid, text: "The payload is not UTF-8." };
+  }
+  // Who cannot be told so gets the message routed, and not kept.
+  if (message.retain && connection.v5 && message.qos > 0 && !engine.retainedRoom(message)) {
+    return { reason: reasonCode.quotaExceeded, text: "No more retained messages are kept." };
+  }
+  return undefined;
+}

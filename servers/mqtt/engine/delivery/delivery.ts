@@ -1,0 +1,32 @@
+import type { Qos } from "../../codec/packet.ts";
+import type { Message } from "../routing/message.ts";
+import type { Subscription } from "../routing/subscription.ts";
+
+/** What the client has still to say about a message with QoS 1 or 2. */
+export type DeliveryState = "queued" | "awaiting puback" | "awaiting pubrec" | "awaiting pubcomp";
+
+/** One message on its way to one session. */
+export class Delivery {
+  readonly message: Message;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly identifiers: readonly number[] | undefined;
+  /** Present for a shared subscription: whom it may go to instead. */
+  readonly shared: Subscription | undefined;
+  state: DeliveryState = "queued";
+  packetId = 0;
+  /** Counts up with each sending of the session. */
+  order = 0;
+  /** Row in the session store. */
+  storedId = 0;
+  /** To a subscription that came after the message. */
+  asRetained = false;
+
+  constructor(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined) {
+    this.message = message;
+    this.qos = qos;
+    this.retain = retain;
+    this.identifiers = identifiers;
+    this.shared = shared;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Qos } from "../../codec/packet.ts";
+import type { DeliveryOptions, Message } from "../routing/message.ts";
+import type { Output } from "./output.ts";
+import type { SharedRun } from "./shared-slab.ts";
+
+export type SendResult = "sent" | "expired" | "too large";
+
+/** What the receiver's CONNECT said of how it wants its messages. */
+export interface PublishTarget {
+  readonly output: Output;
+  readonly v5: boolean;
+  /** 0 is no limit. */
+  readonly maximumPacketSize: number;
+  readonly aliasMaximum: number;
+  /** Topic aliases in use towards it. */
+  sentAliases: Map<string, number> | undefined;
+}
+
+/** Refilled for each send: a delivery allocates nothing of its own. */
+const options: { -readonly [Name in keyof DeliveryOptions]: DeliveryOptions[Name] } = {
+  v5: false,
+  qos: 0,
+  retain: false,
+  subscriptionIds: undefined,
+  expirySeconds: -1,
+  topicAlias: 0,
+  withTopic: true,
+};
+
+/** Writes a PUBLISH into the target's output; refused where it is expired or larger than the client takes. */
+export function writePublish(
+  target: PublishTarget,
+  message: Message,
+  qos: Qos,
+  retain: boolean,
+  identifiers: readonly number[] | undefined,
+  packetId: number,
+  dup: boolean,
+): SendResult {
+  const { v5, output, maximumPacketSize } = target;
+  const expirySeconds = message.expiresAt === 0 ? -1 : message.secondsLeft(Date.now());
+  // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: only while it was not sent.
+  if (expirySeconds === 0 && !dup) return "expired";
+  if (message.fannedOut && (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))) {
+    const run = message.encodedFor(output.sharedSlab, v5, qos, retain);
+    if (maximumPacketSize > 0 && run.end - run.start > maximumPacketSize) return "too large";
+    if (qos === 0) output.putShared(run);
+    else putWithId(output, run, message.packetIdOffset(run.end - run.start), packetId, dup);
+    return "sent";
+  }
+  const length = measure(target, message, qos, retain, identifiers, expirySeconds);
+  if (maximumPacketSize > 0 && length > maximumPacketSize) return "too large";
+  if (options.withTopic && options.topicAlias > 0) {
+    target.sentAliases ??= new Map();
+    target.sentAliases.set(message.topic, options.topicAlias);
+  }
+  const slab = output.reserve(length);
+  output.end = message.encodeInto(slab, output.end, options, packetId, dup);
+  return "sent";
+}
+
+/** Whether the client takes a packet of this size; shared subscriptions have someone else who may. */
+export function fits(target: PublishTarget, message: Message, qos: Qos, identifiers: readonly number[] | undefined): boolean {
+  if (target.maximumPacketSize === 0) return true;
+  const expirySeconds = message.expiresAt === 0 ? -1 : 0;
+  return measure(target, message, qos, false, identifiers, expirySeconds) <= target.maximumPacketSize;
+}
+
+/** Fills `options`; returns the length of the packet. */
+function measure(
+  { v5, sentAliases, aliasMaximum, maximumPacketSize }: PublishTarget,
+  message: Message,
+  qos: Qos,
+  retain: boolean,
+  identifiers: readonly number[] | undefined,
+  expirySeconds: number,
+): number {
+  options.v5 = v5;
+  options.qos = qos;
+  options.retain = retain;
+  options.subscriptionIds = v5 ? identifiers : undefined;
+  options.expirySeconds = v5 ? expirySeconds : -1;
+  const known = sentAliases?.get(message.topic);
+  const given = sentAliases?.size ?? 0;
+  options.topicAlias = known ?? (given < aliasMaximum ? given + 1 : 0);
+  options.withTopic = known === undefined;
+  const length = message.encodedLength(options);
+  if (maximumPacketSize === 0 || length <= maximumPacketSize || options.topicAlias === 0) return length;
+  // An alias costs bytes that may be too many; a short topic has fewer.
+  options.topicAlias = 0;
+  options.withTopic = true;
+  return message.encodedLength(options);
+}
+
+/** Copies bytes that many receivers share, and sets what is this one's own. */
+function putWithId(output: Output, { view }: SharedRun, packetIdOffset: number, packetId: number, dup: boolean): void {
+  const slab = output.reserve(view.length);
+  const at = output.end;
+  slab.set(view, at);
+  output.end = at + view.length;
+  if (dup) slab[at] = (slab[at] as number) | 8;
+  const place = at + packetIdOffset;
+  slab[place] = packetId >> 8;
+  slab[place + 1] = packetId & 0xff;
+}

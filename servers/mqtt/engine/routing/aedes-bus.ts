@@ -1,0 +1,97 @@
+import { Aedes, type AedesOptions } from "aedes";
+import type { RetainedTree } from "../retained/retained-tree.ts";
+import type { SessionStore } from "../session/session-store.ts";
+import { ExactEmitter } from "./exact-emitter.ts";
+import type { Message } from "./message.ts";
+import type { MessageBus, RetainedStore } from "./message-bus.ts";
+
+/** All messages go over one topic of the emitter: the engine's trie matches their own. */
+interface Sent {
+  readonly topic: typeof channel;
+  readonly message: Message;
+}
+const channel = "backlot";
+
+export interface AedesBus extends MessageBus {
+  close(): Promise<void>;
+}
+
+/**
+ * The bus of an Aedes instance in this process. Aedes' client handlers stay unused, and so does its `publish`: that awaits a
+ * promise for retained and QoS 1 messages only, and so changes their order ([MQTT-4.6.0-6]).
+ */
+export async function createAedesBus(options: { retained: RetainedTree; store?: SessionStore | undefined }): Promise<AedesBus> {
+  const retained = createRetainedStore(options.retained, options.store);
+  const mq = new ExactEmitter<Sent>();
+  const broker = await Aedes.createBroker({ mq, persistence: persistenceOf(options.retained, retained) } as AedesOptions);
+  return {
+    retained,
+    publish(message) {
+      mq.emit({ topic: channel, message });
+      return undefined;
+    },
+    onMessage(listener) {
+      mq.on(channel, ({ message }, done) => {
+        listener(message);
+        done();
+      });
+    },
+    close: () => new Promise((resolve) => broker.close(resolve)),
+  };
+}
+
+function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined): RetainedStore {
+  return {
+    get count() {
+      return tree.count;
+    },
+    get systemCount() {
+      return tree.systemCount;
+    },
+    get bytes() {
+      return tree.bytes;
+    },
+    get heldBytes() {
+      return tree.heldBytes;
+    },
+    has: (topic) => tree.get(topic) !== undefined,
+    store(message) {
+      if (message.payload.length > 0) {
+        tree.set(message);
+        store?.retained(message);
+      } else if (tree.delete(message.topic)) store?.retainedRemoved(message.topic);
+      return undefined;
+    },
+    matching(filter) {
+      const now = Date.now();
+      const found = tree.matching(filter);
+      const living = found.filter((message) => message.secondsLeft(now) !== 0);
+      if (living.length === found.length) return found;
+      for (const message of found) {
+        if (message.secondsLeft(now) !== 0) continue;
+        tree.delete(message.topic);
+        store?.retainedExpired(message);
+      }
+      return living;
+    },
+  };
+}
+
+/** What Aedes itself asks of its persistence: retained messages; sessions and their queues are the engine's. */
+function persistenceOf(tree: RetainedTree, retained: RetainedStore) {
+  return {
+    async setup() {},
+    async storeRetained(message: Message) {
+      await retained.store(message);
+    },
+    createRetainedStream: (filter: string) => tree.matching(filter),
+    createRetainedStreamCombi: (filters: readonly string[]) => filters.flatMap((filter) => tree.matching(filter)),
+    async subscriptionsByTopic() {
+      return [];
+    },
+    async outgoingEnqueueCombi() {},
+    async *streamWill() {},
+    async delWill() {},
+    async destroy() {},
+  };
+}

@@ -1,0 +1,202 @@
+import type { MqttOwnPublisher } from "../../../../contract/traffic/mqtt.ts";
+import { putVariable, variableLength } from "../../codec/byte-writer.ts";
+import type { Qos } from "../../codec/packet.ts";
+import type { DeliveryTrace } from "../delivery/delivery-trace.ts";
+import type { SharedRun, SharedSlab } from "../delivery/shared-slab.ts";
+import { compacted } from "../session/compacted.ts";
+
+export interface MessageFields {
+  readonly topic: string;
+  /** May be a view of a larger chunk: `compact` before it is kept. */
+  readonly payload: Buffer;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  /** Encoded properties that receivers get unaltered. */
+  readonly forwarded?: Buffer | undefined;
+  /** Milliseconds since the epoch; 0 never. */
+  readonly expiresAt?: number;
+  /** Client identifier; empty where the broker itself publishes. */
+  readonly publisherId?: string;
+}
+
+const noBytes = Buffer.alloc(0);
+const expiryPropertyLength = 5;
+const aliasPropertyLength = 3;
+/** A longer topic is encoded anew for who gets the message later: one that is kept has it once, and not as bytes as well. */
+const heldTopicLength = 1_024;
+
+/** What one delivery adds to the message. */
+export interface DeliveryOptions {
+  readonly v5: boolean;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  readonly subscriptionIds: readonly number[] | undefined;
+  /** Seconds left; -1 without expiry. */
+  readonly expirySeconds: number;
+  /** 0 without. */
+  readonly topicAlias: number;
+  /** False where the alias stands for it. */
+  readonly withTopic: boolean;
+}
+
+/** An application message on its way; encoded once per protocol version, QoS and retain flag, whatever the number of receivers. */
+export class Message {
+  readonly topic: string;
+  payload: Buffer;
+  readonly qos: Qos;
+  readonly retain: boolean;
+  forwarded: Buffer;
+  readonly expiresAt: number;
+  readonly publisherId: string;
+  /** Subscriptions that it matched so far. */
+  matched = 0;
+  /** Set by the router before the deliveries. */
+  topicBytes: Buffer | undefined = undefined;
+  /** On its way to more than one receiver: worth keeping the encoded form. */
+  fannedOut = false;
+  /** Present while the inspector follows it. */
+  trace: DeliveryTrace | undefined = undefined;
+  /** Where no client published it. */
+  own: MqttOwnPublisher | undefined = undefined;
+  /** The broker published it for a client that was lost. */
+  isWill = false;
+  /** In a cluster: for each shared subscription that the publishing broker knew of, the broker that delivers for it. */
+  groups: ReadonlyMap<string, string> | undefined = undefined;
+  /** It was published at another broker. */
+  fromElsewhere = false;
+  /** Row of the session store that holds it, and how many deliveries need it there. */
+  storedId = 0;
+  storedUses = 0;
+  private compactedAlready = false;
+  private encoded: (SharedRun | undefined)[] | undefined = undefined;
+
+  constructor(fields: MessageFields) {
+    this.topic = fields.topic;
+    this.payload = fields.payload;
+    this.qos = fields.qos;
+    this.retain = fields.retain;
+    this.forwarded = fields.forwarded ?? noBytes;
+    this.expiresAt = fields.expiresAt ?? 0;
+    this.publisherId = fields.publisherId ?? "";
+  }
+
+  /** Memory held, roughly. */
+  get bytes(): number {
+    return this.topic.length + this.payload.length + this.forwarded.length;
+  }
+
+  /** For messages that are kept: small buffers are slices of pages that they would hold. */
+  compact(): void {
+    if (this.compactedAlready) return;
+    this.compactedAlready = true;
+    this.payload = compacted(this.payload);
+    this.forwarded = compacted(this.forwarded);
+  }
+
+  /** It is with everyone: who sends it again later encodes it again. */
+  routed(): void {
+    this.fannedOut = false;
+    this.encoded = undefined;
+    if (this.topic.length > heldTopicLength) this.topicBytes = undefined;
+  }
+
+  /** Seconds left, rounded up; -1 without expiry, 0 once expired. */
+  secondsLeft(now: number): number {
+    return this.expiresAt === 0 ? -1 : Math.max(0, Math.ceil((this.expiresAt - now) / 1_000));
+  }
+
+  /**
+   * The common case while it is routed to many: nothing of the receiver's own but the packet identifier, whose place is
+   * `packetIdOffset`.
+   */
+  encodedFor(slab: SharedSlab, v5: boolean, qos: Qos, retain: boolean): SharedRun {
+    const key = (v5 ? 4 : 0) | qos | (retain ? 8 : 0);
+    this.encoded ??= [];
+    const known = this.encoded[key];
+    if (known && known.generation === slab.generation) return known;
+    const options: DeliveryOptions = { v5, qos, retain, subscriptionIds: undefined, expirySeconds: -1, topicAlias: 0, withTopic: true };
+    const run = slab.reserve(this.encodedLength(options));
+    this.encodeInto(run.bytes, run.start, options, 0, false);
+    this.encoded[key] = run;
+    return run;
+  }
+
+  /** Where the packet identifier stands in an encoded packet of `length` bytes that carries the topic. */
+  packetIdOffset(length: number): number {
+    // The fixed header is as long as the length of what follows it needs.
+    const header = length <= 129 ? 2 : length <= 16_386 ? 3 : length <= 2_097_154 ? 4 : 5;
+    return header + 2 + this.topicLength();
+  }
+
+  encodedLength(options: DeliveryOptions): number {
+    const body = this.bodyLength(options);
+    return 1 + variableLength(body) + body;
+  }
+
+  /** Writes the PUBLISH; `bytes` has room for `encodedLength` from `at`. Returns the position behind it. */
+  encodeInto(bytes: Buffer, at: number, options: DeliveryOptions, packetId: number, dup: boolean): number {
+    const { qos, v5, withTopic } = options;
+    let position = at;
+    bytes[position++] = 0x30 | (dup ? 8 : 0) | (qos << 1) | (options.retain ? 1 : 0);
+    position = putVariable(bytes, position, this.bodyLength(options));
+    const topic = withTopic ? this.topicEncoded() : noBytes;
+    bytes[position++] = topic.length >> 8;
+    bytes[position++] = topic.length & 0xff;
+    bytes.set(topic, position);
+    position += topic.length;
+    if (qos > 0) {
+      bytes[position++] = packetId >> 8;
+      bytes[position++] = packetId & 0xff;
+    }
+    if (v5) position = this.putProperties(bytes, position, options);
+    this.payload.copy(bytes, position);
+    return position + this.payload.length;
+  }
+
+  private putProperties(bytes: Buffer, at: number, options: DeliveryOptions): number {
+    let position = putVariable(bytes, at, this.propertiesLength(options));
+    if (this.forwarded.length > 0) position += this.forwarded.copy(bytes, position);
+    if (options.expirySeconds >= 0) {
+      bytes[position++] = 0x02;
+      position = bytes.writeUInt32BE(options.expirySeconds, position);
+    }
+    if (options.topicAlias > 0) {
+      bytes[position++] = 0x23;
+      bytes[position++] = options.topicAlias >> 8;
+      bytes[position++] = options.topicAlias & 0xff;
+    }
+    if (options.subscriptionIds) {
+      for (const identifier of options.subscriptionIds) {
+        bytes[position++] = 0x0b;
+        position = putVariable(bytes, position, identifier);
+      }
+    }
+    return position;
+  }
+
+  private propertiesLength({ expirySeconds, topicAlias, subscriptionIds }: DeliveryOptions): number {
+    let length = this.forwarded.length + (expirySeconds >= 0 ? expiryPropertyLength : 0) + (topicAlias > 0 ? aliasPropertyLength : 0);
+    if (subscriptionIds) for (const identifier of subscriptionIds) length += 1 + variableLength(identifier);
+    return length;
+  }
+
+  private bodyLength(options: DeliveryOptions): number {
+    let length = 2 + (options.withTopic ? this.topicLength() : 0) + (options.qos > 0 ? 2 : 0) + this.payload.length;
+    if (options.v5) {
+      const properties = this.propertiesLength(options);
+      length += variableLength(properties) + properties;
+    }
+    return length;
+  }
+
+  private topicLength(): number {
+    return this.topicEncoded().length;
+  }
+
+  private topicEncoded(): Buffer {
+    if (this.topicBytes) return this.topicBytes;
+    const encoded = Buffer.from(this.topic, "utf8");
+    if (this.topic.length <= heldTopicLength) this.topicBytes = encoded;
+    return encoded;
+  }
+}

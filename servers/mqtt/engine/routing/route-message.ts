@@ -1,0 +1,77 @@
+import type { Qos } from "../../codec/packet.ts";
+import { topicMatches } from "../../codec/topic.ts";
+import type { Engine } from "../engine.ts";
+import type { Session } from "../session/session.ts";
+import type { Message } from "./message.ts";
+import type { SharedGroup, Subscription } from "./subscription.ts";
+
+/** To every session that a subscription concerns (MQTT §3.3.4). */
+export function routeMessage(engine: Engine, message: Message): void {
+  const match = engine.trie.match(message.topic);
+  message.topicBytes = match.topicBytes;
+  const { subscriptions, groups } = match;
+  message.fannedOut = subscriptions.length > 1;
+  if (match.overlapping) deliverMerged(message, subscriptions);
+  else {
+    for (let index = 0; index < subscriptions.length; index++) {
+      const { session, options, identifiers } = subscriptions[index] as Subscription;
+      // [MQTT5-3.8.3-3]
+      if (options.noLocal && session.clientId === message.publisherId) continue;
+      message.matched++;
+      const qos = message.qos < options.qos ? message.qos : options.qos;
+      session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
+    }
+  }
+  if (engine.cluster) engine.cluster.routeShared(message, groups);
+  else for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
+  message.routed();
+  engine.observer.routed?.(message);
+}
+
+/** False where no member can take it. */
+export function deliverToOne(group: SharedGroup, message: Message): boolean {
+  const member = group.pick(message);
+  if (!member) return false;
+  message.matched++;
+  deliverTo(member, message);
+  return true;
+}
+
+/** [MQTT5-4.8.2-3]: as this member of a shared subscription asked for it. */
+export function deliverTo(member: Subscription, message: Message): void {
+  const { options, session, identifiers } = member;
+  const qos = message.qos < options.qos ? message.qos : options.qos;
+  session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, member);
+}
+
+/** To one session that was not here when the message was routed; what came by a shared subscription is not its own. */
+export function routeToSession(session: Session, message: Message): void {
+  const matching = [...session.subscriptions.values()].filter(({ filter, group }) => !group && topicMatches(filter, message.topic));
+  deliverMerged(message, matching);
+}
+
+interface Merged {
+  qos: Qos;
+  retainAsPublished: boolean;
+  identifiers: number[];
+}
+
+/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: once, at the highest QoS that matches, with every subscription identifier. */
+export function deliverMerged(message: Message, subscriptions: readonly Subscription[]): void {
+  const bySession = new Map<Session, Merged>();
+  for (const { session, options } of subscriptions) {
+    if (options.noLocal && session.clientId === message.publisherId) continue;
+    message.matched++;
+    let merged = bySession.get(session);
+    if (!merged) {
+      merged = { qos: 0, retainAsPublished: false, identifiers: [] };
+      bySession.set(session, merged);
+    }
+    merged.qos = Math.max(merged.qos, Math.min(message.qos, options.qos)) as Qos;
+    merged.retainAsPublished ||= options.retainAsPublished;
+    if (options.identifier > 0) merged.identifiers.push(options.identifier);
+  }
+  for (const [session, { qos, retainAsPublished, identifiers }] of bySession) {
+    session.deliver(message, qos, message.retain && retainAsPublished, identifiers.length > 0 ? identifiers : undefined, undefined);
+  }
+}

@@ -1,0 +1,154 @@
+import { createTopicMatcher, hasMoreLevels, hasWildcard } from "../../codec/topic.ts";
+import { treeLevels } from "../engine-limits.ts";
+import type { Session } from "../session/session.ts";
+import { SharedGroup, Subscription } from "./subscription.ts";
+
+/** Everyone whom a topic concerns; kept until a subscription changes. */
+export interface Match {
+  readonly topicBytes: Buffer;
+  readonly subscriptions: readonly Subscription[];
+  readonly groups: readonly SharedGroup[];
+  /** Some session stands here more than once. */
+  readonly overlapping: boolean;
+}
+
+type Entry = Subscription | SharedGroup;
+/** A session, or the shared group's name. */
+type Key = Session | string;
+
+class Node {
+  children: Map<string, Node> | undefined = undefined;
+  entries: Map<Key, Entry> | undefined = undefined;
+}
+
+interface DeepFilter {
+  readonly matches: (topic: string) => boolean;
+  readonly entries: Map<Key, Entry>;
+}
+
+const cachedTopics = 20_000;
+/** Longer ones are looked up each time: 20,000 of the longest would take gigabytes. */
+const cachedTopicLength = 1_024;
+
+/** Filters to subscriptions: exact ones in a map, those with wildcards in a tree of levels (MQTT §4.7). */
+export class SubscriptionTrie {
+  private readonly root = new Node();
+  private readonly exact = new Map<string, Map<Key, Entry>>();
+  /** With wildcards and more levels than the tree has. */
+  private readonly deep = new Map<string, DeepFilter>();
+  private readonly cache = new Map<string, Match>();
+  /** Filters in the tree; without any it need not be walked. */
+  private wildcards = 0;
+
+  add(filter: string, key: Key, entry: Entry): void {
+    this.cache.clear();
+    if (!hasWildcard(filter)) {
+      let entries = this.exact.get(filter);
+      if (!entries) {
+        entries = new Map();
+        this.exact.set(filter, entries);
+      }
+      entries.set(key, entry);
+      return;
+    }
+    if (hasMoreLevels(filter, treeLevels)) {
+      const known = this.deep.get(filter);
+      if (known) known.entries.set(key, entry);
+      else this.deep.set(filter, { matches: createTopicMatcher(filter), entries: new Map([[key, entry]]) });
+      return;
+    }
+    let node = this.root;
+    for (const level of filter.split("/")) {
+      node.children ??= new Map();
+      let child = node.children.get(level);
+      if (!child) {
+        child = new Node();
+        node.children.set(level, child);
+      }
+      node = child;
+    }
+    node.entries ??= new Map();
+    if (!node.entries.has(key)) this.wildcards++;
+    node.entries.set(key, entry);
+  }
+
+  remove(filter: string, key: Key): void {
+    this.cache.clear();
+    if (!hasWildcard(filter)) {
+      const entries = this.exact.get(filter);
+      entries?.delete(key);
+      if (entries?.size === 0) this.exact.delete(filter);
+      return;
+    }
+    if (hasMoreLevels(filter, treeLevels)) {
+      const entries = this.deep.get(filter)?.entries;
+      entries?.delete(key);
+      if (entries?.size === 0) this.deep.delete(filter);
+      return;
+    }
+    const levels = filter.split("/");
+    const path = [this.root];
+    for (const level of levels) {
+      const child = path.at(-1)?.children?.get(level);
+      if (!child) return;
+      path.push(child);
+    }
+    if (path.at(-1)?.entries?.delete(key)) this.wildcards--;
+    this.prune(path, levels);
+  }
+
+  private prune(path: Node[], levels: string[]): void {
+    for (let depth = levels.length; depth > 0; depth--) {
+      const node = path[depth] as Node;
+      if ((node.entries?.size ?? 0) > 0 || (node.children?.size ?? 0) > 0) return;
+      (path[depth - 1] as Node).children?.delete(levels[depth - 1] as string);
+    }
+  }
+
+  match(topic: string): Match {
+    const known = this.cache.get(topic);
+    if (known) return known;
+    const found: Entry[] = [];
+    const exact = this.exact.get(topic);
+    if (exact) addAll(found, exact);
+    // [MQTT-4.7.2-1]: a leading wildcard does not match what begins with $.
+    if (this.wildcards > 0) collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
+    for (const { matches, entries } of this.deep.values()) if (matches(topic)) addAll(found, entries);
+    const subscriptions = found.filter((entry) => entry instanceof Subscription);
+    const groups = found.filter((entry) => entry instanceof SharedGroup);
+    const match: Match = {
+      topicBytes: Buffer.from(topic, "utf8"),
+      subscriptions,
+      groups,
+      overlapping: new Set(subscriptions.map(({ session }) => session)).size !== subscriptions.length,
+    };
+    if (topic.length > cachedTopicLength) return match;
+    if (this.cache.size >= cachedTopics) this.cache.clear();
+    this.cache.set(topic, match);
+    return match;
+  }
+}
+
+function collect(node: Node, levels: readonly string[], depth: number, hidden: boolean, found: Entry[]): void {
+  const { children } = node;
+  const skipWildcards = hidden && depth === 0;
+  if (children && !skipWildcards) {
+    // `#` also stands for no level at all: sport/# matches sport.
+    const rest = children.get("#")?.entries;
+    if (rest) addAll(found, rest);
+  }
+  if (depth === levels.length) {
+    if (node.entries) addAll(found, node.entries);
+    return;
+  }
+  if (!children) return;
+  const exact = children.get(levels[depth] as string);
+  if (exact) collect(exact, levels, depth + 1, hidden, found);
+  if (skipWildcards) return;
+  const any = children.get("+");
+  if (any) collect(any, levels, depth + 1, hidden, found);
+}
+
+function addAll(found: Entry[], entries: ReadonlyMap<Key, Entry>): void {
+  for (const entry of entries.values()) found.push(entry);
+}

@@ -1,0 +1,96 @@
+import type { Qos } from "../../codec/packet.ts";
+import type { Session } from "../session/session.ts";
+import type { Message } from "./message.ts";
+
+export interface SubscriptionOptions {
+  readonly qos: Qos;
+  readonly noLocal: boolean;
+  readonly retainAsPublished: boolean;
+  readonly retainHandling: 0 | 1 | 2;
+  /** 0 without. */
+  readonly identifier: number;
+}
+
+export class Subscription {
+  readonly session: Session;
+  /** As the client wrote it, with `$share/` and group. */
+  readonly filter: string;
+  readonly options: SubscriptionOptions;
+  readonly group: SharedGroup | undefined;
+  /** Of one element, so that a delivery need not make it. */
+  readonly identifiers: readonly number[] | undefined;
+
+  constructor(session: Session, filter: string, options: SubscriptionOptions, group: SharedGroup | undefined) {
+    this.session = session;
+    this.filter = filter;
+    this.options = options;
+    this.group = group;
+    this.identifiers = options.identifier > 0 ? [options.identifier] : undefined;
+  }
+}
+
+/** The sessions that share a subscription: each message goes to one of them (MQTT 5.0 §4.8.2). */
+export class SharedGroup {
+  /** `$share/{group}/{filter}`. */
+  readonly name: string;
+  /** The part behind the group. */
+  readonly filter: string;
+  private members: Subscription[] = [];
+  private next = 0;
+
+  constructor(name: string, filter: string) {
+    this.name = name;
+    this.filter = filter;
+  }
+
+  get size(): number {
+    return this.members.length;
+  }
+
+  add(subscription: Subscription): void {
+    this.remove(subscription.session);
+    this.members.push(subscription);
+  }
+
+  remove(session: Session): void {
+    this.members = this.members.filter((member) => member.session !== session);
+  }
+
+  /** Members with a connection, and those whose sessions wait for one. */
+  counts(): { readonly connected: number; readonly away: number } {
+    let connected = 0;
+    let away = 0;
+    for (const { session } of this.members) {
+      if (session.connection) connected++;
+      else if (session.expirySeconds > 0) away++;
+    }
+    return { connected, away };
+  }
+
+  /** Those without a connection. */
+  away(): Session[] {
+    return this.members.flatMap(({ session }) => (session.connection ? [] : [session]));
+  }
+
+  /**
+   * In turn; who can take a message now goes before who reads slowly, that before who is away, and that before whom the message is
+   * too large for.
+   */
+  pick(message: Message | undefined, except?: Session): Subscription | undefined {
+    let best: Subscription | undefined;
+    let bestRank = 0;
+    const count = this.members.length;
+    for (let step = 0; step < count; step++) {
+      const index = (this.next + step) % count;
+      const member = this.members[index] as Subscription;
+      if (member.session === except) continue;
+      const rank = member.session.readiness(message, member);
+      if (rank <= bestRank) continue;
+      best = member;
+      bestRank = rank;
+      if (rank === 4) break;
+    }
+    if (best) this.next = (this.members.indexOf(best) + 1) % count;
+    return best;
+  }
+}

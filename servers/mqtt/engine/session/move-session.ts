@@ -1,0 +1,85 @@
+import { reasonCode } from "../../codec/reason-code.ts";
+import { subscribe, unsubscribe } from "../connection/subscribe.ts";
+import { Delivery } from "../delivery/delivery.ts";
+import type { Engine } from "../engine.ts";
+import type { Message } from "../routing/message.ts";
+import { routeToSession } from "../routing/route-message.ts";
+import { redistribute } from "../routing/shared-handover.ts";
+import { publishWill } from "./publish-will.ts";
+import { Session } from "./session.ts";
+import type { StoredDelivery, StoredSession } from "./session-store.ts";
+
+/** Puts a session back as the store has it, without its client. */
+export function restoreSession(engine: Engine, kept: StoredSession): Session {
+  const session = new Session(kept.clientId, kept.v5, engine);
+  // Set last: what comes from the store need not be written to it.
+  session.expirySeconds = 0;
+  session.disconnectedAt = kept.disconnectedAt || Date.now();
+  session.will = kept.will;
+  // MQTT 5.0 §3.1.2.5: a server that was away publishes the will when it is back.
+  if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
+  engine.sessions.set(kept.clientId, session);
+  engine.away.add(session);
+  for (const { filter, options } of kept.subscriptions) subscribe(engine, session, filter, options);
+  for (const packetId of kept.received) session.received.add(packetId);
+  for (const delivery of kept.deliveries) restoreDelivery(session, delivery);
+  session.expirySeconds = kept.expirySeconds;
+  engine.store?.saveSession(session);
+  return session;
+}
+
+function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: StoredDelivery): void {
+  const identifiers = stored.identifiers.length > 0 ? stored.identifiers : undefined;
+  const shared = stored.sharedFilter === "" ? undefined : subscriptions.get(stored.sharedFilter);
+  const delivery = new Delivery(stored.message, stored.qos, stored.retain, identifiers, shared);
+  delivery.storedId = stored.id;
+  if (stored.packetId === 0) {
+    queue.push(delivery);
+    return;
+  }
+  delivery.packetId = stored.packetId;
+  delivery.state = stored.released ? "awaiting pubcomp" : stored.qos === 1 ? "awaiting puback" : "awaiting pubrec";
+  inflight.add(delivery);
+  inflight.lastPacketId = Math.max(inflight.lastPacketId, stored.packetId);
+}
+
+/** From another broker; `missed` is what was published since, and not routed to it. */
+export function adoptSession(engine: Engine, kept: StoredSession, missed: readonly Message[]): Session {
+  const session = restoreSession(engine, kept);
+  for (const message of missed) routeToSession(session, message);
+  redistribute(engine, session);
+  // Its delay is not counted again for a client that comes now.
+  if (session.willDueAt > 0 && session.willDueAt <= Date.now()) publishWill(engine, session);
+  return session;
+}
+
+/** For another broker, where the client is now: its connection here ends. True where the store keeps a session for it. */
+export function surrenderSession(engine: Engine, clientId: string, cleanStart: boolean): boolean {
+  engine.sessions.get(clientId)?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+  const session = engine.sessions.get(clientId);
+  if (!session) return false;
+  if (cleanStart) engine.endSession(session);
+  else letGo(engine, session);
+  return !cleanStart;
+}
+
+/** Other brokers took all sessions over, because they took this one for dead: its clients shall connect again. */
+export function surrenderAll(engine: Engine): void {
+  for (const session of [...engine.sessions.values()]) {
+    session.will = undefined;
+    // Nothing of it is this broker's to write any more.
+    session.expirySeconds = 0;
+    session.connection?.disconnect(reasonCode.serverShuttingDown, "The other brokers took this one for dead; connect again.");
+    letGo(engine, session);
+  }
+}
+
+/** Out of this broker's memory alone. */
+function letGo(engine: Engine, session: Session): void {
+  session.expirySeconds = 0;
+  session.will = undefined;
+  for (const filter of [...session.subscriptions.keys()]) unsubscribe(engine, session, filter);
+  engine.away.delete(session);
+  engine.sessions.delete(session.clientId);
+  session.queue.clear();
+}

@@ -1,0 +1,26 @@
+import type { Identity } from "../connection/access.ts";
+import { unsubscribe } from "../connection/subscribe.ts";
+import type { Delivery } from "../delivery/delivery.ts";
+import type { Engine } from "../engine.ts";
+import type { Session } from "./session.ts";
+
+/** For the client that has the session now: the topic rules, or its name, may be others than when it subscribed. */
+export function recheckSession(engine: Engine, session: Session, identity: Identity): void {
+  const { access, log } = engine;
+  session.hidden = access.hiddenFrom(identity);
+  if (!access.restricts) return;
+  const mayNot = (filter: string) => !access.maySubscribe(identity, filter);
+  const refused = [...session.subscriptions.values()].filter(({ filter, group }) => mayNot(group?.filter ?? filter));
+  for (const { filter } of refused) unsubscribe(engine, session, filter);
+  const messages = withdraw(session, ({ message, state }) => state !== "awaiting pubcomp" && mayNot(message.topic));
+  if (refused.length === 0 && messages === 0) return;
+  log.info(`${session.clientId} has no right to ${refused.length} subscriptions and ${messages} messages of its session: they are gone.`);
+}
+
+function withdraw({ clientId, inflight, queue, store }: Session, picks: (delivery: Delivery) => boolean): number {
+  const sent = inflight.inOrder().filter(picks);
+  for (const { packetId } of sent) inflight.delete(packetId);
+  const taken = [...sent, ...queue.take(picks)];
+  for (const delivery of taken) store?.removed(clientId, delivery);
+  return taken.length;
+}

@@ -1,0 +1,254 @@
+import type { Qos } from "../../codec/packet.ts";
+import type { Connection } from "../connection/connection.ts";
+import { Delivery } from "../delivery/delivery.ts";
+import { DeliveryQueue, type QueueLoad } from "../delivery/delivery-queue.ts";
+import type { DropReason } from "../delivery/delivery-trace.ts";
+import { fits } from "../delivery/write-publish.ts";
+import type { EngineLimits } from "../engine-limits.ts";
+import type { EngineObserver } from "../engine-options.ts";
+import type { Figures } from "../figures.ts";
+import { type RetainedFeed, RetainedFeeds, type RetainedItem } from "../retained/retained-feed.ts";
+import type { Message } from "../routing/message.ts";
+import type { Subscription } from "../routing/subscription.ts";
+import { InflightTable } from "./inflight-table.ts";
+import type { PendingWill } from "./pending-will.ts";
+import { ReceivedIds } from "./received-ids.ts";
+import type { SessionStore } from "./session-store.ts";
+
+const compactAbove = 256;
+
+export interface SessionContext {
+  readonly limits: EngineLimits;
+  readonly figures: Figures;
+  readonly observer: EngineObserver;
+  readonly load: QueueLoad;
+  readonly store: SessionStore | undefined;
+}
+
+/** What the broker keeps of a client, connected or not (MQTT §4.1). */
+export class Session {
+  readonly clientId: string;
+  v5: boolean;
+  connection: Connection | undefined = undefined;
+  /** By filter as the client wrote it. */
+  readonly subscriptions = new Map<string, Subscription>();
+  readonly queue: DeliveryQueue;
+  /** Sent and not acknowledged, in the order of sending. */
+  readonly inflight = new InflightTable();
+  readonly received = new ReceivedIds();
+  /** How long it outlives its connection. */
+  expirySeconds = 0;
+  disconnectedAt = 0;
+  will: PendingWill | undefined = undefined;
+  /** Topics that the rules keep from its client, whatever it subscribed to. */
+  hidden: ((topic: string) => boolean) | undefined = undefined;
+  /** When a delayed will is due; 0 while none waits. */
+  willDueAt = 0;
+  dropped = 0;
+  readonly createdAt = Date.now();
+  /** Of `inflight`, those not sent again yet after a reconnect. */
+  private unsent: Delivery[] = [];
+  private feeds: RetainedFeeds | undefined = undefined;
+  private pumpsLater = false;
+  private readonly context: SessionContext;
+
+  constructor(clientId: string, v5: boolean, context: SessionContext) {
+    this.clientId = clientId;
+    this.v5 = v5;
+    this.context = context;
+    this.queue = new DeliveryQueue(context.load);
+  }
+
+  /** The store, where this session is to survive the process. */
+  get store(): SessionStore | undefined {
+    return this.expirySeconds > 0 ? this.context.store : undefined;
+  }
+
+  /**
+   * As a member of a shared subscription. 4: can take the message at once; 3: connected; 2: away, or its queue is full; 1: the
+   * message is too large for it, or not for it; 0: cannot.
+   */
+  readiness(message: Message | undefined, { options, identifiers }: Subscription): number {
+    const { connection } = this;
+    if (message && this.hidden?.(message.topic)) return 1;
+    if (!connection) return this.expirySeconds > 0 ? 2 : 0;
+    if (message && connection.maximumPacketSize > 0) {
+      const qos = message.qos < options.qos ? message.qos : options.qos;
+      if (!fits(connection, message, qos, identifiers)) return 1;
+    }
+    if (this.mayStart(connection)) return 4;
+    return this.queue.length < this.context.limits.queueMessages ? 3 : 2;
+  }
+
+  deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void {
+    const { connection } = this;
+    if (this.hidden?.(message.topic)) return;
+    if (qos === 0) {
+      if (!connection) return;
+      if (connection.output.congested) {
+        this.drop(message, "slow reader");
+        return;
+      }
+      const result = connection.sendMessage(message, 0, retain, identifiers, 0, false);
+      if (result !== "sent") {
+        this.drop(message, result);
+        return;
+      }
+      if (message.trace) message.trace.delivered(this.clientId, 0);
+      return;
+    }
+    const delivery = new Delivery(message, qos, retain, identifiers, shared);
+    if (connection && this.mayStart(connection)) this.start(delivery, connection);
+    else this.enqueue(delivery);
+  }
+
+  private mayStart(connection: Connection): boolean {
+    return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(connection) && this.hasRoomInFlight();
+  }
+
+  /** What is in flight is in memory as what waits is. */
+  private hasRoomInFlight(): boolean {
+    return this.inflight.bytes < this.context.limits.queueBytes;
+  }
+
+  private windowOpen(connection: Connection): boolean {
+    return !connection.output.congested && this.inflight.size - this.unsent.length < connection.sendWindow;
+  }
+
+  private start(delivery: Delivery, connection: Connection): void {
+    const { message, qos } = delivery;
+    const packetId = this.inflight.nextPacketId();
+    const result = connection.sendMessage(message, qos, delivery.retain, delivery.identifiers, packetId, false);
+    if (result !== "sent") {
+      if (delivery.storedId > 0) this.store?.removed(this.clientId, delivery);
+      this.drop(message, result);
+      return;
+    }
+    delivery.packetId = packetId;
+    delivery.state = qos === 1 ? "awaiting puback" : "awaiting pubrec";
+    this.inflight.add(delivery);
+    // Many that wait must not hold the chunks that they came in.
+    if (this.inflight.size > compactAbove) message.compact();
+    const { store } = this;
+    if (store) {
+      if (delivery.storedId > 0) store.updated(this.clientId, delivery);
+      else store.queued(this.clientId, delivery);
+    }
+    if (delivery.asRetained) message.trace?.sentAsRetained(this.clientId, qos);
+    else if (message.trace) message.trace.delivered(this.clientId, qos);
+  }
+
+  private enqueue(delivery: Delivery): void {
+    const { limits } = this.context;
+    const { queue } = this;
+    while (queue.length >= limits.queueMessages || queue.bytes >= limits.queueBytes || this.hasMoreThanItsShare()) {
+      if (limits.queuePolicy === "drop newest" || queue.length === 0) {
+        this.drop(delivery.message, "queue full");
+        return;
+      }
+      const oldest = queue.shift() as Delivery;
+      this.store?.removed(this.clientId, oldest);
+      this.drop(oldest.message, "queue full");
+    }
+    delivery.message.compact();
+    queue.push(delivery);
+    if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
+  }
+
+  /** Where all queues together are full, those that hold most give way, and a client that is a little behind does not. */
+  private hasMoreThanItsShare(): boolean {
+    const { limits, load } = this.context;
+    return load.bytes >= limits.allQueueBytes && this.queue.heldBytes >= limits.allQueueBytes / Math.max(1, load.queues);
+  }
+
+  /** Retained messages of a new subscription: sent as the client takes them. */
+  feed(feed: RetainedFeed): void {
+    this.feeds ??= new RetainedFeeds();
+    this.feeds.add(feed);
+    if (!this.pumpsLater) this.pump();
+  }
+
+  /** Sends what waits, as far as the client's window and its reading allow. */
+  pump(): void {
+    const { connection } = this;
+    if (!connection) return;
+    while (this.unsent.length > 0 && this.windowOpen(connection)) this.sendAgain(this.unsent.shift() as Delivery, connection);
+    if (this.unsent.length > 0) return;
+    if (this.feeds) {
+      const outcome = this.feeds.give((item) => this.sendRetained(item, connection));
+      if (outcome === "turn over") this.pumpLater();
+      if (outcome !== "all given") return;
+      this.feeds = undefined;
+    }
+    while (this.queue.length > 0 && this.windowOpen(connection) && this.hasRoomInFlight())
+      this.start(this.queue.shift() as Delivery, connection);
+  }
+
+  private pumpLater(): void {
+    if (this.pumpsLater) return;
+    this.pumpsLater = true;
+    setImmediate(() => {
+      this.pumpsLater = false;
+      this.pump();
+    });
+  }
+
+  /** False where the client's window or its reading do not allow it now. */
+  private sendRetained({ message, qos, identifiers }: RetainedItem, connection: Connection): boolean {
+    if (qos > 0) {
+      if (!this.windowOpen(connection) || !this.hasRoomInFlight()) return false;
+      const delivery = new Delivery(message, qos, true, identifiers, undefined);
+      delivery.asRetained = true;
+      this.start(delivery, connection);
+      return true;
+    }
+    if (connection.output.congested) return false;
+    const result = connection.sendMessage(message, 0, true, identifiers, 0, false);
+    if (result === "sent") message.trace?.sentAsRetained(this.clientId, 0);
+    else this.drop(message, result);
+    return true;
+  }
+
+  /** [MQTT-4.4.0-1]: after a reconnect everything unacknowledged is sent again, with its packet identifiers. */
+  resume(connection: Connection): void {
+    this.connection = connection;
+    this.unsent = this.inflight.inOrder();
+    this.pump();
+    // [MQTT5-3.3.4-10]: the receive maximum holds back no PUBREL.
+    for (const delivery of this.unsent) if (delivery.state === "awaiting pubcomp") this.sendAgain(delivery, connection);
+    this.unsent = this.unsent.filter(({ state }) => state !== "awaiting pubcomp");
+  }
+
+  private sendAgain(delivery: Delivery, connection: Connection): void {
+    // Acknowledged in the meantime.
+    if (this.inflight.get(delivery.packetId) !== delivery) return;
+    if (delivery.state === "awaiting pubcomp") {
+      connection.sendAck("pubrel", delivery.packetId, 0);
+      return;
+    }
+    const { message, qos, retain, identifiers, packetId } = delivery;
+    const result = connection.sendMessage(message, qos, retain, identifiers, packetId, true);
+    if (result === "sent") return;
+    this.forget(delivery);
+    this.drop(message, result);
+  }
+
+  /** The client has said all of it that it had to. */
+  forget(delivery: Delivery): void {
+    this.inflight.delete(delivery.packetId);
+    this.store?.removed(this.clientId, delivery);
+  }
+
+  /** All that is sent or waits. */
+  *deliveries(): Iterable<Delivery> {
+    yield* this.inflight.inOrder();
+    yield* this.queue;
+  }
+
+  drop(message: Message, why: DropReason): void {
+    this.dropped++;
+    this.context.figures.dropped[why]++;
+    message.trace?.dropped(this.clientId, why);
+    this.context.observer.dropped?.(this.clientId, why);
+  }
+}

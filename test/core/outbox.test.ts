@@ -1,0 +1,187 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Tone } from "../../contract/traffic/row.ts";
+import type { ServiceBatch } from "../../servers/core/service/link.ts";
+import type { TrafficEntry } from "../../servers/core/service/service.ts";
+import { createOutbox, type OutboxLimits } from "../../servers/core/traffic/outbox.ts";
+import { fixtureEntry } from "../supervisor/fixture-service.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+const small: OutboxLimits = { entries: 10, heldBytes: 1_000, logs: 10, batchEntries: 4, lastEntries: 4, intervalMs: 50 };
+const rowsOf = (batch: ServiceBatch) => JSON.parse(batch.rows) as { id: number; tone: Tone }[];
+
+interface OpenEntry extends TrafficEntry {
+  tone: Tone;
+}
+
+function openEntry(id: number, heldBytes = 10): OpenEntry {
+  const entry: OpenEntry = { ...fixtureEntry(id, () => entry.tone, heldBytes), tone: "pending" };
+  return entry;
+}
+
+function createTestOutbox(limits = small) {
+  const batches: ServiceBatch[] = [];
+  const outbox = createOutbox({ post: (batch) => batches.push(batch), limits });
+  return { outbox, batches };
+}
+
+describe("outbox", () => {
+  afterEach(() => vi.useRealTimers());
+
+  it("[BL-42] delivered + dropped = all rows, over random sequences of beginnings, ends and acknowledgements", () => {
+    vi.useFakeTimers();
+    for (let seed = 1; seed <= 200; seed++) {
+      const random = seededRandom(seed);
+      const { outbox, batches } = createTestOutbox();
+      const open: OpenEntry[] = [];
+      let begun = 0;
+      for (let step = 0; step < 300; step++) {
+        const dice = random.below(10);
+        if (dice < 5) {
+          const entry = openEntry(outbox.nextId(), random.below(300));
+          begun++;
+          if (random.chance(0.3)) entry.tone = "ok";
+          else open.push(entry);
+          outbox.touch(entry);
+        } else if (dice < 8 && open.length > 0) {
+          const [entry] = open.splice(random.below(open.length), 1);
+          if (!entry) continue;
+          entry.tone = "ok";
+          outbox.touch(entry);
+        } else if (dice === 8) vi.advanceTimersByTime(random.below(60));
+        else outbox.ack(batches.at(-1)?.seq ?? 0);
+      }
+      for (const entry of open) {
+        entry.tone = "ok";
+        outbox.touch(entry);
+      }
+      outbox.flush();
+      const told = batches.flatMap(rowsOf);
+      const delivered = new Set(told.map(({ id }) => id));
+      // What was told last of each row is its end: none looks open for ever.
+      const last = new Map(told.map(({ id, tone }) => [id, tone]));
+      expect({
+        seed,
+        all: delivered.size + (batches.at(-1)?.droppedRows ?? 0),
+        open: [...last.values()].filter((tone) => tone === "pending"),
+      }).toEqual({
+        seed,
+        all: begun,
+        open: [],
+      });
+      outbox.close();
+    }
+  });
+
+  it("[BL-42] a row left out at its beginning that fits at its end is delivered and not counted", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox({ ...small, entries: 2 });
+    const entries = [1, 2, 3].map((id) => openEntry(id));
+    for (const entry of entries) outbox.touch(entry);
+    vi.advanceTimersByTime(0);
+    expect(batches.map((batch) => [rowsOf(batch).map(({ id }) => id), batch.droppedRows])).toEqual([[[1, 2], 1]]);
+    const third = entries[2] as OpenEntry;
+    third.tone = "ok";
+    outbox.touch(third);
+    vi.advanceTimersByTime(50);
+    expect(batches.slice(1).map((batch) => [rowsOf(batch).map(({ id, tone }) => [id, tone]), batch.droppedRows])).toEqual([
+      [[[3, "ok"]], 0],
+    ]);
+    outbox.close();
+  });
+
+  it("[BL-42] counts lines that do not fit", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox();
+    for (let index = 0; index < 25; index++) outbox.log({ at: index, level: "info", text: String(index) });
+    vi.advanceTimersByTime(0);
+    expect(batches.map(({ logs, droppedLogs }) => [logs.length, droppedLogs])).toEqual([[10, 15]]);
+    outbox.close();
+  });
+
+  it("[BL-42] bounds the bytes that waiting rows hold", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox({ ...small, heldBytes: 250 });
+    for (let id = 1; id <= 6; id++) outbox.touch({ ...openEntry(id, 100), tone: "ok" } as OpenEntry);
+    vi.advanceTimersByTime(0);
+    expect(batches[0]?.droppedRows).toBe(3);
+    outbox.close();
+  });
+
+  it("[BL-43] posts two batches and then waits for the acknowledgement", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox();
+    const ids = () => batches.map((batch) => rowsOf(batch).map(({ id }) => id));
+    for (let id = 1; id <= 10; id++) outbox.touch(openEntry(id));
+    vi.advanceTimersByTime(1_000);
+    expect(ids()).toEqual([
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ]);
+    outbox.ack(1);
+    vi.advanceTimersByTime(1_000);
+    expect(ids()).toHaveLength(3);
+    expect(ids()[2]).toEqual([9, 10]);
+    outbox.close();
+  });
+
+  it("[BL-43] a batch that is full does not wait for the interval, the rest does", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox();
+    const told = () => batches.map((batch) => rowsOf(batch).length);
+    for (let id = 1; id <= 10; id++) outbox.touch(openEntry(id));
+    vi.advanceTimersByTime(1);
+    expect(told()).toEqual([4, 4]);
+    outbox.ack(2);
+    vi.advanceTimersByTime(40);
+    expect(told()).toEqual([4, 4]);
+    vi.advanceTimersByTime(10);
+    expect(told()).toEqual([4, 4, 2]);
+    outbox.close();
+  });
+
+  it("[BL-43] tells the end of a row that was shown as pending, however full the queue is", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox({ ...small, entries: 1, batchEntries: 2 });
+    const first = openEntry(1);
+    outbox.touch(first);
+    vi.advanceTimersByTime(0);
+    outbox.touch(openEntry(2));
+    first.tone = "ok";
+    outbox.touch(first);
+    outbox.flush();
+    expect(batches.flatMap(rowsOf).map(({ id, tone }) => [id, tone])).toEqual([
+      [1, "pending"],
+      [2, "pending"],
+      [1, "ok"],
+    ]);
+    outbox.close();
+  });
+
+  it("[BL-44] a flush posts the newest rows and the ends of announced rows, whatever the window, counts the rest, and leaves no timer", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox();
+    const first = openEntry(1);
+    outbox.touch(first);
+    vi.advanceTimersByTime(0);
+    first.tone = "ok";
+    outbox.touch(first);
+    for (let id = 2; id <= 9; id++) outbox.touch(openEntry(id));
+    outbox.flush();
+    expect(batches.flatMap(rowsOf).map(({ id, tone }) => [id, tone])).toEqual([
+      [1, "pending"],
+      [1, "ok"],
+      [7, "pending"],
+      [8, "pending"],
+      [9, "pending"],
+    ]);
+    expect(batches.at(-1)?.droppedRows).toBe(5);
+    expect(vi.getTimerCount()).toBe(0);
+    outbox.close();
+  });
+
+  it("[BL-45] numbers rows from where the process before ended", () => {
+    const outbox = createOutbox({ post: () => {}, firstRowId: 41 });
+    expect([outbox.nextId(), outbox.nextId()]).toEqual([41, 42]);
+    outbox.close();
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import type { MqttViews } from "../../contract/services/mqtt.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { connectWire, seen, startBroker } from "./harness.ts";
+
+checkLeaks();
+
+describe("freezing and delaying", () => {
+  it("[MQTT-126] a frozen client is neither heard nor spoken to until it is released", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    expect(await broker.act("client.freeze", { clientId: "c", forMs: 60_000 })).toEqual({ frozen: true });
+    client.publish("t", "own");
+    await broker.act("publish", { topic: "t", payload: "other" });
+    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ hindered: { how: "frozen" }, messagesIn: 0 });
+    expect(client.received.filter(({ type }) => type === "publish")).toEqual([]);
+    expect(await broker.act("client.release", { clientId: "c" })).toEqual({ released: true });
+    const got = [seen(await client.expect("publish")).payload, seen(await client.expect("publish")).payload];
+    expect(got.sort()).toEqual(["other", "own"]);
+  });
+
+  it("[MQTT-126] the page shows who is frozen, also where nothing moves", async () => {
+    const broker = await startBroker();
+    await connectWire(broker, 5, { clientId: "c" });
+    const shown = () => (broker.views.get("clients") as MqttViews["clients"] | undefined)?.clients;
+    await expect.poll(shown).toMatchObject([{ clientId: "c" }]);
+    await broker.act("client.freeze", { clientId: "c", forMs: 60_000 });
+    await expect.poll(shown).toMatchObject([{ hindered: { how: "frozen" } }]);
+    await broker.act("client.release", { clientId: "c" });
+    await expect.poll(() => shown()?.[0]?.hindered).toBeUndefined();
+  });
+
+  it("[MQTT-126] a delayed client gets everything later and in order", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    await broker.act("client.delay", { clientId: "c", delayMs: 100, forMs: 60_000 });
+    for (const payload of ["1", "2", "3"]) await broker.act("publish", { topic: "t", payload });
+    for (const payload of ["1", "2", "3"]) expect(seen(await client.expect("publish")).payload).toBe(payload);
+    await broker.act("client.release", { clientId: "c" });
+    await client.expectNothing();
+  });
+
+  it("[MQTT-126] what waits keeps its order when the delay is changed, and leaves at once when it is over", async () => {
+    const broker = await startBroker();
+    const client = await connectWire(broker, 5, { clientId: "c" });
+    await client.subscribe("t");
+    const bytesOut = async () => (await broker.act("client.read", { clientId: "c" }))?.bytesOut ?? 0;
+    const publish = async (payload: string) => {
+      const before = await bytesOut();
+      await broker.act("publish", { topic: "t", payload });
+      await expect.poll(bytesOut).toBeGreaterThan(before);
+    };
+    await broker.act("client.delay", { clientId: "c", delayMs: 60_000, forMs: 60_000 });
+    await publish("1");
+    await broker.act("client.delay", { clientId: "c", delayMs: 30_000, forMs: 60_000 });
+    await publish("2");
+    await broker.act("client.delay", { clientId: "c", delayMs: 50_000, forMs: 60_000 });
+    await publish("3");
+    await broker.act("client.release", { clientId: "c" });
+    await publish("4");
+    for (const payload of ["1", "2", "3", "4"]) expect(seen(await client.expect("publish")).payload).toBe(payload);
+  });
+
+  it("[MQTT-126] a client that comes back is not hindered any more; one that is sent away is told why", async () => {
+    const broker = await startBroker();
+    const times = { clientId: "c", forMs: 60_000 };
+    for (const hinder of [() => broker.act("client.freeze", times), () => broker.act("client.delay", { ...times, delayMs: 60_000 })]) {
+      const client = await connectWire(broker, 5, { clientId: "c" });
+      await hinder();
+      await broker.act("client.disconnect", { clientId: "c" });
+      expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x98 });
+      const again = await connectWire(broker, 5, { clientId: "c" });
+      expect((await broker.act("client.read", { clientId: "c" }))?.hindered).toBeUndefined();
+      await again.expectNothing();
+      again.destroy();
+    }
+  });
+});
