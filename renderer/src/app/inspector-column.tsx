@@ -1,5 +1,5 @@
+import { EdgeHandle } from "../ui/edge-handle.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
-import { edgeDrag } from "./edge-drag.ts";
 import styles from "./inspector-column.module.css";
 import { useInspectorPlace } from "./inspector-slot.tsx";
 
@@ -10,18 +10,17 @@ const widestPx = 560;
 export function InspectorColumn() {
   const { wanted, setHost } = useInspectorPlace();
   const [width, setWidth] = useRemembered<number | null>("inspector-width", null);
-  const edge = edgeDrag({
-    axis: "x",
-    minimum: narrowestPx,
-    maximum: widestPx,
-    value: width ?? Math.min(widestPx, Math.max(narrowestPx, Math.round(innerWidth * 0.28))),
-    onChange: setWidth,
-    label: "Width of the inspector",
-  });
   if (!wanted) return null;
   return (
     <aside className={styles.column} aria-label="Inspector" style={{ width: width ?? "var(--bl-inspector)" }}>
-      <div className={styles.edge} {...edge} />
+      <EdgeHandle
+        axis="x"
+        minimum={narrowestPx}
+        maximum={widestPx}
+        value={width ?? Math.min(widestPx, Math.max(narrowestPx, Math.round(innerWidth * 0.28)))}
+        onChange={setWidth}
+        label="Width of the inspector"
+      />
       <div className={styles.content} ref={setHost} />
     </aside>
   );

@@ -1,6 +1,6 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
-import { Dialog } from "./dialog.tsx";
+import { FormDialog } from "./dialog.tsx";
 
 interface Question {
   /** Holds the thing's name: "Remove the profile “Staging”?" */
@@ -34,17 +34,19 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
   return (
     <ConfirmContext value={ask}>
       {children}
-      <Dialog opened={opened} onClose={() => settle(false)} title={asked?.title}>
+      <FormDialog
+        opened={opened}
+        onClose={() => settle(false)}
+        title={asked?.title}
+        action={asked?.action ?? ""}
+        isQuestion
+        isDestructive
+        onSubmit={() => settle(true)}
+      >
         <Text c="var(--bl-text-2)" fz="md">
           {asked?.text}
         </Text>
-        <Group justify="flex-end" mt="lg" gap="sm">
-          <Button onClick={() => settle(false)}>Cancel</Button>
-          <Button variant="filled" data-autofocus onClick={() => settle(true)}>
-            {asked?.action}
-          </Button>
-        </Group>
-      </Dialog>
+      </FormDialog>
     </ConfirmContext>
   );
 }

@@ -1,5 +1,5 @@
-import { Modal } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Button, Group, Modal } from "@mantine/core";
+import type { FormEvent, ReactNode } from "react";
 import styles from "./dialog.module.css";
 
 interface DialogProps {
@@ -22,5 +22,57 @@ export function Dialog({ opened, title, children, size = "sm", onClose }: Dialog
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>
+  );
+}
+
+/** The buttons of a dialog, in one line at its lower right; the one that acts comes last. */
+export function DialogButtons({ children }: { readonly children: ReactNode }) {
+  return (
+    <Group justify="flex-end" mt="lg" gap="sm">
+      {children}
+    </Group>
+  );
+}
+
+interface FormDialogProps extends DialogProps {
+  /** What the button does: "Export". */
+  readonly action: string;
+  readonly disabled?: boolean;
+  /** What is asked is a yes or no, so the button has the focus at first, and not a field. */
+  readonly isQuestion?: boolean;
+  /** Something is lost by it. */
+  readonly isDestructive?: boolean;
+  /** Buttons between Cancel and the one that acts. */
+  readonly others?: ReactNode;
+  /** Not called while it is disabled. */
+  onSubmit(): void;
+}
+
+/** A dialog with fields: Enter and the button submit, Cancel and Escape close. */
+export function FormDialog(props: FormDialogProps) {
+  const { action, disabled = false, isQuestion = false, isDestructive = false, others, onSubmit, children, ...dialog } = props;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!disabled) onSubmit();
+  };
+  return (
+    <Dialog {...dialog}>
+      <form onSubmit={submit}>
+        {children}
+        <DialogButtons>
+          <Button onClick={dialog.onClose}>Cancel</Button>
+          {others}
+          <Button
+            type="submit"
+            variant="filled"
+            className={isDestructive ? styles.destructive : undefined}
+            disabled={disabled}
+            data-autofocus={isQuestion || undefined}
+          >
+            {action}
+          </Button>
+        </DialogButtons>
+      </form>
+    </Dialog>
   );
 }

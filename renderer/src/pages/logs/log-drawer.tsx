@@ -3,8 +3,8 @@ import { useHotkeys } from "@mantine/hooks";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
 import type { LogLevel, LogSource } from "../../../../contract/log.ts";
-import { edgeDrag } from "../../app/edge-drag.ts";
 import { useServices } from "../../control/use-services.ts";
+import { EdgeHandle } from "../../ui/edge-handle.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { LogBar } from "./log-bar.tsx";
@@ -19,10 +19,9 @@ export function LogDrawer() {
   const { opened, toggle } = useLogDrawer();
   const [height, setHeight] = useRemembered("logs-height", 280);
   useHotkeys([["mod+J", toggle]], []);
-  const edge = edgeDrag({ axis: "y", minimum: 140, maximum: 600, value: height, onChange: setHeight, label: "Height of the logs" });
   return (
     <section className={styles.drawer} aria-label="Logs">
-      {opened && <div className={styles.edge} {...edge} />}
+      {opened && <EdgeHandle axis="y" minimum={140} maximum={600} value={height} onChange={setHeight} label="Height of the logs" />}
       {opened && (
         <div className={styles.content} style={{ height }}>
           <OpenDrawer onClose={toggle} />

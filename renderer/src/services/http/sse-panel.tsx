@@ -2,11 +2,12 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconChevronDown, IconX } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { httpActions, type SseSubscriber } from "../../../../contract/services/http.ts";
-import { edgeDrag } from "../../app/edge-drag.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { CommandLine } from "../../ui/command-line.tsx";
 import { formatDurationExact } from "../../ui/duration.ts";
+import { EdgeHandle } from "../../ui/edge-handle.tsx";
 import { attempt } from "../../ui/notify.tsx";
+import { Caption, PanelHead, SectionTitle, Spring } from "../../ui/panel.tsx";
 import { formatCount, formatCountOf } from "../../ui/quantity.ts";
 import { StatusShape } from "../../ui/status-shape.tsx";
 import { isoTime } from "../../ui/time.ts";
@@ -30,11 +31,12 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
   const subscribers = running ? sse.subscribers : nobody;
   const here = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
   const isEmpty = subscribers.length === 0;
-  const edge = edgeDrag({ axis: "y", ...heightBounds, value: heightPx, onChange: setHeightPx, label: "Height of the subscribers" });
   return (
     <section className={styles.panel} aria-label="SSE subscribers">
-      {open && !isEmpty && <div className={styles.handle} {...edge} />}
-      <div className={styles.head}>
+      {open && !isEmpty && (
+        <EdgeHandle axis="y" {...heightBounds} value={heightPx} onChange={setHeightPx} label="Height of the subscribers" />
+      )}
+      <PanelHead plain className={styles.head}>
         <ActionIcon
           size={20}
           className={styles.fold}
@@ -46,8 +48,8 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
         >
           <IconChevronDown size={14} stroke={1.5} />
         </ActionIcon>
-        <h2 className={styles.title}>SSE subscribers</h2>
-        <span className={styles.caption} data-empty={isEmpty}>
+        <SectionTitle>SSE subscribers</SectionTitle>
+        <Caption className={styles.caption} data-empty={isEmpty}>
           {isEmpty ? (
             "none"
           ) : (
@@ -56,8 +58,8 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
             </>
           )}
           {running && sse.eventsSent > 0 && ` · ${formatCountOf(sse.eventsSent, "event")} sent`}
-        </span>
-        <span className={styles.spring} />
+        </Caption>
+        <Spring />
         {isEmpty ? (
           running && (
             <span className={styles.way}>
@@ -67,7 +69,7 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
         ) : (
           <SendEvent disabled={!running} />
         )}
-      </div>
+      </PanelHead>
       {open && !isEmpty && <Subscribers subscribers={subscribers} heightPx={heightPx} />}
     </section>
   );

@@ -3,8 +3,8 @@ import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconRepeat } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
-import { edgeDrag } from "../../../app/edge-drag.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
+import { EdgeHandle } from "../../../ui/edge-handle.tsx";
 import { formatBytes } from "../../../ui/quantity.ts";
 import { saveFile } from "../../../ui/save-file.ts";
 import { clockTime, isoTime } from "../../../ui/time.ts";
@@ -39,10 +39,9 @@ const heightBounds = { minimum: 120, maximum: 640 };
 /** One message whole: what changed since the one before it, and its properties. */
 export function MessagePanel({ detail: { message, gone }, before, onCompare, showsDiff, view, onPublish }: MessagePanelProps) {
   const [heightPx, setHeightPx] = useRemembered("mqtt.message-height", 236);
-  const edge = edgeDrag({ axis: "y", ...heightBounds, value: heightPx, onChange: setHeightPx, label: "Height of the message" });
   return (
     <section className={styles.panel} style={{ height: heightPx }} aria-label="Message">
-      <div className={styles.handle} {...edge} />
+      <EdgeHandle axis="y" {...heightBounds} value={heightPx} onChange={setHeightPx} label="Height of the message" />
       {message ? (
         <Message
           message={message}

@@ -1,8 +1,9 @@
 import type { HTMLAttributes, KeyboardEvent, PointerEvent } from "react";
+import styles from "./edge-handle.module.css";
 
 const keyStepPx = 16;
 
-interface EdgeDragOptions {
+interface EdgeHandleProps {
   /** The axis along which a panel grows; it grows towards the origin: to the left, or upwards. */
   readonly axis: "x" | "y";
   readonly minimum: number;
@@ -12,8 +13,12 @@ interface EdgeDragOptions {
   readonly label: string;
 }
 
-/** Properties of an edge that resizes its panel, by pointer and by arrow keys. */
-export function edgeDrag({ axis, minimum, maximum, value, onChange, label }: EdgeDragOptions): HTMLAttributes<HTMLElement> {
+/** The left or upper edge of a panel, which resizes it by pointer and by arrow keys. The panel is `position: relative`. */
+export function EdgeHandle(props: EdgeHandleProps) {
+  return <div className={styles.handle} data-axis={props.axis} {...edgeDrag(props)} />;
+}
+
+function edgeDrag({ axis, minimum, maximum, value, onChange, label }: EdgeHandleProps): HTMLAttributes<HTMLElement> {
   const change = (next: number) => onChange(Math.round(Math.min(maximum, Math.max(minimum, next))));
   const at = (event: PointerEvent) => (axis === "x" ? event.clientX : event.clientY);
   const [grow, shrink] = axis === "x" ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];

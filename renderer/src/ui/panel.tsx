@@ -1,0 +1,59 @@
+import type { HTMLAttributes, ReactNode } from "react";
+import styles from "./panel.module.css";
+
+type ElementProps = Omit<HTMLAttributes<HTMLElement>, "className"> & { readonly className?: string | undefined };
+
+const classes = (...names: readonly (string | undefined)[]): string => names.filter(Boolean).join(" ");
+
+/** The first line of a panel: title, caption, then what can be done. `plain` has no line below it. */
+export function PanelHead({ plain = false, className, ...rest }: ElementProps & { readonly plain?: boolean }) {
+  return <div {...rest} className={classes(styles.head, className)} data-plain={plain || undefined} />;
+}
+
+/** What names a panel or a section of one. */
+export function SectionTitle({ as: Tag = "h2", className, ...rest }: ElementProps & { readonly as?: "h2" | "h3" }) {
+  return <Tag {...rest} className={classes(styles.title, className)} />;
+}
+
+/** Quiet words beside a title, in one line; with `grow` it takes the room that is left. */
+export function Caption({ grow = false, className, ...rest }: ElementProps & { readonly grow?: boolean }) {
+  return <span {...rest} className={classes(styles.caption, className)} data-grow={grow || undefined} />;
+}
+
+/** A quiet paragraph. */
+export function Note({ className, ...rest }: ElementProps) {
+  return <p {...rest} className={classes(styles.note, className)} />;
+}
+
+/** A word in a small box: "retained". */
+export function Chip({ className, ...rest }: ElementProps) {
+  return <span {...rest} className={classes(styles.chip, className)} />;
+}
+
+/** Takes the room between what stands at the start and at the end of a line. */
+export function Spring() {
+  return <span className={styles.spring} />;
+}
+
+/** Names and values in two columns; takes `Pair`s. */
+export function Pairs({ className, ...rest }: ElementProps) {
+  return <dl {...rest} className={classes(styles.pairs, className)} />;
+}
+
+interface PairProps {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly mono?: boolean;
+  readonly children: ReactNode;
+}
+
+export function Pair({ name, title, mono = false, children }: PairProps) {
+  return (
+    <>
+      <dt title={name}>{name}</dt>
+      <dd title={title} data-mono={mono || undefined}>
+        {children}
+      </dd>
+    </>
+  );
+}

@@ -1,0 +1,86 @@
+import { ActionIcon, Button, Divider, Tooltip } from "@mantine/core";
+import { IconPlayerPause, IconPlayerPlayFilled } from "@tabler/icons-react";
+import type { ComponentType, ReactNode } from "react";
+import styles from "./toolbar.module.css";
+
+interface BarProps {
+  readonly className?: string | undefined;
+  readonly children: ReactNode;
+}
+
+/** What can be done with the list below it. */
+export function Toolbar({ label, className = "", children }: BarProps & { readonly label: string }) {
+  return (
+    <div className={`${styles.toolbar} ${className}`} role="toolbar" aria-label={label}>
+      {children}
+    </div>
+  );
+}
+
+export function ToolbarSeparator() {
+  return <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />;
+}
+
+interface IconButtonProps {
+  /** Names it for screen readers, and is its tooltip. */
+  readonly label: string;
+  readonly icon: ComponentType<{ size: number; stroke: number }>;
+  readonly onClick: () => void;
+  /** For a button that stays pressed. */
+  readonly pressed?: boolean | undefined;
+  readonly disabled?: boolean;
+  readonly size?: number;
+}
+
+/** An icon with a tooltip; it looks pressed while `pressed`. */
+export function IconButton({ label, icon: Icon, onClick, pressed, disabled = false, size }: IconButtonProps) {
+  return (
+    <Tooltip label={label}>
+      <ActionIcon
+        {...(size !== undefined && { size })}
+        className={styles.toggle}
+        aria-label={label}
+        aria-pressed={pressed}
+        disabled={disabled}
+        onClick={onClick}
+      >
+        <Icon size={size === undefined ? 15 : 14} stroke={1.5} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+interface PauseButtonProps {
+  readonly paused: boolean;
+  readonly onToggle: () => void;
+  /** What is held: "the list". */
+  readonly what?: string;
+}
+
+/** Of one width, whichever word it has: nothing moves under the pointer. */
+export function PauseButton({ paused, onToggle, what = "the list" }: PauseButtonProps) {
+  return (
+    <Tooltip label={paused ? "Follow the newest again (Space)" : `Hold ${what}; capture goes on (Space)`}>
+      <Button
+        w={90}
+        className={styles.fixed}
+        variant={paused ? "filled" : "default"}
+        onClick={onToggle}
+        aria-pressed={paused}
+        leftSection={paused ? <IconPlayerPlayFilled size={13} /> : <IconPlayerPause size={14} stroke={1.5} />}
+      >
+        {paused ? "Resume" : "Pause"}
+      </Button>
+    </Tooltip>
+  );
+}
+
+/** Below a list: facts at the start, what goes on now at the end. */
+export function StatusLine({ className = "", children }: BarProps) {
+  return <div className={`${styles.status} ${className}`}>{children}</div>;
+}
+
+/** Children in one line, with a dot between each two. */
+export function Facts({ className = "", children }: BarProps) {
+  return <span className={`${styles.facts} ${className}`}>{children}</span>;
+}
