@@ -12,7 +12,7 @@ import { Frame } from "./app/frame.tsx";
 import { ControlProvider } from "./control/client-context.tsx";
 import { createControlClient } from "./control/control-client.ts";
 import { createDashboardStores } from "./control/dashboard-stores.ts";
-import { nextFrame } from "./control/next-frame.ts";
+import { nextFrame } from "./control/frame-store.ts";
 import { chooseTransport } from "./control/transport.ts";
 import { ConfirmProvider } from "./ui/confirm.tsx";
 import { resolver, theme } from "./ui/theme.ts";

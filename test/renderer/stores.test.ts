@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { LogLine } from "../../contract/log.ts";
 import { logText } from "../../contract/log.ts";
+import { appendRate, noRecentRate, sparklineSamples } from "../../renderer/src/control/dashboard-stores.ts";
 import { createFrameStore, createKeyedStore } from "../../renderer/src/control/frame-store.ts";
 import { appendLines, emptyLogBuffer, heldLogLines } from "../../renderer/src/control/log-buffer.ts";
-import { appendRate, noRecentRate, sparklineSamples } from "../../renderer/src/control/rate-history.ts";
 import { matchesFilter } from "../../renderer/src/pages/logs/log-filter.ts";
 
 function createFrames() {

@@ -1,6 +1,6 @@
 import { Spotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
-import { useServices } from "../control/use-services.ts";
+import { useServices } from "../control/use-store.ts";
 import styles from "./command-palette.module.css";
 import { useConfigFields } from "./use-config-fields.ts";
 import { usePaletteActions } from "./use-palette-actions.tsx";

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { useControl } from "../control/client-context.tsx";
-import { useConnection } from "../control/use-connection.ts";
+import { useConnection } from "../control/use-store.ts";
 import { StatusShape } from "../ui/status-shape.tsx";
 import { useNow } from "../ui/use-now.ts";
 import styles from "./connection-banner.module.css";

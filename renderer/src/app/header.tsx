@@ -1,7 +1,7 @@
 import { Button, Kbd, UnstyledButton } from "@mantine/core";
 import { spotlight } from "@mantine/spotlight";
 import { IconPlayerPlay, IconSearch, IconSquare } from "@tabler/icons-react";
-import { useServices } from "../control/use-services.ts";
+import { useServices } from "../control/use-store.ts";
 import { useServiceOperations } from "../ui/use-service-operations.ts";
 import styles from "./header.module.css";
 import { LanBadge } from "./lan-badge.tsx";

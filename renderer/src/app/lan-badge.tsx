@@ -1,7 +1,7 @@
 import { Tooltip } from "@mantine/core";
 import { IconLock, IconWifi } from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
-import { useServices } from "../control/use-services.ts";
+import { useServices } from "../control/use-store.ts";
 import styles from "./lan-badge.module.css";
 
 const namedApart = 2;

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from "react";
-import { useService } from "../control/use-services.ts";
+import { useService } from "../control/use-store.ts";
 import { Overview } from "../pages/overview/overview.tsx";
 import { ServicePage } from "../pages/service/service-page.tsx";
 import { SettingsPage } from "../pages/settings/settings-page.tsx";

@@ -2,7 +2,7 @@ import { Menu, UnstyledButton } from "@mantine/core";
 import { IconCheck, IconChevronDown, IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { useControl } from "../control/client-context.tsx";
-import { useProfiles } from "../control/use-frame-stores.ts";
+import { useProfiles } from "../control/use-store.ts";
 import { useConfirm } from "../ui/confirm.tsx";
 import { attempt } from "../ui/notify.tsx";
 import styles from "./profile-menu.module.css";

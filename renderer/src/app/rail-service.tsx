@@ -1,5 +1,5 @@
 import type { ServiceView } from "../../../contract/service.ts";
-import { useRate } from "../control/use-rate.ts";
+import { useRate } from "../control/use-store.ts";
 import { portText } from "../ui/address.ts";
 import { formatRate } from "../ui/quantity.ts";
 import { StatusShape, shapeOf } from "../ui/status-shape.tsx";

@@ -1,6 +1,6 @@
 import { IconLayoutGrid, IconSettings, IconTimeline } from "@tabler/icons-react";
 import type { KeyboardEvent } from "react";
-import { useServices } from "../control/use-services.ts";
+import { useServices } from "../control/use-store.ts";
 import styles from "./rail.module.css";
 import { RailService } from "./rail-service.tsx";
 import { type Route, useRoute } from "./route.ts";

@@ -3,8 +3,7 @@ import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spo
 import { IconCopy, IconEraser, IconPlayerPlay, IconRefresh, IconRoute, IconSettings, IconSquare, IconTerminal2 } from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
-import { useProfiles } from "../control/use-frame-stores.ts";
-import { useServices } from "../control/use-services.ts";
+import { useProfiles, useServices } from "../control/use-store.ts";
 import { askedField } from "../pages/config/asked-field.ts";
 import { useLogDrawer } from "../pages/logs/use-log-drawer.ts";
 import { tabNamesOf } from "../pages/service/service-tabs.tsx";

@@ -3,8 +3,7 @@ import type { Operations, ParamsOf, ResultOf } from "../../../contract/operation
 import type { ServiceId } from "../../../contract/service.ts";
 import type { DownFrame } from "../../../contract/wire.ts";
 import { connectionLost, FailureError } from "./failure-error.ts";
-import { createFrameStore, type ReadableStore } from "./frame-store.ts";
-import type { NextFrame } from "./next-frame.ts";
+import { createFrameStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
 import type { Connection, Transport } from "./transport.ts";
 
 export interface Batch<Item> {

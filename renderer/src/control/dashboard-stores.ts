@@ -4,10 +4,21 @@ import type { LogLine } from "../../../contract/log.ts";
 import { type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
 import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
 import type { ControlClient } from "./control-client.ts";
-import { createFrameStore, createKeyedStore, type ReadableStore } from "./frame-store.ts";
+import { createFrameStore, createKeyedStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
 import { appendLines, emptyLogBuffer, heldLogLines, type LogBuffer } from "./log-buffer.ts";
-import type { NextFrame } from "./next-frame.ts";
-import { appendRate, noRecentRate, type RecentRate, sparklineSamples } from "./rate-history.ts";
+
+/** Values that a sparkline shows: two minutes at one a second. */
+export const sparklineSamples = 120;
+
+export interface RecentRate {
+  /** Newest last. */
+  readonly itemsPerSecond: readonly number[];
+}
+export const noRecentRate: RecentRate = { itemsPerSecond: [] };
+
+export const appendRate = (recent: RecentRate, itemsPerSecond: number): RecentRate => ({
+  itemsPerSecond: [...recent.itemsPerSecond.slice(-(sparklineSamples - 1)), itemsPerSecond],
+});
 
 /** What the frame shows on every page, fed by the topics for as long as the page lives. */
 export interface DashboardStores {

@@ -1,4 +1,38 @@
-import { useSyncExternalStore } from "react";
+/** What a component reads of the supervisor: the stores, one value each, and topics. */
+import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
+import type { Profiles, Topic } from "../../../contract/control.ts";
+import type { LogLine } from "../../../contract/log.ts";
+import type { ServiceId, ServiceView } from "../../../contract/service.ts";
+import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
+import { useControl, useStores } from "./client-context.tsx";
+import type { Batch, TopicListener } from "./control-client.ts";
+import type { RecentRate } from "./dashboard-stores.ts";
 import type { ReadableStore } from "./frame-store.ts";
+import type { LogBuffer } from "./log-buffer.ts";
+import type { Connection } from "./transport.ts";
 
 export const useStore = <Value>(store: ReadableStore<Value>): Value => useSyncExternalStore(store.subscribe, store.get);
+
+export const useConnection = (): Connection => useStore(useControl().connection);
+
+/** In the window's order; empty until the supervisor has answered. */
+export const useServices = (): readonly ServiceView[] => useStore(useStores().services);
+/** Undefined until the supervisor has answered. */
+export const useService = (id: ServiceId): ServiceView | undefined => useStore(useStores().service(id));
+
+/** The newest sample; it stays after the service has stopped, so read it together with the status. */
+export const useRate = (id: ServiceId): RateSample | undefined => useStore(useStores().rate(id));
+export const useRecentRate = (id: ServiceId): RecentRate => useStore(useStores().recentRate(id));
+export const useRates = (): ReadonlyMap<ServiceId, RateSample> => useStore(useStores().rates);
+
+export const useProcesses = (): ProcessSample | undefined => useStore(useStores().process);
+export const useProfiles = (): Profiles | undefined => useStore(useStores().profiles);
+export const useLogs = (): LogBuffer => useStore(useStores().logs);
+export const useNotable = (): readonly LogLine[] => useStore(useStores().notable);
+
+/** Listens while mounted; the listener may close over fresh values without a new subscription. No topic, no subscription. */
+export function useTopic<T extends Topic>(topic: T | undefined, listener: TopicListener<T>): void {
+  const client = useControl();
+  const onBatch = useEffectEvent((batch: Batch<never>) => listener(batch));
+  useEffect(() => (topic === undefined ? undefined : client.subscribe(topic, (batch) => onBatch(batch as Batch<never>))), [client, topic]);
+}

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import type { ServiceId } from "../../../../contract/service.ts";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { StatusShape } from "../../ui/status-shape.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import styles from "./config-tab.module.css";

@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import type { PortCheck } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useConnection } from "../../control/use-connection.ts";
-import { useServices } from "../../control/use-services.ts";
+import { useConnection, useServices } from "../../control/use-store.ts";
 
 /** Checked when shown, when the configured ports change, and when the window is looked at again. */
 export function usePortChecks() {

@@ -3,7 +3,7 @@ import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useEffect, useMemo } from "react";
 import type { LogLine } from "../../../../contract/log.ts";
 import { modKey } from "../../app/mod-key.ts";
-import { useLogs } from "../../control/use-frame-stores.ts";
+import { useLogs } from "../../control/use-store.ts";
 import { formatCountOf } from "../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";

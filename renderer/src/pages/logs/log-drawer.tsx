@@ -3,7 +3,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
 import type { LogLevel, LogSource } from "../../../../contract/log.ts";
-import { useServices } from "../../control/use-services.ts";
+import { useServices } from "../../control/use-store.ts";
 import { EdgeHandle } from "../../ui/edge-handle.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";

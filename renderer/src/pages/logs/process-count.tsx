@@ -1,5 +1,5 @@
 import { Tooltip } from "@mantine/core";
-import { useProcesses } from "../../control/use-frame-stores.ts";
+import { useProcesses } from "../../control/use-store.ts";
 import { formatBytes, formatCountOf } from "../../ui/quantity.ts";
 import styles from "./log-bar.module.css";
 

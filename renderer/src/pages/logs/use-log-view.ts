@@ -4,7 +4,7 @@ import { logText } from "../../../../contract/log.ts";
 import { stampedName, startExport } from "../../app/exports/start-export.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { heldLogLines } from "../../control/log-buffer.ts";
-import { useLogs } from "../../control/use-frame-stores.ts";
+import { useLogs } from "../../control/use-store.ts";
 import { copyText } from "../../ui/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";

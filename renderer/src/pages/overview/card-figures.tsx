@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
-import { sparklineSamples } from "../../control/rate-history.ts";
-import { useRate, useRecentRate } from "../../control/use-rate.ts";
+import { sparklineSamples } from "../../control/dashboard-stores.ts";
+import { useRate, useRecentRate } from "../../control/use-store.ts";
 import { formatByteRate, formatCountOf, formatRate } from "../../ui/quantity.ts";
 import styles from "./service-card.module.css";
 import { Sparkline } from "./sparkline.tsx";

@@ -1,6 +1,6 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
-import { useRates } from "../../control/use-rate.ts";
+import { useRates } from "../../control/use-store.ts";
 import { formatByteRate, formatCount, formatRate } from "../../ui/quantity.ts";
 import { type Shape, StatusShape, shapeOf } from "../../ui/status-shape.tsx";
 import styles from "./overview.module.css";

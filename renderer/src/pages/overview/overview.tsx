@@ -1,5 +1,5 @@
 import type { ServiceView } from "../../../../contract/service.ts";
-import { useServices } from "../../control/use-services.ts";
+import { useServices } from "../../control/use-store.ts";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { NotBuiltLine } from "./not-built-line.tsx";
 import styles from "./overview.module.css";

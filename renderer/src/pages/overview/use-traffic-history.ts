@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { RateHistory } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useConnection } from "../../control/use-connection.ts";
+import { useConnection } from "../../control/use-store.ts";
 
 export const trafficRanges = ["5 min", "1 h", "Since start"] as const;
 export type TrafficRange = (typeof trafficRanges)[number];

@@ -1,7 +1,7 @@
 import type { LogLine } from "../../../../contract/log.ts";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
-import { useNotable } from "../../control/use-frame-stores.ts";
+import { useNotable } from "../../control/use-store.ts";
 import { type Shape, StatusShape } from "../../ui/status-shape.tsx";
 import { clockSeconds, isoTime } from "../../ui/time.ts";
 import styles from "./service-card.module.css";

@@ -1,5 +1,5 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { ExchangeInspector } from "../../inspectors/http/exchange-inspector.tsx";
 
 export interface RowInspectorProps {

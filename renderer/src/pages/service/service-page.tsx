@@ -2,7 +2,7 @@ import { Tabs } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import { goTo, type ServiceTabName, servicePage } from "../../app/route.ts";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { FailureBlock } from "../../ui/failure-block.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";

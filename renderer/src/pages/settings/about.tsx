@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import type { AppInfo } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useConnection } from "../../control/use-connection.ts";
+import { useConnection } from "../../control/use-store.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { notifyFailure } from "../../ui/notify.tsx";
 import { clockSeconds, isoTime } from "../../ui/time.ts";

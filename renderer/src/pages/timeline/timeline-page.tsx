@@ -5,7 +5,7 @@ import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { goTo, servicePage } from "../../app/route.ts";
-import { useServices } from "../../control/use-services.ts";
+import { useServices } from "../../control/use-store.ts";
 import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";
 import { isPickedAtStart } from "../../ui/address.ts";
 import { CommandLine } from "../../ui/command-line.tsx";

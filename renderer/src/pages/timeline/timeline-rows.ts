@@ -1,8 +1,7 @@
 import type { TrafficPage } from "../../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import { createFrameStore, type ReadableStore } from "../../control/frame-store.ts";
-import type { NextFrame } from "../../control/next-frame.ts";
+import { createFrameStore, type NextFrame, type ReadableStore } from "../../control/frame-store.ts";
 import { noFilter, trafficMatcher } from "../../list/traffic-filter.ts";
 
 /** Rows of all services together that the page holds. */

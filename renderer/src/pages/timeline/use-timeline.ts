@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
-import { nextFrame } from "../../control/next-frame.ts";
+import { nextFrame } from "../../control/frame-store.ts";
 import { useStore } from "../../control/use-store.ts";
 import { notifyFailure } from "../../ui/notify.tsx";
 import { createTimelineRows } from "./timeline-rows.ts";

@@ -1,4 +1,4 @@
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { LiveList } from "../http/live-list.tsx";
 import { accountColumns } from "./account-columns.tsx";
 import { AccountEmpty } from "./account-empty.tsx";

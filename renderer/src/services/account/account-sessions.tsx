@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "react";
 import { type AccountSession, accountActions } from "../../../../contract/services/account.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { useColumnChoice } from "../../list/column-choice.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { accountActions, type AccountTry as Tried } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { attempt } from "../../ui/notify.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane } from "../try/answer-pane.tsx";

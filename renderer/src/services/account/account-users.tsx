@@ -4,7 +4,7 @@ import { useCallback, useRef, useState } from "react";
 import { type AccountUser, accountActions } from "../../../../contract/services/account.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { useColumnChoice } from "../../list/column-choice.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { AccountViews } from "../../../../contract/services/account.ts";
-import { useTopic } from "../../control/use-topic.ts";
+import { useTopic } from "../../control/use-store.ts";
 
 const nothingYet: Partial<AccountViews> = {};
 

@@ -3,8 +3,7 @@ import { type EventFormat, type EventJob, type EventRow, eventsActions } from ".
 import { stampedName, startExport } from "../../app/exports/start-export.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
-import { useRate } from "../../control/use-rate.ts";
-import { useService } from "../../control/use-services.ts";
+import { useRate, useService } from "../../control/use-store.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";
 import listPage from "../../list/list-page.module.css";

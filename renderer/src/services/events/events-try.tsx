@@ -6,7 +6,7 @@ import type { TryAnswer } from "../../../../contract/services/http.ts";
 import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { HeaderEditor } from "../http/header-editor.tsx";
 import { TryCommands } from "../http/try-commands.tsx";

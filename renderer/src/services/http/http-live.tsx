@@ -1,4 +1,4 @@
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { httpOrigin } from "./endpoint.ts";
 import { httpColumns } from "./http-columns.tsx";
 import { LiveEmpty } from "./live-empty.tsx";

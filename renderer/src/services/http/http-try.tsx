@@ -3,7 +3,7 @@ import { httpActions, type TryAnswer } from "../../../../contract/services/http.
 import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 import { isPickedAtStart } from "../../ui/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane } from "../try/answer-pane.tsx";

@@ -2,8 +2,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
-import { useRate } from "../../control/use-rate.ts";
-import { useService } from "../../control/use-services.ts";
+import { useRate, useService } from "../../control/use-store.ts";
 import { ExchangeInspector } from "../../inspectors/http/exchange-inspector.tsx";
 import type { Column } from "../../list/column.ts";
 import { useColumnChoice } from "../../list/column-choice.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { HttpViews } from "../../../../contract/services/http.ts";
-import { useTopic } from "../../control/use-topic.ts";
+import { useTopic } from "../../control/use-store.ts";
 
 const nothingYet: HttpViews = { sse: { subscribers: [], eventsSent: 0 }, sample: { running: false } };
 

@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { mqttActions } from "../../../../contract/services/mqtt.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useRate } from "../../control/use-rate.ts";
-import { useService } from "../../control/use-services.ts";
+import { useRate, useService } from "../../control/use-store.ts";
 import { attempt, notifyDone } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { useControl } from "../../control/client-context.tsx";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 
 /** Whether the broker takes clients without a name; undefined until that is known. */
 export function useAnonymous(): boolean | undefined {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { type MqttCertificate, mqttActions } from "../../../../contract/services/mqtt.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useService } from "../../control/use-services.ts";
+import { useService } from "../../control/use-store.ts";
 
 /** What the running broker's TLS listeners show; null where it has none. */
 export function useCertificate(): MqttCertificate | null | undefined {

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import type { MqttViews } from "../../../../contract/services/mqtt.ts";
-import { useTopic } from "../../control/use-topic.ts";
+import { useTopic } from "../../control/use-store.ts";
 
 /** The service's own views, the newest of each; none before the first answer. */
 export function useMqttViews(): Partial<MqttViews> {

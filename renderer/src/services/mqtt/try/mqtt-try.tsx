@@ -6,7 +6,7 @@ import type { MqttTryAnswer } from "../../../../../contract/services/mqtt-try.ts
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
-import { useService } from "../../../control/use-services.ts";
+import { useService } from "../../../control/use-store.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
