@@ -1,4 +1,3 @@
-import path from "node:path";
 import type { Endpoint } from "../../contract/service.ts";
 import type { MqttActions, MqttCertificate } from "../../contract/services/mqtt.ts";
 import type { MqttOwnPublisher } from "../../contract/traffic/mqtt.ts";
@@ -32,7 +31,7 @@ import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { openStorage } from "./open-storage.ts";
 import { startSysTopics } from "./sys-topics.ts";
-import { tlsOptions } from "./tls-options.ts";
+import { brokerTls } from "./tls-options.ts";
 import { createTryClient } from "./try/try-client.ts";
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {
@@ -129,9 +128,9 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     openToLan: config.openToLan,
     onStop,
     tls: async () => {
-      const tls = await tlsOptions(config, path.join(context.dataDir(), "tls"));
+      const tls = await brokerTls(config, context.certificates);
       certificate = tls.certificate;
-      return tls.options;
+      return tls.source;
     },
     ports: listenerPorts(config),
   });

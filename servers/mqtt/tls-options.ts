@@ -1,36 +1,48 @@
 import path from "node:path";
-import type { TlsOptions } from "node:tls";
 import type { MqttCertificate } from "../../contract/services/mqtt.ts";
+import { readAuthorities, readTlsMaterial } from "../core/certificates/configured-certificate.ts";
+import type { InstallationCertificates } from "../core/certificates/installation-certificates.ts";
+import type { TlsSource } from "../core/certificates/tls-source.ts";
 import { configuredFile, fileProblem } from "../core/config/configured-file.ts";
-import { readAuthorities, readTlsMaterial, selfMadeTlsMaterial } from "../core/net/tls-material.ts";
 import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 
-export interface Tls {
-  readonly options: TlsOptions;
+export interface BrokerTls {
+  readonly source: TlsSource;
   readonly certificate: MqttCertificate;
 }
 
-/** What the TLS listeners show their clients, and ask of them. Throws CONFIG_INVALID. */
-export async function tlsOptions(config: MqttConfig, folder: string): Promise<Tls> {
+/**
+ * What the TLS listeners show their clients, and ask of them: the certificate that the configuration names, or the one of this
+ * installation. Throws CONFIG_INVALID.
+ */
+export async function brokerTls(config: MqttConfig, certificates: () => Promise<InstallationCertificates>): Promise<BrokerTls> {
   const file = (name: "certificateFile" | "keyFile" | "clientCaFile") => configuredFile(mqttConfig.shape, config, name);
-  const own = config.certificateFile !== "" || config.keyFile !== "";
-  const material = own ? await readTlsMaterial(file("certificateFile"), file("keyFile")) : await selfMadeTlsMaterial(folder);
   const authorities = file("clientCaFile");
   if (config.requireClientCertificate && authorities.path === "") {
     const hint = `Name the PEM file of the authority that signs client certificates in ${authorities.env}, or require none.`;
     throw fileProblem(authorities, "is missing where client certificates are required", hint);
   }
-  const asksClients = authorities.path !== "" && {
+  const clientOptions = authorities.path !== "" && {
     ca: await readAuthorities(authorities),
     requestCert: true,
     rejectUnauthorized: config.requireClientCertificate,
   };
+  if (config.certificateFile !== "" || config.keyFile !== "") {
+    const material = await readTlsMaterial(file("certificateFile"), file("keyFile"));
+    return {
+      source: { options: { ...material, ...clientOptions }, onChange: () => () => {} },
+      certificate: { file: path.resolve(config.certificateFile), pem: material.cert, isSelfMade: false },
+    };
+  }
+  const own = await certificates();
+  const { file: authorityFile, cert } = own.authority;
   return {
-    options: { ...material, ...asksClients },
-    certificate: {
-      file: own ? path.resolve(config.certificateFile) : path.join(folder, "certificate.pem"),
-      pem: material.cert,
-      isSelfMade: !own,
+    source: {
+      get options() {
+        return { ...own.options, ...clientOptions };
+      },
+      onChange: own.onChange,
     },
+    certificate: { file: authorityFile, pem: cert, isSelfMade: true },
   };
 }

@@ -14,7 +14,10 @@ const idleMs = 60_000;
 
 export function createBrowsing(
   service: Service,
-  options: Pick<ManagedServiceOptions, "spawner" | "config" | "dataDir" | "firstRowId" | "onBatch" | "onView" | "onOutput" | "onGone">,
+  options: Pick<
+    ManagedServiceOptions,
+    "spawner" | "config" | "dataDir" | "certificatesDir" | "firstRowId" | "onBatch" | "onView" | "onOutput" | "onGone"
+  >,
 ): Browsing {
   let managed: ManagedService | undefined;
   let idle: NodeJS.Timeout | undefined;

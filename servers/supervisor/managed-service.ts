@@ -16,6 +16,7 @@ export interface ManagedServiceOptions {
   /** Configuration for the next start; throws CONFIG_INVALID. */
   readonly config: () => Readonly<Record<string, unknown>>;
   readonly dataDir: string;
+  readonly certificatesDir: string;
   readonly firstRowId: () => number;
   /** Makes a failure to start clearer, for example by naming who holds the port. */
   readonly explain: (failure: Failure, config: Readonly<Record<string, unknown>>) => Promise<Failure>;
@@ -103,7 +104,14 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     process.onOutput(options.onOutput);
     process.onMessage((message) => {
       if (message.type === "loaded") {
-        process.post({ type: "start", mode: options.mode, config, dataDir: options.dataDir, firstRowId: options.firstRowId() });
+        process.post({
+          type: "start",
+          mode: options.mode,
+          config,
+          dataDir: options.dataDir,
+          certificatesDir: options.certificatesDir,
+          firstRowId: options.firstRowId(),
+        });
       } else if (message.type === "running") said?.({ running: message.endpoints });
       else if (message.type === "failed") said?.({ failure: message.failure });
       else if (message.type === "crashed") crash = message.message;

@@ -20,6 +20,7 @@ export interface SupervisedServiceOptions {
   readonly service: Service;
   readonly spawner: Spawner;
   readonly dataDir: string;
+  readonly certificatesDir: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly flags: Readonly<Record<string, string>>;
   readonly alone: boolean;
@@ -129,6 +130,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     spawner: options.spawner,
     config: resolve,
     dataDir: options.dataDir,
+    certificatesDir: options.certificatesDir,
     firstRowId: () => traffic.nextId(),
     onBatch: (batch: ServiceBatch) => {
       hub.publishAll(`traffic/${id}`, traffic.add(batch));

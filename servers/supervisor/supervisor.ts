@@ -3,6 +3,7 @@ import type { AppInfo, AppSettings } from "../../contract/control.ts";
 import { type LogLine, type LogSource, logLevels } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
 import type { DownFrame, Port } from "../../contract/wire.ts";
+import { adoptAuthority } from "../core/certificates/certificate-authority.ts";
 import type { LogEntry } from "../core/service/log.ts";
 import { createLog, type Log } from "../core/service/log.ts";
 import type { Service } from "../core/service/service.ts";
@@ -82,6 +83,14 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const log = createLog({ level: () => level, write: (entry) => addLogs("backlot", [entry]) });
   const settings = await openSettings(options.dataDir, log.warning);
 
+  const certificatesDir = path.join(options.dataDir, "certificates");
+  // MQTT once had a certificate of its own, which clients may trust.
+  const formerFolder = path.join(options.dataDir, "services", "mqtt", "tls");
+  await adoptAuthority(certificatesDir, {
+    certificate: path.join(formerFolder, "certificate.pem"),
+    key: path.join(formerFolder, "key.pem"),
+  });
+
   const supervised = new Map<ServiceId, SupervisedService>();
   for (const service of options.services) {
     supervised.set(
@@ -90,6 +99,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
         service,
         spawner: options.spawner,
         dataDir: path.join(options.dataDir, "services", service.id),
+        certificatesDir,
         environment: options.environment,
         flags: options.flags[service.id] ?? {},
         alone: options.alone === service.id,

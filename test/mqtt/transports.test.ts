@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -91,12 +91,13 @@ describe("transports", () => {
     expect(await code).toBe(1003);
   });
 
-  it("[MQTT-113] keeps its own certificate, which the page gives and a client may trust", async () => {
+  it("[MQTT-113] the page gives the installation's authority, and a client that trusts it connects, also after a restart", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(everything, dataDir);
-    const ca = await import("node:fs").then(({ readFileSync }) => readFileSync(path.join(dataDir, "tls/certificate.pem"), "utf8"));
+    const file = path.join(dataDir, "certificates/backlot-authority.crt");
+    const ca = readFileSync(file, "utf8");
     await connectMqttJs(first.urls.MQTTS ?? "", { ca });
-    expect(await first.act("tls.certificate", {})).toEqual({ file: path.join(dataDir, "tls/certificate.pem"), pem: ca, isSelfMade: true });
+    expect(await first.act("tls.certificate", {})).toEqual({ file, pem: ca, isSelfMade: true });
     await first.stop();
     const second = await startBroker(everything, dataDir);
     await connectMqttJs((second.urls.MQTTS ?? "").replace("127.0.0.1", "localhost"), { ca });

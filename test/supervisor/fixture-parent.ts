@@ -11,6 +11,7 @@ const managed = createManagedService({
   spawner: nodeSpawner(path.join(import.meta.dirname, "fixture-process.ts")),
   config: () => ({}),
   dataDir: path.join(os.tmpdir(), "backlot-fixture-parent"),
+  certificatesDir: path.join(os.tmpdir(), "backlot-fixture-parent", "certificates"),
   firstRowId: () => 1,
   explain: async (failure) => failure,
   onStatus(status) {

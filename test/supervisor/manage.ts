@@ -39,6 +39,7 @@ export function manage(options: { id?: ServiceId; config?: Record<string, unknow
       spawner: fixtureSpawner,
       config: () => result.config,
       dataDir,
+      certificatesDir: path.join(dataDir, "certificates"),
       firstRowId: () => 1,
       explain: async (failure) => failure,
       onStatus: statuses.add,

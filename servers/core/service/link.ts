@@ -14,6 +14,7 @@ export type ToService =
       readonly mode: ServiceMode;
       readonly config: Readonly<Record<string, unknown>>;
       readonly dataDir: string;
+      readonly certificatesDir: string;
       /** Row ids go on from here, so that a restarted service never reuses one. */
       readonly firstRowId: number;
     }

@@ -2,6 +2,7 @@ import path from "node:path";
 import type { LogLevel } from "../../../contract/log.ts";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
 import type { Endpoint } from "../../../contract/service.ts";
+import { type InstallationCertificates, openCertificates } from "../certificates/installation-certificates.ts";
 import { parseConfig } from "../config/config.ts";
 import { lockFolder } from "../files/folder-lock.ts";
 import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.ts";
@@ -16,6 +17,8 @@ export interface RunOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   /** Folder of this service's own; made and locked where the service keeps files. */
   readonly dataDir: string;
+  /** Folder of the installation's certificate authority; in `dataDir` where there is no installation. */
+  readonly certificatesDir?: string;
   /** Of Backlot, where the service has a process of its own. */
   readonly backlotPid?: number;
   readonly mode?: ServiceMode;
@@ -70,11 +73,17 @@ export async function runService(service: Service, options: RunOptions): Promise
   try {
     const keepsFiles = service.keepsFiles?.(config as never) ?? false;
     if (keepsFiles) onStop(await lockFolder(options.dataDir, options.backlotPid));
+    let certificates: Promise<InstallationCertificates> | undefined;
     const context: ServiceContext = {
       config,
       dataDir() {
         if (!keepsFiles) throw new Error(`${service.title} does not say that it keeps files`);
         return path.resolve(options.dataDir);
+      },
+      certificates() {
+        const folder = path.resolve(options.certificatesDir ?? path.join(options.dataDir, "certificates"));
+        certificates ??= openCertificates({ folder, log, onStop });
+        return certificates;
       },
       log,
       traffic: outbox,

@@ -44,6 +44,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           mode: message.mode,
           config: message.config,
           dataDir: message.dataDir,
+          certificatesDir: message.certificatesDir,
           backlotPid: process.ppid,
           firstRowId: message.firstRowId,
           onBatch: link.post,

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
 import type { Endpoint, ServiceId, Snippet } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { InstallationCertificates } from "../certificates/installation-certificates.ts";
 import type { Log } from "./log.ts";
 
 /** A service is data and one function. Its module stays light: `start` imports what is heavy. */
@@ -38,6 +39,8 @@ export interface ServiceContext<Config = unknown, Actions extends Operations = O
   readonly config: Config;
   /** A folder of the service's own for what it keeps, locked; for services that say that they keep files. */
   dataDir(): string;
+  /** This computer's certificate, of the installation's authority: for `listenTls`. Renewed until the service stops. */
+  certificates(): Promise<InstallationCertificates>;
   readonly log: Log;
   readonly traffic: TrafficSink;
   /** Releases run last-opened-first at stop, and also when start fails half-way. */

@@ -1,8 +1,10 @@
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
-import { createServer as createTlsServer, type TlsOptions } from "node:tls";
+import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
+import type { TlsSource } from "../../core/certificates/tls-source.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
+import { listenTls } from "../../core/net/tls-listener.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { ListenerPorts } from "../mqtt-endpoints.ts";
 import { serveSocket } from "./socket-transport.ts";
@@ -13,7 +15,7 @@ export interface ListenersOptions {
   readonly ports: ListenerPorts;
   readonly openToLan: boolean;
   /** Asked for only where a port needs it. */
-  readonly tls: () => Promise<TlsOptions>;
+  readonly tls: () => Promise<TlsSource>;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
@@ -23,15 +25,13 @@ const longestHandshakeMs = 3_000;
 /** Resolves with the real ports when all of them listen. */
 export async function startListeners({ engine, ports, openToLan, tls, onStop }: ListenersOptions): Promise<ListenerPorts> {
   const { connectTimeoutMs, sockets } = engine.limits;
-  const listen = (port: number, createServer: () => Server) => {
-    // Handshakes that do not go on are sockets too, and no connections of the engine's.
-    const createBounded = () => {
-      const server = createServer();
-      server.maxConnections = sockets;
-      return server.on("drop", () => engine.observer.turnedAway?.());
-    };
-    return listenTcp({ port, openToLan, onStop, createServer: createBounded });
+  // Handshakes that do not go on are sockets too, and no connections of the engine's.
+  const bounded = <Bounded extends Server>(server: Bounded): Bounded => {
+    server.maxConnections = sockets;
+    return server.on("drop", () => engine.observer.turnedAway?.());
   };
+  const listen = (port: number, createServer: () => Server) =>
+    listenTcp({ port, openToLan, onStop, createServer: () => bounded(createServer()) });
 
   // Of the upgrade; the CONNECT has as long again.
   const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
@@ -47,12 +47,21 @@ export async function startListeners({ engine, ports, openToLan, tls, onStop }: 
   if (ports.mqtts === undefined && ports.secureWebSocket === undefined)
     return { mqtt, webSocket, mqtts: undefined, secureWebSocket: undefined };
 
-  const tlsOptions: TlsOptions = { ...(await tls()), handshakeTimeout: Math.min(connectTimeoutMs, longestHandshakeMs) };
+  const certificates = await tls();
+  const handshakeTimeout = Math.min(connectTimeoutMs, longestHandshakeMs);
+  const listenEncrypted = (port: number, createServer: (options: TlsOptions) => TlsServer) =>
+    listenTls({
+      port,
+      openToLan,
+      onStop,
+      certificates,
+      createServer: (options) => bounded(createServer({ ...options, handshakeTimeout })),
+    });
   const mqtts =
     ports.mqtts === undefined
       ? undefined
-      : await listen(ports.mqtts, () => {
-          const server = createTlsServer({ ...tlsOptions, noDelay: true } as TlsOptions, (socket) => serveSocket(engine, socket, true));
+      : await listenEncrypted(ports.mqtts, (options) => {
+          const server = createTlsServer({ ...options, noDelay: true } as TlsOptions, (socket) => serveSocket(engine, socket, true));
           server.on("tlsClientError", (error, socket) => {
             engine.log.debug(`A TLS handshake failed: ${error.message}`);
             // Node closes it after an error, and leaves it open when its time is over.
@@ -63,8 +72,8 @@ export async function startListeners({ engine, ports, openToLan, tls, onStop }: 
   const secureWebSocket =
     ports.secureWebSocket === undefined
       ? undefined
-      : await listen(ports.secureWebSocket, () => {
-          const server = createHttpsServer({ ...tlsOptions, ...requestTimes });
+      : await listenEncrypted(ports.secureWebSocket, (options) => {
+          const server = createHttpsServer({ ...options, ...requestTimes });
           serveWebSockets(engine, server, true);
           return server;
         });

@@ -1,0 +1,97 @@
+import { createPrivateKey, randomBytes, X509Certificate } from "node:crypto";
+import { constants } from "node:fs";
+import { copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { writeFileAtomically } from "../files/atomic-file.ts";
+import { makeAuthority } from "./sign-certificate.ts";
+import type { TlsMaterial } from "./tls-source.ts";
+
+/** Signs the certificates of every service of this installation; trusted once, it stands for all of them. */
+export interface CertificateAuthority extends TlsMaterial {
+  /** PEM file of the certificate alone, for clients to trust. */
+  readonly file: string;
+}
+
+export const renewBeforeMs = 30 * 86_400_000;
+
+const bundleFile = (folder: string) => path.join(folder, "authority.pem");
+const certificateFile = (folder: string) => path.join(folder, "backlot-authority.crt");
+
+/** Reads the authority of `folder`, and makes one where there is none that is valid for another 30 days. */
+export async function openAuthority(folder: string, now = Date.now()): Promise<CertificateAuthority> {
+  const file = bundleFile(folder);
+  for (;;) {
+    const kept = await readFile(file, "utf8").catch(() => undefined);
+    const authority = kept === undefined ? undefined : parsePair(kept);
+    if (authority && isValid(authority, now, renewBeforeMs)) return withFile(folder, authority);
+    if (kept !== undefined) await moveAside(file, kept);
+    await createOnce(file, await makeAuthority(`Backlot authority of ${os.hostname()}`, now));
+  }
+}
+
+/** Makes a self-signed certificate that clients trust already the authority of `folder`, where that has none yet. */
+export async function adoptAuthority(folder: string, from: { readonly certificate: string; readonly key: string }): Promise<void> {
+  const pair = await Promise.all([readFile(from.certificate, "utf8"), readFile(from.key, "utf8")]).catch(() => undefined);
+  const authority = pair && parsePair(pair.join("\n"));
+  if (!authority || !new X509Certificate(authority.cert).ca || !isValid(authority, Date.now(), renewBeforeMs)) return;
+  if ((await readFile(bundleFile(folder)).catch(() => undefined)) === undefined) await createOnce(bundleFile(folder), authority);
+}
+
+const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/;
+const keyPem = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/;
+
+/** A certificate and its key in one file, so that neither is ever there without the other; undefined where it is damaged. */
+export function parsePair(text: string): TlsMaterial | undefined {
+  const [cert] = certificatePem.exec(text) ?? [];
+  const [key] = keyPem.exec(text) ?? [];
+  try {
+    return cert && key && new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)) ? { cert, key } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const pairText = ({ cert, key }: TlsMaterial): string => `${key.trimEnd()}\n${cert.trimEnd()}\n`;
+
+export function isValid({ cert }: TlsMaterial, now: number, aheadMs: number): boolean {
+  const { validFrom, validTo } = new X509Certificate(cert);
+  return Date.parse(validFrom) <= now && now + aheadMs < Date.parse(validTo);
+}
+
+async function withFile(folder: string, authority: TlsMaterial): Promise<CertificateAuthority> {
+  const file = certificateFile(folder);
+  if ((await readFile(file, "utf8").catch(() => "")) !== authority.cert) await writeFileAtomically(file, authority.cert);
+  return { ...authority, file };
+}
+
+/** Of two processes that make one at once the first one's stays, whole. */
+async function createOnce(file: string, authority: TlsMaterial): Promise<void> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+  const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
+  await writeFile(temporary, pairText(authority), { flag: "wx", mode: 0o600, flush: true });
+  try {
+    // A file system without hard links copies.
+    await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "EEXIST") return copyFile(temporary, file, constants.COPYFILE_EXCL);
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Keeps a damaged or expired authority under another name; another process may have replaced it a moment ago. */
+async function moveAside(file: string, judged: string): Promise<void> {
+  const aside = `${file}.${randomBytes(4).toString("hex")}.old`;
+  try {
+    await rename(file, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  if ((await readFile(aside, "utf8")) === judged) return;
+  await link(aside, file).catch(() => {});
+  await rm(aside);
+}

@@ -1,0 +1,174 @@
+import { execFile } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { connect, createServer as createTlsServer } from "node:tls";
+import { promisify } from "node:util";
+import { generate } from "selfsigned";
+import { expect, it, onTestFinished } from "vitest";
+import { adoptAuthority, openAuthority } from "../../servers/core/certificates/certificate-authority.ts";
+import { computerNames, openCertificates } from "../../servers/core/certificates/installation-certificates.ts";
+import { listenTls } from "../../servers/core/net/tls-listener.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { eventually } from "../support/eventually.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+checkLeaks();
+const run = promisify(execFile);
+const day = 86_400_000;
+
+function open(folder: string, options: Partial<Parameters<typeof openCertificates>[0]> = {}) {
+  const lines: string[] = [];
+  const log = { info: (text: string) => void lines.push(text), warning: (text: string) => void lines.push(text) };
+  return openCertificates({
+    folder,
+    log,
+    onStop: (release) => onTestFinished(release),
+    names: () => ["localhost", "127.0.0.1"],
+    ...options,
+  });
+}
+
+/** The certificate that a new connection is shown, which has to be of this authority and name. */
+function shown(port: number, ca: string, servername = "localhost"): Promise<X509Certificate> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: "127.0.0.1", servername, ca }, () => {
+      const certificate = socket.getPeerX509Certificate();
+      socket.destroy();
+      if (certificate) resolve(certificate);
+      else reject(new Error("no certificate"));
+    });
+    socket.on("error", reject);
+  });
+}
+
+it("[BL-150] processes that open it at once have one authority, whose key is its owner's alone", async () => {
+  const folder = path.join(temporaryDir(), "certificates");
+  const script = `import { openAuthority } from ${JSON.stringify(path.resolve("servers/core/certificates/certificate-authority.ts"))};
+    process.stdout.write((await openAuthority(process.argv[1])).cert);`;
+  const outputs = await Promise.all([1, 2, 3].map(() => run(process.execPath, ["--input-type=module", "-e", script, folder])));
+  const [first] = outputs.map(({ stdout }) => stdout);
+  expect(new X509Certificate(first ?? "").ca).toBe(true);
+  expect(outputs.map(({ stdout }) => stdout)).toEqual([first, first, first]);
+  expect((await openAuthority(folder)).cert).toBe(first);
+  expect(statSync(path.join(folder, "authority.pem")).mode & 0o777).toBe(0o600);
+  expect(readFileSync(path.join(folder, "backlot-authority.crt"), "utf8")).toBe(first);
+  expect(readdirSync(folder).sort()).toEqual(["authority.pem", "backlot-authority.crt"]);
+});
+
+it("[BL-150] a damaged or ending authority is replaced and kept aside", async () => {
+  const folder = temporaryDir();
+  const first = await openAuthority(folder);
+  expect((await openAuthority(folder, Date.now() + 3_600 * day)).cert).toBe(first.cert);
+  const second = await openAuthority(folder, Date.now() + 3_630 * day);
+  expect(second.cert).not.toBe(first.cert);
+  writeFileSync(path.join(folder, "authority.pem"), "no certificate");
+  const third = await openAuthority(folder);
+  expect(third.cert).not.toBe(second.cert);
+  expect(readFileSync(third.file, "utf8")).toBe(third.cert);
+  expect(readdirSync(folder).filter((name) => name.endsWith(".old"))).toHaveLength(2);
+});
+
+it("[BL-151] the certificate names this computer and passes strict checks", async () => {
+  const folder = temporaryDir();
+  const interfaces = {
+    lo: [address("127.0.0.1", "IPv4", true)],
+    lan: [address("192.168.1.7", "IPv4"), address("2001:db8::7", "IPv6"), address("fe80::7", "IPv6")],
+  };
+  const names = computerNames(interfaces, "My-Laptop");
+  expect(names).toEqual(
+    expect.arrayContaining(["localhost", "my-laptop", "my-laptop.local", "127.0.0.1", "::1", "192.168.1.7", "2001:db8::7"]),
+  );
+  expect(names).not.toContain("fe80::7");
+  expect(computerNames({}, "a name with spaces")).not.toContain("a name with spaces");
+  const certificates = await open(folder, { names: () => names });
+  const leaf = new X509Certificate(certificates.options.cert);
+  expect(names.filter((name) => !(leaf.checkHost(name) ?? leaf.checkIP(name)))).toEqual([]);
+  expect(Date.parse(leaf.validTo) - Date.parse(leaf.validFrom)).toBeLessThanOrEqual(398 * day);
+  const leafFile = path.join(folder, "leaf.crt");
+  writeFileSync(leafFile, certificates.options.cert);
+  const { stdout } = await run("openssl", [
+    "verify",
+    "-x509_strict",
+    "-purpose",
+    "sslserver",
+    "-CAfile",
+    certificates.authority.file,
+    leafFile,
+  ]);
+  expect(stdout.trim()).toBe(`${leafFile}: OK`);
+});
+
+it("[BL-152] it is kept, also when a network goes, and renewed before it expires, for a new address and for a new authority", async () => {
+  const folder = temporaryDir();
+  const at = (days: number) => ({ now: () => Date.now() + days * day });
+  const first = await open(folder, { names: () => ["localhost", "127.0.0.1", "10.0.0.1"] });
+  expect((await open(folder)).options).toEqual(first.options);
+  expect((await open(folder, at(360))).options).toEqual(first.options);
+  const second = await open(folder, { names: () => ["localhost", "10.0.0.2"] });
+  expect(second.options.cert).not.toBe(first.options.cert);
+  const third = await open(folder, at(370));
+  expect(third.options.cert).not.toBe(second.options.cert);
+  expect(new X509Certificate(third.options.cert).checkIP("127.0.0.1")).toBe("127.0.0.1");
+  copyFileSync(path.join(folder, "computer.pem"), path.join(folder, "authority.pem"));
+  const fourth = await open(folder);
+  expect(new X509Certificate(fourth.options.cert).verify(new X509Certificate(fourth.authority.cert).publicKey)).toBe(true);
+});
+
+it("[BL-152] what listens shows a renewed certificate to those who connect later", async () => {
+  const folder = temporaryDir();
+  let names = ["localhost", "127.0.0.1"];
+  const certificates = await open(folder, { names: () => names, checkEveryMs: 20 });
+  const onStop = (release: () => Promise<void>) => onTestFinished(release);
+  const common = { port: 0, openToLan: false, onStop, certificates };
+  const ports = [
+    await listenTls({ ...common, createServer: (tls) => createTlsServer(tls, (socket) => socket.on("error", () => {})) }),
+    await listenTls({ ...common, createServer: (tls) => createServer(tls) }),
+  ];
+  const ca = certificates.authority.cert;
+  for (const port of ports) expect((await shown(port, ca)).toString()).toBe(certificates.options.cert);
+  names = [...names, "laptop.example"];
+  await eventually(() => new X509Certificate(certificates.options.cert).checkHost("laptop.example") !== undefined, "a new certificate");
+  for (const port of ports) expect((await shown(port, ca, "laptop.example")).toString()).toBe(certificates.options.cert);
+});
+
+it("[BL-153] a certificate that MQTT made goes on as the authority", async () => {
+  const folder = temporaryDir();
+  const former = path.join(folder, "services/mqtt/tls");
+  mkdirSync(former, { recursive: true });
+  const made = await generate([{ name: "commonName", value: "localhost" }], {
+    keyType: "ec",
+    curve: "P-256",
+    algorithm: "sha256",
+    notAfterDate: new Date(Date.now() + 200 * day),
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", digitalSignature: true, keyCertSign: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      { name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] },
+    ],
+  });
+  const from = { certificate: path.join(former, "certificate.pem"), key: path.join(former, "key.pem") };
+  writeFileSync(from.certificate, made.cert);
+  writeFileSync(from.key, made.private);
+  const certificatesDir = path.join(folder, "certificates");
+  await adoptAuthority(certificatesDir, from);
+  const certificates = await open(certificatesDir);
+  expect(certificates.authority.cert.trim()).toBe(made.cert.trim());
+  const server = createTlsServer(certificates.options).listen(0, "127.0.0.1");
+  onTestFinished(() => void server.close());
+  await once(server, "listening");
+  const certificate = await shown((server.address() as AddressInfo).port, made.cert);
+  expect(Date.parse(certificate.validTo)).toBeLessThanOrEqual(Date.parse(new X509Certificate(made.cert).validTo));
+  // Later starts keep it, and a folder without one is left alone.
+  await adoptAuthority(certificatesDir, { certificate: "none", key: "none" });
+  expect((await openAuthority(certificatesDir)).cert).toBe(certificates.authority.cert);
+});
+
+const address = (address: string, family: "IPv4" | "IPv6", internal = false) =>
+  ({ address, family, internal, netmask: "", mac: "", cidr: null, scopeid: 0 }) as NonNullable<
+    ReturnType<typeof import("node:os").networkInterfaces>[string]
+  >[number];
