@@ -43,7 +43,7 @@ export async function accountBench(options: BenchOptions): Promise<string> {
   const seconds = options.seconds ?? (options.quick ? 2 : 5);
   if (installMissing([wrkPackage]).length > 0) throw new Error("Without wrk there is nothing to load the servers with.");
 
-  const backlot = await startBacklot({ service: "account", port: await freePort(), core: serverCore });
+  const backlot = await startBacklot({ services: ["account"], port: await freePort(), core: serverCore });
   const service = backlot.servicePid();
   const { token } = (await (await fetch(`${backlot.url}/login`, { method: "POST", body: new URLSearchParams(sample) })).json()) as {
     token: string;

@@ -6,26 +6,30 @@ import { type StartedProcess, startProcess } from "./harness.ts";
 import { commandLineOf, processTree } from "./process-tree.ts";
 
 export interface BacklotProgram extends StartedProcess {
-  /** Of the service's first port: "http://127.0.0.1:8080". */
+  /** Of the first service's first port: "http://127.0.0.1:8080". */
   readonly url: string;
+  urlOf(service: BenchService): string;
   /** With the token. */
   readonly dashboardUrl: string;
-  /** The service's process; it changes with each start of the service. */
-  servicePid(): number;
+  /** A service's process, the first one's where none is named; it changes with each start of the service. */
+  servicePid(service?: BenchService): number;
 }
 
 const entry = path.resolve(import.meta.dirname, "../dist/servers/backlot.cjs");
 
+type BenchService = "http" | "account" | "mqtt" | "events";
+
 export interface BacklotOptions {
-  readonly service: "http" | "account" | "mqtt";
-  readonly port: number;
+  readonly services: readonly [BenchService, ...BenchService[]];
+  /** Of the first service; the others get any free one. */
+  readonly port?: number;
   /** More of the command line. */
   readonly flags?: readonly string[];
   readonly core?: number;
 }
 
 /** The built program as CI runs it: headless, recorder and request log on, its log going to a file. */
-export async function startBacklot({ service, port, flags = [], core }: BacklotOptions): Promise<BacklotProgram> {
+export async function startBacklot({ services, port = 0, flags = [], core }: BacklotOptions): Promise<BacklotProgram> {
   const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-bench-"));
   const logFile = path.join(folder, "stderr.log");
   const log = openSync(logFile, "w");
@@ -37,8 +41,9 @@ export async function startBacklot({ service, port, flags = [], core }: BacklotO
       "--heap-growing-percent=50",
       "--expose-gc",
       entry,
-      ...["--headless", "--json", "--only", service],
-      ...[`--${service}-port`, String(port), "--dashboard-port", "0", "--data-dir", path.join(folder, "data")],
+      ...["--headless", "--json", "--only", services.join(",")],
+      ...services.flatMap((service, index) => [`--${service}-port`, String(index === 0 ? port : 0)]),
+      ...["--dashboard-port", "0", "--data-dir", path.join(folder, "data")],
       ...flags,
     ],
     ...(core !== undefined && { core }),
@@ -49,26 +54,32 @@ export async function startBacklot({ service, port, flags = [], core }: BacklotO
   closeSync(log);
   const errorText = () => readFileSync(logFile, "utf8").slice(-4_000);
 
-  let url: string | undefined;
+  const urls = new Map<string, string>();
   const dashboardUrl = await new Promise<string>((resolve, reject) => {
     createInterface({ input: running.child.stdout! }).on("line", (line) => {
-      const said = JSON.parse(line) as { type: string; dashboard?: string; endpoints?: { url: string }[] };
-      url = said.endpoints?.[0]?.url ?? url;
+      const said = JSON.parse(line) as { type: string; service?: string; dashboard?: string; endpoints?: { url: string }[] };
+      const url = said.endpoints?.[0]?.url;
+      if (said.service && url) urls.set(said.service, url.replace(/\/$/, ""));
       if (said.type === "ready" && said.dashboard) resolve(said.dashboard);
     });
     running.child.once("exit", (code) => reject(new Error(`Backlot ended with code ${code}: ${errorText()}`)));
   });
-  if (!url) throw new Error(`The service did not start: ${errorText()}`);
+  function urlOf(service: BenchService): string {
+    const url = urls.get(service);
+    if (!url) throw new Error(`The ${service} service did not start: ${errorText()}`);
+    return url;
+  }
   return {
     ...running,
     errorText,
-    url: url.replace(/\/$/, ""),
+    url: urlOf(services[0]),
+    urlOf,
     dashboardUrl,
-    servicePid() {
+    servicePid(service = services[0]) {
       const pid = processTree(running.pid).find(
         (one) => commandLineOf(one).endsWith(` ${service}`) && commandLineOf(one).includes("service-process"),
       );
-      if (pid === undefined) throw new Error("The service has no process.");
+      if (pid === undefined) throw new Error(`The ${service} service has no process.`);
       return pid;
     },
   };

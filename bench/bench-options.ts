@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const benchNames = ["http", "sse", "dashboard", "events", "account", "mqtt", "mqtt-tree"] as const;
+export const benchNames = ["http", "sse", "dashboard", "events", "account", "mqtt", "mqtt-tree", "memory"] as const;
 export type BenchName = (typeof benchNames)[number];
 
 export interface BenchOptions {
@@ -24,6 +24,7 @@ export const usage = `Usage: npm run bench -- ${benchNames.join("|")} [--rounds 
   account    CPU of a Bearer and a Basic call beside Express without and with a check of the token
   mqtt       messages per CPU second beside mosquitto and Aedes; connects, memory, a client that stops reading
   mqtt-tree  100,000 topics and 5,000 messages a second with the page open: memory, and how quick the tree is
+  memory     all processes with four services, idle and over ten minutes of mixed load
 
   --rounds N   how often each measurement is repeated
   --seconds N  length of one run

@@ -1,10 +1,11 @@
-/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events|account|mqtt|mqtt-tree`; method and results are in README.md. */
+/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events|account|mqtt|mqtt-tree|memory`; method and results are in README.md. */
 import { accountBench } from "./account-bench.ts";
 import { type BenchName, type BenchOptions, parseBenchOptions, usage } from "./bench-options.ts";
 import { dashboardBench } from "./dashboard-bench.ts";
 import { eventsBench } from "./events-bench.ts";
 import { hasProc, machineLine, releaseAll } from "./harness.ts";
 import { httpBench } from "./http-bench.ts";
+import { memoryBench } from "./memory-bench.ts";
 import { mqttBench } from "./mqtt-bench.ts";
 import { mqttTreeBench } from "./mqtt-tree-bench.ts";
 import { writeResults } from "./results-file.ts";
@@ -19,6 +20,7 @@ const benches: Readonly<Record<BenchName, (options: BenchOptions) => Promise<str
   account: accountBench,
   mqtt: mqttBench,
   "mqtt-tree": mqttTreeBench,
+  memory: memoryBench,
 };
 
 async function main(argv: readonly string[]): Promise<number> {

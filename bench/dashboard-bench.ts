@@ -32,7 +32,7 @@ export async function dashboardBench(options: BenchOptions): Promise<string> {
   const withPage = installMissing([chromiumPackage]).length === 0;
 
   const otherLoad = watchOtherLoad();
-  const backlot = await startBacklot({ service: "http", port: await freePort() });
+  const backlot = await startBacklot({ services: ["http"], port: await freePort() });
   const control = await openControlSocket(backlot.dashboardUrl);
   const dashboard = await (withPage ? openPageDashboard : openSocketDashboard)(backlot.dashboardUrl);
   const witness = await openSocketDashboard(backlot.dashboardUrl);

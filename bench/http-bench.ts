@@ -45,7 +45,7 @@ export async function httpBench(options: BenchOptions): Promise<string> {
   const missing = installMissing([wrkPackage, gunicornPackage, httpbinPackage]);
   if (missing.includes(wrkPackage)) throw new Error("Without wrk there is nothing to load the servers with.");
 
-  const backlot = await startBacklot({ service: "http", port: await freePort(), core: serverCore });
+  const backlot = await startBacklot({ services: ["http"], port: await freePort(), core: serverCore });
   const control = await openControlSocket(backlot.dashboardUrl);
   const statusBody = await (await fetch(`${backlot.url}/`)).text();
   const contenders = [

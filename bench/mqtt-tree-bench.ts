@@ -1,13 +1,13 @@
-import { type Browser, chromium } from "playwright-core";
 import type { ParamsOf, ResultOf } from "../contract/operation.ts";
 import type { MqttActions } from "../contract/services/mqtt.ts";
 import { startBacklot } from "./backlot-program.ts";
 import type { BenchOptions } from "./bench-options.ts";
 import { type ControlSocket, openControlSocket } from "./control-socket.ts";
 import { chromiumPackage, installMissing } from "./debian-packages.ts";
-import { findProgram, freePort, median, percentile, progress, sleep, startProcess, watchOtherLoad } from "./harness.ts";
+import { freePort, median, percentile, progress, sleep, startProcess, watchOtherLoad } from "./harness.ts";
 import type { PublishFigures } from "./load/paced-publishes.ts";
 import { count, figure, markdownTable, verdict } from "./markdown-table.ts";
+import { openDashboardPage } from "./page-dashboard.ts";
 import { cpuSeconds, memoryOf, processTree } from "./process-tree.ts";
 
 /** MiB of both processes together, and ms of a page of the tree. */
@@ -30,9 +30,13 @@ export async function mqttTreeBench(options: BenchOptions): Promise<string> {
   const seconds = options.seconds ?? (options.quick ? 5 : 60);
   const withPage = installMissing([chromiumPackage]).length === 0;
   const otherLoad = watchOtherLoad();
-  const backlot = await startBacklot({ service: "mqtt", port: await freePort(), flags: ["--mqtt-tls=false", "--mqtt-web-socket=false"] });
+  const backlot = await startBacklot({
+    services: ["mqtt"],
+    port: await freePort(),
+    flags: ["--mqtt-tls=false", "--mqtt-web-socket=false"],
+  });
   const control = await openControlSocket(backlot.dashboardUrl);
-  const browser = withPage ? await openPage(backlot.dashboardUrl) : undefined;
+  const browser = withPage ? await openDashboardPage(backlot.dashboardUrl, "mqtt/live", "MQTT") : undefined;
   // Where there is no page: what it would listen to.
   if (!browser) for (const topic of ["traffic/mqtt", "view/mqtt"] as const) control.subscribe(topic, () => {});
   const service = backlot.servicePid();
@@ -86,19 +90,6 @@ export async function mqttTreeBench(options: BenchOptions): Promise<string> {
     control.close();
     await backlot.stop();
   }
-}
-
-async function openPage(url: string): Promise<Browser> {
-  // Chromium refuses to run as root with its sandbox.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  const browser = await chromium.launch({ executablePath: findProgram("chromium") ?? "chromium", args });
-  const page = await browser.newPage({ viewport: { width: 1_440, height: 900 } });
-  await page.goto(url);
-  await page.evaluate(() => {
-    location.hash = "#/mqtt/live";
-  });
-  await page.locator("h1", { hasText: "MQTT" }).waitFor();
-  return browser;
 }
 
 /** Milliseconds of the answers, by question; the first half, in which the topics come, does not count. */

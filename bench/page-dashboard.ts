@@ -1,4 +1,4 @@
-import { type BrowserServer, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserServer, chromium, type LaunchOptions, type Page } from "playwright-core";
 import type { AttachedDashboard } from "./attached-dashboard.ts";
 import { findProgram } from "./harness.ts";
 import { installPageProbe, type Probe, timeToStopped } from "./page-probe.ts";
@@ -6,17 +6,33 @@ import { processTree } from "./process-tree.ts";
 
 declare const window: { readonly backlotProbe: Probe };
 
+/** A headless Chromium with one page of the dashboard, whose heading is `title`; nothing is counted in it. */
+export async function openDashboardPage(dashboardUrl: string, route: string, title: string): Promise<Browser> {
+  const browser = await chromium.launch(launchOptions());
+  const page = await browser.newPage({ viewport: { width: 1_440, height: 900 } });
+  await page.goto(dashboardUrl);
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, `#/${route}`);
+  await page.locator("h1", { hasText: title }).waitFor();
+  return browser;
+}
+
 /** A headless Chromium with the HTTP Live page. */
 export async function openPageDashboard(dashboardUrl: string): Promise<AttachedDashboard> {
-  // Chromium refuses to run as root with its sandbox.
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  const server = await chromium.launchServer({ executablePath: findProgram("chromium") ?? "chromium", headless: true, args });
+  const server = await chromium.launchServer(launchOptions());
   try {
     return await openPage(server, dashboardUrl);
   } catch (error) {
     await server.kill();
     throw error;
   }
+}
+
+function launchOptions(): LaunchOptions {
+  // Chromium refuses to run as root with its sandbox.
+  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  return { executablePath: findProgram("chromium") ?? "chromium", headless: true, args };
 }
 
 async function openPage(server: BrowserServer, dashboardUrl: string): Promise<AttachedDashboard> {

@@ -111,7 +111,7 @@ async function peer(name: string, file: string): Promise<Started> {
 }
 
 async function backlot(): Promise<Started> {
-  const server = await startBacklot({ service: "http", port: await freePort(), core: serverCore });
+  const server = await startBacklot({ services: ["http"], port: await freePort(), core: serverCore });
   const service = server.servicePid();
   const parts = [
     { name: "Backlot, HTTP service", pids: () => [service] },

@@ -52,7 +52,7 @@ async function startAedes(): Promise<StartedMqttBroker> {
 /** With a client of the control protocol in the place of the page: it is told of every row that is recorded. */
 async function startBacklotMqtt(): Promise<StartedMqttBroker> {
   const flags = ["--mqtt-tls=false", "--mqtt-web-socket=false"];
-  const server = await startBacklot({ service: "mqtt", port: await freePort(), flags, core: serverCore });
+  const server = await startBacklot({ services: ["mqtt"], port: await freePort(), flags, core: serverCore });
   const dashboard = await openControlSocket(server.dashboardUrl);
   dashboard.subscribe("traffic/mqtt", () => {});
   const service = server.servicePid();
