@@ -5,6 +5,7 @@ import { type ExportStarted, type ExportView, exportRequest } from "./export.ts"
 import { type LogLine, logLevels } from "./log.ts";
 import { operation } from "./operation.ts";
 import { type ServiceId, type ServiceView, type Snippet, serviceIds } from "./service.ts";
+import type { Detail, DetailPartPage } from "./traffic/detail.ts";
 import type { ProcessSample, RateSample, TrafficRow } from "./traffic/row.ts";
 
 const none = z.strictObject({});
@@ -142,11 +143,22 @@ export const controlCalls = {
       before: z.int().optional(),
       text: searchText,
       tone: z.enum(toneFilters).default("all"),
+      /** Only rows that belong to this one. */
+      parent: z.int().optional(),
       limit: z.int().min(1).max(1_000).default(200),
     }),
   ),
-  /** The whole exchange, in the shape that `contract/<service>.ts` declares; null once it has left the ring. */
-  "traffic.detail": operation<unknown>()(z.strictObject({ id: serviceId, row: z.int() })),
+  /** Null once it is no longer kept. */
+  "traffic.detail": operation<Detail | null>()(z.strictObject({ id: serviceId, row: z.int() })),
+  /** The parts of a row with an index of `from` or more, so many at most; without `from` the newest. Null once the row is no longer kept. */
+  "traffic.parts": operation<DetailPartPage | null>()(
+    z.strictObject({
+      id: serviceId,
+      row: z.int(),
+      from: z.int().min(0).optional(),
+      limit: z.int().min(1).max(1_000).default(200),
+    }),
+  ),
   /** Empties the view; what was cleared last can be brought back until the next clearing. */
   "traffic.clear": operation<{ readonly cleared: number }>()(oneService),
   "traffic.restore": operation<{ readonly restored: number }>()(oneService),

@@ -7,15 +7,6 @@ import type { MqttClient, MqttClientPage } from "./mqtt-client.ts";
 import { type MqttReplyRule, replyRule } from "./mqtt-reply.ts";
 import { type MqttTryState, mqttTryActions } from "./mqtt-try.ts";
 
-/** `traffic.detail` of a connection, a refusal, a subscription. */
-export interface MqttEvent {
-  readonly kind: "event";
-  readonly id: number;
-  readonly at: number;
-  readonly clientId: string;
-  readonly text: string;
-}
-
 export interface MqttTopicNode {
   /** The level's own name; may be empty. */
   readonly name: string;

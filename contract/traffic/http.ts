@@ -1,4 +1,5 @@
 /** One HTTP request and its answer, as the server saw both. */
+import type { PartsSummary } from "./detail.ts";
 
 /** Name and value, in the order and spelling in which they crossed the wire. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
@@ -8,15 +9,19 @@ export interface HttpBody {
   readonly bytes: number;
   /** The first of them, base64; shorter than `bytes` where the recorder's limit cut it. */
   readonly base64: string;
-  /** Where values in `base64` are hidden: how many bytes it was told from. */
+  /** Where values in `base64` are hidden: how many bytes there were before. */
   readonly hiddenIn?: number;
 }
 
-/**
- * `traffic.detail` of every service that speaks HTTP. Times are milliseconds.
- * A WebSocket message (row kind "message") is told so too: what came as the request's body, what went back as the response's.
- */
-export interface HttpExchange {
+/** The detail of a request to any service that speaks HTTP. */
+export interface HttpExchange extends HttpExchangeFacts {
+  readonly kind: "http";
+  /** Of an event stream: the events that were sent. */
+  readonly parts?: PartsSummary;
+}
+
+/** Times are milliseconds. */
+export interface HttpExchangeFacts {
   readonly id: number;
   readonly at: number;
   readonly request: {

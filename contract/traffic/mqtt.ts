@@ -61,9 +61,9 @@ export interface MqttMessageSummary {
   readonly dropped: number;
 }
 
-/** `traffic.detail` of a message: what is known of it when the service has ended. */
-export interface MqttMessageOutline extends MqttMessageSummary {
-  readonly kind: "message";
+/** The detail of a message, and the answer of `message.read`. */
+export interface MqttMessage extends MqttMessageSummary {
+  readonly kind: "mqtt-message";
   readonly dup: boolean;
   /** Protocol version of the publisher; absent for the broker itself. */
   readonly version?: number;
@@ -72,14 +72,19 @@ export interface MqttMessageOutline extends MqttMessageSummary {
   readonly sentAsRetained: number;
   /** The first ones. */
   readonly deliveries: readonly MqttDelivery[];
-}
-
-/** The answer of `message.read`. */
-export interface MqttMessage extends MqttMessageOutline {
   /** Base64; shorter than `bytes` where the recorder's limit cut it. */
   readonly payload: string;
   /** The PUBLISH as it came, base64, its payload cut as well; absent for the broker itself. */
   readonly packet?: string;
+}
+
+/** The detail of a connection, a refusal, a subscription. */
+export interface MqttEvent {
+  readonly kind: "mqtt-event";
+  readonly id: number;
+  readonly at: number;
+  readonly clientId: string;
+  readonly text: string;
 }
 
 /** Schemas of the fields. */

@@ -1,5 +1,6 @@
 /** What passes through a service, and what it says about it. */
 import type { ServiceId } from "../service.ts";
+import type { DetailKind } from "./detail.ts";
 
 /** How an exchange ended, for its colour and its shape. */
 export type Tone = "pending" | "ok" | "redirect" | "refused" | "failed" | "aborted";
@@ -8,17 +9,19 @@ export type Tone = "pending" | "ok" | "redirect" | "refused" | "failed" | "abort
 export const previewBytes = 256;
 
 /**
- * One row of a live view: a request, a message, a call.
- * A row that was sent while still pending is sent again, with the same `id`, once it ended.
+ * One row of a live view: a request, a message, a call. Small and flat; the rest is its detail.
+ * A row that was sent while still pending is sent again, with the same `id`, once it ended, and at most once a second while it gets parts.
  */
 export interface TrafficRow {
   /** Counts up within a service; given by the service, never reused in a run. */
   readonly id: number;
   readonly service: ServiceId;
+  /** The row that it belongs to, of the same service: a WebSocket's message names its connection. */
+  readonly parent?: number;
   /** Milliseconds since the epoch at which it began. */
   readonly at: number;
-  /** What it is, in the protocol's own word: "request", "websocket", "message". */
-  readonly kind: string;
+  /** The kind of its detail. */
+  readonly kind: DetailKind;
   /** HTTP method, RPC pattern or packet type. */
   readonly verb: string;
   /** Path, method name or topic. */
@@ -30,6 +33,8 @@ export interface TrafficRow {
   readonly tookMs?: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
+  /** Parts so far, kept or left out: where it grew, `traffic.parts` has more. Absent without parts. */
+  readonly parts?: number;
   /** Client software as it calls itself, shortened: "curl", "okhttp". */
   readonly client: string;
   /** Remote address and port: "127.0.0.1:53110". */

@@ -48,7 +48,8 @@ export function createWebSocketEcho(options: { recorder: HttpRecorder; log: Log;
       const bytes = asBuffer(data);
       const message = recorder.beginEntry(request.socket, {
         ...factsOf(request),
-        kind: "message",
+        kind: "websocket-message",
+        parent: entry.id,
         method: isBinary ? "binary" : "text",
         part: true,
       });

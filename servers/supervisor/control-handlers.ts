@@ -127,6 +127,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
 
     "traffic.read": ({ id, ...query }) => find(id).traffic.read(query),
     "traffic.detail": ({ id, row }) => find(id).traffic.detail(row),
+    "traffic.parts": ({ id, row, from, limit }) => find(id).traffic.parts(row, from, limit),
     "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),
     "traffic.restore": ({ id }) => ({ restored: find(id).traffic.restore() }),
     "log.read": (query) => parts.logs.read(query),

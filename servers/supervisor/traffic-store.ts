@@ -1,5 +1,6 @@
 import type { TrafficPage } from "../../contract/control.ts";
 import type { ServiceId } from "../../contract/service.ts";
+import type { Detail, DetailPartPage } from "../../contract/traffic/detail.ts";
 import type { Tone, TrafficRow } from "../../contract/traffic/row.ts";
 import type { ServiceBatch } from "../core/service/link.ts";
 import { outboxLimits } from "../core/traffic/outbox.ts";
@@ -16,6 +17,7 @@ export interface TrafficQuery {
   readonly before?: number | undefined;
   readonly text: string;
   readonly tone: "all" | "ok" | "redirect" | "refused" | "failed";
+  readonly parent?: number | undefined;
   readonly limit: number;
 }
 
@@ -24,7 +26,8 @@ export interface TrafficStore {
   /** Stores a batch and returns its rows. */
   add(batch: ServiceBatch): readonly TrafficRow[];
   read(query: TrafficQuery): TrafficPage;
-  detail(row: number): unknown;
+  detail(row: number): Detail | null;
+  parts(row: number, from: number | undefined, limit: number): DetailPartPage | null;
   /** Ends the rows that a process left open when it died. */
   abandon(outcome: string): readonly TrafficRow[];
   clear(): number;
@@ -89,8 +92,9 @@ export function createTrafficStore(service: ServiceId, limits: RingLimits): Traf
     },
     detail(row) {
       const kept = ring.get(row) ?? cleared?.get(row);
-      return kept ? JSON.parse(kept.detail) : null;
+      return kept ? (JSON.parse(kept.detail) as Detail) : null;
     },
+    parts: (row) => (ring.get(row) || cleared?.get(row) ? { parts: [], next: 0, total: 0, leftOut: 0 } : null),
     abandon(outcome) {
       droppedBefore += droppedNow;
       // Rows that died in its queue had ids as well: begin the next process beyond them.
@@ -133,10 +137,11 @@ const tonesOf: Readonly<Record<TrafficQuery["tone"], readonly Tone[] | undefined
   failed: ["failed", "aborted"],
 };
 
-function createMatcher({ text, tone }: Pick<TrafficQuery, "text" | "tone">): (row: TrafficRow) => boolean {
+function createMatcher({ text, tone, parent }: Pick<TrafficQuery, "text" | "tone" | "parent">): (row: TrafficRow) => boolean {
   const tones = tonesOf[tone];
   const needle = text.trim().toLowerCase();
   return (row) => {
+    if (parent !== undefined && row.parent !== parent) return false;
     if (tones && !tones.includes(row.tone)) return false;
     if (needle === "") return true;
     return `${row.verb} ${row.target}\n${row.outcome}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.reason ?? ""}\n${row.preview}`

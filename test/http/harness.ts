@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
+import type { Detail } from "../../contract/traffic/detail.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import type { LogEntry } from "../../servers/core/service/log.ts";
@@ -23,6 +24,7 @@ export interface HttpUnderTest {
   /** The newest row and detail of each exchange, by row id. */
   rows(): Row[];
   detail(id: number): HttpExchange;
+  anyDetail(id: number): Detail | undefined;
   /** Waits for an ended row that matches. */
   ended(match: (row: Row) => boolean): Promise<Row>;
   stop(): Promise<void>;
@@ -33,7 +35,7 @@ const releases: (() => unknown)[] = [];
 /** The service on a free port, stopped after the test. */
 export async function startHttp(config: Record<string, unknown> = {}): Promise<HttpUnderTest> {
   const rows = new Map<number, Row>();
-  const details = new Map<number, HttpExchange>();
+  const details = new Map<number, Detail>();
   const logs: LogEntry[] = [];
   const views = new Map<string, unknown>();
   let counters: Counters | undefined;
@@ -43,7 +45,7 @@ export async function startHttp(config: Record<string, unknown> = {}): Promise<H
     onBatch(batch) {
       for (const row of JSON.parse(batch.rows) as Row[]) rows.set(row.id, row);
       for (const text of batch.details) {
-        const detail = JSON.parse(text) as HttpExchange;
+        const detail = JSON.parse(text) as Detail;
         details.set(detail.id, detail);
       }
       logs.push(...batch.logs);
@@ -63,6 +65,7 @@ export async function startHttp(config: Record<string, unknown> = {}): Promise<H
     counters: () => counters,
     act: async <Result>(name: string, params: unknown = {}) => (await running.act(name, params)) as Result,
     rows: () => [...rows.values()],
+    anyDetail: (id) => details.get(id),
     detail: (id) => details.get(id) as HttpExchange,
     ended: (match) => until(() => [...rows.values()].find((row) => row.tone !== "pending" && match(row))),
     stop: running.stop,

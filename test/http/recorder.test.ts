@@ -14,7 +14,7 @@ it("[HTTP-93] a request is a row while it is pending, and the same row once it e
   expect(pending).toEqual({
     id: 1,
     at: expect.any(Number),
-    kind: "request",
+    kind: "http",
     verb: "GET",
     target: "/api/delay/0.4",
     tone: "pending",
@@ -61,6 +61,7 @@ it("[HTTP-95] the detail holds the exchange as it crossed the wire", async () =>
   const detail = service.detail(row.id);
   const answer = '{"status":"success","received":{"a":1}}';
   expect(detail).toEqual({
+    kind: "http",
     id: row.id,
     at: row.at,
     request: {
@@ -129,7 +130,7 @@ it("[HTTP-98] what never became a request is a row too", async () => {
   await raw(service.port, "GET /bad\x01path HTTP/1.1\r\nHost: a\r\n\r\n");
   const row = await service.ended(() => true);
   expect(row).toMatchObject({
-    kind: "request",
+    kind: "http",
     verb: "GET",
     target: "/bad",
     tone: "refused",

@@ -121,7 +121,8 @@ it("[HTTP-91] the WebSocket is one row and each message another", async () => {
   expect(row).toMatchObject({ verb: "GET", target: "/ws/echo", tone: "ok", outcome: "closed 4000", bytesIn: 8, bytesOut: 8 });
   const text = await service.ended((one) => one.verb === "text");
   expect(text).toMatchObject({
-    kind: "message",
+    kind: "websocket-message",
+    parent: row.id,
     target: "/ws/echo",
     tone: "ok",
     outcome: "echoed",
@@ -129,7 +130,14 @@ it("[HTTP-91] the WebSocket is one row and each message another", async () => {
     bytesOut: 5,
     preview: "hello",
   });
-  expect(service.detail(text.id).request.body).toEqual({ bytes: 5, base64: Buffer.from("hello").toString("base64") });
+  expect(service.anyDetail(text.id)).toMatchObject({
+    kind: "websocket-message",
+    parent: row.id,
+    direction: "received",
+    type: "text",
+    outcome: "echoed",
+    body: { bytes: 5, base64: Buffer.from("hello").toString("base64") },
+  });
   expect(await service.ended((one) => one.verb === "binary")).toMatchObject({ bytesIn: 3, preview: "" });
   expect(service.detail(row.id).response).toMatchObject({ status: 101, reason: "Switching Protocols" });
   const gone = await open(service);

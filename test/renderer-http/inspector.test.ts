@@ -25,6 +25,7 @@ describe("secrets", () => {
 
 describe("how an exchange stands", () => {
   const exchange = (part: Partial<HttpExchange>): HttpExchange => ({
+    kind: "http",
     id: 1,
     at: 0,
     request: { method: "GET", target: "/", httpVersion: "1.1", headers: [], trailers: [], body: { bytes: 0, base64: "" } },
@@ -50,12 +51,12 @@ describe("how an exchange stands", () => {
   });
 
   it.each([
-    ["pending", "request", "", "pending"],
-    ["pending", "request", "200", "open"],
+    ["pending", "http", "", "pending"],
+    ["pending", "http", "200", "open"],
     ["pending", "websocket", "101", "open"],
-    ["aborted", "request", "200, client left", "aborted"],
-    ["ok", "request", "200, client left", "200"],
-    ["refused", "request", "404", "404"],
+    ["aborted", "http", "200, client left", "aborted"],
+    ["ok", "http", "200, client left", "200"],
+    ["refused", "http", "404", "404"],
   ] as const)("a row that is %s (%s, %j) says %s", (tone, kind, outcome, word) => {
     expect(statusWord({ tone, kind, outcome })).toBe(word);
   });

@@ -8,7 +8,7 @@ const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
   id,
   service: "http",
   at: 1_000 + id,
-  kind: "request",
+  kind: "http",
   verb: "GET",
   target: "/api/data",
   tone: "ok",

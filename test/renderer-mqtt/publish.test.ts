@@ -64,7 +64,7 @@ describe("a message to publish", () => {
 
   it("is made of one that was received", () => {
     const received = {
-      kind: "message",
+      kind: "mqtt-message",
       id: 1,
       at: 0,
       topic: "a",

@@ -163,7 +163,7 @@ describe("the timeline", () => {
     id,
     service,
     at,
-    kind: "request",
+    kind: "http",
     verb: "GET",
     target: `/${id}`,
     tone,

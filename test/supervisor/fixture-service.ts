@@ -163,7 +163,7 @@ export function fixtureEntry(id: number, tone: () => Tone, heldBytes = 100): Tra
     row: () => ({
       id,
       at: 0,
-      kind: "request",
+      kind: "http",
       verb: "GET",
       target: `/${id}`,
       tone: tone(),

@@ -8,7 +8,7 @@ const everything: TrafficQuery = { text: "", tone: "all", limit: 1_000 };
 const row = (id: number, tone: Tone = "ok", extra: Partial<TrafficRow> = {}) => ({
   id,
   at: id,
-  kind: "request",
+  kind: "http",
   verb: "GET",
   target: `/${id}`,
   tone,

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import type { HeaderList, HttpBody, HttpExchange } from "../../../contract/traffic/http.ts";
+import type { Detail } from "../../../contract/traffic/detail.ts";
+import type { HeaderList, HttpBody, HttpExchange, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
 import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../service/service.ts";
 import { previewText } from "../traffic/preview-text.ts";
@@ -10,7 +11,9 @@ import type { HttpRedaction } from "./http-redaction.ts";
 /** What an entry is begun with. `rawHeaders` is kept by reference: name, value, name, value. */
 export interface HttpEntryHead {
   readonly id: number;
-  readonly kind: string;
+  readonly kind: "http" | "websocket" | "websocket-message";
+  /** Id of the row that it belongs to. */
+  readonly parent?: number | undefined;
   readonly method: string;
   readonly target: string;
   readonly httpVersion: string;
@@ -110,7 +113,7 @@ export class HttpEntry implements TrafficEntry {
 
   get tone(): Tone {
     // A stream goes on until its client leaves: that is its end, not a mishap.
-    const isStream = this.longLived && this.head.kind === "request";
+    const isStream = this.longLived && this.head.kind === "http";
     if (this.aborted !== undefined && !isStream) return this.#status >= 400 ? statusTone(this.#status) : "aborted";
     return this.ended ? statusTone(this.#status) : "pending";
   }
@@ -133,6 +136,7 @@ export class HttpEntry implements TrafficEntry {
     return {
       id: this.id,
       at: this.at,
+      ...(head.parent !== undefined && { parent: head.parent }),
       kind: head.kind,
       verb: head.method,
       target: target.length > rowTargetLength ? `${target.slice(0, rowTargetLength)}…` : target,
@@ -149,7 +153,36 @@ export class HttpEntry implements TrafficEntry {
     };
   }
 
-  detail(): HttpExchange {
+  detail(): Detail {
+    const { kind, parent = 0, method } = this.head;
+    switch (kind) {
+      case "http":
+        return { kind, ...this.#facts() };
+      case "websocket":
+        return { kind, ...this.#facts(), parts: { total: 0, bytes: 0, leftOut: 0, leftOutBytes: 0 } };
+      case "websocket-message": {
+        const body = this.#tellBody(this.requestBody);
+        const type = method === "binary" ? "binary" : "text";
+        const { id, at, outcomeText: outcome } = this;
+        return {
+          kind,
+          id,
+          parent,
+          at,
+          index: 0,
+          direction: "received",
+          type,
+          body,
+          outcome,
+          ...(this.ended && { tookMs: rounded(this.tookMs) }),
+        };
+      }
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  #facts(): HttpExchangeFacts {
     const { head } = this;
     const { connection } = head;
     return {

@@ -37,7 +37,8 @@ export interface HttpRecorder {
 }
 
 export interface EntryFacts {
-  readonly kind: string;
+  readonly kind: "http" | "websocket" | "websocket-message";
+  readonly parent?: number;
   readonly method: string;
   readonly target: string;
   readonly httpVersion: string;
@@ -62,11 +63,12 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
       connection.requests += 1;
       begun += 1;
     }
-    const { kind, method, target, httpVersion, rawHeaders } = facts;
+    const { kind, parent, method, target, httpVersion, rawHeaders } = facts;
     const client = clientNameOf(facts.userAgent);
     const entry = new HttpEntry({
       id: traffic.nextId(),
       kind,
+      parent,
       method,
       target,
       httpVersion,
@@ -115,7 +117,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
     connections,
     begin(request, response) {
       const entry = beginEntry(request.socket, {
-        kind: "request",
+        kind: "http",
         method: request.method ?? "",
         target: request.url ?? "",
         httpVersion: request.httpVersion,

@@ -50,7 +50,7 @@ export function createMalformedHandler({ recorder, log, errorBody, headers, maxH
 
   function answerOwn(socket: Socket, error: ClientError, bytes: Buffer | undefined, verdict: Verdict, reason: string): void {
     const { head, body } = answerText(verdict);
-    const entry = recorder.beginEntry(socket, { kind: "request", ...startLine(bytes), rawHeaders: [], userAgent: undefined });
+    const entry = recorder.beginEntry(socket, { kind: "http", ...startLine(bytes), rawHeaders: [], userAgent: undefined });
     if (bytes) entry.received(bytes);
     entry.aborted = reason;
     entry.answeredRaw(verdict.status, head, body);

@@ -1,10 +1,4 @@
-import type {
-  MqttMessage,
-  MqttMessageOutline,
-  MqttMessageProperties,
-  MqttMessageSummary,
-  MqttOwnPublisher,
-} from "../../../contract/traffic/mqtt.ts";
+import type { MqttMessage, MqttMessageProperties, MqttMessageSummary, MqttOwnPublisher } from "../../../contract/traffic/mqtt.ts";
 import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
 import { previewText } from "../../core/traffic/preview-text.ts";
@@ -154,7 +148,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return {
       id: this.id,
       at: this.at,
-      kind: "message",
+      kind: "mqtt-message",
       verb: `QoS ${this.qos}${this.retain ? ", retained" : ""}`,
       target: this.topic.slice(0, rowTargetLength),
       tone: waiting ? "pending" : this.droppedCount > 0 ? "failed" : "ok",
@@ -200,23 +194,23 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     };
   }
 
-  detail(): MqttMessageOutline {
-    return this.outline(toldDeliveries);
+  detail(): MqttMessage {
+    return this.whole(toldDeliveries);
   }
 
-  whole(): MqttMessage {
+  whole(deliveries = keptDeliveries): MqttMessage {
     const { payloadLimit } = this.context;
     const packet = this.version > 0 ? Buffer.from(this.bytes.slice(0, this.payloadAt + payloadLimit), "latin1") : undefined;
     return {
-      ...this.outline(keptDeliveries),
+      ...this.outline(deliveries),
       payload: this.payload(payloadLimit).toString("base64"),
       ...(packet && { packet: packet.toString("base64") }),
     };
   }
 
-  private outline(deliveries: number): MqttMessageOutline {
+  private outline(deliveries: number): Omit<MqttMessage, "payload" | "packet"> {
     return {
-      kind: "message",
+      kind: "mqtt-message",
       ...this.summary(),
       dup: this.dup,
       ...(this.version > 0 && { version: this.version }),

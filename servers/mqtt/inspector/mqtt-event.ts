@@ -1,4 +1,4 @@
-import type { MqttEvent } from "../../../contract/services/mqtt.ts";
+import type { MqttEvent } from "../../../contract/traffic/mqtt.ts";
 import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
 
@@ -24,7 +24,7 @@ export function mqttEvent(facts: MqttEventFacts): TrafficEntry {
     row: (): Omit<TrafficRow, "service"> => ({
       id,
       at,
-      kind: "client",
+      kind: "mqtt-event",
       verb,
       target: target.slice(0, 1_000),
       tone,
@@ -36,6 +36,6 @@ export function mqttEvent(facts: MqttEventFacts): TrafficEntry {
       peer,
       preview: "",
     }),
-    detail: (): MqttEvent => ({ kind: "event", id, at, clientId, text }),
+    detail: (): MqttEvent => ({ kind: "mqtt-event", id, at, clientId, text }),
   };
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import type { Failure, ServiceId } from "../../../../contract/service.ts";
+import type { Detail } from "../../../../contract/traffic/detail.ts";
 import type { HttpExchange } from "../../../../contract/traffic/http.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
@@ -10,6 +11,27 @@ export type ExchangeState =
   /** It has left the ring. */
   | { readonly state: "gone" }
   | { readonly state: "failed"; readonly failure: Failure };
+
+function found(detail: Detail | null): ExchangeState {
+  switch (detail?.kind) {
+    case "http":
+      return { state: "found", exchange: detail };
+    case "websocket":
+      return { state: "found", exchange: { ...detail, kind: "http" } };
+    case "websocket-message": {
+      const { id, at, type, body, tookMs } = detail;
+      const head = { httpVersion: "1.1", headers: [], trailers: [] };
+      const connection = { id: 0, remote: "", local: "", requests: 0, openedAt: at };
+      const timing = tookMs === undefined ? {} : { totalMs: tookMs };
+      return {
+        state: "found",
+        exchange: { kind: "http", id, at, request: { method: type, target: "", ...head, body }, timing, connection },
+      };
+    }
+    default:
+      return { state: "gone" };
+  }
+}
 
 const againAfterMs = 2_000;
 
@@ -22,7 +44,7 @@ export function useExchange(service: ServiceId, row: number, version: string, pe
     let wanted = true;
     const read = async () => {
       const state = await client.call("traffic.detail", { id: service, row }).then(
-        (detail): ExchangeState => (detail === null ? { state: "gone" } : { state: "found", exchange: detail as HttpExchange }),
+        (detail): ExchangeState => found(detail),
         (error: unknown): ExchangeState => ({ state: "failed", failure: failureOf(error) }),
       );
       if (wanted) setKnown({ row, state });

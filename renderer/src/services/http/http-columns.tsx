@@ -11,7 +11,7 @@ export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "k
   switch (tone) {
     case "pending":
       // An answer that has begun and goes on: a stream, or a WebSocket.
-      return kind === "request" && outcome === "" ? "pending" : "open";
+      return kind === "http" && outcome === "" ? "pending" : "open";
     case "aborted":
       return "aborted";
     default:

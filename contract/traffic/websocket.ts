@@ -1,0 +1,38 @@
+/** WebSocket (RFC 6455): the connection is a row with its messages as parts, and each message a row of its own as well. */
+import type { PartHead, PartsSummary } from "./detail.ts";
+import type { HttpBody, HttpExchangeFacts } from "./http.ts";
+
+/** The handshake, and what came of it. The bodies count the bytes of all messages. */
+export interface WebSocketConnection extends HttpExchangeFacts {
+  readonly kind: "websocket";
+  readonly parts: PartsSummary;
+  /** Absent while it is open. RFC 6455 §7.4.1: 1006 where no close frame came. */
+  readonly closed?: { readonly code: number; readonly reason: string };
+}
+
+interface MessageFacts {
+  /** As seen by the service. */
+  readonly direction: "received" | "sent";
+  readonly type: "text" | "binary";
+  readonly body: HttpBody;
+}
+
+export interface WebSocketMessagePart extends PartHead, MessageFacts {
+  readonly kind: "websocket-message";
+  /** `TrafficRow.id` of its own row. */
+  readonly row?: number;
+}
+
+/** The detail of a message's own row. Its bytes are kept once, as a part of the connection: they leave with it. */
+export interface WebSocketMessage extends MessageFacts {
+  readonly kind: "websocket-message";
+  readonly id: number;
+  /** `TrafficRow.id` of the connection. */
+  readonly parent: number;
+  readonly at: number;
+  /** Its place among the connection's parts. */
+  readonly index: number;
+  /** "echoed", "not sent". */
+  readonly outcome: string;
+  readonly tookMs?: number;
+}
