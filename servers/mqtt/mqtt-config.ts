@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
 import { limitFields } from "./limit-fields.ts";
 
@@ -27,6 +28,7 @@ export const mqttConfig = z.strictObject({
     group: "Listening",
   }),
   ...commonFields("mqtt"),
+  allowedOrigins: allowedOriginsField("MQTT_ALLOWED_ORIGINS", "the WebSocket ports"),
 
   anonymous: field(z.boolean().default(true), {
     title: "Anonymous access",
@@ -144,7 +146,7 @@ export const mqttConfig = z.strictObject({
     env: "MQTT_DEMO_RATE",
     group: "Demo",
   }),
-  demoDevice: field(z.boolean().default(true), {
+  demoDevice: field(z.boolean().default(false), {
     title: "Demo device",
     help: "Answers what is published on commands/#.",
     env: "MQTT_DEMO_DEVICE",

@@ -126,6 +126,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   const ports = await startListeners({
     engine,
     openToLan: config.openToLan,
+    allowedOrigins: config.allowedOrigins,
     onStop,
     tls: async () => {
       const tls = await brokerTls(config, context.certificates);

@@ -45,6 +45,21 @@ describe("users", () => {
     expect(await connack(broker, 5)).toBe(0);
   });
 
+  it("[MQTT-234] a name that does not exist takes as long to refuse as a wrong password", async () => {
+    const broker = await startBroker({ users: ["ada:secret"] });
+    const tookMs = async (name: string) => {
+      const startedAt = performance.now();
+      expect(await connack(broker, 5, name, "wrong")).toBe(0x86);
+      return performance.now() - startedAt;
+    };
+    const fastest = async (name: string) => {
+      const times: number[] = [];
+      for (let attempt = 0; attempt < 8; attempt++) times.push(await tookMs(name));
+      return Math.min(...times);
+    };
+    expect(await fastest("nobody")).toBeGreaterThan((await fastest("ada")) / 2);
+  });
+
   it("[MQTT-101] without users every name is welcome", async () => {
     const broker = await startBroker();
     expect(await connack(broker, 5, "whoever", "whatever")).toBe(0);
@@ -255,6 +270,26 @@ describe("enhanced authentication", () => {
   it("[MQTT-105] and refuses who does not", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     expect((await scram(broker, "wrong")).connack.reason).toBe(0x87);
+  });
+
+  it("[MQTT-234] SCRAM gives an unknown name a salt, the same each time, and fails at the end as for a wrong password", async () => {
+    const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
+    const challengeOf = async (name: string) => {
+      const client = await openWire(broker, 5);
+      const data = Buffer.from(`n,,n=${name},r=nonce`);
+      client.send(connectPacket(5, "scram", { properties: { authenticationMethod: method, authenticationData: data } }));
+      const reply = (await client.expect("auth")).properties?.authenticationData?.toString() ?? "";
+      return { client, reply, salt: /,s=([^,]+),/.exec(reply)?.[1], count: /,i=(\d+)$/.exec(reply)?.[1] };
+    };
+    const known = await challengeOf("ada");
+    const [first, second, other] = [await challengeOf("bob"), await challengeOf("bob"), await challengeOf("eve")];
+    expect(first.salt).toBe(second.salt);
+    expect(first.salt).not.toBe(other.salt);
+    expect([first.salt?.length, first.count]).toEqual([known.salt?.length, known.count]);
+    const nonce = /^r=([^,]+)/.exec(first.reply)?.[1];
+    const proof = Buffer.from(`c=biws,r=${nonce},p=${Buffer.alloc(32).toString("base64")}`);
+    first.client.send({ type: "auth", reason: 0x18, properties: { authenticationMethod: method, authenticationData: proof } });
+    expect((await first.client.expect("connack")).reason).toBe(0x87);
   });
 
   it("[MQTT-106] another method is refused with 0x8C, AUTH without one with 0x82", async () => {

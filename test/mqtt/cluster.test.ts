@@ -93,7 +93,7 @@ describeCluster("messages over a cluster", (nextUrl) => {
   });
 
   it("[MQTT-203] a message is answered where it was published, by reply rule and device, once; and goes round nowhere", async () => {
-    const [one, other] = await startPair(nextUrl());
+    const [one, other] = await startPair(nextUrl(), { demoDevice: true });
     for (const broker of [one, other]) {
       const rule = { filter: "ask", topic: "answer", payload: "{payload}!", qos: 1, retain: false, delayMs: 0, enabled: true } as const;
       await broker.act("reply.save", rule);

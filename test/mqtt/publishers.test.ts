@@ -35,7 +35,7 @@ describe("what the broker itself publishes", () => {
   });
 
   it("[MQTT-134] what the broker itself publishes counts in its rate and figures, without $SYS, and says what published it", async () => {
-    const broker = await startBroker({ sysIntervalSeconds: 3_600 });
+    const broker = await startBroker({ sysIntervalSeconds: 3_600, demoDevice: true });
     for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "commands/a", payload: "x" });
     await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.messagesIn).toBe(6);
     const { messages } = await broker.act("topic.history", { filter: "commands/#" });
@@ -44,7 +44,7 @@ describe("what the broker itself publishes", () => {
   });
 
   it("[MQTT-129] the device answers commands, on the response topic with the correlation data", async () => {
-    const broker = await startBroker();
+    const broker = await startBroker({ demoDevice: true });
     const client = await connectWire(broker, 5);
     await client.subscribe("answers/#");
     await client.subscribe("commands/+/+/result");

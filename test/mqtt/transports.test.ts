@@ -66,6 +66,46 @@ describe("transports", () => {
     expect(status).toBe(426);
   });
 
+  /** The status of the answer to an upgrade that a page of this origin asks for. */
+  async function upgradeStatus(url: string, origin: string | undefined): Promise<number> {
+    const socket = new WebSocket(url, "mqtt", { ...insecure, ...(origin !== undefined && { origin }) });
+    const status = await new Promise<number>((resolve) => {
+      socket.once("upgrade", () => resolve(101));
+      socket.once("unexpected-response", (_request, response) => resolve(response.statusCode ?? 0));
+    });
+    socket.on("error", () => {});
+    socket.terminate();
+    return status;
+  }
+
+  it("[MQTT-230] pages of this computer may connect over WebSocket, others may not, and the log names the setting", async () => {
+    const broker = await startBroker(everything);
+    for (const url of [broker.urls.WS ?? "", broker.urls.WSS ?? ""]) {
+      const mine = [undefined, "http://localhost:5173", "https://127.0.0.1", "http://[::1]:8080"];
+      const others = ["https://evil.example", "http://localhost.evil.example", "http://127.0.0.1.evil.example", "null", "file://", "x"];
+      expect(await Promise.all(mine.map((origin) => upgradeStatus(url, origin)))).toEqual(mine.map(() => 101));
+      expect(await Promise.all(others.map((origin) => upgradeStatus(url, origin)))).toEqual(others.map(() => 403));
+    }
+    await expect.poll(() => broker.logs.filter((line) => line.includes("MQTT_ALLOWED_ORIGINS"))).toHaveLength(2);
+  });
+
+  it("[MQTT-230] listed origins may connect, as they are and no others; * is any", async () => {
+    const listed = await startBroker({ ...everything, allowedOrigins: ["https://App.example.com", "http://192.168.1.5:8080/"] });
+    const url = listed.urls.WS ?? "";
+    const origins = [
+      "https://app.example.com",
+      "http://192.168.1.5:8080",
+      "http://app.example.com",
+      "http://192.168.1.5",
+      "http://localhost",
+    ];
+    expect(await Promise.all(origins.map((origin) => upgradeStatus(url, origin)))).toEqual([101, 101, 403, 403, 101]);
+    const open = await startBroker({ ...everything, allowedOrigins: ["*"] });
+    expect(await upgradeStatus(open.urls.WS ?? "", "https://any.example")).toBe(101);
+    expect(await upgradeStatus(open.urls.WS ?? "", "null")).toBe(101);
+    await expect(startBroker({ ...everything, allowedOrigins: ["app.example.com"] })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  });
+
   it("[MQTT-112] packets may be cut across WebSocket frames and share one", async () => {
     const broker = await startBroker(everything);
     const client = await openWireWebSocket(broker.urls.WS ?? "", 5);

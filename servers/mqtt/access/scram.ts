@@ -7,6 +7,8 @@ export const scramMethod = "SCRAM-SHA-256";
 /** RFC 7677 §4: at least 4096. */
 const iterations = 4_096;
 
+const longestFirstMessage = 8_192;
+
 /** What the server keeps of a password (RFC 5802 §3). */
 export interface ScramVerifier {
   readonly salt: Buffer;
@@ -22,6 +24,12 @@ export async function createScramVerifier(password: string): Promise<ScramVerifi
   const salt = randomBytes(16);
   const salted = await pbkdf2Async(password.normalize("NFKC"), salt, iterations, 32, "sha256");
   return { salt, iterations, storedKey: hash(hmac(salted, "Client Key")), serverKey: hmac(salted, "Server Key") };
+}
+
+/** For a user who does not exist; the salt of a name stays the same, as a real one does (RFC 5802 §9). */
+export function inventedVerifier(username: string, key: Buffer): ScramVerifier {
+  const salt = hmac(key, username).subarray(0, 16);
+  return { salt, iterations, storedKey: randomBytes(32), serverKey: randomBytes(32) };
 }
 
 /** RFC 5803: `SCRAM-SHA-256$4096:salt$StoredKey:ServerKey`, base64. */
@@ -43,16 +51,17 @@ export async function verifyByScram(verifier: ScramVerifier, password: Buffer): 
 }
 
 /** The server's side of one exchange, RFC 5802 §5; without channel binding. */
-export function createScramExchange(find: (username: string) => ScramVerifier | undefined): AuthExchange {
+export function createScramExchange(find: (username: string) => ScramVerifier): AuthExchange {
   let opened: { username: string; verifier: ScramVerifier; nonce: string; transcript: string } | undefined;
 
   function first(text: string): AuthStep {
     const match = /^[ny],(?:a=[^,]*)?,(n=([^,]*),r=([^,]+).*)$/.exec(text);
     if (!match) return { state: "failed" };
     const [, bare, escaped, clientNonce] = match as unknown as [string, string, string, string];
+    // The reply repeats the nonce, and an MQTT field has room for 65,535 bytes.
+    if (text.length > longestFirstMessage) return { state: "failed" };
     const username = escaped.replaceAll("=2C", ",").replaceAll("=3D", "=");
     const verifier = find(username);
-    if (!verifier) return { state: "failed" };
     const nonce = clientNonce + randomBytes(18).toString("base64");
     const reply = `r=${nonce},s=${verifier.salt.toString("base64")},i=${verifier.iterations}`;
     opened = { username, verifier, nonce, transcript: `${bare},${reply}` };

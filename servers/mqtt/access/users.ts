@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { hashPassword, isPasswordHash, verifyPassword } from "./password-hash.ts";
-import { createScramVerifier, parseScram, type ScramVerifier, scramText, verifyByScram } from "./scram.ts";
+import { createScramVerifier, inventedVerifier, parseScram, type ScramVerifier, scramText, verifyByScram } from "./scram.ts";
 
 interface User {
   readonly hashes: string[];
@@ -10,7 +11,8 @@ export interface Users {
   readonly count: number;
   /** False too for a name that is not known. */
   verify(username: string, password: Buffer): Promise<boolean>;
-  scram(username: string): ScramVerifier | undefined;
+  /** For a name that is not known one that no password fits: the exchange fails at its end, as with a wrong password. */
+  scram(username: string): ScramVerifier;
 }
 
 /**
@@ -26,15 +28,24 @@ export async function loadUsers(lines: readonly string[]): Promise<Users> {
     if (scram) user.scram = scram;
     else user.hashes.push(secret);
   }
+  // An unknown name takes the same work as a known one: the time of the answer tells nobody which names exist.
+  const [unknownUser] = users.values();
+  const inventedSaltKey = randomBytes(32);
   return {
     count: users.size,
     async verify(username, password) {
       const user = users.get(username);
-      for (const hash of user?.hashes ?? []) if (await verifyPassword(hash, password)) return true;
-      return user?.scram !== undefined && user.hashes.length === 0 && (await verifyByScram(user.scram, password));
+      const isRight = await matchesUser(user ?? unknownUser, password);
+      return user !== undefined && isRight;
     },
-    scram: (username) => users.get(username)?.scram,
+    scram: (username) => users.get(username)?.scram ?? inventedVerifier(username, inventedSaltKey),
   };
+}
+
+async function matchesUser(user: User | undefined, password: Buffer): Promise<boolean> {
+  if (!user) return false;
+  for (const hash of user.hashes) if (await verifyPassword(hash, password)) return true;
+  return user.scram !== undefined && user.hashes.length === 0 && (await verifyByScram(user.scram, password));
 }
 
 /** Passwords as two lines, a hash for passwords and one for SCRAM; what is hashed already stays. */

@@ -3,6 +3,7 @@ import { createServer as createHttpsServer } from "node:https";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from "node:tls";
 import type { TlsSource } from "../../core/certificates/tls-source.ts";
+import { createOriginCheck } from "../../core/net/allowed-origins.ts";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls } from "../../core/net/tls-listener.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -14,6 +15,8 @@ export interface ListenersOptions {
   readonly engine: Engine;
   readonly ports: ListenerPorts;
   readonly openToLan: boolean;
+  /** Of web pages that use the WebSocket ports, beside pages of this computer. */
+  readonly allowedOrigins: readonly string[];
   /** Asked for only where a port needs it. */
   readonly tls: () => Promise<TlsSource>;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -23,8 +26,9 @@ export interface ListenersOptions {
 const longestHandshakeMs = 3_000;
 
 /** Resolves with the real ports when all of them listen. */
-export async function startListeners({ engine, ports, openToLan, tls, onStop }: ListenersOptions): Promise<ListenerPorts> {
+export async function startListeners({ engine, ports, openToLan, allowedOrigins, tls, onStop }: ListenersOptions): Promise<ListenerPorts> {
   const { connectTimeoutMs, sockets } = engine.limits;
+  const isOriginAllowed = createOriginCheck(allowedOrigins);
   // Handshakes that do not go on are sockets too, and no connections of the engine's.
   const bounded = <Bounded extends Server>(server: Bounded): Bounded => {
     server.maxConnections = sockets;
@@ -41,7 +45,7 @@ export async function startListeners({ engine, ports, openToLan, tls, onStop }: 
       ? undefined
       : await listen(ports.webSocket, () => {
           const server = createHttpServer(requestTimes);
-          serveWebSockets(engine, server, false);
+          serveWebSockets(engine, server, { encrypted: false, isOriginAllowed });
           return server;
         });
   if (ports.mqtts === undefined && ports.secureWebSocket === undefined)
@@ -74,7 +78,7 @@ export async function startListeners({ engine, ports, openToLan, tls, onStop }: 
       ? undefined
       : await listenEncrypted(ports.secureWebSocket, (options) => {
           const server = createHttpsServer({ ...options, ...requestTimes });
-          serveWebSockets(engine, server, true);
+          serveWebSockets(engine, server, { encrypted: true, isOriginAllowed });
           return server;
         });
   return { mqtt, webSocket, mqtts, secureWebSocket };

@@ -56,8 +56,16 @@ class WebSocketTransport implements Transport {
   }
 }
 
+export interface WebSocketOptions {
+  readonly encrypted: boolean;
+  readonly isOriginAllowed: (origin: string | undefined) => boolean;
+}
+
+const refusedOriginLogMs = 10_000;
+
 /** Serves MQTT over WebSocket (§6) on every path of an HTTP server. */
-export function serveWebSockets(engine: Engine, server: Server, encrypted: boolean): void {
+export function serveWebSockets(engine: Engine, server: Server, { encrypted, isOriginAllowed }: WebSocketOptions): void {
+  let loggedAt = Number.NEGATIVE_INFINITY;
   const webSockets = new WebSocketServer({
     noServer: true,
     // A frame holds any number of packets, whole or in part.
@@ -72,6 +80,21 @@ export function serveWebSockets(engine: Engine, server: Server, encrypted: boole
   });
   server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on("error", () => {});
+    const { origin } = request.headers;
+    if (!isOriginAllowed(origin)) {
+      // A page may try again many times a second.
+      if (performance.now() - loggedAt >= refusedOriginLogMs) {
+        loggedAt = performance.now();
+        engine.log.warning(
+          `A web page of ${origin?.slice(0, 200)} was refused: only pages of this computer may connect over WebSocket. Name its origin in Allowed origins (MQTT_ALLOWED_ORIGINS) to let it in.`,
+        );
+      }
+      lingeringClose(
+        socket,
+        "HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\nThis origin is not in MQTT_ALLOWED_ORIGINS.\n",
+      );
+      return;
+    }
     const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
     if (!protocols.some((protocol) => offered.includes(protocol))) {
       lingeringClose(

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { field } from "../config/common-fields.ts";
+
+/** Pages of this computer, on any port. */
+const loopbackHosts: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
+
+/** `scheme://host[:port]` as a browser sends it. */
+function normalizedOrigin(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url && url.origin !== "null" && url.pathname === "/" && url.search === "" && url.hash === "" && url.username === ""
+    ? url.origin
+    : undefined;
+}
+
+const isListed = (text: string): boolean => text === "*" || text === "null" || normalizedOrigin(text) !== undefined;
+
+/** The setting that `createOriginCheck` takes; `what` is what the page would use: "the WebSocket ports". */
+export const allowedOriginsField = (env: string, what: string) =>
+  field(
+    z
+      .array(z.string().max(2_000).refine(isListed, "An origin is written https://app.example.com or http://host:8080, without a path."))
+      .default([]),
+    {
+      title: "Allowed origins",
+      help: `Web pages that may use ${what}, beside pages of this computer: https://app.example.com, with commas between several; * allows any page. Programs send no origin and are always allowed.`,
+      env,
+      group: "Listening",
+    },
+  );
+
+/**
+ * Browsers let every page open a WebSocket to any address and leave the decision to the server (RFC 6455 §10.2). Answers whether
+ * a request with this Origin header may go on: always without one, for pages of this computer, and for the pages of the list.
+ */
+export function createOriginCheck(allowed: readonly string[]): (origin: string | undefined) => boolean {
+  if (allowed.includes("*")) return () => true;
+  const listed = new Set(allowed.map((text) => normalizedOrigin(text) ?? text));
+  return (origin) => {
+    if (origin === undefined) return true;
+    const normalized = normalizedOrigin(origin);
+    // "null" is a sandboxed page or a file: it may come from anywhere.
+    if (normalized === undefined) return listed.has(origin);
+    const { protocol, hostname } = new URL(normalized);
+    const isLoopback = (protocol === "http:" || protocol === "https:") && loopbackHosts.has(hostname);
+    return isLoopback || listed.has(normalized);
+  };
+}
