@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { ControlCall, ControlCalls, Topic } from "../contract/control.ts";
 import type { ParamsOf, ResultOf } from "../contract/operation.ts";
-import type { DownFrame, UpFrame } from "../contract/wire.ts";
+import { controlProtocol, type DownFrame, linkFragment, tokenProtocol, type UpFrame } from "../contract/wire.ts";
 
 export type Batch = Extract<DownFrame, { type: "batch" }>;
 
@@ -13,13 +13,11 @@ export interface ControlSocket {
   close(): void;
 }
 
-/** `dashboardUrl` is what the program printed: its token is swapped for the cookie, as a browser does. */
+/** `dashboardUrl` is what the program printed, with the token in its fragment. */
 export async function openControlSocket(dashboardUrl: string): Promise<ControlSocket> {
-  const { origin, host } = new URL(dashboardUrl);
-  const welcome = await fetch(dashboardUrl, { redirect: "manual" });
-  const cookie = welcome.headers.get("set-cookie")?.split(";", 1)[0];
-  if (!cookie) throw new Error(`The dashboard did not let us in (${welcome.status}).`);
-  const socket = new WebSocket(`ws://${host}/control`, { origin, headers: { cookie }, perMessageDeflate: false });
+  const { origin, host, hash } = new URL(dashboardUrl);
+  const protocols = [controlProtocol, tokenProtocol(hash.slice(linkFragment.length))];
+  const socket = new WebSocket(`ws://${host}/control`, protocols, { origin, perMessageDeflate: false });
   const listeners = new Map<Topic, (batch: Batch) => void>();
   const waiting = new Map<number, { resolve(value: never): void; reject(error: Error): void }>();
   let lastId = 0;

@@ -5,6 +5,13 @@ import type { Failure } from "./service.ts";
 
 /** Largest frame that a dashboard may send, in bytes. */
 export const maxFrameBytes = 1024 * 1024;
+/** A dashboard's WebSocket asks for this subprotocol, and for a second one that carries the token of its link. */
+export const controlProtocol = "backlot";
+export const tokenProtocol = (token: string): string => `backlot.token.${token}`;
+/** Closes a WebSocket whose token is missing or wrong. RFC 6455 §7.4.2: from 4000 on codes are the application's. */
+export const linkExpiredCode = 4401;
+/** Begins the fragment of the dashboard's link. A browser sends no fragment to any server. */
+export const linkFragment = "#token=";
 /** Batches of one topic that may be on their way unacknowledged. */
 export const batchWindow = 2;
 

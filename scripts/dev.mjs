@@ -36,10 +36,10 @@ function startBacklot() {
 
 async function onLine(line) {
   if (line.type !== "ready") return;
-  console.error(`Dashboard with reload: ${new URL(new URL(line.dashboard).search, vite.resolvedUrls.local[0])}`);
-  const swap = await fetch(line.dashboard, { redirect: "manual" });
-  const cookie = swap.headers.getSetCookie()[0].split(";")[0];
-  control = new WebSocket(`${controlUrl.replace("http", "ws")}/control`, { headers: { cookie }, origin: controlUrl });
+  const { hash } = new URL(line.dashboard);
+  console.error(`Dashboard with reload: ${new URL(hash, vite.resolvedUrls.local[0])}`);
+  const protocols = ["backlot", `backlot.token.${hash.slice("#token=".length)}`];
+  control = new WebSocket(`${controlUrl.replace("http", "ws")}/control`, protocols, { origin: controlUrl });
   control.on("error", () => {});
 }
 
@@ -82,7 +82,7 @@ const toControl = { target: controlUrl, changeOrigin: true, headers: { origin: c
 const vite = await createServer({
   configFile: path.join(root, "renderer/vite.config.ts"),
   root: path.join(root, "renderer"),
-  server: { host: "127.0.0.1", port: 5_173, proxy: { "/control": { ...toControl, ws: true }, "^/\\?token=": toControl } },
+  server: { host: "127.0.0.1", port: 5_173, proxy: { "/control": { ...toControl, ws: true }, "/export": toControl } },
 });
 await vite.listen();
 

@@ -1,12 +1,21 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import path from "node:path";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { exportPath } from "../contract/export.ts";
-import { type DownFrame, maxFrameBytes, type Port } from "../contract/wire.ts";
+import {
+  controlProtocol,
+  type DownFrame,
+  linkExpiredCode,
+  linkFragment,
+  maxFrameBytes,
+  type Port,
+  tokenProtocol,
+} from "../contract/wire.ts";
 import { listenTcp } from "./core/net/tcp-listener.ts";
 import { readDashboardFile } from "./dashboard-files.ts";
+import { linkToken } from "./dashboard-secret.ts";
 import type { ClaimedExport } from "./supervisor/exports.ts";
 
 export interface ControlServerOptions {
@@ -14,6 +23,8 @@ export interface ControlServerOptions {
   readonly port: number;
   /** The built dashboard. */
   readonly dashboardDir: string;
+  /** What the token of the link is made from. */
+  readonly secret: string;
   readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
   /** The export that a link's token leads to, once. */
   readonly claimExport: (token: string) => ClaimedExport | undefined;
@@ -35,44 +46,35 @@ const exportTypes: Readonly<Record<string, string>> = {
 const maxBufferedBytes = 32 << 20;
 
 /**
- * The dashboard on loopback: static files, exports, and the control WebSocket at /control. The link's token is swapped for a
- * cookie; Host and Origin are checked, so a page elsewhere can neither read nor ask, also not by DNS rebinding.
- * Throws PORT_IN_USE and the like.
+ * The dashboard on loopback: static files, which hold no secret, exports by links that hold once, and the control WebSocket at
+ * /control, which needs the link's token. Host and Origin are checked, so a page elsewhere can neither read nor ask, also not by
+ * DNS rebinding. There is no cookie: a browser would send it to every server of 127.0.0.1. Throws PORT_IN_USE and the like.
  */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
-  const token = secret();
-  const session = secret();
   const releases: (() => Promise<void>)[] = [];
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: maxFrameBytes,
+    perMessageDeflate: false,
+    // A browser wants one of those that it offered; which one tells the page at once whether its token holds.
+    handleProtocols: (offered) =>
+      hasToken(offered) ? controlProtocol : ([...offered].find((protocol) => protocol !== controlProtocol) ?? false),
+  });
   let port = 0;
 
   const hosts = () => ["127.0.0.1", "localhost", "[::1]"].map((name) => `${name}:${port}`);
-  const cookieName = () => `backlot_${port}`;
   const isOurHost = (request: IncomingMessage) => hosts().includes(request.headers.host ?? "");
-  const isAllowed = (request: IncomingMessage) => sameSecret(cookie(request.headers.cookie, cookieName()), session);
+  const token = () => linkToken(options.secret, port);
+  const hasToken = (protocols: Iterable<string>) => [...protocols].some((protocol) => sameSecret(protocol, tokenProtocol(token())));
 
   async function onRequest(request: IncomingMessage, response: ServerResponse) {
     if (!isOurHost(request)) return refuse(response, 421, "This server answers for its loopback address only.");
     if (request.method !== "GET" && request.method !== "HEAD")
       return refuse(response, 405, "Only GET is answered here.", { allow: "GET, HEAD" });
-    const url = parseUrl(request.url ?? "/");
-    if (!url) return refuse(response, 400, "This is no valid address.");
-    const offered = url.searchParams.get("token");
-    if (offered !== null) {
-      if (!sameSecret(offered, token))
-        return refuse(response, 403, "This link is of an earlier run. Open the one that Backlot printed last.");
-      // The redirect takes the token out of the address bar and the history.
-      response.writeHead(303, { location: "/", "set-cookie": `${cookieName()}=${session}; HttpOnly; SameSite=Strict; Path=/` }).end();
-      return;
-    }
-    if (!isAllowed(request)) {
-      // A link that was followed on another site's page (a terminal in the browser) comes here without its new cookie, which is
-      // SameSite=Strict also over the redirect. From this page on it is our own navigation.
-      if (request.headers["sec-fetch-site"] === "cross-site" && request.headers["sec-fetch-mode"] === "navigate") return openAnew(response);
-      return refuse(response, 403, "Open the link that Backlot printed at its start.");
-    }
-    if (url.pathname.startsWith(exportPath)) await sendExport(request, response, url.pathname.slice(exportPath.length));
-    else await sendFile(response, url.pathname, request.method === "HEAD");
+    const pathname = pathOf(request.url ?? "/");
+    if (pathname === undefined) return refuse(response, 400, "This is not a valid address.");
+    if (pathname.startsWith(exportPath)) await sendExport(request, response, pathname.slice(exportPath.length));
+    else await sendFile(response, pathname, request.method === "HEAD");
   }
 
   async function sendExport(request: IncomingMessage, response: ServerResponse, linkToken: string) {
@@ -104,13 +106,14 @@ export async function startControlServer(options: ControlServerOptions): Promise
   function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     socket.on("error", () => socket.destroy());
     const fromOurPage = hosts().some((host) => request.headers.origin === `http://${host}`);
-    if (!isOurHost(request) || !fromOurPage || !isAllowed(request) || parseUrl(request.url ?? "")?.pathname !== "/control") {
+    if (!isOurHost(request) || !fromOurPage || pathOf(request.url ?? "") !== "/control") {
       socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
       return;
     }
-    sockets.handleUpgrade(request, socket, head, (webSocket) =>
-      options.attach(webSocketPort(webSocket), () => webSocket.close(1008, "not a frame")),
-    );
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      if (webSocket.protocol === controlProtocol) options.attach(webSocketPort(webSocket), () => webSocket.close(1008, "not a frame"));
+      else refuseToken(webSocket);
+    });
   }
 
   port = await listenTcp({
@@ -125,7 +128,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
   });
 
   return {
-    url: `http://127.0.0.1:${port}/?token=${token}`,
+    url: `http://127.0.0.1:${port}/${linkFragment}${token()}`,
     async close() {
       for (const client of sockets.clients) client.terminate();
       sockets.close();
@@ -156,14 +159,10 @@ function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
   };
 }
 
-function openAnew(response: ServerResponse) {
-  response.writeHead(200, {
-    "content-type": "text/html; charset=utf-8",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "cache-control": "no-store",
-  });
-  response.end('<!doctype html><meta http-equiv="refresh" content="0; url=/"><title>Backlot</title>');
+/** Only by a close code can a page see why: of a refused upgrade a browser tells it nothing. */
+function refuseToken(webSocket: WebSocket) {
+  webSocket.on("error", () => webSocket.terminate());
+  webSocket.close(linkExpiredCode, "link expired");
 }
 
 function refuse(response: ServerResponse, status: number, text: string, headers: Record<string, string> = {}) {
@@ -172,27 +171,16 @@ function refuse(response: ServerResponse, status: number, text: string, headers:
     .end(`${text}\n`);
 }
 
-const secret = () => randomBytes(24).toString("base64url");
-
 function sameSecret(offered: string, expected: string): boolean {
   const [left, right] = [Buffer.from(offered), Buffer.from(expected)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-function cookie(header: string | undefined, name: string): string {
-  for (const pair of (header ?? "").split(";")) {
-    const [key, value] = pair.trim().split("=", 2);
-    if (key === name) return value ?? "";
-  }
-  return "";
-}
-
-/** Path decoded; undefined where the target is no valid URL or escape. */
-function parseUrl(target: string): { pathname: string; searchParams: URLSearchParams } | undefined {
+/** Decoded; undefined where the target is no valid URL or escape. */
+function pathOf(target: string): string | undefined {
   try {
     // "//name/path" would otherwise be read as another host.
-    const url = new URL(`http://localhost${target}`);
-    return { pathname: decodeURIComponent(url.pathname), searchParams: url.searchParams };
+    return decodeURIComponent(new URL(`http://localhost${target}`).pathname);
   } catch {
     return undefined;
   }

@@ -21,6 +21,9 @@ export interface RunParts {
   readonly chooseFile?: (name: string) => Promise<string | undefined>;
 }
 
+export const dataDirOf = ({ commandLine, environment }: Pick<RunParts, "commandLine" | "environment">): string =>
+  path.resolve(commandLine.dataDir ?? defaultDataDir(environment));
+
 /** The supervisor of one run, as both shells make it. */
 export function createRun({
   commandLine,
@@ -36,7 +39,7 @@ export function createRun({
     services,
     planned: plannedServices,
     spawner,
-    dataDir: path.resolve(commandLine.dataDir ?? defaultDataDir(environment)),
+    dataDir: dataDirOf({ commandLine, environment }),
     shell,
     version,
     environment,

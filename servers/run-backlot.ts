@@ -3,8 +3,9 @@ import type { CommandLine } from "./command-line.ts";
 import type { ConsoleOutput } from "./console-output.ts";
 import { type ControlServer, startControlServer } from "./control-server.ts";
 import { ServiceError, toFailure } from "./core/service/service-error.ts";
-import { createRun, type RunParts } from "./create-run.ts";
+import { createRun, dataDirOf, type RunParts } from "./create-run.ts";
 import { checkDashboard } from "./dashboard-files.ts";
+import { openDashboardSecret } from "./dashboard-secret.ts";
 import { nextFreePort, portHolder } from "./supervisor/port-doctor.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 
@@ -59,12 +60,13 @@ export async function runBacklot(options: BacklotOptions): Promise<number> {
 const isBuilt = (supervisor: Supervisor, id: ServiceId) => supervisor.views().some((view) => view.id === id && view.built);
 
 /** On the port asked for, which must be free; by default on 7070 or the next free one. */
-async function serve(options: BacklotOptions, { attach, claimExport }: Pick<Supervisor, "attach" | "claimExport">): Promise<ControlServer> {
+async function serve(options: BacklotOptions, { attach, claimExport, log }: Supervisor): Promise<ControlServer> {
   const { dashboardDir, commandLine, output } = options;
+  const secret = await openDashboardSecret(dataDirOf(options), log.warning);
   const asked = commandLine.dashboardPort;
   for (let port = asked ?? dashboardPort; ; ) {
     try {
-      const server = await startControlServer({ port, dashboardDir, attach, claimExport });
+      const server = await startControlServer({ port, dashboardDir, secret, attach, claimExport });
       if (asked === undefined && port !== dashboardPort) output.say(`Port ${dashboardPort} is taken: the dashboard is on ${port}.`);
       return server;
     } catch (error) {

@@ -36,10 +36,10 @@ describe("a headless run of the HTTP service", () => {
       { type: "status", service: "http", state: "running", endpoints: running.endpoints },
       { type: "ready", dashboard },
     ]);
-    expect(dashboard).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/);
+    expect(dashboard).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#token=[\w-]{43}$/);
     expect(running.endpoints?.[0]).toEqual({ label: "HTTP", url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) });
     expect(await httpRequest(`${running.endpoints?.[0]?.url}/health`)).toMatchObject({ status: 200, body: '{"status":"ok"}' });
-    expect((await httpRequest(dashboard)).status).toBe(303);
+    expect((await httpRequest(dashboard)).status).toBe(200);
     run.kill("SIGTERM");
     expect(await run.ended).toEqual({ code: 0, signal: null });
     expect(states(run.lines.items).slice(3)).toEqual(["http stopping", "http stopped"]);

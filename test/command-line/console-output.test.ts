@@ -58,16 +58,16 @@ it("[BL-80] keeps what is meant for people off stdout; [BL-82] the ready line na
   const { texts, output } = capture(true);
   output.say("hello");
   output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /" }]);
-  output.ready("http://127.0.0.1:7070/?token=t");
-  expect(texts.stdout).toBe('{"type":"ready","dashboard":"http://127.0.0.1:7070/?token=t"}\n');
-  expect(texts.stderr).toBe("hello\n1970-01-01T00:00:00.000Z info    http    GET /\nDashboard: http://127.0.0.1:7070/?token=t\n");
+  output.ready("http://127.0.0.1:7070/#token=t");
+  expect(texts.stdout).toBe('{"type":"ready","dashboard":"http://127.0.0.1:7070/#token=t"}\n');
+  expect(texts.stderr).toBe("hello\n1970-01-01T00:00:00.000Z info    http    GET /\nDashboard: http://127.0.0.1:7070/#token=t\n");
 });
 
 it("[BL-80] without --json prints no JSON", () => {
   const { texts, output } = capture(false);
   output.status(view({ state: "starting", since: 1 }));
-  output.ready("http://127.0.0.1:7070/?token=t");
-  expect(texts.stdout).toBe("Dashboard: http://127.0.0.1:7070/?token=t\n");
+  output.ready("http://127.0.0.1:7070/#token=t");
+  expect(texts.stdout).toBe("Dashboard: http://127.0.0.1:7070/#token=t\n");
 });
 
 it("[BL-87] shows control characters instead of sending them to the terminal", () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -7,10 +7,11 @@ import type { Writable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { WebSocket } from "ws";
 import type { DownFrame } from "../../contract/wire.ts";
-import { maxFrameBytes } from "../../contract/wire.ts";
+import { controlProtocol, linkExpiredCode, linkFragment, maxFrameBytes, tokenProtocol } from "../../contract/wire.ts";
 import { startControlServer } from "../../servers/control-server.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { checkDashboard } from "../../servers/dashboard-files.ts";
+import { openDashboardSecret, secretFileName } from "../../servers/dashboard-secret.ts";
 import { serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
@@ -18,7 +19,7 @@ import { createEventLog } from "../support/event-log.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
-async function start() {
+async function start(options: { port?: number; secret?: string } = {}) {
   const root = temporaryDir();
   const dashboardDir = path.join(root, "dashboard");
   mkdirSync(path.join(dashboardDir, "assets"), { recursive: true });
@@ -32,8 +33,9 @@ async function start() {
     token === "the-token" && unclaimed-- > 0 ? { name: "events.csv", sendTo: async (to: Writable) => void to.end("a,b\r\n") } : undefined;
   const call = async (name: string, params: unknown) => ({ name, params });
   const server = await startControlServer({
-    port: 0,
+    port: options.port ?? 0,
     dashboardDir,
+    secret: options.secret ?? "the secret",
     attach: (port, reject) => serveDashboard({ port, hub, call, reject }),
     claimExport,
   });
@@ -43,15 +45,16 @@ async function start() {
     closed = true;
   };
   onTestFinished(close);
-  const { origin, port, searchParams } = new URL(server.url);
-  const swapped = await httpRequest(server.url);
-  const cookie = swapped.headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
-  const get = (target: string, options: Parameters<typeof httpRequest>[1] = {}) =>
-    httpRequest(origin, { ...options, path: target, headers: { cookie, ...options.headers } });
+  const { origin, port, hash } = new URL(server.url);
+  const token = hash.slice(linkFragment.length);
+  const get = (target: string, options: Parameters<typeof httpRequest>[1] = {}) => httpRequest(origin, { ...options, path: target });
 
   /** Opens the control WebSocket; resolves with the status where it is refused. */
-  async function open(headers: Record<string, string> = {}, target = "/control") {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${target}`, { headers: { cookie, origin, ...headers } });
+  async function open(
+    headers: Record<string, string> = {},
+    { target = "/control", protocols = [controlProtocol, tokenProtocol(token)] } = {},
+  ) {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${target}`, protocols, { headers: { origin, ...headers } });
     const frames = createEventLog<DownFrame>();
     const closes = createEventLog<number>();
     socket.on("message", (data) => frames.add(JSON.parse(String(data))));
@@ -70,45 +73,60 @@ async function start() {
     ]);
     return { socket, frames, closes, status };
   }
-  return { server, swapped, cookie, origin, port: Number(port), token: searchParams.get("token") ?? "", get, open, close };
+  return { server, origin, port: Number(port), token, get, open, close };
 }
 
 describe("control server", () => {
   checkLeaks();
 
-  it("[BL-91] swaps the token of the link for a cookie", async () => {
-    const { swapped, cookie, get, origin, token, port } = await start();
-    expect(token.length).toBeGreaterThanOrEqual(32);
-    expect([swapped.status, swapped.headers.location]).toEqual([303, "/"]);
-    expect(swapped.headers["set-cookie"]).toEqual([
-      expect.stringMatching(new RegExp(`^backlot_${port}=[\\w-]{32}; HttpOnly; SameSite=Strict; Path=/$`)),
-    ]);
-    expect(cookie).not.toContain(token);
+  it("[BL-91] has the token in the fragment of its link, and sets no cookie", async () => {
+    const { server, token, get } = await start();
+    expect(new URL(server.url).search).toBe("");
+    expect(token).toMatch(/^[\w-]{43}$/);
+    // The files of the dashboard are the same for everybody: what they show comes over the WebSocket.
+    for (const target of ["/", "/assets/app-1.js", `/?token=${token}`, "/gone"])
+      expect((await get(target)).headers["set-cookie"]).toBeUndefined();
     expect(await get("/")).toMatchObject({ status: 200, body: expect.stringContaining("<title>Backlot</title>") });
-    expect((await httpRequest(origin)).status).toBe(403);
-    expect((await httpRequest(origin, { headers: { cookie: `backlot_${port}=${"a".repeat(32)}` } })).status).toBe(403);
-    expect((await httpRequest(`${origin}/?token=${"a".repeat(32)}`)).status).toBe(403);
-    expect((await httpRequest(`${origin}/?token=`)).status).toBe(403);
-    // A second browser opens the same link.
-    expect((await httpRequest(`${origin}/?token=${token}`)).status).toBe(303);
   });
 
-  it("[BL-91] lets a link work that was followed on another site's page, and opens nothing without the cookie", async () => {
-    const { origin } = await start();
-    const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
-    const page = await httpRequest(origin, { headers });
-    // Its refresh is a navigation of our own, with which a browser sends the cookie.
-    expect(page).toMatchObject({ status: 200, body: expect.stringContaining('content="0; url=/"') });
-    expect(page.body).not.toContain("script");
-    expect(page.headers["content-security-policy"]).toBe("default-src 'none'; frame-ancestors 'none'");
-    expect((await httpRequest(origin, { headers: { ...headers, "sec-fetch-site": "same-origin" } })).status).toBe(403);
-    expect((await httpRequest(origin, { headers: { ...headers, "sec-fetch-mode": "no-cors" } })).status).toBe(403);
+  it("[BL-135] takes the token of an earlier start on the same port, not that of another port or another data folder", async () => {
+    const first = await start({ secret: "one" });
+    await first.close();
+    const again = await start({ secret: "one", port: first.port });
+    expect(again.token).toBe(first.token);
+    await again.close();
+    const elsewhere = await start({ secret: "one" });
+    const other = await start({ secret: "two", port: first.port });
+    expect(new Set([first.token, elsewhere.token, other.token]).size).toBe(3);
+    for (const { token } of [elsewhere, first]) {
+      const { closes } = await other.open({}, { protocols: [controlProtocol, tokenProtocol(token)] });
+      expect(await closes.until(() => true)).toBe(linkExpiredCode);
+    }
   });
 
-  it("[BL-101] serves an export once, to who has the cookie, as a file and nothing else", async () => {
-    const { get, origin, port } = await start();
+  it("[BL-135] keeps the secret in the data folder, for its owner only, and makes it anew where it is not one", async () => {
+    const dataDir = temporaryDir();
+    const warnings: string[] = [];
+    const open = () => openDashboardSecret(dataDir, (text) => warnings.push(text));
+    const secret = await open();
+    expect(secret).toMatch(/^[\w-]{43}$/);
+    expect(await open()).toBe(secret);
+    const file = path.join(dataDir, secretFileName);
+    if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
+    writeFileSync(file, "short");
+    const another = await open();
+    expect(another).not.toBe(secret);
+    expect(await open()).toBe(another);
+    expect(warnings).toEqual([]);
+    rmSync(file);
+    mkdirSync(file);
+    expect(await open()).toMatch(/^[\w-]{43}$/);
+    expect(warnings).toEqual([expect.stringMatching(/^Cannot keep the dashboard's secret, so its link changes with each start/)]);
+  });
+
+  it("[BL-101] serves an export once, by its own link, as a file and nothing else", async () => {
+    const { get, port } = await start();
     const link = "/export/the-token";
-    expect((await httpRequest(`${origin}${link}`)).status).toBe(403);
     expect((await get(link, { headers: { host: `evil.example:${port}` } })).status).toBe(421);
     expect(await get(link, { method: "HEAD" })).toMatchObject({ status: 405, headers: { allow: "GET" } });
     expect((await get("/export/another-token")).status).toBe(404);
@@ -195,7 +213,7 @@ describe("control server", () => {
     });
   });
 
-  it("[BL-92] opens the WebSocket with cookie, Host and Origin only", async () => {
+  it("[BL-92] opens the WebSocket with token, Host and Origin only", async () => {
     const { open, origin, port } = await start();
     const right = await open();
     expect(right.status).toBe(101);
@@ -210,18 +228,32 @@ describe("control server", () => {
       await open({ origin: "null" }),
       await open({ origin: `http://127.0.0.1:${port + 1}` }),
       await open({ origin: origin.replace("http", "https") }),
-      await open({ cookie: "" }),
       await open({ host: "evil.example" }),
-      await open({}, "/other"),
+      await open({}, { target: "/other" }),
     ];
     expect(wrong.map(({ status }) => status)).toEqual(wrong.map(() => 403));
+    expect(right.socket.protocol).toBe(controlProtocol);
+  });
+
+  it.each([
+    ["no subprotocol", []],
+    ["another subprotocol", ["mqtt"]],
+    ["a wrong token", [controlProtocol, tokenProtocol("a".repeat(43))]],
+    ["a cookie of an older version", []],
+  ])("[BL-92] a WebSocket with %s is closed with a code that the page can read, and answers nothing", async (name, protocols) => {
+    const { open } = await start();
+    const { socket, frames, closes, status } = await open(name.includes("cookie") ? { cookie: "backlot_7070=a" } : {}, { protocols });
+    expect(status).toBe(101);
+    socket.send(JSON.stringify({ type: "call", id: 1, name: "hello", params: {} }));
+    expect(await closes.until(() => true)).toBe(linkExpiredCode);
+    expect(frames.items).toEqual([]);
   });
 
   it("[BL-92] a client without an Origin is no page of ours", async () => {
-    const { cookie, port } = await start();
+    const { token, port } = await start();
     const socket = connect(port, "127.0.0.1");
     socket.write(
-      `GET /control HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nCookie: ${cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+      `GET /control HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nSec-WebSocket-Protocol: ${controlProtocol}, ${tokenProtocol(token)}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     );
     const [head] = (await once(socket, "data")) as [Buffer];
     expect(head.toString()).toMatch(/^HTTP\/1\.1 403 /);

@@ -1,7 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { LogLine } from "../../contract/log.ts";
 import { logText } from "../../contract/log.ts";
-import { appendRate, noRecentRate, sparklineSamples } from "../../renderer/src/control/dashboard-stores.ts";
+import type { ControlClient } from "../../renderer/src/control/control-client.ts";
+import { appendRate, createDashboardStores, noRecentRate, sparklineSamples } from "../../renderer/src/control/dashboard-stores.ts";
+import { FailureError } from "../../renderer/src/control/failure-error.ts";
 import { createFrameStore, createKeyedStore } from "../../renderer/src/control/frame-store.ts";
 import { appendLines, emptyLogBuffer, heldLogLines } from "../../renderer/src/control/log-buffer.ts";
 import { matchesFilter } from "../../renderer/src/pages/logs/log-filter.ts";
@@ -96,5 +98,53 @@ describe("the recent rate", () => {
     let recent = noRecentRate;
     for (let index = 0; index < sparklineSamples + 5; index++) recent = appendRate(recent, index);
     expect([recent.itemsPerSecond.length, recent.itemsPerSecond.at(-1)]).toEqual([sparklineSamples, sparklineSamples + 4]);
+  });
+});
+
+describe("what the dashboard reads at the beginning", () => {
+  const failure = { code: "INTERNAL", message: "out of order", hint: "" };
+
+  /** A client whose calls fail until `works` says otherwise. */
+  function setUp() {
+    const works = { failure: failure as { code: string } | undefined, calls: 0 };
+    let opened = () => {};
+    const client = {
+      async call(name: string) {
+        works.calls++;
+        if (works.failure) throw new FailureError(works.failure as typeof failure);
+        return name === "service.list" ? [{ id: "http" }] : name === "rate.history" ? { series: [] } : { lines: [] };
+      },
+      subscribe: () => () => {},
+      onOpen: (listener: () => void) => {
+        opened = listener;
+        listener();
+      },
+    } as unknown as ControlClient;
+    const stores = createDashboardStores(client, (run) => run());
+    return { stores, works, reopen: () => opened() };
+  }
+
+  it("[BL-138] says why it could not be read, and is tried again until it can", async () => {
+    vi.useFakeTimers();
+    const { stores, works } = setUp();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([stores.loadFailure.get(), stores.services.get()]).toEqual([failure, []]);
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(works.calls).toBe(3 * 4);
+    works.failure = undefined;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect([stores.loadFailure.get(), stores.services.get()]).toEqual([undefined, [{ id: "http" }]]);
+    vi.useRealTimers();
+  });
+
+  it("[BL-138] leaves a lost connection to the next one, which ends the tries of the one before", async () => {
+    vi.useFakeTimers();
+    const { stores, works, reopen } = setUp();
+    await vi.advanceTimersByTimeAsync(0);
+    works.failure = { ...failure, code: "CONNECTION_LOST" };
+    reopen();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect([stores.loadFailure.get(), works.calls]).toEqual([undefined, 2 * 4]);
+    vi.useRealTimers();
   });
 });

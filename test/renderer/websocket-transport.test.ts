@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { DownFrame } from "../../contract/wire.ts";
+import { type DownFrame, linkExpiredCode } from "../../contract/wire.ts";
+import { createLinkToken } from "../../renderer/src/control/link-token.ts";
 import { type Connection, controlUrl } from "../../renderer/src/control/transport.ts";
 import { retryDelayMs, type Socket, webSocketTransport } from "../../renderer/src/control/websocket-transport.ts";
 
@@ -8,17 +9,19 @@ class FakeSocket implements Socket {
   onmessage: Socket["onmessage"] = null;
   onclose: Socket["onclose"] = null;
   readyState = 0;
+  protocol = "";
   readonly sent: string[] = [];
   send(text: string) {
     this.sent.push(text);
   }
-  succeed() {
+  succeed(protocol = "backlot") {
     this.readyState = 1;
+    this.protocol = protocol;
     this.onopen?.({} as Event);
   }
-  end() {
+  end(code = 1006) {
     this.readyState = 3;
-    this.onclose?.({} as CloseEvent);
+    this.onclose?.({ code } as CloseEvent);
   }
 }
 
@@ -29,20 +32,30 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-function setUp() {
+const missing = null;
+function setUp(token: string | null = "first") {
   const sockets: FakeSocket[] = [];
+  const offered: string[][] = [];
+  const kept = { token: token ?? undefined, changed: () => {} };
   const connections: Connection[] = [];
   const frames: DownFrame[] = [];
   const transport = webSocketTransport({
     url: "ws://127.0.0.1:7070/control",
-    open: () => {
+    token: {
+      read: () => kept.token,
+      onChange: (listener) => {
+        kept.changed = listener;
+      },
+    },
+    open: (_, protocols) => {
+      offered.push(protocols);
       const socket = new FakeSocket();
       sockets.push(socket);
       return socket;
     },
   });
   transport.open({ onFrame: (frame) => frames.push(frame), onConnection: (connection) => connections.push(connection) });
-  return { transport, sockets, connections, frames };
+  return { transport, sockets, connections, frames, offered, kept };
 }
 
 describe("the WebSocket transport", () => {
@@ -84,6 +97,107 @@ describe("the WebSocket transport", () => {
     expect(sockets).toHaveLength(2);
     vi.advanceTimersByTime(10_000);
     expect(sockets).toHaveLength(2);
+  });
+
+  it("[BL-137] opens no second socket while one is connecting or open", () => {
+    const { transport, sockets, connections } = setUp();
+    transport.retryNow();
+    sockets[0]?.end();
+    transport.retryNow();
+    transport.retryNow();
+    expect(sockets).toHaveLength(2);
+    sockets[1]?.succeed();
+    transport.retryNow();
+    expect(sockets).toHaveLength(2);
+    expect(connections.at(-1)).toEqual({ state: "open" });
+  });
+});
+
+describe("the link of the page", () => {
+  it("[BL-91] gives its token to the WebSocket as a subprotocol, never in the address", () => {
+    const { offered } = setUp();
+    expect(offered).toEqual([["backlot", "backlot.token.first"]]);
+  });
+
+  it("[BL-136] that has expired ends the tries and says so, without having been open", () => {
+    const { sockets, connections } = setUp();
+    sockets[0]?.succeed("backlot.token.first");
+    sockets[0]?.end(linkExpiredCode);
+    vi.advanceTimersByTime(60_000);
+    expect(sockets).toHaveLength(1);
+    expect(connections).toEqual([{ state: "connecting" }, { state: "refused", link: "expired" }]);
+  });
+
+  it("[BL-136] that is missing is no reason to ask", () => {
+    const { sockets, connections } = setUp(missing);
+    expect([sockets.length, connections.at(-1)]).toEqual([0, { state: "refused", link: "missing" }]);
+  });
+
+  it("[BL-136] is tried again when a new one is opened, and when somebody asks for it", () => {
+    const { sockets, connections, offered, kept, transport } = setUp();
+    sockets[0]?.end(linkExpiredCode);
+    kept.token = "second";
+    kept.changed();
+    expect(offered.at(-1)).toEqual(["backlot", "backlot.token.second"]);
+    sockets[1]?.end(linkExpiredCode);
+    transport.retryNow();
+    sockets[2]?.succeed();
+    expect(connections.at(-1)).toEqual({ state: "open" });
+    kept.changed();
+    expect(sockets).toHaveLength(3);
+  });
+});
+
+/** As much of a page as the token needs. */
+function page(hash: string, kept = new Map<string, string>()) {
+  const target = new EventTarget();
+  const location = { hash, pathname: "/" };
+  const replaceState = (_data: unknown, _title: string, address: string) => {
+    location.hash = address.startsWith("#") ? address : "";
+  };
+  const localStorage = {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => void kept.set(key, value),
+  };
+  const parts = { location, history: { replaceState }, localStorage, addEventListener: target.addEventListener.bind(target) };
+  const dispatch = (type: string, fields: object) => target.dispatchEvent(Object.assign(new Event(type), fields));
+  return { parts: parts as unknown as Window, location, kept, dispatch };
+}
+
+describe("the token of the page's link", () => {
+  it("[BL-91] leaves the address and is kept for the next load", () => {
+    const first = page("#token=abc");
+    expect([createLinkToken(first.parts).read(), first.location.hash]).toEqual(["abc", ""]);
+    const reloaded = page("#/http/live", first.kept);
+    expect([createLinkToken(reloaded.parts).read(), reloaded.location.hash]).toEqual(["abc", "#/http/live"]);
+    expect(createLinkToken(page("").parts).read()).toBeUndefined();
+  });
+
+  it("[BL-136] is taken from a link that is opened in the same page, which stays where it is, or in another tab", () => {
+    const { parts, location, kept, dispatch } = page("#token=abc");
+    const token = createLinkToken(parts);
+    let changes = 0;
+    token.onChange(() => changes++);
+    location.hash = "#token=def";
+    dispatch("hashchange", { oldURL: "http://127.0.0.1:7070/#/http/live" });
+    expect([token.read(), location.hash, changes]).toEqual(["def", "#/http/live", 1]);
+    location.hash = "#/mqtt/live";
+    dispatch("hashchange", { oldURL: "http://127.0.0.1:7070/#/http/live" });
+    kept.set("backlot.link", "ghi");
+    dispatch("storage", { key: "another" });
+    expect(changes).toBe(1);
+    dispatch("storage", { key: "backlot.link" });
+    expect([token.read(), changes]).toEqual(["ghi", 2]);
+  });
+
+  it("holds for the page where the browser lets it keep nothing", () => {
+    const { parts } = page("#token=abc");
+    Object.defineProperty(parts, "localStorage", {
+      get() {
+        throw new Error("SecurityError");
+      },
+    });
+    expect(createLinkToken(parts).read()).toBe("abc");
   });
 });
 

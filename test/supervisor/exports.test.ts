@@ -169,12 +169,12 @@ describe("exports of a run", () => {
     const server = await startControlServer({
       port: 0,
       dashboardDir: temporaryDir(),
+      secret: "the secret",
       attach: supervisor.attach,
       claimExport: supervisor.claimExport,
     });
     onTestFinished(() => server.close());
     const { origin } = new URL(server.url);
-    const cookie = (await httpRequest(server.url)).headers["set-cookie"]?.[0]?.split(";")[0] ?? "";
     const views = dashboard.follow("export");
     const state = async (wanted: ExportView["state"]) => (await views.until(([newest]) => newest?.state === wanted))[0] as ExportView;
     const begin = async (params: Record<string, unknown>) => {
@@ -188,10 +188,9 @@ describe("exports of a run", () => {
       supervisor,
       dashboard,
       origin,
-      cookie,
       state,
       begin,
-      get: (link: string) => httpRequest(`${origin}${link}`, { headers: { cookie } }),
+      get: (link: string) => httpRequest(`${origin}${link}`),
     };
   }
 
@@ -211,11 +210,11 @@ describe("exports of a run", () => {
   });
 
   it("[BL-103] one is cancelled by a dashboard, and by a browser that hangs up", async () => {
-    const { supervisor, dashboard, origin, cookie, state, begin } = await start();
+    const { supervisor, dashboard, origin, state, begin } = await start();
     await supervisor.start("http");
     for (const end of [(id: number) => dashboard.call("export.cancel", { id }), (_id: number, hangUp: () => void) => hangUp()]) {
       const { id, link } = await begin({ parts: 100_000, bytes: 100_000 });
-      const asked = http.get(`${origin}${link}`, { headers: { cookie }, agent: false });
+      const asked = http.get(`${origin}${link}`, { agent: false });
       asked.on("error", () => {});
       const [response] = (await once(asked, "response")) as [http.IncomingMessage];
       response.on("error", () => {});

@@ -1,30 +1,65 @@
 import { Button } from "@mantine/core";
 import { useControl } from "../control/client-context.tsx";
-import { useConnection } from "../control/use-store.ts";
+import type { Connection } from "../control/transport.ts";
+import { useConnection, useLoadFailure } from "../control/use-store.ts";
 import { StatusShape } from "../ui/status-shape.tsx";
 import { useNow } from "../ui/use-now.ts";
 import styles from "./connection-banner.module.css";
 
-/** Visible while what the window shows may be out of date. */
+/** Visible while what the window shows is missing or may be out of date. Only a change of state is announced, no count of seconds. */
 export function ConnectionBanner() {
   const connection = useConnection();
-  return connection.state === "lost" ? <Lost retryAt={connection.retryAt} attempt={connection.attempt} /> : null;
+  const loadFailure = useLoadFailure();
+  const client = useControl();
+  const text = connectionText(connection) ?? (loadFailure && { what: "Not everything could be read", advice: loadFailure.message });
+  return (
+    <div role="status" className={text ? styles.banner : "visually-hidden"}>
+      {text && (
+        <>
+          <StatusShape shape="warning" />
+          <strong>{text.what}</strong>
+          <span className={styles.text}>{text.advice}</span>
+          {connection.state === "lost" && <Countdown retryAt={connection.retryAt} />}
+          {(connection.state === "lost" || connection.state === "refused") && <Button onClick={client.retryNow}>Try now</Button>}
+        </>
+      )}
+    </div>
+  );
 }
 
-function Lost({ retryAt, attempt }: { retryAt: number; attempt: number }) {
-  const client = useControl();
+interface BannerText {
+  readonly what: string;
+  readonly advice: string;
+}
+
+function connectionText(connection: Connection): BannerText | undefined {
+  switch (connection.state) {
+    case "connecting":
+    case "open":
+      return undefined;
+    case "lost":
+      return {
+        what: "Connection lost, reconnecting",
+        advice: "What is shown may be out of date. If Backlot was started on another port, open the link that it printed.",
+      };
+    case "refused": {
+      const advice = "Open the link that Backlot printed when it started: it ends with #token=…";
+      return {
+        what: connection.link === "expired" ? "The link of this page has expired" : "This page was opened without its link",
+        advice,
+      };
+    }
+    default:
+      return connection satisfies never;
+  }
+}
+
+/** Read by the eye only: a screen reader would be told every second. */
+function Countdown({ retryAt }: { retryAt: number }) {
   const seconds = Math.max(0, Math.ceil((retryAt - useNow(500)) / 1_000));
   return (
-    <div className={styles.banner} role="status">
-      <StatusShape shape="warning" />
-      <strong>Connection lost, reconnecting</strong>
-      <span className={styles.text}>
-        {attempt > 3
-          ? "What is shown may be out of date. If Backlot was started again, open the address that it printed."
-          : "What is shown may be out of date."}
-      </span>
-      <span className={styles.wait}>{seconds > 0 ? `next try in ${seconds} s` : "trying"}</span>
-      <Button onClick={client.retryNow}>Try now</Button>
-    </div>
+    <span className={styles.wait} aria-hidden="true">
+      {seconds > 0 ? `next try in ${seconds} s` : "trying"}
+    </span>
   );
 }

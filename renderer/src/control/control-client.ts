@@ -93,6 +93,7 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
         for (const listener of [...openListeners]) listener();
         return;
       case "lost":
+      case "refused":
         unsent.length = 0;
         for (const call of waiting.values()) call.reject(connectionLost());
         waiting.clear();
@@ -104,7 +105,7 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
 
   function call(name: string, params: unknown = {}): Promise<never> {
     const { state } = connection.get();
-    if (state === "lost") return Promise.reject(connectionLost());
+    if (state === "lost" || state === "refused") return Promise.reject(connectionLost());
     const id = nextId++;
     return new Promise<never>((resolve, reject) => {
       waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });

@@ -1,9 +1,10 @@
 import type { Profiles } from "../../../contract/control.ts";
 import type { ExportView } from "../../../contract/export.ts";
 import type { LogLine } from "../../../contract/log.ts";
-import { type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
+import { type Failure, type ServiceId, type ServiceView, serviceIds } from "../../../contract/service.ts";
 import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
 import type { ControlClient } from "./control-client.ts";
+import { failureOf } from "./failure-error.ts";
 import { createFrameStore, createKeyedStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
 import { appendLines, emptyLogBuffer, heldLogLines, type LogBuffer } from "./log-buffer.ts";
 
@@ -36,7 +37,12 @@ export interface DashboardStores {
   readonly logs: ReadableStore<LogBuffer>;
   /** Notable lines, warnings and errors: what "Worth knowing" shows. Oldest first. */
   readonly notable: ReadableStore<readonly LogLine[]>;
+  /** Why what stands here at the beginning could not be read; it is tried again by itself, and until then parts may be missing. */
+  readonly loadFailure: ReadableStore<Failure | undefined>;
 }
+
+/** Waits between two tries to read what the supervisor answers at the beginning. */
+const reloadDelaysMs = [1_000, 2_000, 5_000, 10_000];
 
 const heldNotable = 100;
 const appendNotable = (held: readonly LogLine[], lines: readonly LogLine[]) =>
@@ -53,6 +59,7 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   const process = createFrameStore<ProcessSample | undefined>(undefined, nextFrame);
   const profiles = createFrameStore<Profiles | undefined>(undefined, nextFrame);
   const exports = createFrameStore<readonly ExportView[] | undefined>(undefined, nextFrame);
+  const loadFailure = createFrameStore<Failure | undefined>(undefined, nextFrame);
   const logs = createFrameStore<LogBuffer>(emptyLogBuffer, nextFrame);
 
   function showServices(views: readonly ServiceView[]): void {
@@ -91,13 +98,28 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
     logs.set(appendLines(logs.latest(), items, dropped));
     notable.set(appendNotable(notable.latest(), items.filter(isNotable)));
   });
+  /** A newer connection ends the tries of the one before. */
+  let connections = 0;
+  async function load(connection: number, attempt: number): Promise<void> {
+    try {
+      await Promise.all([client.call("service.list").then(showServices), seedRates(), seedLogs()]);
+      if (connection === connections) loadFailure.set(undefined);
+    } catch (error) {
+      const failure = failureOf(error);
+      // The next connection reads anew.
+      if (connection !== connections || failure.code === "CONNECTION_LOST") return;
+      loadFailure.set(failure);
+      const waitMs = reloadDelaysMs[Math.min(attempt, reloadDelaysMs.length - 1)];
+      setTimeout(() => connection === connections && void load(connection, attempt + 1), waitMs);
+    }
+  }
   client.onOpen(() => {
     // Another supervisor may answer after a reconnect, and its `seq` begins anew.
     logs.set(emptyLogBuffer);
     notable.set([]);
-    // What these bring is shown when it comes; a lost connection is told by its banner.
-    Promise.all([client.call("service.list").then(showServices), seedRates(), seedLogs()]).catch(() => {});
+    loadFailure.set(undefined);
+    void load(++connections, 0);
   });
 
-  return { services, service, rate, recentRate, rates, process, profiles, exports, logs, notable };
+  return { services, service, rate, recentRate, rates, process, profiles, exports, logs, notable, loadFailure };
 }

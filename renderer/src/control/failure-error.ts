@@ -14,8 +14,8 @@ export class FailureError extends Error {
 export const connectionLost = (): FailureError =>
   new FailureError({
     code: "CONNECTION_LOST",
-    message: "The connection to Backlot was lost before the answer came.",
-    hint: "It is being made again; then try once more.",
+    message: "There is no connection to Backlot.",
+    hint: "Try again when the dashboard is connected.",
   });
 
 /** Any rejected value as a failure that can be shown. */

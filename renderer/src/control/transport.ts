@@ -1,12 +1,14 @@
 import type { DownFrame, UpFrame } from "../../../contract/wire.ts";
-import { preloadTransport } from "./preload-transport.ts";
+import { createLinkToken } from "./link-token.ts";
 import { webSocketTransport } from "./websocket-transport.ts";
 
 export type Connection =
   | { readonly state: "connecting" }
   | { readonly state: "open" }
   /** Tried again at `retryAt` (milliseconds since the epoch). */
-  | { readonly state: "lost"; readonly since: number; readonly attempt: number; readonly retryAt: number };
+  | { readonly state: "lost"; readonly since: number; readonly attempt: number; readonly retryAt: number }
+  /** The link of this page is none of this Backlot's. It is tried again when a new link is opened, or when somebody asks for it. */
+  | { readonly state: "refused"; readonly link: "missing" | "expired" };
 
 /** Whole frames in order while open; what is posted while not open is gone. */
 export interface Transport {
@@ -29,7 +31,23 @@ declare global {
 }
 
 export const chooseTransport = (page: Window): Transport =>
-  page.backlot ? preloadTransport(page.backlot) : webSocketTransport({ url: controlUrl(page.location), open: (url) => new WebSocket(url) });
+  page.backlot
+    ? preloadTransport(page.backlot)
+    : webSocketTransport({
+        url: controlUrl(page.location),
+        token: createLinkToken(page),
+        open: (url, protocols) => new WebSocket(url, protocols),
+      });
+
+/** Over Electron IPC: the window and the supervisor live and die together, so it is never lost. */
+const preloadTransport = (bridge: PreloadBridge): Transport => ({
+  post: (frame) => bridge.post(frame),
+  open({ onFrame, onConnection }) {
+    bridge.open(onFrame);
+    onConnection({ state: "open" });
+  },
+  retryNow: () => {},
+});
 
 export function controlUrl(location: { readonly origin: string }): string {
   const url = new URL("/control", location.origin);

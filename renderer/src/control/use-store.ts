@@ -2,7 +2,7 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
 import type { Profiles, Topic } from "../../../contract/control.ts";
 import type { LogLine } from "../../../contract/log.ts";
-import type { ServiceId, ServiceView } from "../../../contract/service.ts";
+import type { Failure, ServiceId, ServiceView } from "../../../contract/service.ts";
 import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts";
 import { useControl, useStores } from "./client-context.tsx";
 import type { Batch, TopicListener } from "./control-client.ts";
@@ -29,6 +29,8 @@ export const useProcesses = (): ProcessSample | undefined => useStore(useStores(
 export const useProfiles = (): Profiles | undefined => useStore(useStores().profiles);
 export const useLogs = (): LogBuffer => useStore(useStores().logs);
 export const useNotable = (): readonly LogLine[] => useStore(useStores().notable);
+
+export const useLoadFailure = (): Failure | undefined => useStore(useStores().loadFailure);
 
 /** Listens while mounted; the listener may close over fresh values without a new subscription. No topic, no subscription. */
 export function useTopic<T extends Topic>(topic: T | undefined, listener: TopicListener<T>): void {

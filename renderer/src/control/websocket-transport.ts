@@ -1,4 +1,5 @@
-import type { DownFrame } from "../../../contract/wire.ts";
+import { controlProtocol, type DownFrame, linkExpiredCode, tokenProtocol } from "../../../contract/wire.ts";
+import type { LinkToken } from "./link-token.ts";
 import type { Connection, Transport } from "./transport.ts";
 
 const firstWaitMs = 250;
@@ -12,13 +13,23 @@ export interface Socket {
   onmessage: ((event: MessageEvent) => void) | null;
   onclose: ((event: CloseEvent) => void) | null;
   readonly readyState: number;
+  /** The subprotocol that the server selected. */
+  readonly protocol: string;
   send(text: string): void;
 }
 const socketOpen = 1;
 
+export interface WebSocketTransportOptions {
+  readonly url: string;
+  readonly token: LinkToken;
+  readonly open: (url: string, protocols: string[]) => Socket;
+  readonly now?: () => number;
+}
+
 /** Frames as JSON text; a lost connection is made again with growing waits until it holds. */
-export function webSocketTransport(options: { url: string; open: (url: string) => Socket; now?: () => number }): Transport {
+export function webSocketTransport(options: WebSocketTransportOptions): Transport {
   const now = options.now ?? Date.now;
+  /** Until it is closed: there is never a second one beside it. */
   let socket: Socket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let attempt = 0;
@@ -26,15 +37,29 @@ export function webSocketTransport(options: { url: string; open: (url: string) =
   let listen: { onFrame(frame: DownFrame): void; onConnection(connection: Connection): void };
 
   function connect(): void {
-    const next = options.open(options.url);
+    clearTimeout(timer);
+    timer = undefined;
+    const token = options.token.read();
+    if (token === undefined) {
+      listen.onConnection({ state: "refused", link: "missing" });
+      return;
+    }
+    const next = options.open(options.url, [controlProtocol, tokenProtocol(token)]);
     socket = next;
     next.onopen = () => {
+      // The server selected the token's protocol: it does not accept it, and closes with a code that says so.
+      if (next.protocol !== controlProtocol) return;
       attempt = 0;
       lostSince = undefined;
       listen.onConnection({ state: "open" });
     };
     next.onmessage = (event) => listen.onFrame(JSON.parse(event.data as string) as DownFrame);
-    next.onclose = () => {
+    next.onclose = ({ code }) => {
+      socket = undefined;
+      if (code === linkExpiredCode) {
+        listen.onConnection({ state: "refused", link: "expired" });
+        return;
+      }
       attempt += 1;
       lostSince ??= now();
       const waitMs = retryDelayMs(attempt);
@@ -50,13 +75,13 @@ export function webSocketTransport(options: { url: string; open: (url: string) =
     open(handlers) {
       listen = handlers;
       listen.onConnection({ state: "connecting" });
+      options.token.onChange(() => {
+        if (!socket) connect();
+      });
       connect();
     },
     retryNow() {
-      if (timer === undefined || socket?.readyState === socketOpen) return;
-      clearTimeout(timer);
-      timer = undefined;
-      connect();
+      if (!socket) connect();
     },
   };
 }

@@ -15,9 +15,11 @@ interface FailureBlockProps {
 export function FailureBlock({ id, failure, retryAt, operations }: FailureBlockProps) {
   const { fix } = failure;
   return (
-    <div className={styles.block} role="alert">
-      <p className={styles.what}>{failure.message}</p>
-      <p className={styles.why}>{failure.hint}</p>
+    <div className={styles.block}>
+      <div className={styles.announced} role="alert">
+        <p className={styles.what}>{failure.message}</p>
+        <p className={styles.why}>{failure.hint}</p>
+      </div>
       {retryAt !== undefined && <RetryIn at={retryAt} />}
       <div className={styles.buttons}>
         {fix && (
@@ -33,6 +35,7 @@ export function FailureBlock({ id, failure, retryAt, operations }: FailureBlockP
   );
 }
 
+/** The count is beside what is announced, not in it: a screen reader would read it every second. */
 function RetryIn({ at }: { at: number }) {
   const seconds = Math.max(0, Math.ceil((at - useNow(250)) / 1_000));
   return <p className={styles.why}>{seconds > 0 ? `Restarts by itself in ${seconds} s.` : "Restarting by itself now."}</p>;

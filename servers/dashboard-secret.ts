@@ -1,0 +1,27 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { writeFileAtomically } from "./core/files/atomic-file.ts";
+
+export const secretFileName = "dashboard-secret";
+
+/**
+ * The secret of this data folder, from which the links to its dashboards are made. It is kept (0600), so that a page that is open
+ * while Backlot is started again comes back by itself. Where it cannot be kept, the secret holds for this run.
+ */
+export async function openDashboardSecret(dataDir: string, warn: (text: string) => void): Promise<string> {
+  const file = path.join(dataDir, secretFileName);
+  const kept = (await readFile(file, "utf8").catch(() => "")).trim();
+  if (/^[\w-]{43}$/.test(kept)) return kept;
+  const secret = randomBytes(32).toString("base64url");
+  try {
+    await writeFileAtomically(file, `${secret}\n`);
+  } catch (error) {
+    warn(`Cannot keep the dashboard's secret, so its link changes with each start: ${(error as Error).message}`);
+  }
+  return secret;
+}
+
+/** The token of the link to the dashboard on that port: whoever gets hold of it, for example a program that takes the port later, can use it for no other. */
+export const linkToken = (secret: string, port: number): string =>
+  createHmac("sha256", secret).update(`dashboard on port ${port}`).digest("base64url");

@@ -1,0 +1,66 @@
+import { type Browser, chromium, type Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../electron/desktop-apps.ts";
+import { startBacklot } from "../support/start-backlot.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+
+async function launch(): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    // Chromium does not run as root with its sandbox on.
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
+  onTestFinished(() => browser.close());
+  return browser;
+}
+
+const start = (port: number, dataDir: string) =>
+  startBacklot(["--headless", "--json", "--dashboard-port", String(port), "--only", "http", "--http-port", "0"], { dataDir });
+
+const isConnected = (page: Page) => page.getByRole("link", { name: /^HTTP.*running/ }).waitFor();
+
+describe("a page that stays open while Backlot is started again", () => {
+  it("[BL-135] comes back by itself on the same data folder; [BL-91] its cookies and address hold no token", async () => {
+    const [port, dataDir, browser] = [await freePort(), temporaryDir(), await launch()];
+    const first = start(port, dataDir);
+    const { dashboard } = await first.ready();
+    const page = await browser.newPage();
+    await page.goto(dashboard);
+    await isConnected(page);
+    expect(page.url()).not.toContain("token");
+    expect(await page.context().cookies()).toEqual([]);
+    first.kill("SIGTERM");
+    await first.ended;
+    await page.getByText("Connection lost, reconnecting").waitFor();
+    const second = start(port, dataDir);
+    expect((await second.ready()).dashboard).toBe(dashboard);
+    await page.getByText("Connection lost, reconnecting").waitFor({ state: "detached" });
+    await isConnected(page);
+    // A second dashboard beside it, by the same link.
+    const other = await browser.newPage();
+    await other.goto(dashboard);
+    await isConnected(other);
+  }, 60_000);
+
+  it("[BL-136] says that its link has expired where another secret holds, and comes back with the link that is opened then", async () => {
+    const [port, browser] = [await freePort(), await launch()];
+    const first = start(port, temporaryDir());
+    const page = await browser.newPage();
+    await page.goto((await first.ready()).dashboard);
+    await isConnected(page);
+    first.kill("SIGTERM");
+    await first.ended;
+    const second = start(port, temporaryDir());
+    const { dashboard } = await second.ready();
+    await page.getByText("The link of this page has expired").waitFor();
+    await page.getByText(/Open the link that Backlot printed/).waitFor();
+    await page.goto(dashboard);
+    await isConnected(page);
+    expect(await page.getByText("The link of this page has expired").count()).toBe(0);
+    // Without the link there is only an empty dashboard.
+    const stranger = await (await browser.newContext()).newPage();
+    await stranger.goto(new URL(dashboard).origin);
+    await stranger.getByText("This page was opened without its link").waitFor();
+    expect(await stranger.getByRole("link", { name: /^HTTP/ }).count()).toBe(0);
+  }, 60_000);
+});
