@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ServiceView } from "../../contract/service.ts";
-import { brokerAddress, brokerTransports } from "../../renderer/src/services/mqtt/broker-address.ts";
+import { brokerAddress, brokerTransports } from "../../renderer/src/services/mqtt/broker/broker-address.ts";
 import { firstDraft, type PublishDraft } from "../../renderer/src/services/mqtt/publish/publish-draft.ts";
-import { type CommandClient, namedClient, plainClient } from "../../renderer/src/services/mqtt/try/command-client.ts";
 import { commandLines } from "../../renderer/src/services/mqtt/try/command-lines.ts";
 import { mosquittoNotes, mosquittoPubOf, mosquittoSub, mosquittoSubOf } from "../../renderer/src/services/mqtt/try/mqtt-commands.ts";
 import { firstSubscription, type SubscribeDraft } from "../../renderer/src/services/mqtt/try/subscribe-draft.ts";
+import { type CommandClient, namedClient, plainClient } from "../../renderer/src/services/mqtt/try/try-client-draft.ts";
 
 const address = { transport: "mqtt", host: "127.0.0.1", port: "1883" } as const;
 const draft = (change: Partial<PublishDraft>): PublishDraft => ({ ...firstDraft, payload: "hi", ...change });

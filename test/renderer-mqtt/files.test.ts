@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { MqttReplayFile } from "../../contract/services/mqtt.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
-import { type ReplayReceiver, sendReplayFile } from "../../renderer/src/services/mqtt/publish/send-replay-file.ts";
+import { type ReplayReceiver, sendReplayFile } from "../../renderer/src/services/mqtt/publish/replay-dialog.tsx";
 
 const failing = (code: string) => () => Promise.reject(new FailureError({ code, message: "", hint: "" }));
 

@@ -31,6 +31,7 @@ async function setUp(kept: MqttMessageSummary[]) {
     onFailure: (error) => expect.fail(String(error)),
     pageRows: 3,
     followRows: 6,
+    heldRows: 7,
   });
   await history.setQuery({ filter: "t", text: "" });
   const ids = () => history.view().messages.map(({ id }) => id);
@@ -52,6 +53,14 @@ describe("the history of a topic", () => {
     expect(ids()).toEqual([6, 5, 4, 3, 2, 1]);
     await publish(7);
     expect([ids(), history.view().hasOlder]).toEqual([[7, 6, 5, 4, 3, 2], true]);
+  });
+
+  it("[MQTT-275] holds so many messages and no more, however far one scrolls, and says so", async () => {
+    const { history, ids } = await setUp(upTo(12));
+    for (let step = 0; step < 5; step++) await history.loadOlder();
+    expect([ids(), history.view().isFull]).toEqual([[12, 11, 10, 9, 8, 7, 6], true]);
+    await history.refresh();
+    expect([ids(), history.view().isFull]).toEqual([[12, 11, 10, 9, 8, 7], false]);
   });
 
   it("begins anew where messages came faster than it read", async () => {

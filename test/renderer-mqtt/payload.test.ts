@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { MqttMessageSummary } from "../../contract/traffic/mqtt.ts";
-import { comparedWith } from "../../renderer/src/services/mqtt/history/compared-with.ts";
+import { comparedWith } from "../../renderer/src/services/mqtt/history/message-history.ts";
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/services/mqtt/history/numeric-fields.ts";
 import { aloneBetween, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
-import { shortCount } from "../../renderer/src/services/mqtt/short-count.ts";
+import { shortCount } from "../../renderer/src/ui/quantity.ts";
 import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/base64.ts";
 import { diffLines } from "../../renderer/src/viewer/line-diff.ts";
 import { lineText, type PayloadView, payloadLines } from "../../renderer/src/viewer/payload-lines.ts";

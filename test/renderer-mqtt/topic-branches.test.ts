@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { MqttTopicNode } from "../../contract/services/mqtt.ts";
-import { firstWithMessage } from "../../renderer/src/services/mqtt/tree/first-with-message.ts";
-import { createTopicBranches, type TopicQuery } from "../../renderer/src/services/mqtt/tree/topic-branches.ts";
+import { createTopicBranches, firstWithMessage, type TopicQuery } from "../../renderer/src/services/mqtt/tree/topic-branches.ts";
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 const node = (topic: string, hasChildren = false, count = 1): MqttTopicNode => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answerText } from "../../renderer/src/services/mqtt/try/answer-text.ts";
+import { answerText } from "../../renderer/src/services/mqtt/try/answer.tsx";
 import { firstSubscription, parseSubscribeDraft, type SubscribeDraft } from "../../renderer/src/services/mqtt/try/subscribe-draft.ts";
 import { firstTryClient, parseTryClient, type TryClientDraft } from "../../renderer/src/services/mqtt/try/try-client-draft.ts";
 

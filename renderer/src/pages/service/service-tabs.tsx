@@ -9,8 +9,8 @@ import { EventsLive } from "../../services/events/events-live.tsx";
 import { EventsTry } from "../../services/events/events-try.tsx";
 import { HttpLive } from "../../services/http/http-live.tsx";
 import { HttpTry } from "../../services/http/http-try.tsx";
+import { MqttLive } from "../../services/mqtt/live/mqtt-live.tsx";
 import { MqttLanText } from "../../services/mqtt/mqtt-lan-text.tsx";
-import { MqttLive } from "../../services/mqtt/mqtt-live.tsx";
 import { MqttTry } from "../../services/mqtt/try/mqtt-try.tsx";
 import { HttpRowInspector, type RowInspectorProps } from "./http-row-inspector.tsx";
 

@@ -1,4 +1,4 @@
-import { useAnonymous } from "./use-anonymous.ts";
+import { useAnonymous } from "./broker/use-broker.ts";
 
 /** Others on the network can reach the broker; whether they also need no name. */
 export function MqttLanText() {

@@ -12,8 +12,7 @@ import { isoTime } from "../../../ui/time.ts";
 import { useNow } from "../../../ui/use-now.ts";
 import styles from "./client-details.module.css";
 import { HinderDialog } from "./client-fault-dialog.tsx";
-import { subscriptionText } from "./subscription-text.ts";
-import { versionText } from "./version-text.ts";
+import { subscriptionText, versionText } from "./client-text.ts";
 
 interface ClientDetailsProps {
   readonly client: MqttClient;

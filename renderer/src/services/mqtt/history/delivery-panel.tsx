@@ -6,9 +6,8 @@ import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { isoTime } from "../../../ui/time.ts";
 import { useNow } from "../../../ui/use-now.ts";
-import { noSubscriberText } from "../publish/no-subscriber-text.ts";
 import styles from "./delivery-panel.module.css";
-import { publisherText } from "./publisher-text.ts";
+import { noSubscriberText, publisherText } from "./message-text.ts";
 
 interface DeliveryPanelProps {
   readonly message: MqttMessage | undefined;

@@ -5,11 +5,10 @@ import { StatusShape } from "../../../ui/status-shape.tsx";
 import { clockTime, isoTime } from "../../../ui/time.ts";
 import type { PayloadView } from "../../../viewer/payload-lines.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
-import { noSubscriberText } from "../publish/no-subscriber-text.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { isMixed, type TopicScope, topicWithin } from "../tree/topic-scope.ts";
 import styles from "./history-panel.module.css";
-import { publisherText } from "./publisher-text.ts";
+import { noSubscriberText, publisherText } from "./message-text.ts";
 
 export function historyColumns(view: PayloadView, scope: TopicScope): readonly Column<MqttMessageSummary>[] {
   return [

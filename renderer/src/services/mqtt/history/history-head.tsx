@@ -7,11 +7,11 @@ import { copyText } from "../../../ui/copy-text.ts";
 import { FilterInput } from "../../../ui/filter-input.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { type PayloadView, payloadViews, payloadViewTitles } from "../../../viewer/payload-lines.ts";
-import { brokerAddress } from "../broker-address.ts";
+import { brokerAddress } from "../broker/broker-address.ts";
+import { useAnonymous } from "../broker/use-broker.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { hasWildcard, scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
 import { mosquittoSubOf } from "../try/mqtt-commands.ts";
-import { useAnonymous } from "../use-anonymous.ts";
 import styles from "./history-panel.module.css";
 
 interface HistoryHeadProps {

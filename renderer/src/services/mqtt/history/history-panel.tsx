@@ -4,15 +4,16 @@ import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { DataTable, type DataTableHandle } from "../../../list/data-table.tsx";
 import { NewRows } from "../../../list/new-rows.tsx";
+import { Note } from "../../../ui/panel.tsx";
+import { formatCount } from "../../../ui/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { PayloadView } from "../../../viewer/payload-lines.ts";
 import type { PublishDraft } from "../publish/publish-draft.ts";
 import { isMixed, type TopicScope } from "../tree/topic-scope.ts";
-import { comparedWith } from "./compared-with.ts";
 import { historyColumns } from "./history-columns.tsx";
 import { HistoryHead } from "./history-head.tsx";
 import styles from "./history-panel.module.css";
-import type { MessageHistory, MessageHistoryView } from "./message-history.ts";
+import { comparedWith, type MessageHistory, type MessageHistoryView } from "./message-history.ts";
 import { MessagePanel } from "./message-panel.tsx";
 import type { ChosenMessage } from "./use-chosen-message.ts";
 import { ValuePlot } from "./value-plot.tsx";
@@ -89,6 +90,9 @@ export function HistoryPanel(props: HistoryPanelProps) {
         />
         {messages.length === 0 && <Nothing {...props} />}
       </div>
+      {view.isFull && (
+        <Note className={styles.full}>{`The newest ${formatCount(messages.length)} are shown. Filter or export to find older ones.`}</Note>
+      )}
       {chosen && (
         <MessagePanel
           detail={props.detail}

@@ -17,6 +17,8 @@ export interface MessageHistoryView extends HistoryQuery {
   /** Newer than those shown, as far as one page tells. */
   readonly arrived: number;
   readonly hasOlder: boolean;
+  /** There are older ones, and no room for them here. */
+  readonly isFull: boolean;
   /** False until the first answer. */
   readonly loaded: boolean;
 }
@@ -43,12 +45,20 @@ interface MessageHistoryOptions {
   readonly onFailure: (error: unknown) => void;
   readonly pageRows?: number;
   readonly followRows?: number;
+  /** More than these are not held, however far one scrolls. */
+  readonly heldRows?: number;
 }
 
-const empty = { messages: [], arrived: 0, hasOlder: false, loaded: false } as const;
+const empty = { messages: [], arrived: 0, hasOlder: false, isFull: false, loaded: false } as const;
 
 /** The recorded messages of a topic or filter, outside React: bounded, read by pages, newest first. */
-export function createMessageHistory({ read, onFailure, pageRows = 200, followRows = 2_000 }: MessageHistoryOptions): MessageHistory {
+export function createMessageHistory({
+  read,
+  onFailure,
+  pageRows = 200,
+  followRows = 2_000,
+  heldRows = 20_000,
+}: MessageHistoryOptions): MessageHistory {
   const listeners = new Set<() => void>();
   /** Answers to older questions than this are stale. */
   let question = 0;
@@ -99,6 +109,7 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
     const all = [...page, ...older];
     change({
       messages: all.slice(0, followRows),
+      isFull: false,
       hasOlder: all.length > followRows || (joins && view.hasOlder) || (older.length === 0 && page.length === pageRows),
       arrived: 0,
       loaded: true,
@@ -121,7 +132,7 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
     refresh,
     async loadOlder() {
       const before = view.messages.at(-1)?.id;
-      if (readingOlder || !view.hasOlder || before === undefined) return;
+      if (readingOlder || !view.hasOlder || view.isFull || before === undefined) return;
       readingOlder = true;
       const mine = question;
       try {
@@ -129,10 +140,9 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
         const page = await read({ filter, text, before, limit: pageRows });
         if (mine !== question) return;
         const last = view.messages.at(-1)?.id ?? 0;
-        change({
-          messages: [...view.messages, ...page.messages.filter(({ id }) => id < last)],
-          hasOlder: page.messages.length === pageRows,
-        });
+        const messages = [...view.messages, ...page.messages.filter(({ id }) => id < last)].slice(0, heldRows);
+        const hasOlder = page.messages.length === pageRows;
+        change({ messages, hasOlder, isFull: hasOlder && messages.length === heldRows });
       } catch (error) {
         onFailure(error);
       } finally {
@@ -157,4 +167,14 @@ export function createMessageHistory({ read, onFailure, pageRows = 200, followRo
       void refresh();
     },
   };
+}
+
+/** The message that another is compared with: the one that was picked where it is an older one of its topic, otherwise the one before. */
+export function comparedWith<Message extends Pick<MqttMessageSummary, "id" | "topic">>(
+  chosen: Message,
+  picked: Message | undefined,
+  newestFirst: readonly Message[],
+): Message | undefined {
+  const isOlder = ({ id, topic }: Message) => id < chosen.id && topic === chosen.topic;
+  return picked && isOlder(picked) ? picked : newestFirst.find(isOlder);
 }

@@ -14,7 +14,7 @@ import { bytesInHexLine } from "../../../viewer/hex-lines.ts";
 import { type DiffLine, diffLines } from "../../../viewer/line-diff.ts";
 import { lineText, type PayloadView, payloadLines } from "../../../viewer/payload-lines.ts";
 import { PayloadWell } from "../../../viewer/payload-well.tsx";
-import { versionText } from "../clients/version-text.ts";
+import { versionText } from "../clients/client-text.ts";
 import { draftOfMessage, type PublishDraft } from "../publish/publish-draft.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { CompareMenu } from "./compare-menu.tsx";

@@ -3,8 +3,8 @@ import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { formatDuration } from "../../../ui/duration.ts";
 import { fromBase64, toHex } from "../../../viewer/base64.ts";
+import { hexText } from "../../../viewer/hex-lines.ts";
 import styles from "./message-panel.module.css";
-import { hexOfPacket } from "./packet-text.ts";
 
 interface Property {
   readonly name: string;
@@ -73,3 +73,6 @@ export function propertiesOf(properties: MqttMessage["properties"]): Property[] 
 }
 
 const expiryText = (seconds: number): string => (seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1_000));
+
+/** As `hexdump -C` writes it. */
+export const hexOfPacket = (base64: string): string => hexText(fromBase64(base64));

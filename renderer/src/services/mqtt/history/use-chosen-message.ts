@@ -1,73 +1,49 @@
-import { useEffect, useRef, useState } from "react";
+import { useRef } from "react";
 import { type MqttFigures, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { tellUnlessGone } from "../tree/use-topic-branches.ts";
+import { useRefreshed } from "../../../control/use-refreshed.ts";
+import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
 
 export interface ChosenMessage {
   readonly message: MqttMessage | undefined;
-  /** It has left the recorder. */
+  /** The recorder no longer has it. */
   readonly gone: boolean;
 }
 
 const nothing: ChosenMessage = { message: undefined, gone: false };
 
-/** The whole of a message, read again while acknowledgements are awaited. */
+/** A recorded message with its deliveries, read again while acknowledgements are awaited. */
 export function useChosenMessage(summary: MqttMessageSummary | undefined, figures: MqttFigures | undefined): ChosenMessage {
   const client = useControl();
-  const [chosen, setChosen] = useState(nothing);
-  const wanted = useRef<number>(undefined);
-  const reading = useRef(false);
+  const newest = useRef<MqttMessage>(undefined);
   const id = summary?.id;
-  const isKnown = chosen.message !== undefined && chosen.message.id === id;
-  const isOpen = isKnown && chosen.message.acknowledged < chosen.message.acknowledgeable;
-  const hasMoved =
-    isKnown &&
-    summary !== undefined &&
-    (summary.acknowledged !== chosen.message.acknowledged || summary.delivered !== chosen.message.delivered);
-  // Only what may have changed is read again.
-  const version = isOpen || hasMoved ? figures?.bytesIn : undefined;
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `version` says that there may be something new to read.
-  useEffect(() => {
-    wanted.current = id;
-    if (id === undefined) {
-      setChosen(nothing);
-      return;
-    }
-    if (reading.current && isKnown) return;
-    reading.current = true;
-    client
-      .action(mqttActions, "mqtt", "message.read", { id })
-      .then((message) => {
-        // What was shown stays until there is something else: no flicker from row to row.
-        if (wanted.current === id)
-          setChosen((known) =>
-            message ? { message, gone: false } : { message: known.message?.id === id ? known.message : undefined, gone: true },
-          );
-      })
-      .catch(tellUnlessGone)
-      .finally(() => {
-        reading.current = false;
-      });
-  }, [client, id, version]);
-  return chosen;
+  const known = newest.current?.id === id ? newest.current : undefined;
+  const isOpen = known !== undefined && known.acknowledged < known.acknowledgeable;
+  const counts = summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`;
+  const answered = useRefreshed({
+    key: id,
+    // What has no acknowledgement outstanding changes with its row only.
+    version: isOpen ? figures?.at : counts,
+    read: async (asked): Promise<ChosenMessage> => {
+      const message = await client.action(mqttActions, "mqtt", "message.read", { id: asked });
+      if (message) newest.current = message;
+      return message ? { message, gone: false } : { message: newest.current?.id === asked ? newest.current : undefined, gone: true };
+    },
+    onFailure: notifyUnlessGone,
+  });
+  // What was shown stays until there is something else: no flicker from row to row.
+  return id === undefined ? nothing : (answered?.answer ?? nothing);
 }
 
 /** An older message than another, for comparing; read once. */
 export function useMessage(id: number | undefined): ChosenMessage {
   const client = useControl();
-  const [read, setRead] = useState<{ readonly id: number; readonly message: MqttMessage | null }>();
-  useEffect(() => {
-    if (id === undefined) return;
-    let isWanted = true;
-    client
-      .action(mqttActions, "mqtt", "message.read", { id })
-      .then((message) => isWanted && setRead({ id, message }))
-      .catch(tellUnlessGone);
-    return () => {
-      isWanted = false;
-    };
-  }, [client, id]);
-  return read === undefined || read.id !== id ? nothing : { message: read.message ?? undefined, gone: read.message === null };
+  const answered = useRefreshed({
+    key: id,
+    read: (asked) => client.action(mqttActions, "mqtt", "message.read", { id: asked }),
+    onFailure: notifyUnlessGone,
+  });
+  if (answered === undefined || answered.key !== id) return nothing;
+  return { message: answered.answer ?? undefined, gone: answered.answer === null };
 }

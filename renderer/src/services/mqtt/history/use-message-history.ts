@@ -2,7 +2,7 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { type MqttFigures, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { isTopicFilter } from "../tree/topic-scope.ts";
-import { tellUnlessGone } from "../tree/use-topic-branches.ts";
+import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
 import { createMessageHistory, type MessageHistory, type MessageHistoryView } from "./message-history.ts";
 
 const askAfterMs = 120;
@@ -20,7 +20,7 @@ export function useMessageHistory({ filter, text, figures }: Options): readonly 
   const [history] = useState(() =>
     createMessageHistory({
       read: (query) => client.action(mqttActions, "mqtt", "topic.history", query),
-      onFailure: tellUnlessGone,
+      onFailure: notifyUnlessGone,
     }),
   );
   const view = useSyncExternalStore(history.subscribe, history.view);

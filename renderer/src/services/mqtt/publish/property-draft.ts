@@ -1,5 +1,5 @@
 import type { MqttReplyParams } from "../../../../../contract/services/mqtt-reply.ts";
-import { problemOfTopic } from "./problem-of-topic.ts";
+import { problemOfTopic } from "../tree/topic-scope.ts";
 
 type SettableProperties = NonNullable<MqttReplyParams["properties"]>;
 

@@ -1,7 +1,7 @@
 import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
 import { fromBase64, fromHex, toBase64, toHex } from "../../../viewer/base64.ts";
 import { utf8Text } from "../../../viewer/utf8-text.ts";
-import { problemOfTopic } from "./problem-of-topic.ts";
+import { problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
 
 /** What the form holds, as typed. */

@@ -1,7 +1,6 @@
 import { Checkbox, SegmentedControl, Textarea, TextInput } from "@mantine/core";
 import { PropertySection } from "./property-section.tsx";
-import type { ParsedDraft, PublishDraft } from "./publish-draft.ts";
-import { usesVersion5 } from "./publish-draft.ts";
+import { type ParsedDraft, type PublishDraft, usesVersion5 } from "./publish-draft.ts";
 import styles from "./publish-form.module.css";
 
 interface PublishFormProps {

@@ -2,11 +2,12 @@ import { Button, FileButton, Group, Progress, SegmentedControl, Text } from "@ma
 import { useState } from "react";
 import { type MqttReplayFile, type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { failureOf } from "../../../control/failure-error.ts";
 import { Dialog } from "../../../ui/dialog.tsx";
 import { formatDurationExact } from "../../../ui/duration.ts";
+import { filePieces } from "../../../ui/file-pieces.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
-import { sendReplayFile } from "./send-replay-file.ts";
 
 const speeds = [
   { value: "1", label: "Own pace" },
@@ -105,4 +106,22 @@ function Sent({ sent, of }: { readonly sent: number; readonly of: number }) {
       <Text mt={4} fz="sm" c="var(--bl-text-2)">{`${formatCount(sent)} of ${formatCount(of)} published`}</Text>
     </>
   );
+}
+
+export interface ReplayReceiver {
+  begin(name: string, sizeBytes: number): Promise<MqttReplayFile>;
+  text(file: number, text: string): Promise<unknown>;
+  end(file: number): Promise<unknown>;
+}
+
+/** Hands a recorded file over piece by piece; how far it is, the service's own view tells. Resolves too when it was cancelled. */
+export async function sendReplayFile(receiver: ReplayReceiver, file: Pick<File, "name" | "size" | "slice">): Promise<void> {
+  const { id } = await receiver.begin(file.name, file.size);
+  try {
+    for await (const { text } of filePieces(file)) await receiver.text(id, text);
+    await receiver.end(id);
+  } catch (error) {
+    // Cancelled, here or in another window, or another file was chosen meanwhile.
+    if (failureOf(error).code !== "JOB_UNKNOWN") throw error;
+  }
 }

@@ -1,6 +1,5 @@
 import type { MqttReplyCondition, MqttReplyParams, MqttReplyRule } from "../../../../../contract/services/mqtt-reply.ts";
-import { isTopicFilter } from "../tree/topic-scope.ts";
-import { problemOfTopic } from "./problem-of-topic.ts";
+import { isTopicFilter, problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft } from "./property-draft.ts";
 
 /** What the form of a rule holds, as typed. */

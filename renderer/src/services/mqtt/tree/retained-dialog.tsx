@@ -6,7 +6,7 @@ import { Dialog } from "../../../ui/dialog.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { isTopicFilter } from "./topic-scope.ts";
-import { tellUnlessGone } from "./use-topic-branches.ts";
+import { notifyUnlessGone } from "./use-topic-branches.ts";
 
 const askAfterMs = 120;
 
@@ -86,7 +86,7 @@ function useRetainedCount(filter: string | undefined, retained: number): number 
       client
         .action(mqttActions, "mqtt", "retained.count", { filter })
         .then(({ count }) => isWanted && setTold({ filter, count }))
-        .catch(tellUnlessGone);
+        .catch(notifyUnlessGone);
     }, askAfterMs);
     return () => {
       isWanted = false;

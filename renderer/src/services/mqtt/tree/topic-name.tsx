@@ -1,11 +1,11 @@
-import styles from "./topic-name.module.css";
+import styles from "./topic-panel.module.css";
 import { leafStart } from "./topic-scope.ts";
 
 /** The last levels tell topics apart: where there is no room for all, the beginning gives way. */
 export function TopicName({ topic, hasLeaf = false }: { readonly topic: string; readonly hasLeaf?: boolean }) {
   const cut = leafStart(topic);
   return (
-    <span className={styles.name}>
+    <span className={styles.topicName}>
       <bdi dir="ltr">
         {hasLeaf ? (
           <>

@@ -38,3 +38,11 @@ export function topicWithin({ topic: chosen, below }: TopicScope, topic: string)
   const start = branch.length === 0 ? "" : `${branch.join("/")}/`;
   return topic.length > start.length && topic.startsWith(start) ? topic.slice(start.length) : topic;
 }
+
+/** Of one to publish on. */
+export function problemOfTopic(topic: string): string | undefined {
+  if (topic === "") return "A topic has at least one character.";
+  if (/[+#]/.test(topic)) return "A topic to publish on holds no + and no #.";
+  if (topic.includes("\0")) return "A topic holds no NUL.";
+  return undefined;
+}

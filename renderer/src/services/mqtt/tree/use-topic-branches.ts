@@ -36,7 +36,7 @@ export function useTopicBranches({ filter, figures, running }: Options): readonl
         wanted === undefined
           ? client.action(mqttActions, "mqtt", "topic.children", { ...(topic !== undefined && { topic }), ...page })
           : client.action(mqttActions, "mqtt", "topic.search", { filter: wanted, ...page }),
-      onFailure: tellUnlessGone,
+      onFailure: notifyUnlessGone,
     });
     const hold = (isHeld: boolean) => {
       held.current = isHeld;
@@ -78,7 +78,7 @@ export function useTopicBranches({ filter, figures, running }: Options): readonl
 }
 
 /** The page says by itself that the service has stopped, and the frame that the connection is lost. */
-export function tellUnlessGone(error: unknown): void {
+export function notifyUnlessGone(error: unknown): void {
   const { code } = failureOf(error);
   if (code !== "CONNECTION_LOST" && code !== "SERVICE_NOT_RUNNING") notifyFailure(error);
 }

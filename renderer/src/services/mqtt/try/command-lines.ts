@@ -1,9 +1,10 @@
+import type { BrokerAddress } from "../broker/broker-address.ts";
 import type { PublishDraft } from "../publish/publish-draft.ts";
-import type { BrokerAddress, CommandClient } from "./command-client.ts";
 import { mosquittoPub, mosquittoSub } from "./mqtt-commands.ts";
 import { mqttJsLines } from "./mqtt-js-lines.ts";
 import { pahoLines } from "./paho-lines.ts";
 import type { SubscribeDraft } from "./subscribe-draft.ts";
+import type { CommandClient } from "./try-client-draft.ts";
 
 export const commandLanguages = [
   { value: "mosquitto", label: "mosquitto" },

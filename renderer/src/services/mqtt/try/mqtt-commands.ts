@@ -1,8 +1,9 @@
 import { toHex } from "../../../viewer/base64.ts";
 import { utf8Text } from "../../../viewer/utf8-text.ts";
+import type { BrokerAddress } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
-import { type BrokerAddress, type CommandClient, keepsSession, namedClient, plainClient } from "./command-client.ts";
 import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
+import { type CommandClient, keepsSession, namedClient, plainClient } from "./try-client-draft.ts";
 
 /** For a POSIX shell. */
 export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -1,8 +1,8 @@
 import { toHex } from "../../../viewer/base64.ts";
-import { Code, javaScriptText } from "../clients/code-text.ts";
+import type { BrokerAddress } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft } from "../publish/publish-draft.ts";
-import { type BrokerAddress, type CommandClient, keepsSession } from "./command-client.ts";
 import type { SubscribeDraft } from "./subscribe-draft.ts";
+import { type CommandClient, keepsSession } from "./try-client-draft.ts";
 
 const plain = "(topic, payload) => console.log(topic, payload.toString())";
 const withProperties = "(topic, payload, { properties }) => console.log(topic, payload.toString(), properties)";
@@ -76,3 +76,22 @@ function userProperties(draft: PublishDraft): Record<string, string | string[]> 
 
 const payloadText = ({ payload, encoding }: PublishDraft): string =>
   encoding === "text" ? JSON.stringify(payload) : `Buffer.from(${JSON.stringify(payload.replace(/\s+/g, ""))}, "${encoding}")`;
+
+/** A piece of code among values that are written out as literals. */
+class Code {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A value as JavaScript writes it: `{ qos: 1, properties: { contentType: "text/plain" } }`; what is undefined is left out. */
+function javaScriptText(value: unknown): string {
+  if (value instanceof Code) return value.text;
+  if (Array.isArray(value)) return `[${value.map(javaScriptText).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined);
+  if (entries.length === 0) return "{}";
+  const key = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
+  return `{ ${entries.map(([name, entry]) => `${key(name)}: ${javaScriptText(entry)}`).join(", ")} }`;
+}

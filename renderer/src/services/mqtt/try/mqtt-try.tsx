@@ -17,13 +17,14 @@ import type { TryState } from "../../try/try-state.ts";
 import { firstDraft, type PublishDraft, parsePublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
 import { PublishForm } from "../publish/publish-form.tsx";
 import { useMqttViews } from "../use-mqtt-views.ts";
+import { Answer } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
 import { firstTryClient, parseTryClient, type TryClientDraft } from "./try-client-draft.ts";
 import { TryClientSection } from "./try-client-section.tsx";
 import { TryCommands } from "./try-commands.tsx";
 import { TryReceived } from "./try-received.tsx";
-import { Answer, TrySubscribe } from "./try-subscribe.tsx";
+import { TrySubscribe } from "./try-subscribe.tsx";
 
 /** A client of one's own: what it publishes, what the broker answers, what it is sent, and the same as lines to copy. */
 export function MqttTry() {

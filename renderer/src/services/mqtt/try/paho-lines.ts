@@ -1,8 +1,8 @@
 import { toHex } from "../../../viewer/base64.ts";
-import { pythonText } from "../clients/code-text.ts";
+import { type BrokerAddress, usesWebSocket } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
-import { type BrokerAddress, type CommandClient, keepsSession, usesWebSocket } from "./command-client.ts";
 import type { SubscribeDraft } from "./subscribe-draft.ts";
+import { type CommandClient, keepsSession } from "./try-client-draft.ts";
 
 /** Publishes and subscribes with Eclipse Paho. */
 export function pahoLines(draft: PublishDraft, subscription: SubscribeDraft, address: BrokerAddress, client: CommandClient): string {
@@ -116,4 +116,9 @@ function payloadText({ payload, encoding }: PublishDraft): string {
   if (encoding === "text") return pythonText(payload);
   const text = pythonText(payload.replace(/\s+/g, ""));
   return encoding === "hex" ? `bytes.fromhex(${text})` : `__import__("base64").b64decode(${text})`;
+}
+
+/** A value as Python writes it. */
+function pythonText(value: string | number | boolean): string {
+  return typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
 }

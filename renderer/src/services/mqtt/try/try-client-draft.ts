@@ -1,5 +1,5 @@
 import type { MqttTryConnect } from "../../../../../contract/services/mqtt-try.ts";
-import { problemOfTopic } from "../publish/problem-of-topic.ts";
+import { problemOfTopic } from "../tree/topic-scope.ts";
 
 /** What the form holds, as typed; the password is kept nowhere. */
 export interface TryClientDraft {
@@ -71,3 +71,18 @@ function secondsOf(text: string): number | undefined {
 /** Whether it says more than what stands in the first line of the form. */
 export const hasOptions = (draft: TryClientDraft): boolean =>
   draft.username !== "" || !draft.cleanStart || draft.expirySeconds !== "" || draft.willTopic !== "";
+
+/** As whom the copied lines connect. */
+export interface CommandClient extends TryClientDraft {
+  readonly password: string;
+}
+
+export const plainClient: CommandClient = { ...firstTryClient, clientId: "", password: "" };
+
+/** Where the broker asks who one is and nothing is typed yet, words stand in the lines for what the user puts there. */
+export const namedClient = (client: CommandClient, anonymous: boolean | undefined): CommandClient =>
+  anonymous === false ? { ...client, username: client.username || "USER", password: client.password || "PASSWORD" } : client;
+
+/** Whether the session is to be found again: only then the name matters. */
+export const keepsSession = ({ version, cleanStart, expirySeconds }: CommandClient): boolean =>
+  !cleanStart || (version === 5 && Number(expirySeconds) > 0);

@@ -7,7 +7,7 @@ import { attempt } from "../../../ui/notify.tsx";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import styles from "../../try/try-page.module.css";
-import { answerText } from "./answer-text.ts";
+import { answerText } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { hasOptions, type ParsedTryClient, type TryClientDraft } from "./try-client-draft.ts";
 

@@ -1,16 +1,19 @@
-import { Select } from "@mantine/core";
+import { Button, Select } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../../contract/service.ts";
+import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { saveFile } from "../../../ui/save-file.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { SameAs } from "../../try/same-as.tsx";
-import { brokerAddress, brokerTransports } from "../broker-address.ts";
-import { CertificateToTrust } from "../certificate-to-trust.tsx";
+import { type BrokerTransport, brokerAddress, brokerTransports, usesTls, usesWebSocket } from "../broker/broker-address.ts";
+import { useAnonymous, useCertificate } from "../broker/use-broker.ts";
 import type { PublishDraft } from "../publish/publish-draft.ts";
-import { useAnonymous } from "../use-anonymous.ts";
-import { useCertificate } from "../use-certificate.ts";
-import { type BrokerTransport, type CommandClient, namedClient, usesTls, usesWebSocket } from "./command-client.ts";
 import { commandLanguages, commandLines, type Language } from "./command-lines.ts";
 import { mosquittoNotes } from "./mqtt-commands.ts";
+import styles from "./mqtt-try.module.css";
 import type { SubscribeDraft } from "./subscribe-draft.ts";
+import { type CommandClient, namedClient } from "./try-client-draft.ts";
 
 interface TryCommandsProps {
   readonly draft: PublishDraft;
@@ -59,5 +62,25 @@ export function TryCommands({ draft, subscription, client, service }: TryCommand
         onChange={(value) => setTransport((value ?? "mqtt") as BrokerTransport)}
       />
     </SameAs>
+  );
+}
+
+/** Clients refuse a broker whose certificate they do not trust: here it is to be had. */
+export function CertificateToTrust({ certificate }: { readonly certificate: MqttCertificate | null | undefined }) {
+  if (!certificate) return <p className={styles.trust}>Its certificate can be saved here once it runs.</p>;
+  if (!certificate.isSelfMade)
+    return <p className={styles.trust}>ca.pem is the file of the authority that signed the broker’s certificate.</p>;
+  return (
+    <div className={styles.trust}>
+      <span title={certificate.file}>The lines trust the broker’s own certificate; on another machine save it first.</span>
+      <Button
+        size="compact-xs"
+        leftSection={<IconDownload size={13} stroke={1.5} />}
+        onClick={() => saveFile("backlot-mqtt-ca.pem", certificate.pem, "application/x-pem-file")}
+      >
+        Save the CA
+      </Button>
+      <CopyButton text={certificate.pem} what="the CA certificate" size={24} />
+    </div>
   );
 }

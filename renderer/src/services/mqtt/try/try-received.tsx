@@ -4,6 +4,7 @@ import { useMemo, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReceived, MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { useRefreshed } from "../../../control/use-refreshed.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
@@ -14,8 +15,11 @@ import { lineText, type PayloadView, payloadLines, payloadViews, payloadViewTitl
 import { previewLine } from "../../../viewer/payload-preview.ts";
 import styles from "../../try/try-page.module.css";
 import { PropertyPairs, propertiesOf } from "../history/property-list.tsx";
+import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
 import own from "./mqtt-try.module.css";
-import { useReceived } from "./use-received.ts";
+
+const shownMessages = 200;
+const none: readonly MqttReceived[] = [];
 
 interface TryReceivedProps {
   readonly state: MqttTryState | undefined;
@@ -25,7 +29,7 @@ interface TryReceivedProps {
 /** What the client was sent, as it came: newest first, each opens. */
 export function TryReceived({ state, running }: TryReceivedProps) {
   const client = useControl();
-  const messages = useReceived(running ? state : undefined);
+  const messages = useReceived(running ? (state?.received ?? 0) : 0);
   const [view, setView] = useRemembered<PayloadView>("mqtt.try-view", "json");
   const [opened, setOpened] = useState<number>();
   const received = state?.received ?? 0;
@@ -66,6 +70,18 @@ export function TryReceived({ state, running }: TryReceivedProps) {
       )}
     </>
   );
+}
+
+/** The newest messages that the client of the Try tab received, newest first. */
+function useReceived(received: number): readonly MqttReceived[] {
+  const client = useControl();
+  const page = useRefreshed({
+    key: received === 0 ? undefined : "received",
+    version: received,
+    read: () => client.action(mqttActions, "mqtt", "try.received", { limit: shownMessages }),
+    onFailure: notifyUnlessGone,
+  });
+  return received === 0 ? none : (page?.answer.messages ?? none);
 }
 
 function nothingText(state: MqttTryState | undefined, running: boolean): string {

@@ -3,12 +3,9 @@ import { IconX } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
 import type { MqttTryAnswer, MqttTryState, MqttTrySubscribe } from "../../../../../contract/services/mqtt-try.ts";
-import { formatTook } from "../../../ui/duration.ts";
-import { StatusShape } from "../../../ui/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import styles from "../../try/try-page.module.css";
-import { subscriptionText } from "../clients/subscription-text.ts";
-import { answerText } from "./answer-text.ts";
+import { subscriptionText } from "../clients/client-text.ts";
+import { Answer } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { parseSubscribeDraft, type SubscribeDraft, usesSubscriptionOptions } from "./subscribe-draft.ts";
 
@@ -76,17 +73,6 @@ export function TrySubscribe({ state, running, draft, onDraft, onSubscribe, onUn
         </ul>
       )}
     </form>
-  );
-}
-
-/** What the broker said, with how long it took. */
-export function Answer({ answer }: { readonly answer: MqttTryAnswer }) {
-  const text = answerText(answer);
-  return (
-    <span className={answer.ok ? undefined : styles.problem} title={text}>
-      <StatusShape shape={answer.ok ? "running" : "failed"} /> {text}
-      {answer.packet && ` · ${formatTook(answer.tookMs)}`}
-    </span>
   );
 }
 

@@ -1,13 +1,13 @@
-import type { ServiceView } from "../../../../contract/service.ts";
-import type { MqttViews } from "../../../../contract/services/mqtt.ts";
-import { ExportDialog } from "./history/export-dialog.tsx";
-import { DemoDialog } from "./publish/demo-dialog.tsx";
-import { PublishDialog } from "./publish/publish-dialog.tsx";
-import type { PublishDraft } from "./publish/publish-draft.ts";
-import { ReplayDialog } from "./publish/replay-dialog.tsx";
-import { RepliesDialog } from "./publish/replies-dialog.tsx";
-import { RetainedDialog } from "./tree/retained-dialog.tsx";
-import { scopeFilter, type TopicScope } from "./tree/topic-scope.ts";
+import type { ServiceView } from "../../../../../contract/service.ts";
+import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
+import { ExportDialog } from "../history/export-dialog.tsx";
+import { DemoDialog } from "../publish/demo-dialog.tsx";
+import { PublishDialog } from "../publish/publish-dialog.tsx";
+import type { PublishDraft } from "../publish/publish-draft.ts";
+import { ReplayDialog } from "../publish/replay-dialog.tsx";
+import { RepliesDialog } from "../publish/replies-dialog.tsx";
+import { RetainedDialog } from "../tree/retained-dialog.tsx";
+import { scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
 
 export type MqttDialogName = "publish" | "demo" | "replies" | "export" | "replay" | "retained";
 

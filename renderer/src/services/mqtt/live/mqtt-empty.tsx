@@ -1,17 +1,17 @@
 import { Button } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
-import type { ServiceView } from "../../../../contract/service.ts";
-import { type MqttViews, mqttActions } from "../../../../contract/services/mqtt.ts";
-import { useControl } from "../../control/client-context.tsx";
-import { FirstSteps } from "../../ui/first-steps.tsx";
-import { attempt } from "../../ui/notify.tsx";
-import { SampleTrafficButton } from "../../ui/sample-traffic-button.tsx";
-import { StartServiceButton } from "../../ui/start-service-button.tsx";
-import { brokerAddress } from "./broker-address.ts";
-import { usualDemo } from "./publish/demo-dialog.tsx";
-import { firstDraft } from "./publish/publish-draft.ts";
-import { mosquittoPubOf } from "./try/mqtt-commands.ts";
-import { useAnonymous } from "./use-anonymous.ts";
+import type { ServiceView } from "../../../../../contract/service.ts";
+import { type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { FirstSteps } from "../../../ui/first-steps.tsx";
+import { attempt } from "../../../ui/notify.tsx";
+import { SampleTrafficButton } from "../../../ui/sample-traffic-button.tsx";
+import { StartServiceButton } from "../../../ui/start-service-button.tsx";
+import { brokerAddress } from "../broker/broker-address.ts";
+import { useAnonymous } from "../broker/use-broker.ts";
+import { usualDemo } from "../publish/demo-dialog.tsx";
+import { firstDraft } from "../publish/publish-draft.ts";
+import { mosquittoPubOf } from "../try/mqtt-commands.ts";
 
 const whatAppears = [
   ["topics", "as a tree, with counts and last values"],

@@ -1,6 +1,18 @@
-import type { Endpoint, ServiceView } from "../../../../contract/service.ts";
-import type { MqttCertificate } from "../../../../contract/services/mqtt.ts";
-import { type BrokerAddress, type BrokerTransport, usesTls } from "./try/command-client.ts";
+import type { Endpoint, ServiceView } from "../../../../../contract/service.ts";
+import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
+
+export type BrokerTransport = "mqtt" | "mqtts" | "ws" | "wss";
+
+export interface BrokerAddress {
+  readonly transport: BrokerTransport;
+  readonly host: string;
+  readonly port: string;
+  /** With TLS: the file of the authority to trust. */
+  readonly caFile?: string;
+}
+
+export const usesTls = (transport: BrokerTransport): boolean => transport === "mqtts" || transport === "wss";
+export const usesWebSocket = (transport: BrokerTransport): boolean => transport === "ws" || transport === "wss";
 
 export const endpointsOf = (service: ServiceView | undefined): readonly Endpoint[] =>
   (service?.status.state === "running" ? service.status.endpoints : service?.plannedEndpoints) ?? [];

@@ -1,26 +1,26 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { mqttActions } from "../../../../contract/services/mqtt.ts";
-import { useControl } from "../../control/client-context.tsx";
-import { useRate, useService } from "../../control/use-store.ts";
-import { attempt, notifyDone } from "../../ui/notify.tsx";
-import { formatCountOf } from "../../ui/quantity.ts";
-import { useRemembered } from "../../ui/use-remembered.ts";
-import { useSpace } from "../../ui/use-space.ts";
-import { ClientsPanel } from "./clients/clients-panel.tsx";
-import { DeliveryPanel } from "./history/delivery-panel.tsx";
-import { HistoryPanel } from "./history/history-panel.tsx";
-import { useChosenMessage } from "./history/use-chosen-message.ts";
-import { useMessageHistory } from "./history/use-message-history.ts";
+import { mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { useRate, useService } from "../../../control/use-store.ts";
+import { attempt, notifyDone } from "../../../ui/notify.tsx";
+import { formatCountOf } from "../../../ui/quantity.ts";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import { useSpace } from "../../../ui/use-space.ts";
+import { ClientsPanel } from "../clients/clients-panel.tsx";
+import { DeliveryPanel } from "../history/delivery-panel.tsx";
+import { HistoryPanel } from "../history/history-panel.tsx";
+import { useChosenMessage } from "../history/use-chosen-message.ts";
+import { useMessageHistory } from "../history/use-message-history.ts";
+import { firstDraft, type PublishDraft } from "../publish/publish-draft.ts";
+import { firstWithMessage } from "../tree/topic-branches.ts";
+import { TopicPanel } from "../tree/topic-panel.tsx";
+import { hasWildcard, isMixed, noScope, scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
+import { useTopicBranches } from "../tree/use-topic-branches.ts";
+import { useMqttViews } from "../use-mqtt-views.ts";
 import { type MqttDialogName, MqttDialogs } from "./mqtt-dialogs.tsx";
 import { MqttEmpty } from "./mqtt-empty.tsx";
 import styles from "./mqtt-live.module.css";
-import { MqttStrip } from "./mqtt-strip.tsx";
-import { firstDraft, type PublishDraft } from "./publish/publish-draft.ts";
-import { firstWithMessage } from "./tree/first-with-message.ts";
-import { TopicPanel } from "./tree/topic-panel.tsx";
-import { hasWildcard, isMixed, noScope, scopeFilter, type TopicScope } from "./tree/topic-scope.ts";
-import { useTopicBranches } from "./tree/use-topic-branches.ts";
-import { useMqttViews } from "./use-mqtt-views.ts";
+import { MqttStrip } from "./mqtt-toolbar.tsx";
 
 /** Topics as a tree, the history of the chosen one, who received its messages, and who is connected. */
 export function MqttLive() {

@@ -12,13 +12,13 @@ import {
   IconSend,
   IconTrash,
 } from "@tabler/icons-react";
-import type { MqttViews } from "../../../../contract/services/mqtt.ts";
-import type { RateSample } from "../../../../contract/traffic/row.ts";
-import { formatCount, formatRate } from "../../ui/quantity.ts";
-import { useFlowRates } from "./clients/use-flow-rates.ts";
+import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
+import type { RateSample } from "../../../../../contract/traffic/row.ts";
+import { formatCount, formatRate } from "../../../ui/quantity.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
-import styles from "./mqtt-strip.module.css";
-import { RunningPublishers } from "./publish/running-publishers.tsx";
+import styles from "./mqtt-toolbar.module.css";
+import { RunningPublishers } from "./running-publishers.tsx";
+import { useFlowRates } from "./use-flow-rates.ts";
 
 interface MqttStripProps {
   readonly rate: RateSample | undefined;

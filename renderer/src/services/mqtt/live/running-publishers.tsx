@@ -6,7 +6,7 @@ import type { ControlClient } from "../../../control/control-client.ts";
 import { formatDurationExact } from "../../../ui/duration.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatCount, formatRate } from "../../../ui/quantity.ts";
-import styles from "../mqtt-strip.module.css";
+import styles from "./mqtt-toolbar.module.css";
 
 interface RunningPublisher {
   readonly key: string;

@@ -1,0 +1,171 @@
+import { Progress } from "@mantine/core";
+import { IconPlugConnectedX } from "@tabler/icons-react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, useEffect, useEffectEvent, useRef } from "react";
+import type { MqttClient } from "../../../../../contract/services/mqtt-client.ts";
+import { movedRow } from "../../../list/row-cursor.ts";
+import { Note } from "../../../ui/panel.tsx";
+import { formatCount, formatRate } from "../../../ui/quantity.ts";
+import { StatusShape } from "../../../ui/status-shape.tsx";
+import { versionText } from "./client-text.ts";
+import styles from "./clients-panel.module.css";
+
+const rowPx = 50;
+const fullRowPx = 70;
+
+interface ClientListProps {
+  readonly clients: readonly MqttClient[];
+  readonly chosenId: string | undefined;
+  readonly rates: ReadonlyMap<string, number>;
+  readonly emptyText: string;
+  readonly onEndNear: () => void;
+  readonly onChoose: (clientId: string | undefined) => void;
+  readonly onDisconnect: (clientId: string) => void;
+}
+
+/** Only the rows in sight are drawn. */
+export function ClientList({ clients, chosenId, rates, emptyText, onEndNear, onChoose, onDisconnect }: ClientListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: clients.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (clients[index] && noteOf(clients[index]) ? fullRowPx : rowPx),
+    getItemKey: (index) => clients[index]?.clientId ?? index,
+    overscan: 4,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a queue that fills makes its row taller.
+  useEffect(() => virtual.measure(), [clients.map((client) => (noteOf(client) ? 1 : 0)).join("")]);
+  const items = virtual.getVirtualItems();
+  const isEndNear = clients.length > 0 && (items.at(-1)?.index ?? 0) >= clients.length - 8;
+  const endNear = useEffectEvent(onEndNear);
+  useEffect(() => {
+    if (isEndNear) endNear();
+  }, [isEndNear]);
+  const chosenAt = clients.findIndex(({ clientId }) => clientId === chosenId);
+  useEffect(() => {
+    if (chosenAt < 0 || !scroller.current) return;
+    // Its details may leave the list little room.
+    const keep = new ResizeObserver(() => virtual.scrollToIndex(chosenAt));
+    keep.observe(scroller.current);
+    return () => keep.disconnect();
+  }, [virtual, chosenAt]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") onChoose(undefined);
+    if (event.key === "Delete" && chosenId !== undefined) onDisconnect(chosenId);
+    const to = movedRow(event.key, chosenAt, clients.length, 8);
+    const client = to === undefined ? undefined : clients[to];
+    if (to === undefined || !client) return;
+    event.preventDefault();
+    virtual.scrollToIndex(to);
+    onChoose(client.clientId);
+  };
+  return (
+    <>
+      {clients.length === 0 && <Note className={styles.none}>{emptyText}</Note>}
+      <div
+        ref={scroller}
+        className={styles.list}
+        role="listbox"
+        tabIndex={0}
+        aria-label="Clients"
+        aria-activedescendant={items.some(({ index }) => index === chosenAt) ? domIdOf(chosenId ?? "") : undefined}
+        hidden={clients.length === 0}
+        onKeyDown={onKeyDown}
+      >
+        <div role="presentation" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const client = clients[item.index];
+            return (
+              client && (
+                <ClientRow
+                  key={item.key}
+                  client={client}
+                  topPx={item.start}
+                  heightPx={item.size}
+                  ratePerSecond={rates.get(client.clientId) ?? 0}
+                  isChosen={client.clientId === chosenId}
+                  onChoose={onChoose}
+                  onDisconnect={onDisconnect}
+                />
+              )
+            );
+          })}
+        </div>
+      </div>
+    </>
+  );
+}
+
+const domIdOf = (clientId: string) => `mqtt-client-${encodeURIComponent(clientId)}`;
+
+interface ClientRowProps {
+  readonly client: MqttClient;
+  readonly topPx: number;
+  readonly heightPx: number;
+  readonly ratePerSecond: number;
+  readonly isChosen: boolean;
+  readonly onChoose: (clientId: string) => void;
+  readonly onDisconnect: (clientId: string) => void;
+}
+
+function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose, onDisconnect }: ClientRowProps) {
+  const { clientId, connected, subscriptions, subscriptionCount, transport, version, queued, queueLimit } = client;
+  const note = noteOf(client);
+  const others = subscriptionCount > 1 ? ` +${formatCount(subscriptionCount - 1)}` : "";
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the focus and answers the keys.
+    // biome-ignore lint/a11y/useFocusableInteractive: as above.
+    <div
+      id={domIdOf(clientId)}
+      role="option"
+      aria-selected={isChosen}
+      className={styles.row}
+      style={{ transform: `translateY(${topPx}px)`, height: heightPx }}
+      onClick={() => onChoose(clientId)}
+    >
+      <StatusShape shape={!connected ? "stopped" : note ? "warning" : "running"} />
+      <span className={styles.name} title={clientId}>
+        {clientId}
+        <span className="visually-hidden">{connected ? ", connected" : ", away"}</span>
+      </span>
+      <span className={styles.rate}>{connected ? `${formatRate(ratePerSecond)}/s` : "away"}</span>
+      <span className={styles.filter}>{subscriptions[0] ? `${subscriptions[0].filter}${others}` : "no subscription"}</span>
+      <span className={styles.version}>{[transport, versionText(version)].filter(Boolean).join(" ")}</span>
+      {note && (
+        <span className={styles.queue}>
+          {queued > 0 && (
+            <Progress value={(100 * queued) / Math.max(1, queueLimit)} color="var(--bl-warn)" aria-label={`Queue of ${clientId}`} />
+          )}
+          <span className={styles.note} title={note}>
+            {note}
+          </span>
+        </span>
+      )}
+      {connected && (
+        // A pointer's short cut and no button, which an option may not hold: by keyboard it is Delete.
+        // biome-ignore lint/a11y: as above.
+        <span
+          className={styles.action}
+          title={`Disconnect ${clientId}…`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onDisconnect(clientId);
+          }}
+        >
+          <IconPlugConnectedX size={14} stroke={1.5} aria-hidden="true" />
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** What is out of the ordinary. */
+function noteOf({ hindered, queued, queueLimit, dropped }: MqttClient): string {
+  const parts = [
+    hindered?.how,
+    queued > 0 && `${formatCount(queued)} of ${formatCount(queueLimit)} queued`,
+    dropped > 0 && `${formatCount(dropped)} dropped`,
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
