@@ -4,7 +4,7 @@ import type { ConfigView } from "./config.ts";
 import { type ExportStarted, type ExportView, exportRequest } from "./export.ts";
 import { type LogLine, logLevels } from "./log.ts";
 import { operation } from "./operation.ts";
-import { type ServiceId, type ServiceView, type Snippet, serviceIds } from "./service.ts";
+import { type PortTransport, type ServiceId, type ServiceView, type Snippet, serviceIds } from "./service.ts";
 import type { Detail, DetailPartPage } from "./traffic/detail.ts";
 import type { ProcessSample, RateSample, TrafficRow } from "./traffic/row.ts";
 
@@ -59,10 +59,11 @@ export interface PortCheck {
   readonly service: ServiceId;
   /** Name of the configuration field. */
   readonly field: string;
+  readonly transport: PortTransport;
   readonly port: number;
   readonly free: boolean;
-  /** Who listens there, as far as the system tells. */
-  readonly holder?: { readonly name: string; readonly pid: number };
+  /** Where it is not free: who has it, as far as the system tells, or which other service is set to it. */
+  readonly problem?: string;
   /** The next free port, when this one is taken. */
   readonly next?: number;
 }

@@ -4,9 +4,12 @@
 export const serviceIds = ["http", "grpc", "mqtt", "rtsp", "webrtc", "account", "events"] as const;
 export type ServiceId = (typeof serviceIds)[number];
 
+export type PortTransport = "tcp" | "udp";
+
 export interface Endpoint {
   /** What speaks there, as a person would say it: "HTTP", "SSE", "MQTT over WebSocket". */
   readonly label: string;
+  /** "http://127.0.0.1:8080", or without slashes "turn:127.0.0.1:3478?transport=udp" (RFC 7065). */
   readonly url: string;
 }
 
@@ -20,6 +23,7 @@ export interface Failure {
   readonly field?: { readonly name: string; readonly problem: string };
   /** With PORT_IN_USE and PORT_FORBIDDEN: which one. */
   readonly port?: number;
+  readonly transport?: PortTransport;
 }
 
 /** One change of configuration that is likely to make the next start succeed. */

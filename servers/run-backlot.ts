@@ -71,7 +71,7 @@ async function serve(options: BacklotOptions, { attach, claimExport, log }: Supe
       return server;
     } catch (error) {
       // Another Backlot that starts at the same time may take the next one as well: then the one after it.
-      const next = asked === undefined && toFailure(error).code === "PORT_IN_USE" ? await nextFreePort(port, false) : undefined;
+      const next = asked === undefined && toFailure(error).code === "PORT_IN_USE" ? await nextFreePort(port) : undefined;
       if (next === undefined) throw await dashboardError(error);
       port = next;
     }

@@ -14,7 +14,7 @@ export const accountService = defineService({
   purpose: "Login, JSON Web Tokens, Basic, details",
   config: accountConfig,
   actions: accountActions,
-  ports: ["port"],
+  ports: [{ field: "port", transport: "tcp" }],
   keepsFiles: () => true,
   endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
   snippets: accountSnippets,

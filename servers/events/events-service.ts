@@ -17,7 +17,7 @@ export const eventsService = defineService({
   purpose: "Collects completion events, pages and statistics",
   config: eventsConfig,
   actions: eventsActions,
-  ports: ["port"],
+  ports: [{ field: "port", transport: "tcp" }],
   keepsFiles: ({ database }) => database === "",
   endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
   snippets: eventsSnippets,

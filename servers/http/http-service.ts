@@ -14,7 +14,7 @@ export const httpService = defineService({
   purpose: "REST endpoints, server-sent events, WebSocket echo",
   config: httpConfig,
   actions: httpActions,
-  ports: ["port"],
+  ports: [{ field: "port", transport: "tcp" }],
   endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
   snippets: httpSnippets,
   async start(context) {

@@ -11,7 +11,12 @@ export const mqttService = defineService({
   config: mqttConfig,
   actions: mqttActions,
   keepsFiles: () => true,
-  ports: ["port", "webSocketPort", "tlsPort", "secureWebSocketPort"],
+  ports: [
+    { field: "port", transport: "tcp" },
+    { field: "webSocketPort", transport: "tcp", isUsed: ({ webSocket }) => webSocket },
+    { field: "tlsPort", transport: "tcp", isUsed: ({ tls }) => tls },
+    { field: "secureWebSocketPort", transport: "tcp", isUsed: ({ webSocket, tls }) => webSocket && tls },
+  ],
   async hashSecrets(values) {
     if (!Array.isArray(values.users)) return values;
     const { hashedLines } = await import("./access/users.ts");

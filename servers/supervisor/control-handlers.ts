@@ -1,4 +1,4 @@
-import { type AppInfo, type ControlCall, type ControlCalls, controlCalls, type Profiles } from "../../contract/control.ts";
+import { type AppInfo, type ControlCall, type ControlCalls, controlCalls, type PortCheck, type Profiles } from "../../contract/control.ts";
 import type { ExportPart, ExportSource } from "../../contract/export.ts";
 import type { Handlers, ParsedParamsOf } from "../../contract/operation.ts";
 import type { ServiceId, ServiceView } from "../../contract/service.ts";
@@ -9,7 +9,7 @@ import type { CallHandler } from "./dashboard-session.ts";
 import type { PartReader } from "./export-pump.ts";
 import type { Exports } from "./exports.ts";
 import type { LogStore } from "./log-store.ts";
-import { isPortFree, nextFreePort, portHolder } from "./port-doctor.ts";
+import type { PortPlan } from "./port-plan.ts";
 import { createProfileHandlers } from "./profiles.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
 import type { SettingsFile } from "./settings-file.ts";
@@ -25,6 +25,7 @@ export interface ControlParts {
   readonly logs: LogStore;
   readonly rates: RateHistoryStore;
   readonly exports: Exports;
+  readonly ports: PortPlan;
   readonly log: Log;
 }
 
@@ -110,16 +111,13 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     },
 
     async "port.check"() {
-      const taken = new Set(all.flatMap((service) => service.view().ports));
       return await Promise.all(
         all.flatMap((service) =>
-          service.portFields().map(async ({ field, port, openToLan }) => {
-            const base = { service: service.id, field, port };
-            const { state } = service.view().status;
-            if (port === 0 || state === "running" || (await isPortFree(port, openToLan))) return { ...base, free: true };
-            const holder = await portHolder(port);
-            const next = await nextFreePort(port, openToLan, taken);
-            return { ...base, free: false, ...(holder && { holder }), ...(next !== undefined && { next }) };
+          service.portUses().map(async (use): Promise<PortCheck> => {
+            const base = { service: service.id, field: use.field, transport: use.transport, port: use.first };
+            const problem = service.view().status.state === "running" ? undefined : await parts.ports.check(use);
+            if (!problem) return { ...base, free: true };
+            return { ...base, free: false, problem: problem.message, ...(problem.next !== undefined && { next: problem.next }) };
           }),
         ),
       );

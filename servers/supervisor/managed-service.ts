@@ -42,6 +42,8 @@ const defaultTiming: ServiceTiming = { startTimeoutMs: 20_000, stopTimeoutMs: 5_
 /** One service's process and the only writer of its status. Operations run one at a time; the last asked wins. */
 export interface ManagedService {
   readonly status: ServiceStatus;
+  /** Of its process, from its beginning. */
+  readonly pid: number | undefined;
   /** The configuration with which it runs; undefined while it does not. */
   readonly runningConfig: Readonly<Record<string, unknown>> | undefined;
   /** Resolves when it runs; rejects with the failure. */
@@ -239,6 +241,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   return {
     get status() {
       return status;
+    },
+    get pid() {
+      return child?.pid;
     },
     get runningConfig() {
       return runningConfig;

@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
+import { createSocket } from "node:dgram";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { createServer } from "node:net";
 import path from "node:path";
 import { promisify } from "node:util";
+import type { PortTransport } from "../../contract/service.ts";
 
 export interface PortHolder {
   readonly name: string;
@@ -12,16 +14,20 @@ export interface PortHolder {
 const run = promisify(execFile);
 const toolTimeoutMs = 3_000;
 
-/** Which process listens on the TCP port; undefined where nobody does or the system does not tell. */
-export async function portHolder(port: number, platform: NodeJS.Platform = process.platform): Promise<PortHolder | undefined> {
+/** Which process has the port; undefined where none has or the system does not tell. */
+export async function portHolder(
+  port: number,
+  transport: PortTransport = "tcp",
+  platform: NodeJS.Platform = process.platform,
+): Promise<PortHolder | undefined> {
   try {
     switch (platform) {
       case "linux":
-        return await linuxHolder(port);
+        return await linuxHolder(port, transport);
       case "win32":
-        return await windowsHolder(port);
+        return await windowsHolder(port, transport);
       default:
-        return await lsofHolder(port);
+        return await lsofHolder(port, transport);
     }
   } catch {
     // Naming the holder is a courtesy: a system that refuses leaves the message shorter.
@@ -30,38 +36,63 @@ export async function portHolder(port: number, platform: NodeJS.Platform = proce
 }
 
 /** True when both loopback addresses (or all addresses) are free. */
-export async function isPortFree(port: number, openToLan: boolean): Promise<boolean> {
+export async function isPortFree(port: number, openToLan: boolean, transport: PortTransport = "tcp"): Promise<boolean> {
   const hosts = openToLan ? ["0.0.0.0", "::"] : ["127.0.0.1", "::1"];
-  for (const host of hosts) if (!(await canListen(port, host))) return false;
+  const canBind = transport === "tcp" ? canListen : canReceive;
+  for (const host of hosts) if (!(await canBind(port, host))) return false;
   return true;
 }
 
-/** The first free port above `port`, leaving out those in `taken`; undefined when the next 200 are all used. */
-export async function nextFreePort(port: number, openToLan: boolean, taken: ReadonlySet<number> = new Set()): Promise<number | undefined> {
+export interface NextPortOptions {
+  readonly openToLan?: boolean;
+  /** It has to be free for all of them. */
+  readonly transports?: readonly PortTransport[];
+  readonly reserved?: ReadonlySet<number>;
+}
+
+/** The first free port above `port`, leaving out those in `reserved`; undefined when the next 200 are all used. */
+export async function nextFreePort(
+  port: number,
+  { openToLan = false, transports = ["tcp"], reserved = new Set() }: NextPortOptions = {},
+): Promise<number | undefined> {
   for (let candidate = port + 1; candidate <= Math.min(port + 200, 65_535); candidate++) {
-    if (!taken.has(candidate) && (await isPortFree(candidate, openToLan))) return candidate;
+    if (reserved.has(candidate)) continue;
+    const free = await Promise.all(transports.map((transport) => isPortFree(candidate, openToLan, transport)));
+    if (free.every(Boolean)) return candidate;
   }
   return undefined;
 }
 
+const isUsable = (error: NodeJS.ErrnoException) => error.code !== "EADDRINUSE" && error.code !== "EACCES";
+
 function canListen(port: number, host: string): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code !== "EADDRINUSE" && error.code !== "EACCES"));
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(isUsable(error)));
     server.listen({ port, host, ipv6Only: host.includes(":"), exclusive: true }, () => server.close(() => resolve(true)));
   });
 }
 
-const listenState = "0A"; // linux/net/tcp_states.h: TCP_LISTEN
+function canReceive(port: number, host: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const isIpv6 = host.includes(":");
+    const socket = createSocket({ type: isIpv6 ? "udp6" : "udp4", ipv6Only: isIpv6 });
+    socket.once("error", (error: NodeJS.ErrnoException) => socket.close(() => resolve(isUsable(error))));
+    socket.bind({ port, address: host, exclusive: true }, () => socket.close(() => resolve(true)));
+  });
+}
 
-async function linuxHolder(port: number): Promise<PortHolder | undefined> {
+// linux/net/tcp_states.h: TCP_LISTEN, and TCP_CLOSE for a UDP socket without a peer.
+const boundState: Readonly<Record<PortTransport, string>> = { tcp: "0A", udp: "07" };
+
+async function linuxHolder(port: number, transport: PortTransport): Promise<PortHolder | undefined> {
   const inodes = new Set<string>();
-  for (const table of ["/proc/net/tcp", "/proc/net/tcp6"]) {
+  for (const table of [`/proc/net/${transport}`, `/proc/net/${transport}6`]) {
     const text = await readFile(table, "utf8").catch(() => "");
     for (const line of text.split("\n").slice(1)) {
       const columns = line.trim().split(/\s+/);
       const localPort = Number.parseInt(columns[1]?.split(":")[1] ?? "", 16);
-      if (localPort === port && columns[3] === listenState && columns[9]) inodes.add(`socket:[${columns[9]}]`);
+      if (localPort === port && columns[3] === boundState[transport] && columns[9]) inodes.add(`socket:[${columns[9]}]`);
     }
   }
   if (inodes.size === 0) return undefined;
@@ -78,27 +109,41 @@ async function linuxHolder(port: number): Promise<PortHolder | undefined> {
 }
 
 async function linuxName(pid: string): Promise<string> {
-  const name = (await readFile(`/proc/${pid}/comm`, "utf8")).trim();
+  const [name, command] = await Promise.all([readFile(`/proc/${pid}/comm`, "utf8"), readFile(`/proc/${pid}/cmdline`, "utf8")]);
+  // Backlot's own entries, run by whichever Node or Electron.
+  if (/\/servers\/(?:backlot|service-process)\.(?:ts|cjs)\0/.test(command)) return "another Backlot";
   // Node calls its main thread so, and the system shows a process by the name of its main thread.
-  return name === "MainThread" ? path.basename(await readlink(`/proc/${pid}/exe`)) : name;
+  return name.trim() === "MainThread" ? path.basename(await readlink(`/proc/${pid}/exe`)) : name.trim();
 }
 
-async function lsofHolder(port: number): Promise<PortHolder | undefined> {
-  const { stdout } = await run("lsof", ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpc"], { timeout: toolTimeoutMs });
-  const pid = /^p(\d+)$/m.exec(stdout)?.[1];
-  const name = /^c(.+)$/m.exec(stdout)?.[1];
+async function lsofHolder(port: number, transport: PortTransport): Promise<PortHolder | undefined> {
+  const which = transport === "tcp" ? [`-iTCP:${port}`, "-sTCP:LISTEN"] : [`-iUDP:${port}`];
+  const { stdout } = await run("lsof", ["-nP", ...which, "-Fpc"], { timeout: toolTimeoutMs });
+  return parseLsof(stdout);
+}
+
+export function parseLsof(output: string): PortHolder | undefined {
+  const pid = /^p(\d+)$/m.exec(output)?.[1];
+  const name = /^c(.+)$/m.exec(output)?.[1];
   return pid && name ? { name, pid: Number(pid) } : undefined;
 }
 
-async function windowsHolder(port: number): Promise<PortHolder | undefined> {
-  const { stdout } = await run("netstat", ["-ano", "-p", "TCP"], { timeout: toolTimeoutMs });
-  const line = stdout.split(/\r?\n/).find((candidate) => {
-    const columns = candidate.trim().split(/\s+/);
-    return columns[1]?.endsWith(`:${port}`) && columns[3] === "LISTENING";
-  });
-  const pid = line?.trim().split(/\s+/)[4];
-  if (!pid) return undefined;
+async function windowsHolder(port: number, transport: PortTransport): Promise<PortHolder | undefined> {
+  const { stdout } = await run("netstat", ["-ano", "-p", transport.toUpperCase()], { timeout: toolTimeoutMs });
+  const pid = pidInNetstat(stdout, port, transport);
+  if (pid === undefined) return undefined;
   const tasks = await run("tasklist", ["/FI", `PID eq ${pid}`, "/FO", "CSV", "/NH"], { timeout: toolTimeoutMs });
   const name = /^"([^"]+)"/.exec(tasks.stdout.trim())?.[1];
-  return name ? { name, pid: Number(pid) } : undefined;
+  return name ? { name, pid } : undefined;
+}
+
+/** Of the output of `netstat -ano`: a line of UDP has no column for a state. */
+export function pidInNetstat(output: string, port: number, transport: PortTransport): number | undefined {
+  for (const line of output.split(/\r?\n/)) {
+    const [protocol, local, , ...rest] = line.trim().split(/\s+/);
+    if (protocol?.toLowerCase() !== transport || !local?.endsWith(`:${port}`)) continue;
+    const pid = transport === "udp" ? rest[0] : rest[0] === "LISTENING" ? rest[1] : undefined;
+    if (pid) return Number(pid);
+  }
+  return undefined;
 }

@@ -9,7 +9,7 @@ import { createLog, type LogEntry } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ServiceTiming } from "./managed-service.ts";
-import { nextFreePort, portHolder } from "./port-doctor.ts";
+import { type PortPlan, type PortUse, portUses } from "./port-plan.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
@@ -28,8 +28,7 @@ export interface SupervisedServiceOptions {
   readonly hub: TopicHub;
   readonly rates: RateHistoryStore;
   readonly log: (entries: readonly LogEntry[]) => void;
-  /** Ports that the other services are set to use: none of them is offered as free. */
-  readonly otherPorts: () => ReadonlySet<number>;
+  readonly ports: Pick<PortPlan, "explain">;
   readonly timing?: Partial<ServiceTiming>;
 }
 
@@ -50,8 +49,10 @@ export interface SupervisedService {
   /** Throws CONFIG_INVALID or SETTINGS_UNWRITABLE; nothing is saved then. */
   writeConfig(values: Readonly<Record<string, unknown>>): Promise<void>;
   resetConfig(fields: readonly string[] | undefined): Promise<void>;
-  /** Configured ports by field; empty while the configuration is invalid. */
-  portFields(): readonly { readonly field: string; readonly port: number; readonly openToLan: boolean }[];
+  /** The ports of its configuration, or of the defaults while that is invalid. */
+  portUses(): readonly PortUse[];
+  /** Of its process, from its beginning. */
+  readonly pid: number | undefined;
   /** To be called after the settings or the active profile changed. */
   refresh(): void;
 }
@@ -112,18 +113,18 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
 
   async function explain(failure: Failure, config: Readonly<Record<string, unknown>>): Promise<Failure> {
     if (failure.code !== "PORT_IN_USE" || failure.port === undefined) return failure;
-    const { port } = failure;
-    const holder = await portHolder(port);
-    const next = await nextFreePort(port, config.openToLan === true, options.otherPorts());
-    const field = service.ports.find((name) => config[name] === port);
-    const described = fields().find(({ name }) => name === field);
-    const message = holder ? `Port ${port} is taken by ${holder.name} (pid ${holder.pid})` : `Port ${port} is taken by another program`;
-    if (next === undefined || !field || !described) return { ...failure, message };
+    const { port, transport = "tcp" } = failure;
+    const use = portUses(service, config).find((each) => each.transport === transport && each.first <= port && port <= each.last);
+    if (!use) return failure;
+    const { message, isForeign, next } = await options.ports.explain(use, port);
+    const described = fields().find(({ name }) => name === use.field);
+    if (next === undefined || !described) return { ...failure, message };
+    const hint = (change: string) => (isForeign ? `Stop it, or ${change}.` : `${change.charAt(0).toUpperCase()}${change.slice(1)}.`);
     if (described.source === "environment" || described.source === "flag") {
       const where = described.source === "flag" ? described.flag : described.env.join(" or ");
-      return { ...failure, message, hint: `Stop it, or set ${where} to ${next}.` };
+      return { ...failure, message, hint: hint(`set ${where} to ${next}`) };
     }
-    return { ...failure, message, hint: `Stop it, or use ${next}.`, fix: { title: `Use ${next} instead`, config: { [field]: next } } };
+    return { ...failure, message, hint: hint(`use ${next}`), fix: { title: `Use ${next} instead`, config: { [use.field]: next } } };
   }
 
   const processOptions = {
@@ -240,16 +241,16 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     async resetConfig(fields) {
       await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));
     },
-    portFields() {
-      const config = resolveOrDefault();
-      return service.ports.map((field) => ({ field, port: Number(config[field]), openToLan: config.openToLan === true }));
+    portUses: () => portUses(service, resolveOrDefault()),
+    get pid() {
+      return managed.pid;
     },
     refresh: takeOver,
   };
 }
 
 const portsOf = (endpoints: readonly Endpoint[]): readonly number[] => [
-  ...new Set(endpoints.flatMap(({ url }) => /:(\d+)(?:\/|$)/.exec(url)?.slice(1).map(Number) ?? [])),
+  ...new Set(endpoints.flatMap(({ url }) => /:(\d+)(?:[/?]|$)/.exec(url)?.slice(1).map(Number) ?? [])),
 ];
 
 const shortestRateSeconds = 0.5;

@@ -12,6 +12,7 @@ import { serveDashboard } from "./dashboard-session.ts";
 import { type ClaimedExport, createExports, type ExportsOptions } from "./exports.ts";
 import { createLogStore } from "./log-store.ts";
 import type { ServiceTiming } from "./managed-service.ts";
+import { createPortPlan } from "./port-plan.ts";
 import { residentBytes } from "./process-sampler.ts";
 import { createRateHistory } from "./rate-history.ts";
 import { openSettings } from "./settings-file.ts";
@@ -92,6 +93,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   });
 
   const supervised = new Map<ServiceId, SupervisedService>();
+  const ports = createPortPlan({
+    uses: () => [...supervised.values()].flatMap((service) => service.portUses()),
+    planned: options.planned.flatMap((service) => service.ports),
+    ownProcesses: () => new Map([[process.pid, "Backlot itself, for the dashboard"], ...servicePids()]),
+  });
   for (const service of options.services) {
     supervised.set(
       service.id,
@@ -107,13 +113,17 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
         hub,
         rates,
         log: (entries) => addLogs(service.id, entries),
-        otherPorts: () =>
-          new Set([...supervised.values()].filter((other) => other.id !== service.id).flatMap((other) => other.view().ports)),
+        ports,
         ...(options.timing && { timing: options.timing }),
       }),
     );
   }
 
+  const servicePids = () =>
+    options.services.flatMap(({ id, title }): [number, string][] => {
+      const pid = supervised.get(id)?.pid;
+      return pid === undefined ? [] : [[pid, title]];
+    });
   const views = () =>
     serviceIds.flatMap((id): ServiceView[] => {
       const built = supervised.get(id);
@@ -141,6 +151,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     logs,
     rates,
     exports,
+    ports,
     log,
   });
 

@@ -29,7 +29,10 @@ const rtsp = defineService({
     gain: field(z.number().min(0).max(2).default(1), { title: "Gain", env: "GAIN" }),
   }),
   actions: {},
-  ports: ["port", "httpPort"],
+  ports: [
+    { field: "port", transport: "tcp" },
+    { field: "httpPort", transport: "tcp" },
+  ],
   endpoints: () => [],
   snippets: () => [],
   start: async () => [],

@@ -234,8 +234,16 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
           return serviceIds.flatMap((service) =>
             sketches[service].ports.map((port) =>
               service === "rtsp"
-                ? { service, field: "port", port, free: false, holder: { name: "mediamtx", pid: 812 }, next: 8555 }
-                : { service, field: "port", port, free: true },
+                ? {
+                    service,
+                    field: "port",
+                    transport: "tcp",
+                    port,
+                    free: false,
+                    problem: "Port 8554 is taken by mediamtx (pid 812)",
+                    next: 8555,
+                  }
+                : { service, field: "port", transport: "tcp", port, free: true },
             ),
           );
         case "traffic.read": {

@@ -52,9 +52,12 @@ export const fixtureService = (id: ServiceId) =>
       password: field(z.string().default(""), { title: "Password", env: `${id.toUpperCase()}_PASSWORD`, secret: true }),
     }),
     actions,
-    ports: ["port"],
+    ports: [{ field: "port", transport: "tcp" }],
     keepsFiles: ({ starts }) => starts === "crashes-again",
-    endpoints: ({ port, label }) => (label === "switched off" ? [] : [{ label: "TCP", url: `tcp://127.0.0.1:${port}` }]),
+    endpoints({ port, label }) {
+      if (label === "switched off") return [];
+      return [{ label: "TCP", url: label === "turn" ? `turn:127.0.0.1:${port}?transport=udp` : `tcp://127.0.0.1:${port}` }];
+    },
     snippets: ([endpoint]) => [{ label: "nc", language: "shell", text: `nc ${endpoint?.url}` }],
     async start({ config, dataDir, log, traffic, onStop, handle, view, counters }) {
       onStop(() => log.info("released first"));

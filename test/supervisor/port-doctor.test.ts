@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isPortFree, nextFreePort, portHolder } from "../../servers/supervisor/port-doctor.ts";
+import { isPortFree, nextFreePort, parseLsof, pidInNetstat, portHolder } from "../../servers/supervisor/port-doctor.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { holdPort } from "../support/port-holder.ts";
 
@@ -14,24 +14,48 @@ describe("port doctor", () => {
 
   it("[BL-62] names nobody where nobody listens or the system does not tell", async () => {
     const { port } = await holdPort();
-    expect(await portHolder(port, "aix")).toSatisfy((holder) => holder === undefined || typeof holder === "object");
+    expect(await portHolder(port, "tcp", "aix")).toSatisfy((holder) => holder === undefined || typeof holder === "object");
     expect(await portHolder(1)).toBeUndefined();
   });
 
   it("[BL-63] finds the next free port, past taken and reserved ones", async () => {
     const { port } = await holdPort();
-    const next = (await nextFreePort(port, false)) as number;
+    const next = (await nextFreePort(port)) as number;
     expect(next).toBeGreaterThan(port);
     expect(await isPortFree(next, false)).toBe(true);
-    const reserved = (await nextFreePort(port, false, new Set([next]))) as number;
+    const reserved = (await nextFreePort(port, { reserved: new Set([next]) })) as number;
     expect(reserved).toBeGreaterThan(next);
     const both = await holdPort(next);
     expect(both.port).toBe(next);
-    expect(await nextFreePort(port, false)).toBeGreaterThan(next);
+    expect(await nextFreePort(port)).toBeGreaterThan(next);
+  });
+
+  it.skipIf(process.platform === "win32")("[BL-154] names who holds a UDP port, which is free for TCP", async () => {
+    const { pid, port } = await holdPort(0, "127.0.0.1", "udp");
+    expect(await portHolder(port, "udp")).toEqual({ name: "node", pid });
+    expect(await portHolder(port, "tcp")).toBeUndefined();
+    expect([await isPortFree(port, false, "udp"), await isPortFree(port, false, "tcp")]).toEqual([false, true]);
+    expect(await nextFreePort(port - 1, { transports: ["tcp", "udp"] })).toBeGreaterThan(port);
+  });
+
+  it("[BL-154] reads what lsof and netstat say of either transport", () => {
+    expect(parseLsof("p812\ncturnserver\nf7\n")).toEqual({ name: "turnserver", pid: 812 });
+    expect(parseLsof("")).toBeUndefined();
+    const netstat = [
+      "  Proto  Local Address          Foreign Address        State           PID",
+      "  TCP    127.0.0.1:50111        127.0.0.1:3478         ESTABLISHED     99",
+      "  TCP    0.0.0.0:3478           0.0.0.0:0              LISTENING       4",
+      "  UDP    0.0.0.0:3478           *:*                                    812",
+      "  UDP    [::]:3479              *:*                                    813",
+    ].join("\r\n");
+    expect(pidInNetstat(netstat, 3478, "tcp")).toBe(4);
+    expect(pidInNetstat(netstat, 3478, "udp")).toBe(812);
+    expect(pidInNetstat(netstat, 3479, "udp")).toBe(813);
+    expect(pidInNetstat(netstat, 50111, "tcp")).toBeUndefined();
   });
 
   it("[BL-63] finds none beyond the last port", async () => {
-    expect(await nextFreePort(65_535, false)).toBeUndefined();
+    expect(await nextFreePort(65_535)).toBeUndefined();
   });
 
   it("a port that only ::1 or only another address holds is not free", async () => {

@@ -301,6 +301,7 @@ describe("ports", () => {
         process.platform === "win32" ? expect.stringContaining("is taken") : `Port ${holder.port} is taken by node (pid ${holder.pid})`,
       hint: `Stop it, or use ${next}.`,
       port: holder.port,
+      transport: "tcp",
       fix: { title: `Use ${next} instead`, config: { port: next } },
     });
     await dashboard.call("config.write", { ...http, values: failure.fix?.config ?? {} });
@@ -327,16 +328,18 @@ describe("ports", () => {
     await dashboard.call("config.write", { ...http, values: { port: own } });
     const checks = await dashboard.call("port.check", {});
     expect(checks).toEqual([
-      { service: "http", field: "port", port: own, free: true },
+      { service: "http", field: "port", transport: "tcp", port: own, free: true },
       {
         service: "mqtt",
         field: "port",
+        transport: "tcp",
         port: holder.port,
         free: false,
-        ...(process.platform !== "win32" && { holder: { name: "node", pid: holder.pid } }),
+        problem:
+          process.platform === "win32" ? expect.stringContaining("is taken") : `Port ${holder.port} is taken by node (pid ${holder.pid})`,
         next: expect.any(Number),
       },
-      { service: "events", field: "port", port: 0, free: true },
+      { service: "events", field: "port", transport: "tcp", port: 0, free: true },
     ]);
   });
 

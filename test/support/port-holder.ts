@@ -1,15 +1,26 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
+import type { PortTransport } from "../../contract/service.ts";
 
 const program = `
-const server = require("node:net").createServer();
-server.listen(Number(process.argv[1] ?? 0), process.argv[2] ?? "127.0.0.1", () => console.log(server.address().port));
+const [port, host, transport] = process.argv.slice(1);
+if (transport === "udp") {
+  const socket = require("node:dgram").createSocket("udp4");
+  socket.bind(Number(port), host, () => console.log(socket.address().port));
+} else {
+  const server = require("node:net").createServer();
+  server.listen(Number(port), host, () => console.log(server.address().port));
+}
 `;
 
-/** A listener in a process of its own, ended after the test. */
-export async function holdPort(port = 0, host = "127.0.0.1"): Promise<{ readonly pid: number; readonly port: number }> {
-  const child = spawn(process.execPath, ["-e", program, String(port), host], { stdio: ["ignore", "pipe", "inherit"] });
+/** A listener, or a UDP socket, in a process of its own, ended after the test. */
+export async function holdPort(
+  port = 0,
+  host = "127.0.0.1",
+  transport: PortTransport = "tcp",
+): Promise<{ readonly pid: number; readonly port: number }> {
+  const child = spawn(process.execPath, ["-e", program, String(port), host, transport], { stdio: ["ignore", "pipe", "inherit"] });
   const closed = once(child, "close");
   onTestFinished(async () => {
     child.kill("SIGKILL");

@@ -1,13 +1,13 @@
 /** Port 0: the system picks one when the service starts, so there is nothing yet to copy or to ask. */
-export const isPickedAtStart = (url: string): boolean => /:0(?=\/|$)/.test(url);
+export const isPickedAtStart = (url: string): boolean => /:0(?=[/?]|$)/.test(url);
 
 /** The whole URL; port 0 is whichever will be free. */
-export const urlText = (url: string): string => url.replace(/:0(?=\/|$)/, ":any free port");
+export const urlText = (url: string): string => url.replace(/:0(?=[/?]|$)/, ":any free port");
 
 /** Host, port and path without the scheme, as cards show it. */
 export const addressOf = (url: string): string =>
   urlText(url)
-    .replace(/^[a-z][a-z0-9+.-]*:\/\//i, "")
+    .replace(/^(?:[a-z][a-z0-9+.-]*:\/\/|(?:stun|turn)s?:)/i, "")
     .replace(/\/$/, "");
 
 export const portText = (port: number): string => (port === 0 ? "any free port" : String(port));

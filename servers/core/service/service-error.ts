@@ -1,10 +1,11 @@
-import type { Failure, SuggestedFix } from "../../../contract/service.ts";
+import type { Failure, PortTransport, SuggestedFix } from "../../../contract/service.ts";
 import type { ErrorCode } from "./error-codes.ts";
 
 export interface ServiceErrorOptions {
   readonly cause?: unknown;
   readonly fix?: SuggestedFix | undefined;
   readonly port?: number | undefined;
+  readonly transport?: PortTransport | undefined;
   readonly field?: Failure["field"];
 }
 
@@ -15,6 +16,7 @@ export class ServiceError extends Error {
   readonly hint: string;
   readonly fix: SuggestedFix | undefined;
   readonly port: number | undefined;
+  readonly transport: PortTransport | undefined;
   readonly field: Failure["field"];
 
   constructor(code: ErrorCode, message: string, hint: string, options: ServiceErrorOptions = {}) {
@@ -23,6 +25,7 @@ export class ServiceError extends Error {
     this.hint = hint;
     this.fix = options.fix;
     this.port = options.port;
+    this.transport = options.transport;
     this.field = options.field;
   }
 }
@@ -30,8 +33,16 @@ export class ServiceError extends Error {
 /** Any thrown value as a failure; what is not a ServiceError becomes INTERNAL. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof ServiceError) {
-    const { code, message, hint, fix, port, field } = error;
-    return { code, message, hint, ...(fix && { fix }), ...(port !== undefined && { port }), ...(field && { field }) };
+    const { code, message, hint, fix, port, transport, field } = error;
+    return {
+      code,
+      message,
+      hint,
+      ...(fix && { fix }),
+      ...(port !== undefined && { port }),
+      ...(transport && { transport }),
+      ...(field && { field }),
+    };
   }
   const message = error instanceof Error ? error.message : String(error);
   return { code: "INTERNAL", message, hint: "This is a fault in Backlot. The log holds the details; please report it." };

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
-import type { Endpoint, ServiceId, Snippet } from "../../../contract/service.ts";
+import type { Endpoint, PortTransport, ServiceId, Snippet } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import type { InstallationCertificates } from "../certificates/installation-certificates.ts";
 import type { Log } from "./log.ts";
@@ -14,8 +14,8 @@ export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions exten
   /** Defaults, validation, form, command-line help and environment names, from one place; begins with `commonFields(id)`. */
   readonly config: Schema;
   readonly actions: Actions;
-  /** The configuration fields that hold a port, in the order in which they are shown. */
-  readonly ports: readonly (keyof z.output<Schema> & string)[];
+  /** In the order in which they are shown; a field whose port is used for both transports stands twice. */
+  readonly ports: readonly ServicePort<z.output<Schema>>[];
   /**
    * Whether it uses `context.dataDir()` with this configuration: the folder is its alone then, from before `start` or
    * `browse` until after the last release.
@@ -33,6 +33,16 @@ export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions exten
   start(context: ServiceContext<z.output<Schema>, Actions>): Promise<readonly Endpoint[]>;
   /** Answers the page's actions on what is kept, and listens nowhere: for looking at it while the service is stopped. */
   browse?(context: ServiceContext<z.output<Schema>, Actions>): Promise<void>;
+}
+
+export interface ServicePort<Config = Readonly<Record<string, unknown>>> {
+  /** The configuration field that holds it. */
+  readonly field: keyof Config & string;
+  readonly transport: PortTransport;
+  /** The field with the last port of a range that begins with `field`. */
+  readonly range?: keyof Config & string;
+  /** Absent where it is always used. */
+  isUsed?(config: Config): boolean;
 }
 
 export interface ServiceContext<Config = unknown, Actions extends Operations = Operations> {

@@ -10,7 +10,6 @@ import { attempt } from "../../ui/notify.tsx";
 import { StatusShape, shapeOf } from "../../ui/status-shape.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import styles from "./first-run.module.css";
-import { takenText } from "./taken-text.ts";
 
 interface PortRowProps {
   readonly service: ServiceView;
@@ -42,7 +41,7 @@ export function PortRow({ service, checks, onMended }: PortRowProps) {
         {taken ? (
           <span className={styles.taken}>
             <StatusShape shape="warning" />
-            {takenText(taken)}
+            {taken.problem}
           </span>
         ) : (
           checks && (

@@ -1,0 +1,138 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { z } from "zod";
+import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
+import { defineService } from "../../servers/core/service/service.ts";
+import { createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { holdPort } from "../support/port-holder.ts";
+import { supervise } from "./supervise.ts";
+
+const relay = defineService({
+  id: "webrtc",
+  title: "Relay",
+  purpose: "Test",
+  config: z.strictObject({
+    turnPort: portField(3_478, { title: "TURN port" }),
+    tlsPort: portField(5_349, { title: "TLS port" }),
+    tls: field(z.boolean().default(false), { title: "TLS" }),
+    relayFrom: portField(49_152, { title: "Relay ports from" }),
+    relayTo: portField(49_200, { title: "Relay ports to" }),
+    ...commonFields("webrtc"),
+  }),
+  actions: {},
+  ports: [
+    { field: "turnPort", transport: "tcp" },
+    { field: "turnPort", transport: "udp" },
+    { field: "tlsPort", transport: "tcp", isUsed: ({ tls }) => tls },
+    { field: "relayFrom", transport: "udp", range: "relayTo" },
+  ],
+  endpoints: () => [],
+  snippets: () => [],
+  start: async () => [],
+});
+const uses = (values: Record<string, unknown> = {}) => portUses(relay, relay.config.parse(values));
+const plan = (all: readonly PortUse[], planned: readonly number[] = []) =>
+  createPortPlan({ uses: () => all, planned, ownProcesses: () => new Map() });
+const other = (use: Partial<PortUse>): PortUse => ({
+  service: "http",
+  title: "HTTP",
+  field: "port",
+  fieldTitle: "Port",
+  transport: "tcp",
+  first: 8_080,
+  last: 8_080,
+  openToLan: false,
+  ...use,
+});
+
+describe("port plan", () => {
+  checkLeaks();
+
+  it("[BL-156] knows transports, ranges and what is switched off", () => {
+    const brief = (use: PortUse) => `${use.transport} ${use.first}-${use.last}`;
+    expect(uses().map(brief)).toEqual(["tcp 3478-3478", "udp 3478-3478", "udp 49152-49200"]);
+    expect(uses({ tls: true }).map(brief)).toContain("tcp 5349-5349");
+  });
+
+  it("[BL-156] two that are set to the same port are named, by transport and range", async () => {
+    const own = uses({ tls: true, tlsPort: 3_478 });
+    const find = (transport: string, first: number) => own.find((use) => use.transport === transport && use.first === first) as PortUse;
+    const message = async (use: PortUse, ...others: PortUse[]) => (await plan([...others, ...own]).check(use))?.message;
+    expect(await message(find("tcp", 3_478), other({ first: 3_478, last: 3_478 }))).toBe("HTTP and Relay are both set to 3478");
+    expect(await message(find("tcp", 3_478))).toBe("Relay: TURN port and TLS port are both set to 3478");
+    expect(await message(find("udp", 3_478), other({ first: 3_478, last: 3_478 }))).toBeUndefined();
+    const inRange = other({ transport: "udp", first: 49_160, last: 49_160 });
+    expect(await message(find("udp", 49_152), inRange)).toBe("HTTP and Relay are both set to UDP port 49160");
+  });
+
+  it("[BL-63] proposes no port of ours: none of its own, of another service or of one that is planned", async () => {
+    const holder = await holdPort();
+    const first = holder.port;
+    const own = other({ first, last: first });
+    const ownSecond = other({ field: "secondPort", first: first + 1, last: first + 1 });
+    const range = other({ service: "mqtt", transport: "udp", first: first + 2, last: first + 4 });
+    const problem = await plan([own, ownSecond, range], [first + 5]).check(own);
+    expect(problem?.next).toBeGreaterThan(first + 5);
+  });
+
+  it("[BL-154] a port for both transports moves to one that is free for both", async () => {
+    const holder = await holdPort(0, "127.0.0.1", "udp");
+    const [tcp, udp] = uses({ turnPort: holder.port });
+    const all = plan([tcp as PortUse, udp as PortUse]);
+    expect(await all.check(tcp as PortUse)).toBeUndefined();
+    const problem = await all.check(udp as PortUse);
+    expect(problem?.message).toContain(`UDP port ${holder.port} is taken`);
+    expect(problem?.next).toBeGreaterThan(holder.port);
+  });
+});
+
+describe("ports of our own", () => {
+  checkLeaks();
+  const http = { id: "http" } as const;
+
+  it("[BL-156] a service whose port another one of ours has says so, and offers one that neither has", async () => {
+    const { dashboard, port } = await supervise();
+    await dashboard.call("service.start", http);
+    await dashboard.call("config.write", { ...http, values: { port: port("http") } });
+    await dashboard.call("config.write", { id: "mqtt", values: { port: port("http") } });
+    const checks = await dashboard.call("port.check", {});
+    expect(checks.find(({ service }) => service === "mqtt")).toMatchObject({
+      free: false,
+      problem: `Fixture http and Fixture mqtt are both set to ${port("http")}`,
+      next: expect.any(Number),
+    });
+    const failure = await dashboard.refusal("service.start", { id: "mqtt" });
+    const next = failure.fix?.config.port;
+    expect(failure).toMatchObject({
+      code: "PORT_IN_USE",
+      message: `Fixture http and Fixture mqtt are both set to ${port("http")}`,
+      hint: `Use ${next}.`,
+    });
+    await dashboard.call("config.write", { id: "mqtt", values: failure.fix?.config ?? {} });
+    await dashboard.call("service.start", { id: "mqtt" });
+    expect(port("mqtt")).toBe(next);
+  });
+
+  it.skipIf(process.platform === "win32")("[BL-156] a port of Backlot's own process is named as that", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const address = server.address();
+    const taken = typeof address === "object" && address ? address.port : 0;
+    const { dashboard } = await supervise();
+    await dashboard.call("config.write", { ...http, values: { port: taken } });
+    const failure = await dashboard.refusal("service.start", http);
+    expect(failure.message).toBe(`Port ${taken} is taken by Backlot itself, for the dashboard`);
+    expect(failure.hint).toMatch(/^Use \d+\.$/);
+  });
+
+  it("[BL-157] shows the port of an endpoint without slashes", async () => {
+    const { dashboard } = await supervise();
+    await dashboard.call("config.write", { ...http, values: { port: 13_478, label: "turn" } });
+    const view = (await dashboard.call("service.list", {})).find(({ id }) => id === "http");
+    expect(view?.plannedEndpoints[0]?.url).toBe("turn:127.0.0.1:13478?transport=udp");
+    expect(view?.ports).toEqual([13_478]);
+  });
+});
