@@ -55,6 +55,18 @@ export const appSettings = z.strictObject({
 });
 export type AppSettings = z.output<typeof appSettings>;
 
+/** The certificate authority of this installation, which signs the TLS certificates of its services. */
+export interface AuthorityView {
+  readonly subject: string;
+  /** SHA-256 of the certificate: "A1:B2:…" */
+  readonly fingerprint: string;
+  /** Milliseconds since the epoch. */
+  readonly validUntil: number;
+  /** Its certificate as PEM: absolute path on Backlot's machine, and text. */
+  readonly file: string;
+  readonly pem: string;
+}
+
 export interface PortCheck {
   readonly service: ServiceId;
   /** Name of the configuration field. */
@@ -134,6 +146,9 @@ export const controlCalls = {
   "config.write": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
   /** Takes fields back to their defaults; all of them without `fields`. */
   "config.reset": operation<ConfigView>()(z.strictObject({ id: serviceId, fields: z.array(z.string()).optional() })),
+
+  /** Makes the authority where there is none yet. */
+  "certificate.authority": operation<AuthorityView>()(none),
 
   "port.check": operation<readonly PortCheck[]>()(none),
 

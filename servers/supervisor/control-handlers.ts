@@ -2,6 +2,7 @@ import { type AppInfo, type ControlCall, type ControlCalls, controlCalls, type P
 import type { ExportPart, ExportSource } from "../../contract/export.ts";
 import type { Handlers, ParsedParamsOf } from "../../contract/operation.ts";
 import type { ServiceId, ServiceView } from "../../contract/service.ts";
+import { authorityView, openAuthority } from "../core/certificates/certificate-authority.ts";
 import type { Log } from "../core/service/log.ts";
 import { parseParams } from "../core/service/parse-params.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -26,6 +27,7 @@ export interface ControlParts {
   readonly rates: RateHistoryStore;
   readonly exports: Exports;
   readonly ports: PortPlan;
+  readonly certificatesDir: string;
   readonly log: Log;
 }
 
@@ -109,6 +111,8 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
       await find(id).resetConfig(fields);
       return find(id).readConfig();
     },
+
+    "certificate.authority": async () => authorityView(await openAuthority(parts.certificatesDir)),
 
     async "port.check"() {
       return await Promise.all(

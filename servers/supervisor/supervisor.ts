@@ -152,6 +152,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     rates,
     exports,
     ports,
+    certificatesDir,
     log,
   });
 

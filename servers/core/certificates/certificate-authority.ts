@@ -3,6 +3,7 @@ import { constants } from "node:fs";
 import { copyFile, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import type { AuthorityView } from "../../../contract/control.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import { makeAuthority } from "./sign-certificate.ts";
 import type { TlsMaterial } from "./tls-source.ts";
@@ -11,6 +12,17 @@ import type { TlsMaterial } from "./tls-source.ts";
 export interface CertificateAuthority extends TlsMaterial {
   /** PEM file of the certificate alone, for clients to trust. */
   readonly file: string;
+}
+
+export function authorityView({ cert, file }: CertificateAuthority): AuthorityView {
+  const { subject, fingerprint256, validTo } = new X509Certificate(cert);
+  return {
+    subject: subject.replaceAll("\n", ", "),
+    fingerprint: fingerprint256,
+    validUntil: Date.parse(validTo),
+    file: path.resolve(file),
+    pem: cert,
+  };
 }
 
 export const renewBeforeMs = 30 * 86_400_000;

@@ -1,5 +1,6 @@
 import { About } from "./about.tsx";
 import { Appearance } from "./appearance.tsx";
+import { Certificates } from "./certificates.tsx";
 import { ProgramSettings } from "./program-settings.tsx";
 import styles from "./settings-page.module.css";
 import { Shortcuts } from "./shortcuts.tsx";
@@ -12,6 +13,7 @@ export function SettingsPage() {
         <div>
           <Appearance />
           <ProgramSettings />
+          <Certificates />
         </div>
         <div>
           <About />

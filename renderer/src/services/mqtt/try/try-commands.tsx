@@ -1,9 +1,7 @@
-import { Button, Select } from "@mantine/core";
-import { IconDownload } from "@tabler/icons-react";
+import { Select } from "@mantine/core";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
-import { CopyButton } from "../../../ui/copy-button.tsx";
-import { saveFile } from "../../../ui/save-file.ts";
+import { AuthorityActions } from "../../../ui/authority-actions.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { SameAs } from "../../try/same-as.tsx";
 import { type BrokerTransport, brokerAddress, brokerTransports, usesTls, usesWebSocket } from "../broker/broker-address.ts";
@@ -72,15 +70,8 @@ export function CertificateToTrust({ certificate }: { readonly certificate: Mqtt
     return <p className={styles.trust}>ca.pem is the file of the authority that signed the broker’s certificate.</p>;
   return (
     <div className={styles.trust}>
-      <span title={certificate.file}>The lines trust the broker’s own certificate; on another machine save it first.</span>
-      <Button
-        size="compact-xs"
-        leftSection={<IconDownload size={13} stroke={1.5} />}
-        onClick={() => saveFile("backlot-mqtt-ca.pem", certificate.pem, "application/x-pem-file")}
-      >
-        Save the CA
-      </Button>
-      <CopyButton text={certificate.pem} what="the CA certificate" size={24} />
+      <span title={certificate.file}>The lines trust Backlot’s authority; on another machine save its certificate first.</span>
+      <AuthorityActions authority={certificate} />
     </div>
   );
 }

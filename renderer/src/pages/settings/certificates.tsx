@@ -1,0 +1,37 @@
+import { useControl } from "../../control/client-context.tsx";
+import { useRefreshed } from "../../control/use-refreshed.ts";
+import { useConnection } from "../../control/use-store.ts";
+import { AuthorityActions } from "../../ui/authority-actions.tsx";
+import { notifyFailure } from "../../ui/notify.tsx";
+import { isoTime } from "../../ui/time.ts";
+import { SettingRow, SettingsSection } from "./setting-row.tsx";
+import styles from "./settings-page.module.css";
+
+/** The certificate authority of this installation. */
+export function Certificates() {
+  const client = useControl();
+  const open = useConnection().state === "open";
+  const read = () => client.call("certificate.authority");
+  const authority = useRefreshed({ key: open ? "authority" : undefined, read, onFailure: notifyFailure })?.answer;
+  if (!authority) return null;
+  return (
+    <SettingsSection title="Certificates">
+      <SettingRow label="Authority" help="It signs the TLS certificates of every service. Clients that trust it trust them all.">
+        <AuthorityActions authority={authority} />
+      </SettingRow>
+      <SettingRow label="Subject">
+        <span className={styles.value}>{authority.subject}</span>
+      </SettingRow>
+      <SettingRow label="SHA-256 fingerprint">
+        <span className={styles.value}>
+          <code>{authority.fingerprint}</code>
+        </span>
+      </SettingRow>
+      <SettingRow label="Valid until">
+        <time className={styles.value} dateTime={isoTime(authority.validUntil)}>
+          {isoTime(authority.validUntil).slice(0, 10)}
+        </time>
+      </SettingRow>
+    </SettingsSection>
+  );
+}

@@ -1,0 +1,61 @@
+/** How a system or program is told to trust a certificate authority. */
+export interface TrustSteps {
+  readonly name: string;
+  /** To be typed into a terminal. */
+  readonly commands?: readonly string[];
+  readonly steps?: readonly string[];
+}
+
+/** `file` is the certificate as PEM, where the commands are run. */
+export function trustSteps(file: string): readonly TrustSteps[] {
+  const quoted = /[^\w./:\\-]/.test(file) ? `"${file}"` : file;
+  return [
+    {
+      name: "Linux",
+      commands: [
+        `sudo cp ${quoted} /usr/local/share/ca-certificates/backlot.crt && sudo update-ca-certificates`,
+        `sudo trust anchor ${quoted}`,
+        `certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n Backlot -i ${quoted}`,
+      ],
+      steps: ["The first line is for Debian and Ubuntu, the second for Fedora and Arch, the third for Chrome."],
+    },
+    {
+      name: "macOS",
+      commands: [`sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain ${quoted}`],
+    },
+    { name: "Windows", commands: [`certutil -addstore Root ${quoted}`], steps: ["Run it as administrator."] },
+    {
+      name: "iOS",
+      steps: [
+        "Save the .crt file and send it to the device by AirDrop or mail.",
+        "Open it, then install the profile in Settings, General, VPN & Device Management.",
+        "Turn it on in Settings, General, About, Certificate Trust Settings.",
+      ],
+    },
+    {
+      name: "Android",
+      steps: [
+        "Save the .crt file and copy it to the device.",
+        "Settings, Security, Encryption & credentials, Install a certificate, CA certificate.",
+        "An app accepts it only if its network security configuration trusts user certificates, for example in debug-overrides.",
+      ],
+    },
+    {
+      name: "Firefox",
+      steps: [
+        "Settings, Privacy & Security, View Certificates, Authorities, Import.",
+        "Choose the file and trust it to identify websites.",
+      ],
+    },
+    {
+      name: "Programs",
+      commands: [
+        `curl --cacert ${quoted} https://localhost:PORT/`,
+        `NODE_EXTRA_CA_CERTS=${quoted} node app.js`,
+        `SSL_CERT_FILE=${quoted} python app.py`,
+        `keytool -importcert -cacerts -alias backlot -file ${quoted}`,
+      ],
+      steps: ["In this order: curl, Node, Python (with requests the variable is REQUESTS_CA_BUNDLE), Java."],
+    },
+  ];
+}
