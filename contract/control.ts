@@ -119,6 +119,9 @@ export const controlCalls = {
   "app.settings": operation<AppSettings>()(none),
   "app.setSettings": operation<AppSettings>()(appFields.partial()),
 
+  /** A fault in the dashboard's page, for Backlot's log: which region, and the error with the start of its stack. */
+  "page.fault": operation<null>()(z.strictObject({ region: z.string().min(1).max(100), message: z.string().max(2_000) })),
+
   "profile.list": operation<Profiles>()(none),
   /** Makes a copy of the active profile and makes it active. */
   "profile.create": operation<Profiles>()(z.strictObject({ name: profileName })),

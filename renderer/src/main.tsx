@@ -7,12 +7,14 @@ import "./ui/fonts.css";
 import "./ui/global.css";
 import { localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
 import { Frame } from "./app/frame.tsx";
 import { ControlProvider } from "./control/client-context.tsx";
 import { createControlClient } from "./control/control-client.ts";
 import { createDashboardStores } from "./control/dashboard-stores.ts";
 import { nextFrame } from "./control/frame-store.ts";
+import { createQueries } from "./control/queries.ts";
 import { chooseTransport } from "./control/transport.ts";
 import { ConfirmProvider } from "./ui/confirm.tsx";
 import { resolver, theme } from "./ui/theme.ts";
@@ -23,11 +25,13 @@ const colorSchemeManager = localStorageColorSchemeManager({ key: "backlot.scheme
 
 createRoot(document.getElementById("root") as HTMLElement).render(
   <MantineProvider theme={theme} cssVariablesResolver={resolver} colorSchemeManager={colorSchemeManager} defaultColorScheme="auto">
-    <ControlProvider control={control}>
-      <ConfirmProvider>
-        <Frame />
-      </ConfirmProvider>
-    </ControlProvider>
+    <QueryClientProvider client={createQueries(client)}>
+      <ControlProvider control={control}>
+        <ConfirmProvider>
+          <Frame />
+        </ConfirmProvider>
+      </ControlProvider>
+    </QueryClientProvider>
     <Notifications position="bottom-right" containerWidth={400} />
   </MantineProvider>,
 );

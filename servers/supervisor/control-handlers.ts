@@ -75,6 +75,10 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
       for (const service of all) service.refresh();
       return app;
     },
+    "page.fault"({ region, message }) {
+      log.error(`dashboard, ${region}: ${message}`);
+      return null;
+    },
     ...createProfileHandlers(settings, publishProfiles),
 
     "service.list": () => views(),

@@ -6,6 +6,8 @@ export interface BrowserShell {
   readonly page: Page;
   /** Of the service's endpoint. */
   readonly origin: string;
+  /** Of the same, with its port. */
+  readonly host: string;
 }
 
 export interface BrowserShellOptions {
@@ -31,5 +33,6 @@ export async function openBrowserShell(service: string, { flags = [], dataDir }:
   await page.evaluate((id) => {
     location.hash = `#/${id}/live`;
   }, service);
-  return { page, origin: new URL(running.endpoints?.[0]?.url ?? "").origin };
+  const { origin, host } = new URL(running.endpoints?.[0]?.url ?? "");
+  return { page, origin, host };
 }

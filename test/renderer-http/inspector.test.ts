@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import { isSecretHeader, maskedValue } from "../../renderer/src/inspectors/http/secret-header.ts";
 import { toneOf } from "../../renderer/src/inspectors/http/tone-of.ts";
-import { statusWord } from "../../renderer/src/services/http/http-columns.tsx";
+import { statusWord } from "../../renderer/src/list/http-columns.tsx";
 import { keptTries, type Tried, withTry } from "../../renderer/src/services/http/try-history.ts";
-import { checkJson, firstRequest, sentRequest } from "../../renderer/src/services/http/try-request.ts";
+import { checkJson, firstRequest, sentRequest } from "../../renderer/src/services/try/try-request.ts";
 
 describe("secrets", () => {
   it.each(["Authorization", "proxy-authorization", "Cookie", "Set-Cookie", "X-Api-Key", "x-auth-token", "X-Client-Secret"])(

@@ -15,10 +15,11 @@ describe("routes", () => {
     expect(hashOf(parseRoute(hash))).toBe(hash);
   });
 
-  it("that are no page are the Overview; a tab that is none is Live", () => {
-    expect([parseRoute(""), parseRoute("#/nothing"), parseRoute("#/http/nothing")]).toEqual([
+  it("that are no page are the Overview; without a tab it is Live", () => {
+    expect([parseRoute(""), parseRoute("#/nothing"), parseRoute("#/http"), parseRoute("#/http/<x>")]).toEqual([
       { page: "overview" },
       { page: "overview" },
+      servicePage("http"),
       servicePage("http"),
     ]);
   });

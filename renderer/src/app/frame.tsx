@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { LogDrawer } from "../pages/logs/log-drawer.tsx";
+import { Boundary } from "../ui/boundary.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { useExportToasts } from "./exports/use-export-toasts.tsx";
@@ -17,16 +18,24 @@ export function Frame() {
   return (
     <InspectorProvider>
       <div className={styles.frame}>
-        <Header />
-        <Rail />
+        <Boundary region="header">
+          <Header />
+        </Boundary>
+        <Boundary region="rail">
+          <Rail />
+        </Boundary>
         <main className={styles.page} id="page">
           <ConnectionBanner />
           <PageOutlet />
         </main>
         <InspectorColumn />
-        <LogDrawer />
+        <Boundary region="logs">
+          <LogDrawer />
+        </Boundary>
       </div>
-      <CommandPalette />
+      <Boundary region="command palette">
+        <CommandPalette />
+      </Boundary>
     </InspectorProvider>
   );
 }

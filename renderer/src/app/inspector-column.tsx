@@ -8,9 +8,9 @@ const widestPx = 560;
 
 /** Full height beside the page, as wide as the user drew it; there while a page fills the slot. */
 export function InspectorColumn() {
-  const { wanted, setHost } = useInspectorPlace();
+  const { owner, setHost } = useInspectorPlace();
   const [width, setWidth] = useRemembered<number | null>("inspector-width", null);
-  if (!wanted) return null;
+  if (owner === undefined) return null;
   return (
     <aside className={styles.column} aria-label="Inspector" style={{ width: width ?? "var(--bl-inspector)" }}>
       <EdgeHandle

@@ -1,26 +1,27 @@
-import { createContext, type ReactNode, useCallback, useContext, useLayoutEffect, useMemo, useState } from "react";
+import { createContext, type ReactNode, useCallback, useContext, useId, useLayoutEffect, useMemo, useState } from "react";
 import { createPortal } from "react-dom";
+import { Boundary } from "../ui/boundary.tsx";
 
 interface InspectorPlace {
   /** Where the column's content goes; null until the column is drawn. */
   readonly host: HTMLElement | null;
   setHost(host: HTMLElement | null): void;
-  /** Whether a page wants the column. */
-  readonly wanted: boolean;
+  /** Whose content the column shows: the page that asked last. */
+  readonly owner: string | undefined;
   /** Asks for the column; the result gives it back. */
-  claim(): () => void;
+  claim(owner: string): () => void;
 }
 const InspectorContext = createContext<InspectorPlace | undefined>(undefined);
 
 export function InspectorProvider({ children }: { children: ReactNode }) {
   const [host, setHost] = useState<HTMLElement | null>(null);
-  const [claims, setClaims] = useState(0);
-  const claim = useCallback(() => {
-    setClaims((count) => count + 1);
-    return () => setClaims((count) => count - 1);
+  const [claims, setClaims] = useState<readonly string[]>([]);
+  const claim = useCallback((owner: string) => {
+    setClaims((known) => [...known, owner]);
+    return () => setClaims((known) => known.filter((other) => other !== owner));
   }, []);
-  const wanted = claims > 0;
-  const place = useMemo<InspectorPlace>(() => ({ host, setHost, wanted, claim }), [host, wanted, claim]);
+  const owner = claims.at(-1);
+  const place = useMemo<InspectorPlace>(() => ({ host, setHost, owner, claim }), [host, owner, claim]);
   return <InspectorContext value={place}>{children}</InspectorContext>;
 }
 
@@ -30,9 +31,10 @@ export function useInspectorPlace(): InspectorPlace {
   return place;
 }
 
-/** Shows its children in the column beside the page, for as long as it is mounted. */
+/** Shows its children in the column beside the page, for as long as it is mounted and its page is the one shown. */
 export function InspectorSlot({ children }: { children: ReactNode }) {
-  const { host, claim } = useInspectorPlace();
-  useLayoutEffect(claim, [claim]);
-  return host ? createPortal(children, host) : null;
+  const { host, owner, claim } = useInspectorPlace();
+  const id = useId();
+  useLayoutEffect(() => claim(id), [claim, id]);
+  return host && owner === id ? createPortal(<Boundary region="inspector">{children}</Boundary>, host) : null;
 }

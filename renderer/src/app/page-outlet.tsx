@@ -1,33 +1,46 @@
-import { type ReactNode, useEffect } from "react";
+import { Activity, type ReactNode, useEffect } from "react";
+import type { ServiceId } from "../../../contract/service.ts";
 import { useService } from "../control/use-store.ts";
 import { Overview } from "../pages/overview/overview.tsx";
 import { ServicePage } from "../pages/service/service-page.tsx";
 import { SettingsPage } from "../pages/settings/settings-page.tsx";
 import { TimelinePage } from "../pages/timeline/timeline-page.tsx";
-import { PageBoundary } from "./page-boundary.tsx";
-import { hashOf, type Route, useRoute } from "./route.ts";
+import { Boundary } from "../ui/boundary.tsx";
+import { capitalized } from "../ui/texts.ts";
+import { useVisited } from "../ui/use-visited.ts";
+import { type Route, useRoute } from "./route.ts";
 
-function pageOf(route: Route): ReactNode {
-  switch (route.page) {
+function pageOf(key: Route["page"] | ServiceId, tab: string): ReactNode {
+  switch (key) {
     case "overview":
       return <Overview />;
-    case "service":
-      return <ServicePage id={route.id} tab={route.tab} key={route.id} />;
     case "timeline":
       return <TimelinePage />;
     case "settings":
       return <SettingsPage />;
+    case "service":
+      return null;
     default:
-      return route satisfies never;
+      return <ServicePage id={key} tab={tab} />;
   }
 }
 
+/** Another tab is the same page. */
+const keyOf = (route: Route) => (route.page === "service" ? route.id : route.page);
+
+/** Pages that were opened stay, hidden and without effects, so that nothing of them is lost on the way back. */
 export function PageOutlet() {
   const route = useRoute();
+  const key = keyOf(route);
+  const visited = useVisited(key, route.page === "service" ? route.tab : "");
   const service = useService(route.page === "service" ? route.id : "http");
-  const name = route.page === "service" ? (service?.title ?? "") : route.page.charAt(0).toUpperCase() + route.page.slice(1);
+  const name = route.page === "service" ? (service?.title ?? "") : capitalized(route.page);
   useEffect(() => {
     document.title = name ? `${name} · Backlot` : "Backlot";
   }, [name]);
-  return <PageBoundary key={hashOf(route)}>{pageOf(route)}</PageBoundary>;
+  return [...visited].map(([shown, tab]) => (
+    <Activity key={shown} mode={shown === key ? "visible" : "hidden"}>
+      <Boundary region={`page ${shown}`}>{pageOf(shown as Route["page"] | ServiceId, tab)}</Boundary>
+    </Activity>
+  ));
 }

@@ -1,26 +1,25 @@
 import { useSyncExternalStore } from "react";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 
-export const serviceTabNames = ["live", "users", "sessions", "try", "config", "logs"] as const;
-export type ServiceTabName = (typeof serviceTabNames)[number];
-
 export type Route =
   | { readonly page: "overview" | "timeline" | "settings" }
-  | { readonly page: "service"; readonly id: ServiceId; readonly tab: ServiceTabName };
+  | { readonly page: "service"; readonly id: ServiceId /** A name that the page does not know is its first tab. */; readonly tab: string };
 
+/** In an address that names no tab. */
+const firstTab = "live";
 const rememberedKey = "backlot.page";
 
 /** `#/http/config`; whatever is not a page is the Overview. */
 export function parseRoute(hash: string): Route {
   const [first = "", second = ""] = hash.replace(/^#\/?/, "").split("/");
   const id = serviceIds.find((known) => known === first);
-  if (id) return { page: "service", id, tab: serviceTabNames.find((known) => known === second) ?? "live" };
+  if (id) return { page: "service", id, tab: /^[a-z-]+$/.test(second) ? second : firstTab };
   return { page: first === "timeline" || first === "settings" ? first : "overview" };
 }
 
 export const hashOf = (route: Route): string => (route.page === "service" ? `#/${route.id}/${route.tab}` : `#/${route.page}`);
 
-export const servicePage = (id: ServiceId, tab: ServiceTabName = "live"): Route => ({ page: "service", id, tab });
+export const servicePage = (id: ServiceId, tab = firstTab): Route => ({ page: "service", id, tab });
 
 export const goTo = (route: Route): void => {
   location.hash = hashOf(route);

@@ -6,13 +6,13 @@ import { useControl } from "../control/client-context.tsx";
 import { useProfiles, useServices } from "../control/use-store.ts";
 import { askedField } from "../pages/config/asked-field.ts";
 import { useLogDrawer } from "../pages/logs/use-log-drawer.ts";
-import { tabNamesOf } from "../pages/service/service-tabs.tsx";
-import { isPickedAtStart } from "../ui/address.ts";
+import { tabsOf } from "../pages/service/service-page.tsx";
+import { endpointsOf, isPickedAtStart } from "../ui/address.ts";
 import { copyText } from "../ui/copy-text.ts";
 import { attempt, notifyDone } from "../ui/notify.tsx";
 import { StatusShape, shapeOf, stateWord } from "../ui/status-shape.tsx";
 import { useClearTraffic } from "../ui/use-clear-traffic.ts";
-import { useSampleTraffic } from "../ui/use-sample-traffic.ts";
+import { useStartSampleTraffic } from "../ui/use-sample-traffic.ts";
 import { useServiceOperations } from "../ui/use-service-operations.ts";
 import { paletteSettings } from "./palette-settings.ts";
 import { goTo, servicePage } from "./route.ts";
@@ -21,15 +21,13 @@ import type { ServiceFields } from "./use-config-fields.ts";
 
 const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
-const endpointsOf = (service: ServiceView) => (service.status.state === "running" ? service.status.endpoints : service.plannedEndpoints);
-
 /** Everything that Ctrl K finds, in groups; `configured` are the services' own settings. */
 export function usePaletteActions(configured: readonly ServiceFields[]): SpotlightActionGroupData[] {
   const client = useControl();
   const services = useServices();
   const profiles = useProfiles();
   const { start, stop, restart, startAll, stopAll } = useServiceOperations();
-  const sendSample = useSampleTraffic();
+  const sendSample = useStartSampleTraffic();
   const clearTraffic = useClearTraffic();
   const drawer = useLogDrawer();
   const { setColorScheme } = useMantineColorScheme();
@@ -97,14 +95,14 @@ export function usePaletteActions(configured: readonly ServiceFields[]): Spotlig
           onClick: () => goTo({ page }),
         })),
         ...built.flatMap(({ id, title }) =>
-          tabNamesOf(id)
+          tabsOf(id)
             .slice(1)
             .map((tab) => ({
-              id: `tab-${id}-${tab}`,
-              label: `${title}: ${tab}`,
-              keywords: tab === "config" ? "settings port configuration" : tab,
+              id: `tab-${id}-${tab.name}`,
+              label: `${title}: ${tab.title}`,
+              keywords: tab.name === "config" ? "settings port configuration" : tab.name,
               leftSection: icon(IconSettings),
-              onClick: () => goTo(servicePage(id, tab)),
+              onClick: () => goTo(servicePage(id, tab.name)),
             })),
         ),
         { id: "logs", label: drawer.opened ? "Close the logs" : "Open the logs", leftSection: icon(IconTerminal2), onClick: drawer.toggle },

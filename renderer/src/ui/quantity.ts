@@ -1,3 +1,5 @@
+import { pluralOf } from "./texts.ts";
+
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const units = ["B", "kB", "MB", "GB", "TB"];
 
@@ -5,7 +7,8 @@ const units = ["B", "kB", "MB", "GB", "TB"];
 export const formatCount = (value: number): string => whole.format(value);
 
 /** A number with its noun: "1 client", "14 clients". */
-export const formatCountOf = (value: number, one: string, many = `${one}s`): string => `${formatCount(value)} ${value === 1 ? one : many}`;
+export const formatCountOf = (value: number, one: string, many = `${one}s`): string =>
+  `${formatCount(value)} ${pluralOf(value, one, many)}`;
 
 /** A rate without its unit: "0", "0.4", "7.2", "42", "4,812". */
 export function formatRate(perSecond: number): string {

@@ -55,15 +55,18 @@ interface PauseButtonProps {
   readonly onToggle: () => void;
   /** What is held: "the list". */
   readonly what?: string;
+  /** Nothing comes that could be held. */
+  readonly disabled?: boolean;
 }
 
 /** Of one width, whichever word it has: nothing moves under the pointer. */
-export function PauseButton({ paused, onToggle, what = "the list" }: PauseButtonProps) {
+export function PauseButton({ paused, onToggle, what = "the list", disabled = false }: PauseButtonProps) {
   return (
-    <Tooltip label={paused ? "Follow the newest again (Space)" : `Hold ${what}; capture goes on (Space)`}>
+    <Tooltip label={paused ? "Follow the newest (Space)" : `Hold ${what}; recording continues (Space)`}>
       <Button
         w={90}
         className={styles.fixed}
+        disabled={disabled}
         variant={paused ? "filled" : "default"}
         onClick={onToggle}
         aria-pressed={paused}

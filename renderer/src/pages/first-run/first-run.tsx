@@ -7,7 +7,7 @@ import { isPickedAtStart } from "../../ui/address.ts";
 import { CommandLine } from "../../ui/command-line.tsx";
 import { notifyFailure } from "../../ui/notify.tsx";
 import { StatusShape } from "../../ui/status-shape.tsx";
-import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
+import { useStartSampleTraffic } from "../../ui/use-sample-traffic.ts";
 import overview from "../overview/overview.module.css";
 import styles from "./first-run.module.css";
 import { Lot } from "./lot.tsx";
@@ -63,7 +63,7 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
 
 function StartAllAndSend() {
   const client = useControl();
-  const sendSample = useSampleTraffic();
+  const sendSample = useStartSampleTraffic();
   const [busy, setBusy] = useState(false);
   const run = async () => {
     setBusy(true);

@@ -1,5 +1,5 @@
 import type { ServiceView } from "../../../../contract/service.ts";
-import { addressOf, isPickedAtStart } from "../../ui/address.ts";
+import { addressOf, endpointsOf, isPickedAtStart } from "../../ui/address.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import styles from "./service-card.module.css";
 
@@ -8,21 +8,22 @@ const shownEndpoints = 3;
 /** Without the scheme; Copy takes the whole URL. */
 export function CardEndpoints({ service }: { service: ServiceView }) {
   const running = service.status.state === "running";
-  const endpoints = service.status.state === "running" ? service.status.endpoints : service.plannedEndpoints;
   return (
     <ul className={styles.endpoints}>
-      {endpoints.slice(0, shownEndpoints).map(({ label, url }) => (
-        <li key={label + url} className={styles.endpoint}>
-          <span className={styles.label}>{label}</span>
-          <code
-            className={running ? styles.address : `${styles.address} ${styles.planned}`}
-            title={isPickedAtStart(url) ? "Its port is picked at start" : url}
-          >
-            {addressOf(url)}
-          </code>
-          {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
-        </li>
-      ))}
+      {endpointsOf(service)
+        .slice(0, shownEndpoints)
+        .map(({ label, url }) => (
+          <li key={label + url} className={styles.endpoint}>
+            <span className={styles.label}>{label}</span>
+            <code
+              className={running ? styles.address : `${styles.address} ${styles.planned}`}
+              title={isPickedAtStart(url) ? "Its port is picked at start" : url}
+            >
+              {addressOf(url)}
+            </code>
+            {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
+          </li>
+        ))}
     </ul>
   );
 }

@@ -1,12 +1,13 @@
 import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
+import { servicePages } from "../../services/registry.ts";
+import { endpointsOf } from "../../ui/address.ts";
 import { Since } from "../../ui/since.tsx";
 import { StateLabel } from "../../ui/status-shape.tsx";
 import type { useServiceOperations } from "../../ui/use-service-operations.ts";
 import { EndpointChips } from "./endpoint-chips.tsx";
 import styles from "./service-page.module.css";
-import { serviceTabs } from "./service-tabs.tsx";
 
 interface ServiceHeadingProps {
   readonly service: ServiceView;
@@ -14,16 +15,15 @@ interface ServiceHeadingProps {
 }
 
 export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
-  const { title, status, plannedEndpoints, openToLan } = service;
-  const LanText = serviceTabs[service.id]?.LanText;
+  const { title, status, openToLan } = service;
+  const LanText = servicePages.get(service.id)?.LanText;
   const running = status.state === "running";
-  const endpoints = running ? status.endpoints : plannedEndpoints;
   return (
     <div className={styles.heading}>
       <h1 className={styles.title}>{title}</h1>
       <StateLabel state={status.state} />
       <Since status={status} />
-      <EndpointChips endpoints={endpoints} running={running} />
+      <EndpointChips endpoints={endpointsOf(service)} running={running} />
       {openToLan && (
         <span className={styles.lan}>
           <IconWifi size={14} stroke={1.5} />

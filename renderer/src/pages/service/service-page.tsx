@@ -1,43 +1,53 @@
 import { Tabs } from "@mantine/core";
-import type { ReactNode } from "react";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
-import { goTo, type ServiceTabName, servicePage } from "../../app/route.ts";
+import { goTo, servicePage } from "../../app/route.ts";
 import { useService } from "../../control/use-store.ts";
+import { servicePages } from "../../services/registry.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { FailureBlock } from "../../ui/failure-block.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
+import { useVisited } from "../../ui/use-visited.ts";
 import { ConfigTab } from "../config/config-tab.tsx";
 import { LogsTab } from "../logs/logs-tab.tsx";
+import type { ServiceTab } from "./define-service-page.ts";
 import { ServiceHeading } from "./service-heading.tsx";
 import styles from "./service-page.module.css";
-import { serviceTabs, tabNamesOf } from "./service-tabs.tsx";
+import { TrafficList } from "./traffic-list.tsx";
 
-const titles: Readonly<Record<ServiceTabName, string>> = {
-  live: "Live",
-  users: "Users",
-  sessions: "Sessions",
-  try: "Try",
-  config: "Config",
-  logs: "Logs",
-};
+type PageTab = ServiceTab | { readonly kind: "config" | "logs"; readonly name: string; readonly title: string };
 
-export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: ServiceTabName }) {
+/** A service's own tabs, then those that every service has. */
+export const tabsOf = (id: ServiceId): readonly PageTab[] => [
+  ...(servicePages.get(id)?.tabs ?? []),
+  { kind: "config", name: "config", title: "Config" },
+  { kind: "logs", name: "logs", title: "Logs" },
+];
+
+export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: string }) {
   const service = useService(id);
   const operations = useServiceOperations();
+  const tabs = tabsOf(id);
+  // An address may name a tab that another service has.
+  const tab = (tabs.find(({ name }) => name === asked) ?? tabs[0])?.name ?? "";
+  const visited = useVisited(tab, tab);
   if (!service) return null;
   if (!service.built) return <NotBuilt service={service} />;
   const { status } = service;
-  const names = tabNamesOf(id);
-  // An address may name a tab that another service has.
-  const tab = names.find((name) => name === asked) ?? "live";
   return (
     <div className={styles.page}>
       <ServiceHeading service={service} operations={operations} />
-      <Tabs value={tab} onChange={(value) => goTo(servicePage(id, value as ServiceTabName))} keepMounted={false} className={styles.tabs}>
+      {/* A tab that was opened stays: what is paused, chosen, typed and scrolled is found again. Its effects end while it is hidden. */}
+      <Tabs
+        value={tab}
+        onChange={(value) => value && goTo(servicePage(id, value))}
+        keepMounted
+        keepMountedMode="activity"
+        className={styles.tabs}
+      >
         <Tabs.List className={styles.list}>
-          {names.map((value) => (
-            <Tabs.Tab key={value} value={value}>
-              {titles[value]}
+          {tabs.map(({ name, title }) => (
+            <Tabs.Tab key={name} value={name}>
+              {title}
             </Tabs.Tab>
           ))}
         </Tabs.List>
@@ -46,25 +56,24 @@ export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: ServiceTab
             <FailureBlock id={id} failure={status.failure} retryAt={status.retryAt} operations={operations} />
           </div>
         )}
-        <Tabs.Panel value={tab} className={styles.panel}>
-          {contentOf(id, tab)}
-        </Tabs.Panel>
+        {tabs
+          .filter(({ name }) => visited.has(name))
+          .map((shown) => (
+            <Tabs.Panel key={shown.name} value={shown.name} className={styles.panel}>
+              <TabContent id={id} tab={shown} />
+            </Tabs.Panel>
+          ))}
       </Tabs>
     </div>
   );
 }
 
-function contentOf(id: ServiceId, tab: ServiceTabName): ReactNode {
-  const own = serviceTabs[id];
-  switch (tab) {
-    case "live":
-      return own && <own.Live />;
-    case "users":
-      return own?.Users && <own.Users />;
-    case "sessions":
-      return own?.Sessions && <own.Sessions />;
-    case "try":
-      return own && <own.Try />;
+function TabContent({ id, tab }: { readonly id: ServiceId; readonly tab: PageTab }) {
+  switch (tab.kind) {
+    case "traffic":
+      return <TrafficList id={id} tab={tab} />;
+    case "content":
+      return <tab.Content />;
     case "config":
       return <ConfigTab id={id} />;
     case "logs":

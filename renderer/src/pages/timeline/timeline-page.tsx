@@ -4,7 +4,6 @@ import { useMemo, useRef, useState } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
-import { goTo, servicePage } from "../../app/route.ts";
 import { useServices } from "../../control/use-store.ts";
 import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";
 import { isPickedAtStart } from "../../ui/address.ts";
@@ -14,7 +13,7 @@ import { FilterInput } from "../../ui/filter-input.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { useSpace } from "../../ui/use-space.ts";
 import { seriesToken } from "../overview/series-color.ts";
-import { serviceTabs } from "../service/service-tabs.tsx";
+import { RowInspector } from "../service/row-inspector.tsx";
 import styles from "./timeline.module.css";
 import { timelineColumns } from "./timeline-columns.tsx";
 import { timelineId } from "./timeline-rows.ts";
@@ -42,13 +41,13 @@ export function TimelinePage() {
   const shown = useMemo(() => view.rows.filter((row) => !hidden.includes(row.service)), [view.rows, hidden]);
   const http = built.find((service) => service.id === "http")?.plannedEndpoints[0];
   const paused = view.mode === "paused";
-  const Inspector = opened && chosen ? serviceTabs[chosen.service]?.Inspector : undefined;
+  // A pending row is replaced in the list when it ends; what was chosen is the row as it was then.
+  const chosenNow = chosen && shown.find((row) => row.service === chosen.service && row.id === chosen.id);
 
   const toggle = (id: ServiceId) => setHidden(hidden.includes(id) ? hidden.filter((other) => other !== id) : [...hidden, id]);
   const open = (row: TrafficRow) => {
     setChosen(row);
     setOpened(true);
-    if (!serviceTabs[row.service]?.Inspector) goTo(servicePage(row.service));
   };
   const close = () => {
     setOpened(false);
@@ -97,9 +96,9 @@ export function TimelinePage() {
         }
       />
       <TimelineStatus view={view} shown={shown.length} onNewest={() => table.current?.toTop()} />
-      {Inspector && chosen && (
+      {opened && chosen && (
         <InspectorSlot>
-          <Inspector row={chosen} onClose={close} />
+          <RowInspector service={chosen.service} row={chosen.id} live={chosenNow ?? chosen} onClose={close} />
         </InspectorSlot>
       )}
     </div>

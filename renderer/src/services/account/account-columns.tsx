@@ -1,6 +1,5 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Column } from "../../list/column.ts";
-import { httpColumns } from "../http/http-columns.tsx";
 import styles from "./account.module.css";
 import { refusalWords } from "./refusal-words.ts";
 
@@ -27,20 +26,21 @@ const reason: Column<TrafficRow> = {
     ),
 };
 
-/** As HTTP's, with who asked and why not. */
-export const accountColumns: readonly Column<TrafficRow>[] = httpColumns.flatMap((column) => {
-  switch (column.id) {
-    case "path":
-      return [column, user];
-    case "status":
-      return [column, reason];
-    case "took":
-      return [{ ...column, rank: 2 }];
-    case "size":
-      return [{ ...column, rank: 5 }];
-    case "client":
-      return [{ ...column, widest: "python-requests :00000" }];
-    default:
-      return [column];
-  }
-});
+/** As HTTP's, with the user and the reason of a refusal. */
+export const accountColumns = (httpColumns: readonly Column<TrafficRow>[]): readonly Column<TrafficRow>[] =>
+  httpColumns.flatMap((column) => {
+    switch (column.id) {
+      case "path":
+        return [column, user];
+      case "status":
+        return [column, reason];
+      case "took":
+        return [{ ...column, rank: 2 }];
+      case "size":
+        return [{ ...column, rank: 5 }];
+      case "client":
+        return [{ ...column, widest: "python-requests :00000" }];
+      default:
+        return [column];
+    }
+  });

@@ -5,14 +5,17 @@ import listPage from "../../list/list-page.module.css";
 import { attempt, notifyDone } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
 import styles from "./account.module.css";
+import { useAccountView } from "./account-service.ts";
 
 interface AccountStatusLineProps {
-  readonly views: Partial<AccountViews>;
+  /** Which part of the list is shown. */
   readonly shown: string | undefined;
 }
 
-/** How much is shown, what goes on, and who is close to the limit of failed logins. */
-export function AccountStatusLine({ views: { totals, limits }, shown }: AccountStatusLineProps) {
+/** How much is shown, sessions and tokens, and who is close to the limit of failed logins. */
+export function AccountStatusLine({ shown }: AccountStatusLineProps) {
+  const totals = useAccountView("totals");
+  const limits = useAccountView("limits");
   return (
     <div className={listPage.statusLine}>
       <span className={listPage.facts}>
@@ -23,7 +26,7 @@ export function AccountStatusLine({ views: { totals, limits }, shown }: AccountS
       </span>
       {totals && (
         <span className={listPage.since}>
-          {`since the start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.failedLogins, "failed login")}`}
+          {`since start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.failedLogins, "failed login")}`}
         </span>
       )}
     </div>

@@ -3,12 +3,13 @@ import { accountActions, type AccountTry as Tried } from "../../../../contract/s
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useService } from "../../control/use-store.ts";
+import { originOf } from "../../ui/address.ts";
 import { attempt } from "../../ui/notify.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane } from "../try/answer-pane.tsx";
 import styles from "../try/try-page.module.css";
 import type { TryState } from "../try/try-state.ts";
-import { accountOrigin, sampleLogin } from "./account-origin.ts";
+import { sampleLogin } from "./account-service.ts";
 import own from "./account-try.module.css";
 import { TryAnswer } from "./try-answer.tsx";
 import { TryCommandsView } from "./try-commands-view.tsx";
@@ -77,7 +78,7 @@ export function AccountTry() {
           running={running}
           sending={state.state === "sending"}
         />
-        <TryCommandsView origin={accountOrigin(service)} draft={draft} password={password} code={codeNeeded ? code : ""} />
+        <TryCommandsView origin={originOf(service)} draft={draft} password={password} code={codeNeeded ? code : ""} />
       </div>
       <AnswerPane
         label="Answers"

@@ -1,19 +1,14 @@
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import {
-  type AccountSession,
-  type AccountToken,
-  type AccountTokenPage,
-  type AccountUserDetails,
-  accountActions,
-} from "../../../../contract/services/account.ts";
+import { type AccountSession, type AccountToken, type AccountTokenPage, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { failureOf } from "../../control/failure-error.ts";
+import { useAnswer } from "../../control/use-answer.ts";
 import frame from "../../inspectors/http/exchange-inspector.module.css";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { attempt, notifyFailure } from "../../ui/notify.tsx";
+import { attempt } from "../../ui/notify.tsx";
 import { formatCount, formatCountOf } from "../../ui/quantity.ts";
+import { pluralOf } from "../../ui/texts.ts";
 import { isoTime } from "../../ui/time.ts";
 import { ClockControl } from "./clock-control.tsx";
 import { StateMark } from "./state-mark.tsx";
@@ -23,54 +18,39 @@ import { wallTimeMs } from "./wall-time.ts";
 
 interface SessionInspectorProps {
   readonly session: AccountSession;
-  /** Told anew with each change of any token: the signal to ask again. */
-  readonly told: AccountTokenPage | undefined;
+  /** Differs after each change of any token. */
+  readonly version: unknown;
   /** Counts up with every change of users. */
   readonly revision: number;
   readonly onClose: () => void;
 }
 
 /** One login: where it came from, its tokens decoded, and the clock by which they are judged. */
-export function SessionInspector({ session, told, revision, onClose }: SessionInspectorProps) {
+export function SessionInspector({ session, version, revision, onClose }: SessionInspectorProps) {
   const client = useControl();
   const ask = useConfirm();
-  const [page, setPage] = useState<AccountTokenPage>();
-  const [user, setUser] = useState<AccountUserDetails | null>(null);
   const { id, userId, email } = session;
+  const { value: page } = useAnswer({
+    key: ["account", "tokens", id],
+    ask: () => client.action(accountActions, "account", "token.list", { session: id, limit: 100 }),
+    version,
+  });
+  const { value: user, set: setUser } = useAnswer({
+    key: ["account", "user", userId],
+    ask: () => client.action(accountActions, "account", "user.read", { id: userId }),
+    version: revision,
+  });
   const inspector = useRef<HTMLDivElement>(null);
-  // What was done to a token takes its buttons away and the focus with them: the keys shall go on working here.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what is told draws the buttons anew.
+  // A token that was ended loses its buttons, and the focus with them: keys go on working here.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer renders other buttons.
   useEffect(() => {
     if (document.activeElement === document.body) inspector.current?.focus({ preventScroll: true });
   }, [page, session.state]);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what the service tells is the signal to ask again.
-  useEffect(() => {
-    let wanted = true;
-    client.action(accountActions, "account", "token.list", { session: id, limit: 100 }).then(
-      (found) => wanted && setPage(found),
-      (error: unknown) => wanted && failureOf(error).code !== "CONNECTION_LOST" && notifyFailure(error),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [client, id, told]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the revision is the signal to ask again.
-  useEffect(() => {
-    let wanted = true;
-    client.action(accountActions, "account", "user.read", { id: userId }).then(
-      (found) => wanted && setUser(found),
-      () => {},
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [client, userId, revision]);
-
   const end = async () => {
     const sure = await ask({
       title: `End this session of ${email}?`,
-      text: `${formatCountOf(session.liveTokens, "live token")} ${session.liveTokens === 1 ? "is" : "are"} revoked now. The client has to log in again.`,
+      text: `${formatCountOf(session.liveTokens, "live token")} ${pluralOf(session.liveTokens, "is", "are")} revoked. The client has to log in again.`,
       action: "End session",
     });
     if (sure) await attempt(client.action(accountActions, "account", "session.end", { id }));
@@ -102,7 +82,7 @@ export function SessionInspector({ session, told, revision, onClose }: SessionIn
             <dt>Began</dt>
             <dd title={isoTime(session.startedAt)}>{wallTimeMs(session.startedAt)}</dd>
             <dt>Client</dt>
-            <dd>{`${session.client || "not told"} at ${session.address}`}</dd>
+            <dd>{`${session.client || "unknown client"} at ${session.address}`}</dd>
             <dt>Id</dt>
             <dd>{id}</dd>
             {session.ended && <dt>Ended</dt>}

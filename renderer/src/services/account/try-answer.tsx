@@ -6,6 +6,7 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { HeaderListView } from "../../inspectors/http/header-list.tsx";
 import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
+import { requestRow } from "../../pages/service/requested-row.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { formatTook } from "../../ui/duration.ts";
 import { formatBytes } from "../../ui/quantity.ts";
@@ -13,7 +14,6 @@ import { bodyBytes } from "../../viewer/body-content.ts";
 import { jsonLines } from "../../viewer/json-lines.ts";
 import { jsonTokens } from "../../viewer/json-tokens.ts";
 import { JsonView, PlainView } from "../../viewer/text-view.tsx";
-import { askForRow } from "../http/shown-row.ts";
 import styles from "../try/try-page.module.css";
 import own from "./account-try.module.css";
 import { claimLines, decodeToken } from "./claim-lines.ts";
@@ -64,7 +64,7 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
             size="compact-xs"
             rightSection={<IconArrowUpRight size={13} stroke={1.5} />}
             onClick={() => {
-              askForRow(row);
+              requestRow("account", row);
               goTo(servicePage("account", "live"));
             }}
           >

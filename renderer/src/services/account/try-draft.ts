@@ -1,6 +1,6 @@
 import type { ParamsOf } from "../../../../contract/operation.ts";
 import type { AccountActions } from "../../../../contract/services/account.ts";
-import { sampleLogin } from "./account-origin.ts";
+import { sampleLogin } from "./account-service.ts";
 
 export const schemes = ["bearer", "basic"] as const;
 export type Scheme = (typeof schemes)[number];

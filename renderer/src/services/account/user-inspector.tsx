@@ -1,13 +1,13 @@
 import { ActionIcon, Menu, Tabs, Tooltip } from "@mantine/core";
 import { IconDots, IconX } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
 import { type AccountUserDetails, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { failureOf } from "../../control/failure-error.ts";
+import { useAnswer } from "../../control/use-answer.ts";
 import frame from "../../inspectors/http/exchange-inspector.module.css";
 import { useConfirm } from "../../ui/confirm.tsx";
-import { attempt, notifyDone, notifyFailure } from "../../ui/notify.tsx";
+import { attempt, notifyDone } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
+import { pluralOf } from "../../ui/texts.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { StateMark, userState } from "./state-mark.tsx";
 import { UserContact } from "./user-contact.tsx";
@@ -26,19 +26,12 @@ export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
   const client = useControl();
   const ask = useConfirm();
   const [tab, setTab] = useRemembered<string>("account.user.tab", "sign-in");
-  const [user, setUser] = useState<AccountUserDetails | null>();
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the revision is the signal to ask again.
-  useEffect(() => {
-    let wanted = true;
-    client.action(accountActions, "account", "user.read", { id }).then(
-      (found) => wanted && setUser(found),
-      (error: unknown) => wanted && failureOf(error).code !== "CONNECTION_LOST" && notifyFailure(error),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [client, id, revision]);
+  const { value: user, set: setUser } = useAnswer({
+    key: ["account", "user", id],
+    ask: () => client.action(accountActions, "account", "user.read", { id }),
+    version: revision,
+    keepsPrevious: false,
+  });
 
   const toggle = async (of: AccountUserDetails) => {
     const sure =
@@ -46,7 +39,7 @@ export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
       of.liveSessions === 0 ||
       (await ask({
         title: `Disable ${of.email}?`,
-        text: `${formatCountOf(of.liveSessions, "live session")} ${of.liveSessions === 1 ? "ends" : "end"} now, and no login works until the user is enabled again.`,
+        text: `${formatCountOf(of.liveSessions, "live session")} ${pluralOf(of.liveSessions, "ends", "end")} now. The user cannot log in until enabled again.`,
         action: "Disable user",
       }));
     if (sure) await attempt(client.action(accountActions, "account", "user.enable", { id, enabled: !of.enabled }).then(setUser));
@@ -54,7 +47,7 @@ export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
   const remove = async (of: AccountUserDetails) => {
     const sure = await ask({
       title: `Remove ${of.email}?`,
-      text: "The user goes with all sessions, tokens, invoices, services and DNS records. This cannot be undone.",
+      text: "The user is removed with all sessions, tokens, invoices, services and DNS records. This cannot be undone.",
       action: "Remove user",
     });
     if (!sure || !(await attempt(client.action(accountActions, "account", "user.remove", { id })))) return;
@@ -101,7 +94,7 @@ export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
         <Tabs.Tab value="sign-in">Sign-in</Tabs.Tab>
         <Tabs.Tab value="contact">Contact</Tabs.Tab>
       </Tabs.List>
-      {user === null && <p className={frame.note}>This user is no longer there: it was removed, or the sample data was put back.</p>}
+      {user === null && <p className={frame.note}>This user no longer exists: it was removed, or the sample data was reset.</p>}
       {user && (
         <>
           <Tabs.Panel value="sign-in" className={frame.panel}>

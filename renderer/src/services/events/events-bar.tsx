@@ -5,9 +5,7 @@ import {
   IconDots,
   IconDownload,
   IconHistory,
-  IconPlayerPause,
   IconPlayerPlay,
-  IconPlayerPlayFilled,
   IconPlayerStop,
   IconSparkles,
   IconTrash,
@@ -18,7 +16,9 @@ import type { EventFormat, EventJob } from "../../../../contract/services/events
 import listPage from "../../list/list-page.module.css";
 import { attempt } from "../../ui/notify.tsx";
 import { formatCount } from "../../ui/quantity.ts";
+import { PauseButton } from "../../ui/toolbar.tsx";
 import { useNow } from "../../ui/use-now.ts";
+import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
 import { CountingChip, JobChip } from "./job-chip.tsx";
@@ -33,7 +33,6 @@ interface EventsBarProps {
   readonly available: boolean;
   /** The service listens, and takes sample traffic. */
   readonly running: boolean;
-  readonly sampling: boolean;
   /** Undefined where there is nothing to plot. */
   readonly plotsShown: boolean | undefined;
   readonly columnMenu: ReactNode;
@@ -41,7 +40,6 @@ interface EventsBarProps {
   readonly onExport: (format: EventFormat) => void;
   readonly onImport: (file: File) => void;
   readonly onGenerate: () => void;
-  readonly onSample: () => void;
   readonly deletion: Deletion;
   readonly onPause: () => void;
   readonly onReport: (job: EventJob) => void;
@@ -51,7 +49,8 @@ const noJobs: readonly EventJob[] = [];
 
 /** Above the table: what it shows, what is being done with the events, and what can be. */
 export function EventsBar(props: EventsBarProps) {
-  const { view, jobs, filtered, available, running, sampling, plotsShown } = props;
+  const { view, jobs, filtered, available, running, plotsShown } = props;
+  const sample = useSampleTraffic("events");
   const paused = view.mode === "paused";
   const pickFile = useRef<() => void>(null);
   const matching = `${formatCount(view.matching)}${view.exact ? "" : "+"}`;
@@ -106,10 +105,10 @@ export function EventsBar(props: EventsBarProps) {
           </Menu.Item>
           <Menu.Item
             disabled={!running}
-            leftSection={sampling ? <IconPlayerStop size={14} stroke={1.5} /> : <IconPlayerPlay size={14} stroke={1.5} />}
-            onClick={props.onSample}
+            leftSection={sample.playing ? <IconPlayerStop size={14} stroke={1.5} /> : <IconPlayerPlay size={14} stroke={1.5} />}
+            onClick={sample.toggle}
           >
-            {sampling ? "Stop sample traffic" : "Send sample traffic"}
+            {sample.playing ? "Stop sample traffic" : "Send sample traffic"}
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
@@ -134,23 +133,12 @@ export function EventsBar(props: EventsBarProps) {
       </Tooltip>
       {props.columnMenu}
       <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
-      <Tooltip label={paused ? "Follow the newest again (Space)" : "Hold the table; events are still stored (Space)"}>
-        <Button
-          w={90}
-          variant={paused ? "filled" : "default"}
-          disabled={!running}
-          onClick={props.onPause}
-          aria-pressed={paused}
-          leftSection={paused ? <IconPlayerPlayFilled size={13} /> : <IconPlayerPause size={14} stroke={1.5} />}
-        >
-          {paused ? "Resume" : "Pause"}
-        </Button>
-      </Tooltip>
+      <PauseButton paused={paused} disabled={!running} onToggle={props.onPause} />
     </div>
   );
 }
 
-/** The foremost in the bar, all of them behind a button. */
+/** The first one in the bar, all of them behind a button. */
 function Jobs({ jobs, deletion, onReport }: Pick<EventsBarProps, "jobs" | "deletion" | "onReport">) {
   const now = useNow(2_000);
   const first = foremostJob(jobs, now);

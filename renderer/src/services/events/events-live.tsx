@@ -1,13 +1,17 @@
-import { useCallback, useRef, useState } from "react";
-import { type EventFormat, type EventJob, type EventRow, eventsActions } from "../../../../contract/services/events.ts";
+import { useCallback, useState } from "react";
+import type { EventFormat, EventJob, EventRow, EventsViews } from "../../../../contract/services/events.ts";
 import { stampedName, startExport } from "../../app/exports/start-export.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
 import { useRate, useService } from "../../control/use-store.ts";
+import { viewsOf } from "../../control/use-view.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
-import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";
+import { DataTable } from "../../list/data-table.tsx";
 import listPage from "../../list/list-page.module.css";
 import { NewRows } from "../../list/new-rows.tsx";
+import { useRowChoice } from "../../list/use-row-choice.ts";
+import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
+import { originOf } from "../../ui/address.ts";
 import { attempt } from "../../ui/notify.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { useSpace } from "../../ui/use-space.ts";
@@ -16,9 +20,8 @@ import { filterAt, isFiltering, noFilter, type ShownFilter } from "./event-filte
 import { EventInspector } from "./event-inspector.tsx";
 import { columnOfOrder, orderAfter } from "./event-order.ts";
 import { EventsBar } from "./events-bar.tsx";
-import { EventsEmpty, EventsStopped, NothingMatches } from "./events-empty.tsx";
+import { EventsStopped, eventsEmpty, NothingMatches } from "./events-empty.tsx";
 import styles from "./events-live.module.css";
-import { eventsOrigin } from "./events-origin.ts";
 import { EventsStatusLine } from "./events-status-line.tsx";
 import { EventsToolbar } from "./events-toolbar.tsx";
 import { GenerateDialog } from "./generate-dialog.tsx";
@@ -28,15 +31,20 @@ import { PlotsBand } from "./plots-band.tsx";
 import { useDeletion } from "./use-deletion.ts";
 import { useEventColumns } from "./use-event-columns.ts";
 import { useEventPages } from "./use-event-pages.ts";
-import { useEventsViews } from "./use-events-views.ts";
 import { useOutcomePlot } from "./use-outcome-plot.ts";
+
+const useEventsView = viewsOf<EventsViews>("events");
+const noJobs: readonly EventJob[] = [];
 
 /** The collected events, what they come to, and what can be done with them. */
 export function EventsLive() {
   const client = useControl();
   const service = useService("events");
   const rate = useRate("events");
-  const { totals, limits, jobs = [], storage, sample } = useEventsViews();
+  const totals = useEventsView("totals");
+  const limits = useEventsView("limits");
+  const jobs = useEventsView("jobs") ?? noJobs;
+  const storage = useEventsView("storage");
   const [filter, setFilter] = useRemembered<ShownFilter>("filter.events", noFilter);
   const [pageRows, setPageRows] = useRemembered("events.page-rows", 50);
   const [plotsShown, setPlotsShown] = useRemembered("events.plots", true);
@@ -46,32 +54,17 @@ export function EventsLive() {
     version: `${totals?.newestId} ${totals?.events} ${service?.status.state}`,
     held: view.mode === "paused",
   });
-  const choice = useEventColumns();
+  const columns = useEventColumns();
   const deletion = useDeletion(filter);
-  const table = useRef<DataTableHandle>(null);
-  const [chosen, setChosen] = useState<number>();
-  const [opened, setOpened] = useState<EventRow>();
+  const choice = useRowChoice(rowId);
+  const { table, opened } = choice;
   const [generating, setGenerating] = useState(false);
   const [report, setReport] = useState<EventJob>();
   const ask = eventsAsk(client);
   const running = service?.status.state === "running";
-  const sampling = sample?.running ?? false;
 
   const { rows } = view;
   const rowAt = useCallback((index: number) => rows[index], [rows]);
-  const onChoose = useCallback((row: EventRow) => {
-    setChosen(row.id);
-    setOpened((known) => known && row);
-  }, []);
-  const onOpen = useCallback((row: EventRow) => {
-    setChosen(row.id);
-    setOpened(row);
-  }, []);
-  const onClose = useCallback(() => {
-    setOpened(undefined);
-    table.current?.focus();
-  }, []);
-
   const follow = () => {
     table.current?.toTop();
     void pages.follow();
@@ -128,14 +121,12 @@ export function EventsLive() {
         filtered={filtered}
         available={available}
         running={running}
-        sampling={sampling}
         plotsShown={isBare ? undefined : plotsShown}
-        columnMenu={<ColumnMenu all={eventTableColumns} choice={choice} />}
+        columnMenu={<ColumnMenu all={eventTableColumns} choice={columns} />}
         onPlots={() => setPlotsShown(!plotsShown)}
         onExport={(format) => void exportAs(format)}
         onImport={(file) => void startImport(file)}
         onGenerate={() => setGenerating(true)}
-        onSample={() => void attempt(client.action(eventsActions, "events", sampling ? "sample.stop" : "sample.start"))}
         deletion={deletion}
         onPause={togglePause}
         onReport={setReport}
@@ -147,19 +138,14 @@ export function EventsLive() {
             <EventsStopped service={service} kept={totals?.events} />
           )
         ) : isEmpty && !filtered ? (
-          <EventsEmpty service={service} sampling={sampling} />
+          <ServiceEmpty id="events" service={service} text={eventsEmpty} />
         ) : (
           <DataTable
-            ref={table}
+            {...choice.tableProps}
             label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
             count={rows.length}
             rowAt={rowAt}
-            rowId={rowId}
-            columns={choice.columns}
-            chosen={chosen ?? opened?.id}
-            onChoose={onChoose}
-            onOpen={onOpen}
-            onClose={onClose}
+            columns={columns.columns}
             sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
             onSort={sortBy}
             onScrolledAway={pages.scrolled}
@@ -188,13 +174,13 @@ export function EventsLive() {
       />
       <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
       <ImportReport job={report} onClose={() => setReport(undefined)} />
-      {opened && (
+      {opened?.row && (
         <InspectorSlot>
           <EventInspector
-            row={opened}
-            origin={eventsOrigin(service)}
+            row={opened.row}
+            origin={originOf(service)}
             onDevice={(device) => setFilter({ ...filter, device })}
-            onClose={onClose}
+            onClose={choice.close}
           />
         </InspectorSlot>
       )}

@@ -7,18 +7,18 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useService } from "../../control/use-store.ts";
+import { originOf } from "../../ui/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { HeaderEditor } from "../http/header-editor.tsx";
-import { TryCommands } from "../http/try-commands.tsx";
-import { checkJson, sentRequest, type TryRequest } from "../http/try-request.ts";
 import { AnswerPane } from "../try/answer-pane.tsx";
+import { HeaderEditor } from "../try/header-editor.tsx";
 import { HttpAnswer } from "../try/http-answer.tsx";
 import { JsonBodyField } from "../try/json-body-field.tsx";
 import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
 import { SendButton } from "../try/send-button.tsx";
+import { TryCommands } from "../try/try-commands.tsx";
 import styles from "../try/try-page.module.css";
+import { checkJson, sentRequest, type TryRequest } from "../try/try-request.ts";
 import type { TryState } from "../try/try-state.ts";
-import { eventsOrigin } from "./events-origin.ts";
 import own from "./events-try.module.css";
 import { exampleNames, exampleText } from "./example-events.ts";
 import { firstTries, type TryKind, tryKinds, tryTitles } from "./try-kinds.ts";
@@ -69,7 +69,7 @@ export function EventsTry() {
         </div>
         {kind === "post" && <EventEditor request={request} onBody={(body) => set({ body })} />}
         <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
-        <TryCommands request={request} origin={eventsOrigin(service)} />
+        <TryCommands request={request} origin={originOf(service)} />
       </div>
       <AnswerPane
         label="Answer"

@@ -1,4 +1,4 @@
-import type { TryRequest } from "../http/try-request.ts";
+import type { TryRequest } from "../try/try-request.ts";
 import { exampleText } from "./example-events.ts";
 
 export const tryKinds = ["post", "read", "stats"] as const;

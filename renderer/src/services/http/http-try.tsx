@@ -4,19 +4,18 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useService } from "../../control/use-store.ts";
-import { isPickedAtStart } from "../../ui/address.ts";
+import { requestRow } from "../../pages/service/requested-row.ts";
+import { isPickedAtStart, originOf } from "../../ui/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane } from "../try/answer-pane.tsx";
 import { HttpAnswer } from "../try/http-answer.tsx";
+import { TryCommands } from "../try/try-commands.tsx";
 import styles from "../try/try-page.module.css";
+import { firstRequest, sentRequest, type TryRequest } from "../try/try-request.ts";
 import type { TryState } from "../try/try-state.ts";
-import { httpOrigin } from "./endpoint.ts";
-import { askForRow } from "./shown-row.ts";
-import { TryCommands } from "./try-commands.tsx";
 import { TryForm } from "./try-form.tsx";
 import { type Tried, withTry } from "./try-history.ts";
 import { TryHistory } from "./try-history-list.tsx";
-import { firstRequest, sentRequest, type TryRequest } from "./try-request.ts";
 
 interface Answered {
   readonly request: TryRequest;
@@ -34,7 +33,7 @@ export function HttpTry() {
   const [request, setRequest] = useRemembered<TryRequest>("try.http", firstRequest);
   const [history, setHistory] = useRemembered<readonly Tried[]>("try.http.history", noHistory);
   const [state, setState] = useState<TryState<Answered>>({ state: "untried" });
-  const origin = httpOrigin(service);
+  const origin = originOf(service);
   const running = service?.status.state === "running";
 
   const send = async () => {
@@ -85,6 +84,6 @@ export function HttpTry() {
 }
 
 function showInLive(row: number | undefined): void {
-  if (row !== undefined) askForRow(row);
+  if (row !== undefined) requestRow("http", row);
   goTo(servicePage("http", "live"));
 }

@@ -1,8 +1,10 @@
 import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconChevronDown, IconX } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
-import { httpActions, type SseSubscriber } from "../../../../contract/services/http.ts";
+import { type HttpViews, httpActions, type SseSubscriber } from "../../../../contract/services/http.ts";
 import { useControl } from "../../control/client-context.tsx";
+import { viewsOf } from "../../control/use-view.ts";
+import { originOf } from "../../ui/address.ts";
 import { CommandLine } from "../../ui/command-line.tsx";
 import { formatDurationExact } from "../../ui/duration.ts";
 import { EdgeHandle } from "../../ui/edge-handle.tsx";
@@ -13,22 +15,21 @@ import { StatusShape } from "../../ui/status-shape.tsx";
 import { isoTime } from "../../ui/time.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { httpOrigin } from "./endpoint.ts";
 import { SendEvent } from "./send-event.tsx";
 import styles from "./sse-panel.module.css";
-import { useHttpViews } from "./use-http-views.ts";
 
+const useHttpView = viewsOf<HttpViews>("http");
 const nobody: readonly SseSubscriber[] = [];
 const heightBounds = { minimum: 32, maximum: 420 };
 
 /** Who listens to /api/stream, what they got last, and a line to send them an event. */
 export function SsePanel({ service }: { readonly service: ServiceView | undefined }) {
-  const { sse } = useHttpViews();
+  const sse = useHttpView("sse");
   const [open, setOpen] = useRemembered("sse.open", true);
   const [heightPx, setHeightPx] = useRemembered("sse.height", 84);
   const running = service?.status.state === "running";
-  // A service that has stopped says no more, so what it said last is not true any more.
-  const subscribers = running ? sse.subscribers : nobody;
+  // What a stopped service said last is out of date.
+  const subscribers = (running && sse?.subscribers) || nobody;
   const here = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
   const isEmpty = subscribers.length === 0;
   return (
@@ -57,13 +58,13 @@ export function SsePanel({ service }: { readonly service: ServiceView | undefine
               {formatCount(here)} on <code>/api/stream</code>
             </>
           )}
-          {running && sse.eventsSent > 0 && ` · ${formatCountOf(sse.eventsSent, "event")} sent`}
+          {running && sse !== undefined && sse.eventsSent > 0 && ` · ${formatCountOf(sse.eventsSent, "event")} sent`}
         </Caption>
         <Spring />
         {isEmpty ? (
           running && (
             <span className={styles.way}>
-              <CommandLine command={`curl -N '${httpOrigin(service)}/api/stream?count=0'`} />
+              <CommandLine command={`curl -N '${originOf(service)}/api/stream?count=0'`} />
             </span>
           )
         ) : (

@@ -5,8 +5,8 @@ import { formatAgo, formatTook } from "../../ui/duration.ts";
 import { isoTime } from "../../ui/time.ts";
 import { useNow } from "../../ui/use-now.ts";
 import styles from "../try/try-page.module.css";
+import type { TryRequest } from "../try/try-request.ts";
 import type { Tried } from "./try-history.ts";
-import type { TryRequest } from "./try-request.ts";
 
 interface TryHistoryProps {
   readonly history: readonly Tried[];

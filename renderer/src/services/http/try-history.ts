@@ -1,4 +1,4 @@
-import type { TryRequest } from "./try-request.ts";
+import type { TryRequest } from "../try/try-request.ts";
 
 export interface Tried {
   readonly at: number;

@@ -1,8 +1,8 @@
 import { Button, Textarea } from "@mantine/core";
 import type { ReactNode } from "react";
 import { StatusShape } from "../../ui/status-shape.tsx";
-import type { JsonCheck } from "../http/try-request.ts";
 import styles from "./try-page.module.css";
+import type { JsonCheck } from "./try-request.ts";
 
 interface JsonBodyFieldProps {
   readonly title: string;

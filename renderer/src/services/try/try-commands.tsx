@@ -1,6 +1,6 @@
 import { type CopyFormat, copyAs } from "../../inspectors/http/copy-as.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { SameAs } from "../try/same-as.tsx";
+import { SameAs } from "./same-as.tsx";
 import { replayOfTry, type TryRequest } from "./try-request.ts";
 
 const languages: readonly { readonly value: CopyFormat; readonly label: string }[] = [

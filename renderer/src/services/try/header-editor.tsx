@@ -1,7 +1,7 @@
 import { ActionIcon, Autocomplete, Button, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
-import styles from "../try/try-page.module.css";
+import styles from "./try-page.module.css";
 
 const commonNames = [
   "Accept",

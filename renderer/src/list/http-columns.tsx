@@ -1,10 +1,10 @@
-import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import type { Column } from "../../list/column.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
-import { formatTook } from "../../ui/duration.ts";
-import { formatBytes } from "../../ui/quantity.ts";
-import { clockTime, isoTime } from "../../ui/time.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { formatTook } from "../ui/duration.ts";
+import { formatBytes } from "../ui/quantity.ts";
+import { clockTime, isoTime } from "../ui/time.ts";
+import type { Column } from "./column.ts";
 import styles from "./http-columns.module.css";
+import { ToneMark } from "./tone-mark.tsx";
 
 /** The status, or a word for an exchange that has none; what else the outcome says is in its title. */
 export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "kind" | "outcome">): string {
@@ -18,6 +18,15 @@ export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "k
       return /^\d{3}(?=, )/.exec(outcome)?.[0] ?? outcome;
   }
 }
+
+/** Scopes of a filter over HTTP exchanges. */
+export const statusScopes = [
+  { value: "all", label: "All" },
+  { value: "ok", label: "2xx" },
+  { value: "redirect", label: "3xx" },
+  { value: "refused", label: "4xx" },
+  { value: "failed", label: "5xx" },
+] as const;
 
 export const httpColumns: readonly Column<TrafficRow>[] = [
   {

@@ -1,26 +1,25 @@
 import { UnstyledButton } from "@mantine/core";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
-import { useControl } from "../../control/client-context.tsx";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import styles from "../../list/list-page.module.css";
 import { isFiltering } from "../../list/traffic-filter.ts";
 import type { TrafficRowsView } from "../../list/traffic-rows.ts";
-import { attempt } from "../../ui/notify.tsx";
 import { formatCount, formatRate } from "../../ui/quantity.ts";
 import { clockMinutes, clockTime, isoTime } from "../../ui/time.ts";
+import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
 
-interface LiveStatusLineProps {
+interface TrafficStatusLineProps {
+  readonly id: ServiceId;
   readonly view: TrafficRowsView;
   readonly rate: RateSample | undefined;
   readonly service: ServiceView | undefined;
   readonly onFollow: () => void;
-  /** Sample traffic is under way. */
-  readonly sampling: boolean;
 }
 
 /** One sentence in a fixed place: what is followed, how fast, how much of it is shown, and what is not. */
-export function LiveStatusLine({ view, rate, service, sampling, onFollow }: LiveStatusLineProps) {
+export function TrafficStatusLine({ id, view, rate, service, onFollow }: TrafficStatusLineProps) {
+  const sample = useSampleTraffic(id);
   const running = service?.status.state === "running" ? service.status : undefined;
   const whole = isFiltering(view.filter) ? view.matching : view.kept;
   return (
@@ -33,7 +32,13 @@ export function LiveStatusLine({ view, rate, service, sampling, onFollow }: Live
           {`showing ${formatCount(view.rows.length)} of ${formatCount(Math.max(whole, view.rows.length))}`}
           {isFiltering(view.filter) && " that match"}
         </span>
-        {service && running && sampling && <SampleTraffic id={service.id} />}
+        {running && sample.playing && (
+          <span>
+            <UnstyledButton className={styles.link} onClick={sample.toggle}>
+              Stop sample traffic
+            </UnstyledButton>
+          </span>
+        )}
       </span>
       <span className={styles.since} title={rate?.note}>
         {running && <span title={isoTime(running.since)}>{`since ${clockMinutes(running.since)}`}</span>}
@@ -43,7 +48,7 @@ export function LiveStatusLine({ view, rate, service, sampling, onFollow }: Live
   );
 }
 
-function FollowState({ view, lost, onFollow }: Pick<LiveStatusLineProps, "view" | "onFollow"> & { readonly lost: number }) {
+function FollowState({ view, lost, onFollow }: Pick<TrafficStatusLineProps, "view" | "onFollow"> & { readonly lost: number }) {
   const scrolled = view.mode === "scrolled";
   const kept = view.arrived <= view.kept && lost === 0 ? ", all kept" : "";
   return (
@@ -56,24 +61,12 @@ function FollowState({ view, lost, onFollow }: Pick<LiveStatusLineProps, "view" 
   );
 }
 
-function SampleTraffic({ id }: { readonly id: ServiceId }) {
-  const client = useControl();
-  const stop = () => void attempt(client.call("service.action", { id, action: "sample.stop", params: {} }));
-  return (
-    <span>
-      <UnstyledButton className={styles.link} onClick={stop}>
-        Stop sample traffic
-      </UnstyledButton>
-    </span>
-  );
-}
-
-function LeftOut({ view, rate }: Pick<LiveStatusLineProps, "view" | "rate">) {
+function LeftOut({ view, rate }: Pick<TrafficStatusLineProps, "view" | "rate">) {
   const lost = rate?.dropped ?? 0;
   const leftOut = lost + view.skipped;
   if (leftOut === 0) return null;
-  const skipped = `${formatCount(view.skipped)} came too fast for this list; they are kept and are shown once the load falls.`;
-  const unrecorded = `${formatCount(lost)} were served, and counted, but not recorded.`;
+  const skipped = `${formatCount(view.skipped)} arrived too fast for this list. They are kept, and shown when the load falls.`;
+  const unrecorded = `${formatCount(lost)} were served and counted, but not recorded.`;
   return (
     <span className={styles.leftOut} title={[view.skipped > 0 && skipped, lost > 0 && unrecorded].filter(Boolean).join(" ")}>
       {`${formatCount(leftOut)} left out under load`}

@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+import { Spring } from "../ui/panel.tsx";
+import { Toolbar } from "../ui/toolbar.tsx";
+import styles from "./list-page.module.css";
+
+interface ListPageProps {
+  /** Names the region, as "Live requests". */
+  readonly label: string;
+  /** Names the toolbar, as "Requests". */
+  readonly toolbarLabel: string;
+  /** At the start of the toolbar. */
+  readonly filter: ReactNode;
+  /** At its end. */
+  readonly tools: ReactNode;
+  readonly status: ReactNode;
+  /** The table, or what stands in its place. */
+  readonly children: ReactNode;
+  /** Below the status line: panels, dialogs, the inspector. */
+  readonly below?: ReactNode;
+}
+
+/** Toolbar, list and status line, each in a fixed place. */
+export function ListPage({ label, toolbarLabel, filter, tools, status, children, below }: ListPageProps) {
+  return (
+    <section className={styles.page} aria-label={label}>
+      <Toolbar label={toolbarLabel}>
+        {filter}
+        <Spring />
+        {tools}
+      </Toolbar>
+      <div className={styles.list}>{children}</div>
+      {status}
+      {below}
+    </section>
+  );
+}

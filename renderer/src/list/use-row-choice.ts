@@ -1,0 +1,67 @@
+import { type RefObject, useCallback, useMemo, useRef, useState } from "react";
+import type { DataTableHandle } from "./data-table.tsx";
+
+export interface RowChoice<Row, Id extends number | string> {
+  readonly table: RefObject<DataTableHandle | null>;
+  readonly chosen: Id | undefined;
+  /** Shown in the inspector; `row` as it was when it was opened, where it was opened from a list. */
+  readonly opened: { readonly id: Id; readonly row: Row | undefined } | undefined;
+  choose(row: Row): void;
+  open(row: Row): void;
+  openId(id: Id): void;
+  /** Closes the inspector and gives the focus back to the list. */
+  close(): void;
+  /** For the `DataTable`. */
+  readonly tableProps: {
+    readonly ref: RefObject<DataTableHandle | null>;
+    readonly rowId: (row: Row) => Id;
+    readonly chosen: Id | undefined;
+    readonly onChoose: (row: Row) => void;
+    readonly onOpen: (row: Row) => void;
+    readonly onClose: () => void;
+  };
+}
+
+/** The chosen row of a list and the opened one; while the inspector is open it follows the choice. */
+export function useRowChoice<Row, Id extends number | string>(idOf: (row: Row) => Id): RowChoice<Row, Id> {
+  const table = useRef<DataTableHandle>(null);
+  const [chosen, setChosen] = useState<Id>();
+  const [opened, setOpened] = useState<{ readonly id: Id; readonly row: Row | undefined }>();
+  const choose = useCallback(
+    (row: Row) => {
+      const id = idOf(row);
+      setChosen(id);
+      setOpened((known) => known && { id, row });
+    },
+    [idOf],
+  );
+  const open = useCallback(
+    (row: Row) => {
+      const id = idOf(row);
+      setChosen(id);
+      setOpened({ id, row });
+    },
+    [idOf],
+  );
+  const openId = useCallback((id: Id) => {
+    setChosen(id);
+    setOpened({ id, row: undefined });
+  }, []);
+  const close = useCallback(() => {
+    setOpened(undefined);
+    table.current?.focus();
+  }, []);
+  return useMemo(
+    () => ({
+      table,
+      chosen,
+      opened,
+      choose,
+      open,
+      openId,
+      close,
+      tableProps: { ref: table, rowId: idOf, chosen, onChoose: choose, onOpen: open, onClose: close },
+    }),
+    [chosen, opened, choose, open, openId, close, idOf],
+  );
+}

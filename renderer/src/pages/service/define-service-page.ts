@@ -1,0 +1,73 @@
+import type { ComponentType, ReactNode } from "react";
+import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { Column } from "../../list/column.ts";
+import type { TrafficFilter } from "../../list/traffic-filter.ts";
+import type { Noun } from "../../ui/texts.ts";
+import type { Tokens } from "../../ui/theme.ts";
+
+export interface FilterScope {
+  readonly value: TrafficFilter["tone"];
+  readonly label: string;
+}
+
+/** What a page says while there is nothing to show: how to send something, and what will appear. */
+export interface EmptyText {
+  /** "No call has come yet." */
+  readonly nothing: string;
+  /** Completes "Point ". */
+  readonly point: (origin: string) => ReactNode;
+  /** Completes "Watch ". */
+  readonly watch: string;
+  readonly appears: readonly (readonly [name: string, what: string])[];
+  /** A command that makes the first row. */
+  readonly command: (origin: string) => string;
+  /** Buttons before the one that sends sample traffic, while the service runs. */
+  readonly Ways?: ComponentType;
+}
+
+/** Rows of traffic as they pass; toolbar, filter, pause, follow, columns, clearing and the inspector come with it. */
+export interface TrafficTab {
+  readonly kind: "traffic";
+  readonly item: Noun;
+  readonly columns: readonly Column<TrafficRow>[];
+  readonly scopes: readonly FilterScope[];
+  /** Says what the text filter searches. */
+  readonly filterPlaceholder: string;
+  readonly empty: EmptyText;
+  /** Below the status line. */
+  readonly Below?: ComponentType<{ readonly service: ServiceView | undefined }>;
+}
+
+export interface ContentTab {
+  readonly kind: "content";
+  readonly Content: ComponentType;
+}
+
+export type ServiceTab = (TrafficTab | ContentTab) & {
+  /** In the address: `#/http/live`. */
+  readonly name: string;
+  readonly title: string;
+};
+
+export interface ServicePageDefinition {
+  readonly id: ServiceId;
+  /** Of its lines in plots and its mark in the Timeline. */
+  readonly color: keyof Tokens;
+  /** The first one opens. Config and Logs follow on every page. */
+  readonly tabs: readonly ServiceTab[];
+  /** The widest verb and outcome of its rows, for the Timeline. */
+  readonly widest: { readonly verb: string; readonly outcome: string };
+  /** Its rows are HTTP exchanges. */
+  readonly details?: "http";
+  /** What the badge of the heading says where the service is open to the LAN, if more than that. */
+  readonly LanText?: ComponentType;
+}
+
+export const trafficTab = (tab: Omit<TrafficTab, "kind">): ServiceTab => ({ kind: "traffic", name: "live", title: "Live", ...tab });
+export const contentTab = (name: string, title: string, Content: ComponentType): ServiceTab => ({ kind: "content", name, title, Content });
+export const liveTab = (Content: ComponentType): ServiceTab => contentTab("live", "Live", Content);
+export const tryTab = (Content: ComponentType): ServiceTab => contentTab("try", "Try", Content);
+
+/** A service's page as data; `services/registry.ts` lists it. */
+export const defineServicePage = (definition: ServicePageDefinition): ServicePageDefinition => definition;

@@ -1,0 +1,52 @@
+import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
+import { isPickedAtStart, originOf } from "../../ui/address.ts";
+import { FirstSteps } from "../../ui/first-steps.tsx";
+import { SampleTrafficButton } from "../../ui/sample-traffic-button.tsx";
+import { StartServiceButton } from "../../ui/start-service-button.tsx";
+import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
+import type { EmptyText } from "./define-service-page.ts";
+
+interface ServiceEmptyProps {
+  readonly id: ServiceId;
+  readonly service: ServiceView | undefined;
+  readonly text: EmptyText;
+}
+
+/** What will appear here, and the ways to make it appear. */
+export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
+  const { Ways } = text;
+  const sample = useSampleTraffic(id);
+  const origin = originOf(service);
+  const isKnown = !isPickedAtStart(origin);
+  const running = service?.status.state === "running";
+  return (
+    <FirstSteps
+      steps={[
+        running
+          ? {
+              title: "Listening",
+              text: (
+                <>
+                  on <code>{origin.replace(/^https?:\/\//, "")}</code>. {text.nothing}
+                </>
+              ),
+            }
+          : { title: "Start", text: "the service. It answers on this computer only, unless you open it to the LAN." },
+        { title: "Point", text: text.point(isKnown ? origin : "its address") },
+        { title: "Watch", text: text.watch },
+      ]}
+      ways={
+        running ? (
+          <>
+            {Ways && <Ways />}
+            <SampleTrafficButton playing={sample.playing} primary={!Ways} onToggle={sample.toggle} />
+          </>
+        ) : (
+          <StartServiceButton id={id} service={service} title={`Start ${service?.title ?? "the service"}`} />
+        )
+      }
+      appears={text.appears}
+      command={isKnown ? text.command(origin) : undefined}
+    />
+  );
+}

@@ -1,0 +1,42 @@
+import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
+import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
+import { nounOf } from "../../ui/texts.ts";
+import { accountColumns } from "./account-columns.tsx";
+import { exampleCommand, sampleLogin } from "./account-service.ts";
+import { AccountSessions } from "./account-sessions.tsx";
+import { AccountTry } from "./account-try.tsx";
+import { AccountUsers } from "./account-users.tsx";
+
+export const accountPage = defineServicePage({
+  id: "account",
+  color: "--bl-s3",
+  details: "http",
+  widest: { verb: "OPTIONS", outcome: "pending" },
+  tabs: [
+    trafficTab({
+      item: nounOf("request"),
+      columns: accountColumns(httpColumns),
+      scopes: statusScopes,
+      filterPlaceholder: "Filter path, user, reason",
+      empty: {
+        nothing: "No call has come yet.",
+        point: (origin) => (
+          <>
+            your client at <code>{origin}</code> and log in as <code>{sampleLogin.username}</code>, password{" "}
+            <code>{sampleLogin.password}</code>.
+          </>
+        ),
+        watch: "each call appear here, with its user and the reason if it was refused.",
+        appears: [
+          ["call", "method, path and status, with headers, body and time"],
+          ["user", "of the token or of Basic, also where the call was refused"],
+          ["reason", "wrong password, token expired or revoked, too many attempts, unknown field"],
+        ],
+        command: exampleCommand,
+      },
+    }),
+    contentTab("users", "Users", AccountUsers),
+    contentTab("sessions", "Sessions", AccountSessions),
+    tryTab(AccountTry),
+  ],
+});

@@ -1,0 +1,11 @@
+import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-service-page.ts";
+import { EventsLive } from "./events-live.tsx";
+import { EventsTry } from "./events-try.tsx";
+
+export const eventsPage = defineServicePage({
+  id: "events",
+  color: "--bl-s7",
+  details: "http",
+  widest: { verb: "OPTIONS", outcome: "pending" },
+  tabs: [liveTab(EventsLive), tryTab(EventsTry)],
+});

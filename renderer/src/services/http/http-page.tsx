@@ -1,0 +1,33 @@
+import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
+import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
+import { nounOf } from "../../ui/texts.ts";
+import { HttpTry } from "./http-try.tsx";
+import { SsePanel } from "./sse-panel.tsx";
+
+export const httpPage = defineServicePage({
+  id: "http",
+  color: "--bl-s1",
+  details: "http",
+  widest: { verb: "OPTIONS", outcome: "pending" },
+  tabs: [
+    trafficTab({
+      item: nounOf("request"),
+      columns: httpColumns,
+      scopes: statusScopes,
+      filterPlaceholder: "Path, client, start of body",
+      empty: {
+        nothing: "No request has come yet.",
+        point: (origin) => `your app at ${origin}, or send sample traffic.`,
+        watch: "each request appear here, with its response, headers, body and time.",
+        appears: [
+          ["request", "method, path and status, newest first, with size and time"],
+          ["details", "headers and body of the request and the response, and where the time went"],
+          ["stream", "who is subscribed to server-sent events, and each event sent"],
+        ],
+        command: (origin) => `curl ${origin}/api/data`,
+      },
+      Below: SsePanel,
+    }),
+    tryTab(HttpTry),
+  ],
+});

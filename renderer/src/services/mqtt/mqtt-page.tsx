@@ -1,0 +1,12 @@
+import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-service-page.ts";
+import { MqttLanText } from "./mqtt-lan-text.tsx";
+import { MqttLive } from "./live/mqtt-live.tsx";
+import { MqttTry } from "./try/mqtt-try.tsx";
+
+export const mqttPage = defineServicePage({
+  id: "mqtt",
+  color: "--bl-s6",
+  widest: { verb: "SUBSCRIBE", outcome: "not authorized" },
+  tabs: [liveTab(MqttLive), tryTab(MqttTry)],
+  LanText: MqttLanText,
+});
