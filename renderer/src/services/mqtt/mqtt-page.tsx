@@ -1,6 +1,6 @@
 import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-service-page.ts";
-import { MqttLanText } from "./mqtt-lan-text.tsx";
 import { MqttLive } from "./live/mqtt-live.tsx";
+import { MqttLanText } from "./mqtt-lan-text.tsx";
 import { MqttTry } from "./try/mqtt-try.tsx";
 
 export const mqttPage = defineServicePage({
