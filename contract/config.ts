@@ -1,6 +1,7 @@
 /** A service's configuration as a form: rendered from its zod schema, so there is one source for all. */
 
-export type ConfigSource = "default" | "file" | "environment" | "flag";
+/** The weakest first; `run` is what was chosen in the dashboard for this run only. */
+export type ConfigSource = "default" | "file" | "environment" | "flag" | "run";
 
 export type ConfigKind =
   | { readonly kind: "boolean" }
@@ -52,6 +53,8 @@ export interface ConfigField {
   /** Value in force at the next start. */
   readonly value: unknown;
   readonly source: ConfigSource;
+  /** The variable or flag that sets it, or would without the value of this run. */
+  readonly setBy?: string;
   /** Why `value` is refused: the service does not start with it. */
   readonly problem?: string;
   /** What the settings file holds, also where the environment or a flag is stronger. */

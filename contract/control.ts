@@ -4,7 +4,7 @@ import type { ConfigView } from "./config.ts";
 import { type ExportStarted, type ExportView, exportRequest } from "./export.ts";
 import { type LogLine, logLevels } from "./log.ts";
 import { operation } from "./operation.ts";
-import { type PortTransport, type ServiceId, type ServiceView, type Snippet, serviceIds } from "./service.ts";
+import { type PortTransport, type ServiceId, type ServiceView, type Snippet, type SuggestedFix, serviceIds } from "./service.ts";
 import type { Detail, DetailPartPage } from "./traffic/detail.ts";
 import type { ProcessSample, RateSample, TrafficRow } from "./traffic/row.ts";
 
@@ -76,8 +76,10 @@ export interface PortCheck {
   readonly free: boolean;
   /** Where it is not free: who has it, as far as the system tells, or which other service is set to it. */
   readonly problem?: string;
-  /** The next free port, when this one is taken. */
-  readonly next?: number;
+  /** Where it is not free: what to do about it. */
+  readonly hint?: string;
+  /** Present where one change of configuration is likely to help. */
+  readonly fix?: SuggestedFix;
 }
 
 export interface TrafficPage {
@@ -147,7 +149,9 @@ export const controlCalls = {
   "config.read": operation<ConfigView>()(oneService),
   /** Saves the values; none is saved when one is refused. */
   "config.write": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
-  /** Takes fields back to their defaults; all of them without `fields`. */
+  /** Sets the values for this run only, stronger than variables and flags; `config.reset` ends that. */
+  "config.override": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
+  /** Ends the values of this run, and where there are none takes fields back to their defaults; all of them, and both, without `fields`. */
   "config.reset": operation<ConfigView>()(z.strictObject({ id: serviceId, fields: z.array(z.string()).optional() })),
 
   /** Makes the authority where there is none yet. */

@@ -31,6 +31,8 @@ export interface SuggestedFix {
   /** Text of its button, naming the result: "Use 8085 instead". */
   readonly title: string;
   readonly config: Readonly<Record<string, unknown>>;
+  /** A variable or flag is stronger than what is saved, so the change is made by `config.override` and not by `config.write`. */
+  readonly thisRun?: true;
 }
 
 /** Times are milliseconds since the epoch. The supervisor alone changes a status. */

@@ -111,6 +111,11 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
       log.info(`${id}: changed ${Object.keys(values).join(", ")}`);
       return find(id).readConfig();
     },
+    "config.override"({ id, values }) {
+      find(id).overrideConfig(values);
+      log.info(`${id}: changed ${Object.keys(values).join(", ")} for this run`);
+      return find(id).readConfig();
+    },
     async "config.reset"({ id, fields }) {
       await find(id).resetConfig(fields);
       return find(id).readConfig();
@@ -125,7 +130,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
             const base = { service: service.id, field: use.field, transport: use.transport, port: use.first };
             const problem = service.view().status.state === "running" ? undefined : await parts.ports.check(use);
             if (!problem) return { ...base, free: true };
-            return { ...base, free: false, problem: problem.message, ...(problem.next !== undefined && { next: problem.next }) };
+            return { ...base, free: false, problem: problem.message, ...service.adviseOnPort(use, problem) };
           }),
         ),
       );

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigView } from "../../contract/config.ts";
 import type { LogLevel } from "../../contract/log.ts";
-import type { Endpoint, Failure, ServiceId, ServiceView, Snippet } from "../../contract/service.ts";
+import type { Endpoint, Failure, ServiceId, ServiceView, Snippet, SuggestedFix } from "../../contract/service.ts";
 import type { RateSample } from "../../contract/traffic/row.ts";
 import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "../core/config/config.ts";
 import type { ServiceBatch } from "../core/service/link.ts";
@@ -9,7 +9,7 @@ import { createLog, type LogEntry } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ServiceTiming } from "./managed-service.ts";
-import { type PortPlan, type PortUse, portUses } from "./port-plan.ts";
+import { type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
@@ -48,7 +48,11 @@ export interface SupervisedService {
   readConfig(): ConfigView;
   /** Throws CONFIG_INVALID or SETTINGS_UNWRITABLE; nothing is saved then. */
   writeConfig(values: Readonly<Record<string, unknown>>): Promise<void>;
+  /** For this run only; throws CONFIG_INVALID. */
+  overrideConfig(values: Readonly<Record<string, unknown>>): void;
   resetConfig(fields: readonly string[] | undefined): Promise<void>;
+  /** What to do about a port that it cannot have. */
+  adviseOnPort(use: PortUse, problem: PortProblem): { readonly hint: string; readonly fix?: SuggestedFix };
   /** The ports of its configuration, or of the defaults while that is invalid. */
   portUses(): readonly PortUse[];
   /** Of its process, from its beginning. */
@@ -64,11 +68,15 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   const traffic = createTrafficStore(id, ringLimits());
   let lastCounters: { at: number; counters: Counters } | undefined;
 
+  /** Chosen in the dashboard, stronger than all others, and gone with this run. */
+  let runValues: Readonly<Record<string, unknown>> = {};
+
   const profile = () => settings.current.profiles[settings.current.activeProfile];
   const sources = () => ({
     file: profile()?.services[id] ?? {},
     environment: options.environment,
     flags: options.flags,
+    run: runValues,
     alone: options.alone,
   });
   const resolve = () => resolveConfig(service, sources());
@@ -116,15 +124,25 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     const { port, transport = "tcp" } = failure;
     const use = portUses(service, config).find((each) => each.transport === transport && each.first <= port && port <= each.last);
     if (!use) return failure;
-    const { message, isForeign, next } = await options.ports.explain(use, port);
-    const described = fields().find(({ name }) => name === use.field);
-    if (next === undefined || !described) return { ...failure, message };
-    const hint = (change: string) => (isForeign ? `Stop it, or ${change}.` : `${change.charAt(0).toUpperCase()}${change.slice(1)}.`);
-    if (described.source === "environment" || described.source === "flag") {
-      const where = described.source === "flag" ? described.flag : described.env.join(" or ");
-      return { ...failure, message, hint: hint(`set ${where} to ${next}`) };
+    const problem = await options.ports.explain(use, port);
+    return { ...failure, message: problem.message, ...adviseOnPort(use, problem) };
+  }
+
+  /** A saved value changes nothing where a variable or flag is stronger: it is named then, and the fix holds for this run. */
+  function adviseOnPort({ field }: PortUse, { isForeign, next }: PortProblem): { hint: string; fix?: SuggestedFix } {
+    const sentence = (change: string) => (isForeign ? `Stop it, or ${change}.` : `${change.charAt(0).toUpperCase()}${change.slice(1)}.`);
+    const { source, setBy, value } = fields().find(({ name }) => name === field) ?? {};
+    const isRuled = source === "environment" || source === "flag";
+    const where = source === "flag" ? "on the command line" : "in the environment";
+    const another = next === undefined ? "" : `, for example to ${next}`;
+    if (isRuled) {
+      const hint = sentence(`change ${setBy}, which is set to ${value} ${where}${another}`);
+      return { hint, ...(next !== undefined && { fix: { title: `Use ${next} for this run`, config: { [field]: next }, thisRun: true } }) };
     }
-    return { ...failure, message, hint: hint(`use ${next}`), fix: { title: `Use ${next} instead`, config: { [use.field]: next } } };
+    if (next === undefined) return { hint: sentence("choose another port in Config") };
+    if (source === "run")
+      return { hint: sentence(`use ${next}`), fix: { title: `Use ${next} for this run`, config: { [field]: next }, thisRun: true } };
+    return { hint: sentence(`use ${next}`), fix: { title: `Use ${next} instead`, config: { [field]: next } } };
   }
 
   const processOptions = {
@@ -238,7 +256,17 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       const hashed = (await service.hashSecrets?.(touched)) ?? touched;
       await save((current) => ({ ...current, ...hashed }));
     },
+    adviseOnPort,
+    overrideConfig(values) {
+      checkConfigValues(service, values);
+      runValues = { ...runValues, ...values };
+      takeOver();
+    },
     async resetConfig(fields) {
+      const ended = Object.keys(runValues).filter((name) => !fields || fields.includes(name));
+      runValues = Object.fromEntries(Object.entries(runValues).filter(([name]) => !ended.includes(name)));
+      // What is saved stays where the value of this run is what stood in the form.
+      if (fields?.every((name) => ended.includes(name))) return takeOver();
       await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));
     },
     portUses: () => portUses(service, resolveOrDefault()),

@@ -72,7 +72,7 @@ describe("a headless run of the HTTP service", () => {
       code: "PORT_IN_USE",
       message:
         process.platform === "win32" ? expect.stringContaining("is taken") : `Port ${holder.port} is taken by node (pid ${holder.pid})`,
-      hint: expect.stringMatching(/^Stop it, or set --http-port to \d+\.$/),
+      hint: expect.stringMatching(/^Stop it, or change --http-port, which is set to \d+ on the command line, for example to \d+\.$/),
     });
   });
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { secretMask } from "../../contract/config.ts";
@@ -314,9 +314,55 @@ describe("ports", () => {
     const { dashboard } = await supervise({ environment: { MQTT_PORT: String(holder.port) } });
     await dashboard.call("config.write", { ...http, values: { port: holder.port + 1 } });
     const failure = await dashboard.refusal("service.start", { id: "mqtt" });
-    expect(failure).not.toHaveProperty("fix");
-    expect(failure.hint).toMatch(/^Stop it, or set MQTT_PORT to \d+\.$/);
-    expect(Number(/(\d+)\.$/.exec(failure.hint)?.[1])).toBeGreaterThan(holder.port + 1);
+    const next = failure.fix?.config.port as number;
+    expect(next).toBeGreaterThan(holder.port + 1);
+    expect(failure.hint).toBe(`Stop it, or change MQTT_PORT, which is set to ${holder.port} in the environment, for example to ${next}.`);
+    expect(failure.fix).toEqual({ title: `Use ${next} for this run`, config: { port: next }, thisRun: true });
+  });
+
+  it("[BL-139] a value for this run is stronger than a variable or flag, is shown as such, and saves nothing", async () => {
+    const holder = await holdPort();
+    const dataDir = temporaryDir();
+    const { dashboard, port } = await supervise({
+      dataDir,
+      environment: { MQTT_PORT: String(holder.port) },
+      flags: { http: { port: String(holder.port) } },
+    });
+    const portField = async (id: "mqtt" | "http") =>
+      (await dashboard.call("config.read", { id })).fields.find(({ name }) => name === "port");
+    await dashboard.call("config.write", { id: "mqtt", values: { port: 1_234 } });
+    for (const [id, setBy] of [
+      ["mqtt", "MQTT_PORT"],
+      ["http", "--http-port"],
+    ] as const) {
+      const failure = await dashboard.refusal("service.start", { id });
+      // What is saved would change nothing.
+      expect(failure.hint).toContain(`change ${setBy}, which is set to ${holder.port}`);
+      expect(failure.fix?.thisRun).toBe(true);
+      await dashboard.call("config.override", { id, values: failure.fix?.config ?? {} });
+      await dashboard.call("service.start", { id });
+      expect(port(id)).toBe(failure.fix?.config.port);
+      expect(await portField(id)).toMatchObject({ value: port(id), source: "run", setBy });
+    }
+    expect((await portField("mqtt"))?.stored).toBe(1_234);
+    // Ended by a reset of the field, which leaves what is saved.
+    await dashboard.call("config.reset", { id: "mqtt", fields: ["port"] });
+    expect(await portField("mqtt")).toMatchObject({ value: holder.port, source: "environment", stored: 1_234 });
+    await dashboard.call("config.reset", { id: "http" });
+    expect(await portField("http")).toMatchObject({ value: holder.port, source: "flag" });
+    expect(await dashboard.refusal("config.override", { id: "http", values: { port: "no" } })).toMatchObject({ code: "CONFIG_INVALID" });
+    const saved = JSON.parse(readFileSync(path.join(dataDir, "settings.json"), "utf8"));
+    expect(saved.profiles.Default.services.mqtt).toEqual({ port: 1_234 });
+  });
+
+  it("[BL-64] [BL-139] a check of the ports names the variable that rules, and offers what works", async () => {
+    const holder = await holdPort();
+    const { dashboard } = await supervise({ environment: { MQTT_PORT: String(holder.port) } });
+    const [check] = (await dashboard.call("port.check", {})).filter(({ service }) => service === "mqtt");
+    expect(check?.hint).toContain(`change MQTT_PORT, which is set to ${holder.port} in the environment`);
+    expect(check?.fix).toMatchObject({ thisRun: true });
+    await dashboard.call("config.override", { id: "mqtt", values: check?.fix?.config ?? {} });
+    expect((await dashboard.call("port.check", {})).find(({ service }) => service === "mqtt")).toMatchObject({ free: true });
   });
 
   it("[BL-64] checks every configured port", async () => {
@@ -337,7 +383,8 @@ describe("ports", () => {
         free: false,
         problem:
           process.platform === "win32" ? expect.stringContaining("is taken") : `Port ${holder.port} is taken by node (pid ${holder.pid})`,
-        next: expect.any(Number),
+        hint: expect.stringMatching(/^Stop it, or use \d+\.$/),
+        fix: { title: expect.stringMatching(/^Use \d+ instead$/), config: { port: expect.any(Number) } },
       },
       { service: "events", field: "port", transport: "tcp", port: 0, free: true },
     ]);

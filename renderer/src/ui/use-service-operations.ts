@@ -1,6 +1,8 @@
 import { useState } from "react";
-import type { Failure, ServiceId, ServiceView } from "../../../contract/service.ts";
+import type { ConfigView } from "../../../contract/config.ts";
+import type { Failure, ServiceId, ServiceView, SuggestedFix } from "../../../contract/service.ts";
 import { useControl, useStores } from "../control/client-context.tsx";
+import type { ControlClient } from "../control/control-client.ts";
 import { failureOf } from "../control/failure-error.ts";
 import type { ReadableStore } from "../control/frame-store.ts";
 import { notifyFailure } from "./notify.tsx";
@@ -35,16 +37,20 @@ export function useServiceOperations() {
     stop: (id: ServiceId) => run("stop", client.call("service.stop", { id }), id),
     restart: (id: ServiceId) => run("restart", client.call("service.restart", { id }), id),
     /** Makes the change that the failure offers, then starts the service. */
-    fix: (id: ServiceId, fix: NonNullable<Failure["fix"]>) =>
+    fix: (id: ServiceId, fix: SuggestedFix) =>
       run(
         "fix",
-        client.call("config.write", { id, values: { ...fix.config } }).then(() => client.call("service.start", { id })),
+        applyFix(client, id, fix).then(() => client.call("service.start", { id })),
         id,
       ),
     startAll: () => run("startAll", client.call("service.startAll")),
     stopAll: () => run("stopAll", client.call("service.stopAll")),
   };
 }
+
+/** Makes the change that a failure or a check offers, there where it has an effect. */
+export const applyFix = (client: ControlClient, id: ServiceId, fix: SuggestedFix): Promise<ConfigView> =>
+  client.call(fix.thisRun ? "config.override" : "config.write", { id, values: { ...fix.config } });
 
 /** Whether the service's own status comes to show the failure. */
 function showsFailure(service: ReadableStore<ServiceView | undefined>, failure: Failure): Promise<boolean> {

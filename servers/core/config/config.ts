@@ -9,13 +9,15 @@ import type { FieldMeta } from "./common-fields.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Whence a service's configuration comes, the weakest first after the schema's defaults. */
+/** Where a service's configuration comes from, the weakest first after the schema's defaults. */
 export interface ConfigSources {
   /** From the settings file. */
   readonly file: Values;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** From the command line, as text, by field name. */
   readonly flags: Readonly<Record<string, string>>;
+  /** Chosen in the dashboard for this run. */
+  readonly run?: Values;
   /** Only this service was asked for: it may use variables that elsewhere are another service's. */
   readonly alone?: boolean;
 }
@@ -36,7 +38,7 @@ export function parseConfig(service: Service, values: Values): Record<string, un
   throw invalid(service, String(issue?.path[0] ?? "configuration"), problemOf(issue), "its configuration", parsed.error);
 }
 
-/** Resolves default < file < environment < flag. Throws CONFIG_INVALID, naming the variable, flag or file that is wrong. */
+/** Resolves default < file < environment < flag < run. Throws CONFIG_INVALID, naming the variable, flag or file that is wrong. */
 export function resolveConfig(service: Service, sources: ConfigSources): Record<string, unknown> {
   const given: Record<string, unknown> = {};
   const from: Record<string, Given> = {};
@@ -57,6 +59,7 @@ export function resolveConfig(service: Service, sources: ConfigSources): Record<
 export function configFields(service: Service, sources: ConfigSources): ConfigField[] {
   return configProperties(service).map(([name, property]): ConfigField => {
     const strongest = strongestSource(service, name, property, sources);
+    const setBy = outsideSource(service, name, property, sources)?.name;
     const { value, problem } = checkedValue(service, name, property, strongest);
     return {
       name,
@@ -70,6 +73,7 @@ export function configFields(service: Service, sources: ConfigSources): ConfigFi
       default: property.default,
       value: maskSecrets(service, name, property, value),
       source: strongest?.source ?? "default",
+      ...(setBy !== undefined && { setBy }),
       ...(problem !== undefined && { problem }),
       ...(Object.hasOwn(sources.file, name) && { stored: maskSecrets(service, name, property, sources.file[name]) }),
       needsRestart: property.live !== true,
@@ -125,17 +129,27 @@ interface Given {
 
 /** A wrong value in a weaker source harms nobody. */
 function strongestSource(service: Service, name: string, property: JsonProperty, sources: ConfigSources): Given | undefined {
+  if (sources.run && Object.hasOwn(sources.run, name)) return { value: sources.run[name], source: "run", name: "this run" };
+  const outside = outsideSource(service, name, property, sources);
+  if (outside) return outside;
+  return Object.hasOwn(sources.file, name) ? { value: sources.file[name], source: "file", name: "the settings file" } : undefined;
+}
+
+/** What was given where Backlot was started, which the dashboard cannot change. */
+function outsideSource(service: Service, name: string, property: JsonProperty, sources: ConfigSources): Given | undefined {
   const flag = sources.flags[name];
   if (flag !== undefined) return { value: flag, source: "flag", name: flagName(service, name) };
   for (const variable of environmentNames(service, property, sources.alone)) {
     const text = sources.environment[variable];
     if (text !== undefined && text !== "") return { value: text, source: "environment", name: variable };
   }
-  return Object.hasOwn(sources.file, name) ? { value: sources.file[name], source: "file", name: "the settings file" } : undefined;
+  return undefined;
 }
 
 function typedValue(service: Service, name: string, property: JsonProperty, given: Given): unknown {
-  return given.source === "file" ? given.value : fromText(service, name, property, String(given.value), given.name);
+  return given.source === "file" || given.source === "run"
+    ? given.value
+    : fromText(service, name, property, String(given.value), given.name);
 }
 
 function checkedValue(

@@ -16,7 +16,7 @@ interface ConfigFieldRowProps {
 
 export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: ConfigFieldRowProps) {
   const inputId = fieldInputId(field.name);
-  const isFixed = field.source === "environment" || field.source === "flag";
+  const isFixed = field.source === "environment" || field.source === "flag" || field.source === "run";
   return (
     <div className={styles.row} data-changed={draft !== undefined || undefined} data-wide={field.type.kind === "rows" || undefined}>
       <div className={styles.what}>
@@ -52,11 +52,15 @@ export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: Con
           <code>{field.flag}</code>
         </span>
       </div>
-      <Tooltip label={`Back to the default: ${defaultText(field)}`}>
+      <Tooltip label={field.source === "run" ? "End the value of this run" : `Back to the default: ${defaultText(field)}`}>
         <ActionIcon
           className={styles.reset}
-          aria-label={`Reset ${field.title} to its default, ${defaultText(field)}`}
-          disabled={field.stored === undefined}
+          aria-label={
+            field.source === "run"
+              ? `End the value of this run for ${field.title}`
+              : `Reset ${field.title} to its default, ${defaultText(field)}`
+          }
+          disabled={field.stored === undefined && field.source !== "run"}
           onClick={onReset}
         >
           <IconArrowBackUp size={16} stroke={1.5} />
@@ -67,7 +71,8 @@ export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: Con
 }
 
 function fixedText(field: ConfigField): string {
-  const by = field.source === "flag" ? `The flag ${field.flag}` : `The environment (${field.env[0] ?? "a variable"})`;
+  if (field.source === "run") return `Used for this run only${field.setBy ? `, in place of ${field.setBy}` : ""}. The arrow ends that.`;
+  const by = field.source === "flag" ? `The flag ${field.flag}` : `The environment (${field.setBy ?? "a variable"})`;
   return `${by} sets this and wins over what is saved${field.stored === undefined ? "." : `, ${storedText(field)}.`}`;
 }
 
@@ -87,6 +92,8 @@ function SourceBadge({ field, draft }: { field: ConfigField; draft: Draft | unde
       return <Badge className={styles.strong}>environment wins</Badge>;
     case "flag":
       return <Badge className={styles.strong}>flag wins</Badge>;
+    case "run":
+      return <Badge className={styles.strong}>this run only</Badge>;
     default:
       return field.source satisfies never;
   }

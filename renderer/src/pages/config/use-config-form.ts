@@ -92,7 +92,10 @@ export function useConfigForm(id: ServiceId) {
     discard: forget,
     reset: (field: ConfigField) => {
       change(field, draftOf(field));
-      return settle(client.call("config.reset", { id, fields: [field.name] }), `${field.title} is its default again`);
+      return settle(
+        client.call("config.reset", { id, fields: [field.name] }),
+        field.source === "run" ? `${field.title} is no longer set for this run` : `${field.title} is its default again`,
+      );
     },
     resetAll: () => {
       forget();

@@ -2,22 +2,22 @@ import { Button } from "@mantine/core";
 import { IconCheck, IconPlayerPlay } from "@tabler/icons-react";
 import { useState } from "react";
 import type { PortCheck } from "../../../../contract/control.ts";
-import type { ServiceView } from "../../../../contract/service.ts";
+import type { ServiceId, ServiceView, SuggestedFix } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { isPickedAtStart, urlText } from "../../ui/address.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { attempt } from "../../ui/notify.tsx";
 import { StatusShape, shapeOf } from "../../ui/status-shape.tsx";
-import { useServiceOperations } from "../../ui/use-service-operations.ts";
+import { applyFix, useServiceOperations } from "../../ui/use-service-operations.ts";
 import styles from "./first-run.module.css";
 
 interface PortRowProps {
   readonly service: ServiceView;
   readonly checks: readonly PortCheck[] | undefined;
-  onMended(): void;
+  onFixed(): void;
 }
 
-export function PortRow({ service, checks, onMended }: PortRowProps) {
+export function PortRow({ service, checks, onFixed }: PortRowProps) {
   const { title, purpose, status, plannedEndpoints, ports } = service;
   const taken = checks?.find((check) => !check.free);
   const endpoint = plannedEndpoints[0];
@@ -41,7 +41,7 @@ export function PortRow({ service, checks, onMended }: PortRowProps) {
         {taken ? (
           <span className={styles.taken}>
             <StatusShape shape="warning" />
-            {taken.problem}
+            {taken.fix && !taken.fix.thisRun ? taken.problem : `${taken.problem}. ${taken.hint}`}
           </span>
         ) : (
           checks && (
@@ -58,7 +58,7 @@ export function PortRow({ service, checks, onMended }: PortRowProps) {
         )}
       </td>
       <td className={styles.button}>
-        {taken?.next === undefined ? <Start service={service} /> : <UseNext check={taken} next={taken.next} onMended={onMended} />}
+        {taken?.fix ? <Fix id={service.id} fix={taken.fix} onFixed={onFixed} /> : <Start service={service} />}
       </td>
     </tr>
   );
@@ -81,18 +81,18 @@ function Start({ service: { id, title } }: { service: ServiceView }) {
   );
 }
 
-function UseNext({ check, next, onMended }: { check: PortCheck; next: number; onMended(): void }) {
+function Fix({ id, fix, onFixed }: { id: ServiceId; fix: SuggestedFix; onFixed(): void }) {
   const client = useControl();
   const [busy, setBusy] = useState(false);
-  const fix = async () => {
+  const apply = async () => {
     setBusy(true);
-    await attempt(client.call("config.write", { id: check.service, values: { [check.field]: next } }));
+    await attempt(applyFix(client, id, fix));
     setBusy(false);
-    onMended();
+    onFixed();
   };
   return (
-    <Button loading={busy} onClick={fix}>
-      Use {next}
+    <Button loading={busy} onClick={apply}>
+      {fix.title}
     </Button>
   );
 }

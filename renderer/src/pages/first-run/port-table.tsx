@@ -30,7 +30,7 @@ export function PortTable({ built, unbuilt }: PortTableProps) {
         </thead>
         <tbody>
           {built.map((service) => (
-            <PortRow key={service.id} service={service} checks={checks?.filter((one) => one.service === service.id)} onMended={check} />
+            <PortRow key={service.id} service={service} checks={checks?.filter((one) => one.service === service.id)} onFixed={check} />
           ))}
         </tbody>
       </table>
