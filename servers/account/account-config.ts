@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { httpLimitFields, proxyFields } from "../core/http/http-fields.ts";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
 
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
@@ -66,18 +67,7 @@ export const accountConfig = z.strictObject({
     env: "ACCOUNT_SCRYPT_COST",
     group: "Logins",
   }),
-  proxyHops: field(wholeNumber(0, 16, 0), {
-    title: "Proxies before it",
-    help: "How many add to X-Forwarded-For; with 0 the field is not looked at.",
-    env: "ACCOUNT_PROXY_HOPS",
-    group: "Logins",
-  }),
-  proxyAddresses: field(z.array(z.string()).default([]), {
-    title: "Trusted proxies",
-    help: "Addresses or networks whose X-Forwarded-For is believed.",
-    env: "ACCOUNT_PROXY_ADDRESSES",
-    group: "Logins",
-  }),
+  ...proxyFields({ prefix: "ACCOUNT", group: "Logins" }),
 
   resetData: field(z.boolean().default(false), {
     title: "Begin with sample data",
@@ -91,41 +81,10 @@ export const accountConfig = z.strictObject({
     env: "ACCOUNT_RICH_DETAILS",
     group: "Data",
   }),
-
-  bodyBytes: field(wholeNumber(1_024, 16 << 20, 65_536), {
-    title: "Largest body",
-    help: "More is answered 413.",
-    unit: "B",
-    env: "ACCOUNT_BODY_BYTES",
-    group: "Limits",
-  }),
-  headerBytes: field(wholeNumber(1_024, 1 << 20, 16 << 10), {
-    title: "Largest header",
-    help: "Request line and header fields together; more is answered 431 or 414.",
-    unit: "B",
-    env: "ACCOUNT_HEADER_BYTES",
-    group: "Limits",
-  }),
-  requestTimeoutMs: field(wholeNumber(100, 3_600_000, 30_000), {
-    title: "Request timeout",
-    help: "For the whole request to arrive; then 408.",
-    unit: "ms",
-    env: "ACCOUNT_REQUEST_TIMEOUT_MS",
-    group: "Limits",
-  }),
-  keepAliveTimeoutMs: field(wholeNumber(0, 3_600_000, 5_000), {
-    title: "Idle connections",
-    help: "How long a connection is kept open for its next request.",
-    unit: "ms",
-    env: "ACCOUNT_KEEP_ALIVE_TIMEOUT_MS",
-    group: "Limits",
-  }),
-  recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
-    title: "Recorded body",
-    help: "Bytes of each body kept for the inspector, without passwords and tokens.",
-    unit: "B",
-    env: "ACCOUNT_RECORDED_BODY_BYTES",
-    group: "Recorder",
+  ...httpLimitFields({
+    prefix: "ACCOUNT",
+    body: { minimum: 1_024, maximum: 16 << 20, standard: 65_536 },
+    recordedHelp: "Bytes of each body kept for the inspector, without passwords and tokens.",
   }),
 });
 export type AccountConfig = z.output<typeof accountConfig>;

@@ -2,11 +2,10 @@ import path from "node:path";
 import type { Endpoint } from "../../contract/service.ts";
 import type { AccountActions } from "../../contract/services/account.ts";
 import { sqliteFileError } from "../core/files/sqlite-file.ts";
-import { createHttpRecorder } from "../core/http/http-recorder.ts";
+import { asksForMethod, type CorsOptions } from "../core/http/cors.ts";
 import { createHttpRedaction } from "../core/http/http-redaction.ts";
-import { createHttpServerFactory } from "../core/http/http-server.ts";
+import { serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
-import { listenTcp } from "../core/net/tcp-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import { createAuthenticator } from "./access/authenticator.ts";
@@ -14,22 +13,20 @@ import { createBasicCache } from "./access/basic-cache.ts";
 import { createCredentialCheck } from "./access/credential-check.ts";
 import { createFailureLimits } from "./access/failure-limits.ts";
 import { createLogins } from "./access/logins.ts";
-import { createPasswords } from "./access/passwords.ts";
+import { createPasswords, TooBusy } from "./access/passwords.ts";
 import { openSigningKey } from "./access/signing-key.ts";
 import { createTokens } from "./access/tokens.ts";
 import type { AccountConfig } from "./account-config.ts";
-import { createAccountApp, everyAnswer } from "./http/account-app.ts";
-import { billingRoutes } from "./http/billing-routes.ts";
-import { detailsRoutes } from "./http/details-routes.ts";
-import { dnsRoutes } from "./http/dns-routes.ts";
-import { loginRoutes } from "./http/login-routes.ts";
-import { errorBody } from "./http/refusal.ts";
-import { isSecretField } from "./http/secret-fields.ts";
-import { createAccountActions } from "./page/account-actions.ts";
+import { createAccountActions } from "./account-actions.ts";
+import { accountRoutes, jsonType, tidyPath } from "./routes/account-routes.ts";
+import { billingRoutes, detailsRoutes } from "./routes/details-routes.ts";
+import { dnsRoutes } from "./routes/dns-routes.ts";
+import { loginRoutes } from "./routes/login-routes.ts";
+import { errorBody, Refusal } from "./routes/refusal.ts";
+import { isSecretField } from "./routes/request-fields.ts";
 import { createAccountShow } from "./page/account-views.ts";
-import { createOwnRequests } from "./page/own-request.ts";
-import { createSampleTraffic } from "./page/sample-traffic.ts";
 import { tryAccount } from "./page/try-account.ts";
+import { accountSample } from "./sample-traffic.ts";
 import { openAccountStore } from "./store/account-store.ts";
 import { putSampleData, sampleUser } from "./store/sample-data.ts";
 
@@ -96,38 +93,47 @@ export async function startAccount(
     ...dnsRoutes(store.zones, now),
   ];
 
-  const redaction = createHttpRedaction(isSecretField);
-  const recorder = createHttpRecorder({ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes, redaction });
-  const app = createAccountApp({ routes, authenticator, clientAddress, bodyBytes: config.bodyBytes, faultOf, onFault });
-  const createServer = createHttpServerFactory({
-    app,
-    recorder,
-    log,
-    limits: { ...config, headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs) },
-    errorBody,
-    headers: everyAnswer,
-    handle: app as unknown as (request: object, response: object) => void,
+  const { headers, cors } = answersToPages;
+  const serving = await serveHttp(context, {
+    routes: accountRoutes(routes, { authenticator, clientAddress, bodyBytes: config.bodyBytes }),
+    tidyPath,
+    cors,
+    headers,
+    errors: {
+      body: errorBody,
+      contentType: jsonType,
+      notFound: () => new Refusal(404, "notfound"),
+      notAllowed: (_method, allow) => new Refusal(405, "methodnotallowed", { headers: { Allow: allow } }),
+      badPath: () => new Refusal(400, "invalidpath"),
+      tooLarge: () => new Refusal(413, "bodytoolarge"),
+      refusalOf(error) {
+        if (error instanceof TooBusy) return new Refusal(503, "busy", { headers: { "Retry-After": "1" } });
+        const fault = faultOf(error);
+        onFault(fault);
+        return fault instanceof ServiceError ? new Refusal(503, "storage", { headers: { "Retry-After": "1" } }) : new Refusal(500, "internal");
+      },
+    },
+    redaction: createHttpRedaction(isSecretField),
+    sample: accountSample(log),
   });
-  const port = await listenTcp({ port: config.port, openToLan: config.openToLan, createServer, onStop });
-  onStop(() => recorder.connections.destroyAll());
-  const requests = createOwnRequests({ port, recorder });
-  onStop(requests.close);
-  const sample = createSampleTraffic({ requests, log, show: (view) => context.view("sample", view) });
-  onStop(sample.stop);
-  onStop(() => recorder.stop());
-
-  context.counters(recorder.counters);
   context.handle({
     ...createAccountActions({ store, show, passwords, cache, limits, issuer: config.issuer, log, now, resetData }),
-    try: (params) => tryAccount(requests, params),
-    "sample.start": () => {
-      sample.start();
-      return null;
-    },
-    "sample.stop": () => {
-      sample.stop();
-      return null;
-    },
+    ...serving.actions,
+    try: (params) => tryAccount(serving.client, params),
   });
-  return endpointsAt(port);
+  return endpointsAt(serving.port);
 }
+
+/** RFC 6749 §5.1: tokens are not to be cached. Any origin may read, without credentials of the browser's own (Fetch standard). */
+const answersToPages: { readonly headers: Readonly<Record<string, string>>; readonly cors: CorsOptions } = {
+  headers: { "Cache-Control": "no-store" },
+  cors: {
+    origins: ["*"],
+    exposed: "WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After",
+    methods: "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+    requestHeaders: "Authorization, Content-Type",
+    // A page that asks for what is not there shall read that: its browser asks before it asks. "*" is the service as a whole.
+    isPreflight: (request, allow) => allow !== undefined || asksForMethod(request) || request.url === "*",
+    tellsAllow: true,
+  },
+};

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { httpLimitFields, proxyFields } from "../core/http/http-fields.ts";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
 import { databasePlace } from "./store/database-place.ts";
 
@@ -56,53 +57,7 @@ export const eventsConfig = z.strictObject({
     group: "Rate limits",
     address: true,
   }),
-  proxyHops: field(wholeNumber(0, 16, 0), {
-    title: "Proxies before it",
-    help: "How many add to X-Forwarded-For; with 0 the field is not looked at.",
-    env: "EVENTS_PROXY_HOPS",
-    group: "Rate limits",
-  }),
-  proxyAddresses: field(z.array(z.string()).default([]), {
-    title: "Trusted proxies",
-    help: "Addresses or networks whose X-Forwarded-For is believed; with a number of proxies too, from behind those on.",
-    env: "EVENTS_PROXY_ADDRESSES",
-    group: "Rate limits",
-  }),
-
-  bodyBytes: field(wholeNumber(1_024, 16 << 20, 16_384), {
-    title: "Largest body",
-    help: "More is answered 413.",
-    unit: "B",
-    env: "EVENTS_BODY_BYTES",
-    group: "Limits",
-  }),
-  headerBytes: field(wholeNumber(1_024, 1 << 20, 16 << 10), {
-    title: "Largest header",
-    help: "Request line and header fields together; more is answered 431 or 414.",
-    unit: "B",
-    env: "EVENTS_HEADER_BYTES",
-    group: "Limits",
-  }),
-  requestTimeoutMs: field(wholeNumber(100, 3_600_000, 30_000), {
-    title: "Request timeout",
-    help: "For the whole request to arrive; then 408.",
-    unit: "ms",
-    env: "EVENTS_REQUEST_TIMEOUT_MS",
-    group: "Limits",
-  }),
-  keepAliveTimeoutMs: field(wholeNumber(0, 3_600_000, 5_000), {
-    title: "Idle connections",
-    help: "How long a connection is kept open for its next request.",
-    unit: "ms",
-    env: "EVENTS_KEEP_ALIVE_TIMEOUT_MS",
-    group: "Limits",
-  }),
-  recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
-    title: "Recorded body",
-    help: "Bytes of each body kept for the inspector.",
-    unit: "B",
-    env: "EVENTS_RECORDED_BODY_BYTES",
-    group: "Recorder",
-  }),
+  ...proxyFields({ prefix: "EVENTS", group: "Rate limits" }),
+  ...httpLimitFields({ prefix: "EVENTS", body: { minimum: 1_024, maximum: 16 << 20, standard: 16_384 } }),
 });
 export type EventsConfig = z.output<typeof eventsConfig>;

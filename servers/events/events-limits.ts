@@ -4,7 +4,7 @@ import { createMemoryRateLimiter } from "../core/limits/rate-limit-memory.ts";
 import { connectRedisRateLimits } from "../core/limits/rate-limit-redis.ts";
 import type { Log } from "../core/service/log.ts";
 import type { EventsConfig } from "./events-config.ts";
-import type { EventsLimiters } from "./http/events-app.ts";
+import type { EventsLimiters } from "./routes/event-routes.ts";
 
 export interface EventsLimits {
   /** Undefined where limits are off. */

@@ -1,18 +1,18 @@
-import type { SendSample } from "../core/traffic/sample-traffic.ts";
+import type { SampleTraffic, SendSample } from "../core/traffic/sample-traffic.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
-
-export const sampleTiming = { intervalMs: 350, maxSockets: 2 };
 
 const headers = { "User-Agent": "editor-plugin/0.5.0", "X-Plugin-Version": "0.5.0" };
 
 /** Posts like an editor plugin, and now and then reads. */
-export function beginSample(send: SendSample): () => void {
+function begin(send: SendSample): () => void {
   const source = createSampleSource(6);
   let turn = 0;
   return () => {
     turn += 1;
-    if (turn % 30 === 0) send({ method: "GET", path: "/stats", headers });
-    else if (turn % 30 === 15) send({ method: "GET", path: "/events?limit=10", headers });
-    else send({ method: "POST", path: "/events", headers }, source.event());
+    if (turn % 30 === 0) void send({ method: "GET", path: "/stats", headers });
+    else if (turn % 30 === 15) void send({ method: "GET", path: "/events?limit=10", headers });
+    else void send({ method: "POST", path: "/events", headers }, source.event());
   };
 }
+
+export const eventsSample: SampleTraffic = { intervalMs: 350, maxSockets: 2, begin };

@@ -1,19 +1,14 @@
 import type { Endpoint } from "../../contract/service.ts";
 import type { EventsActions, EventsViews } from "../../contract/services/events.ts";
-import { createHttpRecorder } from "../core/http/http-recorder.ts";
-import { createHttpServerFactory } from "../core/http/http-server.ts";
-import { createTryRequest } from "../core/http/try-request.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
-import { listenTcp } from "../core/net/tcp-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
-import { createSampleTraffic } from "../core/traffic/sample-traffic.ts";
 import { createDataActions, type DataHandlers } from "./events-actions.ts";
 import type { EventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./events-limits.ts";
-import { createEventsApp, everyAnswer } from "./http/events-app.ts";
-import { errorBody } from "./http/refusal.ts";
-import { beginSample, sampleTiming } from "./sample-traffic.ts";
+import { serveHttp } from "../core/http/serve-http.ts";
+import { eventRoutes, eventsCors, eventsErrors } from "./routes/event-routes.ts";
+import { eventsSample } from "./sample-traffic.ts";
 import { createStore } from "./store/open-store.ts";
 import { createStoreAccess, type StoreAccess } from "./store-access.ts";
 
@@ -55,51 +50,22 @@ export async function startEvents(
   const limits = await createEventsLimits(config, { log, show: (view) => context.view("limits", view) });
   onStop(limits.close);
 
-  const recorder = createHttpRecorder({ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes });
-  const app = createEventsApp({
-    store: access.store,
-    ready: access.ready,
-    commits: access.commits,
-    limiters: limits.limiters,
-    clientAddress,
-    bodyBytes: config.bodyBytes,
-    onFault: access.fault,
+  const { store, ready, commits } = access;
+  const serving = await serveHttp(context, {
+    routes: eventRoutes({ store, ready, commits, limiters: limits.limiters, clientAddress, bodyBytes: config.bodyBytes }),
+    cors: eventsCors,
+    errors: eventsErrors(store, access.fault),
+    sample: eventsSample,
+    // What arrived is stored and answered before the connections close.
+    onClosing: () => commits.drain(),
   });
-  const createServer = createHttpServerFactory({
-    app,
-    recorder,
-    log,
-    limits: { ...config, headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs) },
-    errorBody,
-    headers: everyAnswer,
-    handle: app as unknown as (request: object, response: object) => void,
-  });
-  const port = await listenTcp({ port: config.port, openToLan: config.openToLan, createServer, onStop });
-  onStop(() => recorder.connections.destroyAll());
-  // What arrived is stored and answered before the connections close.
-  onStop(() => access.commits.drain());
-  const tries = createTryRequest({ port, recorder });
-  onStop(tries.close);
-  const sample = createSampleTraffic({ ...sampleTiming, port, begin: beginSample, show: (view) => context.view("sample", view) });
-  onStop(sample.stop);
-  onStop(() => recorder.stop());
-
-  context.counters(recorder.counters);
   context.handle({
     ...handlers,
-    try: tries.run,
-    "sample.start": () => {
-      sample.start();
-      return null;
-    },
-    "sample.stop": () => {
-      sample.stop();
-      return null;
-    },
+    ...serving.actions,
     "limits.reset": async () => {
       await limits.reset();
       return null;
     },
   });
-  return endpointsAt(port);
+  return endpointsAt(serving.port);
 }

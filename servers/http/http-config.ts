@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { httpLimitFields } from "../core/http/http-fields.ts";
 
 export const httpConfig = z.strictObject({
   port: portField(8080, { title: "Port", env: "HTTP_PORT" }),
@@ -18,19 +19,10 @@ export const httpConfig = z.strictObject({
     group: "Access",
   }),
 
-  bodyBytes: field(wholeNumber(1, 64 << 20, 1 << 20), {
-    title: "Largest body",
-    help: "Of a request, also after it is decompressed; more is answered 413.",
-    unit: "B",
-    env: "HTTP_BODY_BYTES",
-    group: "Limits",
-  }),
-  headerBytes: field(wholeNumber(1_024, 1 << 20, 16 << 10), {
-    title: "Largest header",
-    help: "Request line and header fields together; more is answered 431 or 414.",
-    unit: "B",
-    env: "HTTP_HEADER_BYTES",
-    group: "Limits",
+  ...httpLimitFields({
+    prefix: "HTTP",
+    body: { minimum: 1, maximum: 64 << 20, standard: 1 << 20, help: "Of a request, also after it is decompressed; more is answered 413." },
+    timesGroup: "Timeouts",
   }),
   delaySeconds: field(z.number().min(0).max(3_600).default(10), {
     title: "Longest delay",
@@ -79,28 +71,6 @@ export const httpConfig = z.strictObject({
     unit: "ms",
     env: "HTTP_HEADERS_TIMEOUT_MS",
     group: "Timeouts",
-  }),
-  requestTimeoutMs: field(wholeNumber(100, 3_600_000, 30_000), {
-    title: "Request timeout",
-    help: "For the whole request to arrive; then 408.",
-    unit: "ms",
-    env: "HTTP_REQUEST_TIMEOUT_MS",
-    group: "Timeouts",
-  }),
-  keepAliveTimeoutMs: field(wholeNumber(0, 3_600_000, 5_000), {
-    title: "Idle connections",
-    help: "How long a connection is kept open for its next request.",
-    unit: "ms",
-    env: "HTTP_KEEP_ALIVE_TIMEOUT_MS",
-    group: "Timeouts",
-  }),
-
-  recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
-    title: "Recorded body",
-    help: "Bytes of each body kept for the inspector.",
-    unit: "B",
-    env: "HTTP_RECORDED_BODY_BYTES",
-    group: "Recorder",
   }),
 });
 export type HttpConfig = z.output<typeof httpConfig>;

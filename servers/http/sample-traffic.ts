@@ -1,5 +1,5 @@
-import type { SendSample } from "../core/traffic/sample-traffic.ts";
-import { seededRandom } from "./seeded-random.ts";
+import type { SampleTraffic, SendSample } from "../core/traffic/sample-traffic.ts";
+import { seededRandom } from "./formats/seeded-random.ts";
 
 interface SampleRequest {
   readonly weight: number;
@@ -37,8 +37,6 @@ const mix: readonly SampleRequest[] = [
   { weight: 1, method: "GET", path: "/api/delay/0.3", client: clients.terminal },
 ];
 
-export const sampleTiming = { intervalMs: 350, maxSockets: 4 };
-
 const total = mix.reduce((sum, { weight }) => sum + weight, 0);
 
 function pick(random: number): SampleRequest {
@@ -51,9 +49,9 @@ function pick(random: number): SampleRequest {
 }
 
 /** A plausible mix, and one subscriber of the event stream. */
-export function beginSample(send: SendSample): () => void {
+function begin(send: SendSample): () => void {
   const random = seededRandom("sample");
-  send({
+  void send({
     method: "GET",
     path: "/api/stream?count=0&duration=1s",
     agent: false,
@@ -61,6 +59,8 @@ export function beginSample(send: SendSample): () => void {
   });
   return () => {
     const { method, path, client, body } = pick(random());
-    send({ method, path, headers: { "User-Agent": client, Accept: "*/*" } }, body);
+    void send({ method, path, headers: { "User-Agent": client, Accept: "*/*" } }, body);
   };
 }
+
+export const httpSample: SampleTraffic = { intervalMs: 350, maxSockets: 4, begin };

@@ -1,4 +1,4 @@
-import { type Refusal, unauthorized } from "../http/refusal.ts";
+import { type Refusal, unauthorized } from "../routes/refusal.ts";
 import type { StoredToken } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import type { BasicCache } from "./basic-cache.ts";
@@ -14,7 +14,7 @@ export interface Caller {
 
 export interface Authenticator {
   /** Who sends this Authorization field. Throws 401, and 429 after too many failures. */
-  authenticate(authorization: string | undefined, address: string): Caller | Promise<Caller>;
+  authenticate(authorization: string | undefined, address: () => string): Caller | Promise<Caller>;
   /** The caller by bearer token alone; `kind` says which of the tokens. */
   bearer(authorization: string | undefined, kind?: "access" | "mfa"): Caller & { readonly token: StoredToken };
 }
@@ -85,7 +85,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     bearer,
     authenticate(authorization, address) {
       const encoded = credentialsOf(authorization, "basic");
-      return encoded === undefined ? bearer(authorization) : basic(encoded, address);
+      return encoded === undefined ? bearer(authorization) : basic(encoded, address());
     },
   };
 }

@@ -1,4 +1,4 @@
-import { Refusal, unauthorized } from "../http/refusal.ts";
+import { Refusal, unauthorized } from "../routes/refusal.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import type { Attempt, FailureDecision, FailureLimits } from "./failure-limits.ts";
 import type { Passwords } from "./passwords.ts";

@@ -1,5 +1,5 @@
 import type { Log } from "../../core/service/log.ts";
-import { unauthorized } from "../http/refusal.ts";
+import { unauthorized } from "../routes/refusal.ts";
 import type { SessionsTable } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import { tokenRefused } from "./authenticator.ts";

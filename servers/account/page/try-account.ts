@@ -2,19 +2,19 @@ import type { ParsedParamsOf } from "../../../contract/operation.ts";
 import type { AccountActions, AccountTry, AccountTryStep } from "../../../contract/services/account.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { totpMethod } from "../access/logins.ts";
-import type { OwnRequest, OwnRequests } from "./own-request.ts";
+import type { LoopbackClient, LoopbackRequest } from "../../core/http/loopback-client.ts";
 
 /** Login, the second factor where it is asked for, and one call with what came of it; it ends at the first refusal. */
-export async function tryAccount(requests: OwnRequests, params: ParsedParamsOf<AccountActions["try"]>): Promise<AccountTry> {
+export async function tryAccount(client: LoopbackClient, params: ParsedParamsOf<AccountActions["try"]>): Promise<AccountTry> {
   const { username, password, scheme, code, method, body } = params;
   const target = pathOf(params.target);
   const steps: AccountTryStep[] = [];
 
-  async function step(title: AccountTryStep["title"], told: OwnRequest): Promise<Record<string, unknown> | undefined> {
-    const request = { ...told, headers: [...told.headers, ["User-Agent", "backlot"] as const] };
-    const { body: bytes, ...answer } = await requests.send(request);
-    steps.push({ title, request, ...answer, body: { bytes: bytes.length, base64: bytes.toString("base64") } });
-    return answer.status === 200 ? objectOf(bytes) : undefined;
+  async function step(title: AccountTryStep["title"], sent: LoopbackRequest): Promise<Record<string, unknown> | undefined> {
+    const request = { ...sent, headers: [...sent.headers, ["User-Agent", "backlot"] as const] };
+    const { status, reason, headers, body: received, tookMs, row } = await client.send(request);
+    steps.push({ title, request, status, reason, headers, body: received, tookMs, ...(row !== undefined && { row }) });
+    return status === 200 ? objectOf(Buffer.from(received.base64, "base64")) : undefined;
   }
   const json = (fields: unknown) => ({ headers: [["Content-Type", "application/json"]] as const, body: JSON.stringify(fields) });
   const call = (authorization: string) =>

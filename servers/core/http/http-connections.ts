@@ -12,15 +12,26 @@ export interface HttpConnection {
   requests: number;
   /** The answer to the request that was begun last: the only one whose request may still be arriving. */
   latest: RecordedResponse | undefined;
+  /** Requests that came before the one ahead of them was answered (RFC 9112 §9.3.2). */
+  queued: number;
+  /** It is not read from until enough of them are answered. */
+  held: boolean;
 }
+
+/** Requests that may wait for the answers ahead of them on one connection before no more is read, and how few before it is read again. */
+const mostQueued = 32;
+const fewQueued = 16;
 
 export interface HttpConnections {
   opened(socket: Socket): void;
   of(socket: Socket): HttpConnection;
+  /** Call it for each request before its row begins: a client that does not wait for answers is read from no further. */
+  queue(socket: Socket, response: RecordedResponse): void;
+  isHeld(socket: Socket): boolean;
   readonly open: number;
   /** Bytes on the wire since the start, heads included. */
   bytes(): { readonly read: number; readonly written: number };
-  /** Ends all, also the upgraded ones that a server's own close leaves alone; resolves when each has told so. */
+  /** Ends all, also the upgraded ones that a server's own close leaves alone; resolves when each is closed. */
   destroyAll(): Promise<void>;
 }
 
@@ -38,6 +49,8 @@ export function createHttpConnections(): HttpConnections {
       openedAt: Date.now(),
       requests: 0,
       latest: undefined,
+      queued: 0,
+      held: false,
     };
     open.set(socket, connection);
     socket.once("close", () => {
@@ -48,9 +61,27 @@ export function createHttpConnections(): HttpConnections {
     return connection;
   }
 
+  function answered(socket: Socket, connection: HttpConnection): void {
+    connection.queued -= 1;
+    if (!connection.held || connection.queued > fewQueued) return;
+    connection.held = false;
+    socket.resume();
+    connection.latest?.req._read(0);
+  }
+
   return {
     opened,
     of: (socket) => open.get(socket) ?? opened(socket),
+    queue(socket, response) {
+      const connection = open.get(socket);
+      if (!connection?.latest || connection.latest.closed || connection.latest.writableFinished) return;
+      connection.queued += 1;
+      response.once("close", () => answered(socket, connection));
+      if (connection.queued <= mostQueued) return;
+      connection.held = true;
+      socket.pause();
+    },
+    isHeld: (socket) => open.get(socket)?.held ?? false,
     get open() {
       return open.size;
     },
@@ -75,4 +106,14 @@ export function createHttpConnections(): HttpConnections {
 function addressText(address: string | undefined, port: number | undefined): string {
   if (address === undefined || port === undefined) return "";
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+const lingerMs = 500;
+
+/** Ends our side and reads on for a moment: closing with unread bytes would reset the connection, and the answer be lost with it. */
+export function lingeringClose(socket: Socket, last = ""): void {
+  socket.end(last);
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once("close", () => clearTimeout(timer));
 }

@@ -1,16 +1,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { SecureContextOptions } from "node:tls";
 import type { Log } from "../service/log.ts";
-import { hasValidHost } from "./host-field.ts";
+import type { Cors } from "./cors.ts";
+import { jsonType } from "./http-answer.ts";
+import { lingeringClose } from "./http-connections.ts";
+import type { HttpDispatch, HttpErrors } from "./http-dispatch.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
-import { lingeringClose } from "./lingering-close.ts";
-import { createMalformedHandler } from "./malformed-request.ts";
-import { otherVersion } from "./malformed-verdict.ts";
-import { createRecordedClasses, type ExpressLike, type RecordedRequest, type RecordedResponse } from "./recorded-messages.ts";
+import type { HttpRequest, HttpResponse } from "./http-route.ts";
+import { createMalformedHandler, otherVersion } from "./malformed-request.ts";
+import { createRecordedClasses } from "./recorded-messages.ts";
 import { hasBody } from "./request-body.ts";
 
 export interface HttpServerLimits {
+  /** Request line and header fields together. */
   readonly headerBytes: number;
   /** For the head of a request to arrive. */
   readonly headersTimeoutMs: number;
@@ -20,48 +25,45 @@ export interface HttpServerLimits {
   readonly keepAliveTimeoutMs: number;
 }
 
+/** A change of protocol that the service offers. */
+export interface HttpUpgrade {
+  /** Which requests change protocol; all others that offer to are answered as if they had not. */
+  readonly accepts: (request: HttpRequest) => boolean;
+  readonly handle: (request: HttpRequest, socket: Duplex, head: Buffer) => void;
+}
+
 export interface HttpServerOptions {
-  readonly app: ExpressLike;
   readonly recorder: HttpRecorder;
   readonly log: Log;
   readonly limits: HttpServerLimits;
-  readonly errorBody: (status: number, message: string) => string;
-  /** What every answer carries, also one to bytes that never became a request. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Sets what an answer carries beyond them, whoever gives it. */
-  readonly prepare?: (request: RecordedRequest, response: RecordedResponse) => void;
+  readonly errors: HttpErrors;
+  readonly cors: Cors;
+  /** What every answer carries, also one to bytes that never became a request: name, value, name, value. */
+  readonly fields: readonly string[];
   /** Answers a request whose row has begun. A body that the client waits to be asked for is asked for by `readBody`. */
-  readonly handle: (request: RecordedRequest, response: RecordedResponse) => void;
-  readonly upgrade?: {
-    /** Which requests change protocol; all others that offer to are answered as if they had not. */
-    readonly accepts: (request: RecordedRequest) => boolean;
-    readonly handle: (request: RecordedRequest, socket: Duplex, head: Buffer) => void;
-  };
+  readonly dispatch: HttpDispatch;
+  readonly upgrade?: HttpUpgrade | undefined;
 }
 
-/** Returns a maker of servers that share one application and one recorder: one for each address to listen on. */
-export function createHttpServerFactory(options: HttpServerOptions): () => Server {
-  const { app, recorder, log, limits, errorBody, headers, upgrade } = options;
-  const classes = createRecordedClasses(app);
-  const headerPairs = Object.entries(headers);
-  const onMalformed = createMalformedHandler({ recorder, log, errorBody, headers, maxHeaderBytes: limits.headerBytes });
+/** Returns a maker of servers that share one application and one recorder: one for each address, with a certificate for HTTPS. */
+export function createHttpServers(options: HttpServerOptions): (tls?: SecureContextOptions) => Server {
+  const { recorder, log, limits, errors, cors, fields, dispatch, upgrade } = options;
+  const classes = createMessageClasses(fields, recorder);
+  const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
+  const onMalformed = createMalformedHandler(malformedOptions);
 
-  function refuse(response: RecordedResponse, status: number, message: string, fields: Readonly<Record<string, string>> = {}): void {
-    const body = errorBody(status, message);
-    response.writeHead(status, {
-      ...fields,
-      "Content-Type": "application/json; charset=utf-8",
-      "Content-Length": Buffer.byteLength(body),
-      Connection: "close",
-    });
+  function refuse(response: HttpResponse, status: number, message: string, headers: readonly string[] = []): void {
+    const body = errors.body(status, message);
+    const length = String(Buffer.byteLength(body));
+    response.writeHead(status, [...headers, "Content-Type", jsonType, "Content-Length", length, "Connection", "close"]);
     response.end(body);
   }
 
   /** Begins the row, whatever the request expects or offers; false once it has been refused. */
-  function begin(request: RecordedRequest, response: RecordedResponse): boolean {
+  function begin(request: HttpRequest, response: HttpResponse): boolean {
+    recorder.connections.queue(request.socket, response);
     recorder.begin(request, response);
-    for (const [name, value] of headerPairs) response.setHeader(name, value);
-    options.prepare?.(request, response);
+    cors.prepare(request, response);
     if (!hasValidHost(request)) {
       refuse(response, 400, "A valid Host field is needed, once");
       return false;
@@ -78,15 +80,27 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
     return false;
   }
 
-  function onRequest(request: RecordedRequest, response: RecordedResponse): void {
+  function onRequest(request: HttpRequest, response: HttpResponse): void {
     if (!begin(request, response)) return;
     // RFC 9110 §9.3.6: its target is another host, of which no method is allowed here.
-    if (request.method === "CONNECT") refuse(response, 405, "This is not a proxy", { Allow: "" });
-    else options.handle(request, response);
+    if (request.method === "CONNECT") refuse(response, 405, "This is not a proxy", ["Allow", ""]);
+    else dispatch(request, response);
+  }
+
+  function onContinue(request: HttpRequest, response: HttpResponse): void {
+    if (!begin(request, response)) return;
+    // Once answered without the 100, nobody knows whether the body comes: nothing more is read.
+    if (hasBody(request)) response.shouldKeepAlive = false;
+    dispatch(request, response);
+  }
+
+  function onExpectation(request: HttpRequest, response: HttpResponse): void {
+    // RFC 9110 §10.1.1: an expectation other than 100-continue cannot be met.
+    if (begin(request, response)) refuse(response, 417, "The only expectation met here is 100-continue");
   }
 
   /** CONNECT, and on older Node every request that offers another protocol: Node has let go of the socket, so answer and close. */
-  function answerAsRequest(request: RecordedRequest, duplex: Duplex): void {
+  function answerAsRequest(request: HttpRequest, duplex: Duplex): void {
     const socket = duplex as Socket;
     const response = new classes.ServerResponse(request);
     response.shouldKeepAlive = false;
@@ -100,8 +114,8 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
     onRequest(request, response);
   }
 
-  return () => {
-    const server = createServer({
+  return (tls) => {
+    const serverOptions: ServerOptions = {
       ...(classes as unknown as Pick<ServerOptions, "IncomingMessage" | "ServerResponse">),
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeoutMs,
@@ -110,33 +124,72 @@ export function createHttpServerFactory(options: HttpServerOptions): () => Serve
       connectionsCheckingInterval: Math.max(50, Math.min(1_000, limits.headersTimeoutMs / 4)),
       // Answered by us, so that it has the shape of every other error and a row.
       requireHostHeader: false,
-      ...(upgrade && { shouldUpgradeCallback: (request: IncomingMessage) => upgrade.accepts(request as unknown as RecordedRequest) }),
-    });
+      ...(upgrade && { shouldUpgradeCallback: (request: IncomingMessage) => upgrade.accepts(request as HttpRequest) }),
+    };
+    const server = tls ? (createTlsServer({ ...serverOptions, ...tls } as object) as unknown as Server) : createServer(serverOptions);
     // The bytes are bounded already; Node's own bound on their number would drop fields silently.
     server.maxHeadersCount = 0;
-    server.on("connection", (socket) => recorder.connections.opened(socket));
+    server.on(tls ? "secureConnection" : "connection", (socket: Socket) => void recorder.connections.opened(socket));
     server.on("request", onRequest as never);
     server.on("clientError", onMalformed as never);
-    server.on("checkContinue", (request, response) => {
-      const [asked, answer] = [request as unknown as RecordedRequest, response as unknown as RecordedResponse];
-      if (!begin(asked, answer)) return;
-      // Once answered without the 100, nobody knows whether the body comes: nothing more is read.
-      if (hasBody(request)) answer.shouldKeepAlive = false;
-      options.handle(asked, answer);
-    });
-    server.on("checkExpectation", (request, response) => {
-      const [asked, answer] = [request as unknown as RecordedRequest, response as unknown as RecordedResponse];
-      // RFC 9110 §10.1.1: an expectation other than 100-continue cannot be met.
-      if (begin(asked, answer)) refuse(answer, 417, "The only expectation met here is 100-continue");
-    });
-    server.on("connect", (request, socket) => answerAsRequest(request as unknown as RecordedRequest, socket));
+    server.on("checkContinue", onContinue as never);
+    server.on("checkExpectation", onExpectation as never);
+    server.on("connect", (request, socket) => answerAsRequest(request as HttpRequest, socket));
     if (upgrade) {
       server.on("upgrade", (request, socket, head) => {
-        const asked = request as unknown as RecordedRequest;
+        const asked = request as HttpRequest;
         if (upgrade.accepts(asked)) upgrade.handle(asked, socket, head);
         else answerAsRequest(asked, socket);
       });
     }
     return server;
   };
+}
+
+interface MessageClasses {
+  readonly IncomingMessage: new (socket: Socket) => HttpRequest;
+  readonly ServerResponse: new (request: HttpRequest) => HttpResponse;
+}
+
+/** The recorder's classes; an answer has the fields that every answer carries, without each handler setting them one by one. */
+function createMessageClasses(fields: readonly string[], { connections }: HttpRecorder): MessageClasses {
+  const recorded = createRecordedClasses();
+
+  class Request extends recorded.IncomingMessage {
+    params = {};
+
+    override _read(size: number): void {
+      // A connection with too many requests unanswered is not read from, nor is the body that comes next on it.
+      if (!connections.isHeld(this.socket)) super._read(size);
+    }
+  }
+
+  class Response extends recorded.ServerResponse {
+    override writeHead(status: number, ...rest: never[]): this {
+      const given: unknown = rest[0];
+      // The quick way of Node, for an answer that is made at once.
+      if (Array.isArray(given) && this.getHeaderNames().length === 0) return super.writeHead(status, [...fields, ...given] as string[]);
+      for (let index = 0; index < fields.length; index += 2) {
+        const name = fields[index] as string;
+        if (!this.hasHeader(name)) this.setHeader(name, fields[index + 1] as string);
+      }
+      return super.writeHead(status, ...rest);
+    }
+  }
+
+  return { IncomingMessage: Request, ServerResponse: Response as unknown as MessageClasses["ServerResponse"] };
+}
+
+const host = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(?::\d{0,5})?$/i;
+
+/** RFC 9112 §3.2: HTTP/1.1 needs exactly one Host field, and its value must be a host. */
+export function hasValidHost(request: IncomingMessage): boolean {
+  const { rawHeaders, headers } = request;
+  let found = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") found += 1;
+  }
+  if (found === 0) return request.httpVersion !== "1.1";
+  return found === 1 && host.test(headers.host ?? "");
 }

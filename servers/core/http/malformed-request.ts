@@ -1,33 +1,51 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { Log } from "../service/log.ts";
+import { jsonType } from "./http-answer.ts";
+import { lingeringClose } from "./http-connections.ts";
+import type { HttpErrors } from "./http-dispatch.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
-import { lingeringClose } from "./lingering-close.ts";
-import { type ClientError, malformedBytes, malformedVerdict, startLine, type Verdict } from "./malformed-verdict.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
+
+/** What Node's parser reports with a `clientError`. */
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly reason?: string;
+  readonly rawPacket?: Buffer;
+  /** How far into the packet the parser came. */
+  readonly bytesParsed?: number;
+}
+
+interface Verdict {
+  readonly status: number;
+  readonly message: string;
+}
+
+export const otherVersion: Verdict = { status: 505, message: "Only HTTP/1.1 and HTTP/1.0 are spoken here" };
 
 export interface MalformedOptions {
   readonly recorder: HttpRecorder;
   readonly log: Log;
-  /** The service's own shape of an error, as JSON. */
-  readonly errorBody: (status: number, message: string) => string;
-  /** What every answer of the service carries. */
-  readonly headers: Readonly<Record<string, string>>;
+  readonly errors: Pick<HttpErrors, "body">;
+  /** What every answer of the service carries: name, value, name, value. */
+  readonly fields: readonly string[];
   readonly maxHeaderBytes: number;
 }
 
 /** Answers bytes that never became a request, after all that was asked before them, closes the connection, and shows both as a row. */
-export function createMalformedHandler({ recorder, log, errorBody, headers, maxHeaderBytes }: MalformedOptions) {
+export function createMalformedHandler({ recorder, log, errors, fields, maxHeaderBytes }: MalformedOptions) {
   /** Their last answer is decided; whatever else the parser says of them is an echo of the same fault. */
   const doomed = new WeakSet<Socket>();
 
+  const fieldLines = fields.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${fields[index + 1]}`] : []));
+
   function answerText({ status, message }: Verdict): { head: string; body: string } {
-    const body = errorBody(status, message);
+    const body = errors.body(status, message);
     const head = [
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-      "Content-Type: application/json; charset=utf-8",
+      `Content-Type: ${jsonType}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
-      ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      ...fieldLines,
       `Date: ${new Date().toUTCString()}`,
       "Connection: close",
     ].join("\r\n");
@@ -102,4 +120,73 @@ export function createMalformedHandler({ recorder, log, errorBody, headers, maxH
       });
     } else answerOwn(socket, error, bytes, verdict, reason);
   };
+}
+
+/** `bytes` begin with the malformed message, as far as they arrived together. */
+function malformedVerdict(error: ClientError, bytes: Buffer | undefined, maxHeaderBytes: number): Verdict {
+  switch (error.code) {
+    case "HPE_HEADER_OVERFLOW": {
+      const lineEnd = bytes?.indexOf(10) ?? -1;
+      // RFC 9112 §3: a request line longer than the server parses is 414.
+      if (bytes && startsLikeRequest(bytes) && (lineEnd === -1 || lineEnd > maxHeaderBytes)) {
+        return { status: 414, message: "The request target is too long" };
+      }
+      return { status: 431, message: `The header is larger than ${maxHeaderBytes} bytes` };
+    }
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return { status: 413, message: "The chunk extensions are too large" };
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return { status: 408, message: "The request did not arrive in time" };
+    case "HPE_INVALID_METHOD":
+      // RFC 9110 §9.1: a method that is well-formed but unknown is 501.
+      if (bytes && /^[!#$%&'*+.^`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/.test(bytes.toString("latin1", 0, 4_096))) {
+        return { status: 501, message: "The method is not known here" };
+      }
+      break;
+    case "HPE_PAUSED_H2_UPGRADE":
+      return otherVersion;
+    case "HPE_INVALID_VERSION":
+      // The parser blames the version for whatever stands behind it, a lone LF too.
+      if (isOtherVersion(bytes)) return otherVersion;
+      break;
+  }
+  if (bytes && endsFirstLineWithLf(bytes)) {
+    // RFC 9112 §2.2: LF alone may be taken for a line end; who does so reads other messages than a proxy before it.
+    return { status: 400, message: "Malformed request: lines end with CRLF, not with LF alone" };
+  }
+  const detail = error.reason ?? error.message.replace(/^Parse Error:?\s*/, "");
+  return { status: 400, message: `Malformed request${detail ? `: ${detail}` : ""}` };
+}
+
+const startsLikeRequest = (bytes: Buffer) => /^[A-Z]+ \S/.test(bytes.toString("latin1", 0, 40));
+
+function isOtherVersion(bytes: Buffer | undefined): boolean {
+  const version = /^\S+ \S+ HTTP\/(\d\.\d)(?=\r|\n|$)/.exec(bytes?.toString("latin1") ?? "")?.[1];
+  return version !== undefined && version !== "1.1" && version !== "1.0";
+}
+
+function endsFirstLineWithLf(bytes: Buffer): boolean {
+  const lineEnd = bytes.indexOf(10);
+  return lineEnd > 0 && bytes[lineEnd - 1] !== 13;
+}
+
+/** As much of the request line as can be read, for the row. */
+function startLine(bytes: Buffer | undefined): { method: string; target: string; httpVersion: string } {
+  // A head that did not arrive in time is not handed over.
+  if (!bytes) return { method: "?", target: "(incomplete)", httpVersion: "" };
+  const match = /^([A-Z-]{1,20}) ([\x21-\x7e\x80-\xff]*)(?: HTTP\/(\d\.\d))?/.exec(bytes.toString("latin1", 0, 2_048));
+  return { method: match?.[1] ?? "?", target: match?.[2] || "(malformed)", httpVersion: match?.[3] ?? "" };
+}
+
+/**
+ * The packet from where the malformed message begins: a packet may bring valid requests before it.
+ * `lastLength` is the Content-Length of the request before, whose body may stand between.
+ */
+function malformedBytes({ code, rawPacket, bytesParsed = 0 }: ClientError, lastLength: number): Buffer | undefined {
+  // An empty line that ends where the parser stopped is the malformed message's own, unless its first line was at fault.
+  const latestEnd = bytesParsed - (/^HPE_INVALID_(?:METHOD|CONSTANT|URL|VERSION)$/.test(code ?? "") ? 4 : 5);
+  const headEnd = latestEnd >= 0 ? (rawPacket?.lastIndexOf("\r\n\r\n", latestEnd) ?? -1) : -1;
+  if (headEnd === -1) return rawPacket;
+  const start = headEnd + 4 + lastLength;
+  return rawPacket?.subarray(start <= bytesParsed ? start : headEnd + 4);
 }

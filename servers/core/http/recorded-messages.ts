@@ -17,18 +17,8 @@ export interface RecordedClasses {
   readonly ServerResponse: new (request: RecordedRequest) => RecordedResponse;
 }
 
-/** The part of an Express application that this needs. */
-export interface ExpressLike {
-  request: object;
-  response: object;
-}
-
-/**
- * Request and response classes that tell their entry what passes; Node makes its objects from them.
- * Express changes the prototype of each object to its own, which costs more than the rest of it together on older Node;
- * objects born with that prototype are left as they are.
- */
-export function createRecordedClasses(app: ExpressLike): RecordedClasses {
+/** Request and response classes that report to their entry what passes; Node makes its objects from them. */
+export function createRecordedClasses(): RecordedClasses {
   class Request extends IncomingMessage implements RecordedRequest {
     entry: HttpEntry | undefined = undefined;
 
@@ -61,10 +51,6 @@ export function createRecordedClasses(app: ExpressLike): RecordedClasses {
     }
   }
 
-  Object.setPrototypeOf(Request.prototype, app.request);
-  Object.setPrototypeOf(Response.prototype, app.response);
-  app.request = Request.prototype;
-  app.response = Response.prototype;
   return { IncomingMessage: Request, ServerResponse: Response as unknown as RecordedClasses["ServerResponse"] };
 }
 

@@ -1,5 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { ClientLeft } from "./client-left.ts";
+
+/** The client went away in the middle: there is nobody left to answer. */
+export class ClientLeft extends Error {
+  override readonly name = "ClientLeft";
+}
 
 /** The body is larger than the service takes; its rest is read and thrown away. */
 export class BodyTooLarge extends Error {
@@ -33,13 +37,13 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     let refused = false;
     let whole = false;
     let idle: NodeJS.Timeout | undefined;
-    const tell = () => reject(new BodyTooLarge());
+    const rejectTooLarge = () => reject(new BodyTooLarge());
     function refuse(): void {
       refused = true;
       chunks = [];
       // An answer that closes the connection would be lost together with what is not read yet: it waits for that.
-      if (response.shouldKeepAlive) tell();
-      else idle = setTimeout(tell, drainIdleMs);
+      if (response.shouldKeepAlive) rejectTooLarge();
+      else idle = setTimeout(rejectTooLarge, drainIdleMs);
     }
     request.on("data", (chunk: Buffer) => {
       received += chunk.length;
@@ -48,13 +52,13 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
         if (received > limitBytes) refuse();
         else chunks.push(chunk);
       } else if (received > drainedBytes) {
-        if (idle) tell();
+        if (idle) rejectTooLarge();
         else request.socket.destroy();
       }
     });
     request.on("end", () => {
       whole = true;
-      if (refused) tell();
+      if (refused) rejectTooLarge();
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
     // An error is costly to make: not for each request that ends as it should.

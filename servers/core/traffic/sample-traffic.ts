@@ -1,41 +1,63 @@
 import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
+import { text } from "node:stream/consumers";
 
-export type SendSample = (options: RequestOptions, body?: unknown) => void;
+/** Resolves with the answer once it is whole, or with undefined where none came. A body is sent as JSON. */
+export type SendSample = (options: RequestOptions, body?: unknown) => Promise<SampleAnswer | undefined>;
 
-interface SampleTrafficOptions {
-  readonly port: number;
+export interface SampleAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface SampleTraffic {
   readonly intervalMs: number;
   readonly maxSockets: number;
-  /** Called at each start; what it returns is called at each interval. */
-  readonly begin: (send: SendSample) => () => void;
+  /** Called at each start; what it returns is called at each interval. `stop` ends the traffic. */
+  readonly begin: (send: SendSample, stop: () => void) => () => void;
+}
+
+interface SampleTrafficOptions extends SampleTraffic {
+  readonly port: number;
   readonly show: (view: { readonly running: boolean }) => void;
 }
 
-/** A client of our own on loopback that sends real requests, so that a new user sees something move. A body is sent as JSON. */
+/** A client of our own on loopback that sends real requests, so that a new user sees something move. */
 export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show }: SampleTrafficOptions) {
   let stopCurrent: (() => void) | undefined;
 
   function play(): () => void {
     const agent = new Agent({ keepAlive: true, maxSockets });
     const open = new Set<ClientRequest>();
-    const send: SendSample = ({ headers, ...options }, body) => {
-      const request = httpRequest({
-        ...{ host: "127.0.0.1", port, agent, ...options },
-        headers: { ...headers, ...(body !== undefined && { "Content-Type": "application/json" }) },
+    const send: SendSample = ({ headers, ...options }, body) =>
+      new Promise((resolve) => {
+        const request = httpRequest({
+          ...{ host: "127.0.0.1", port, agent, ...options },
+          headers: { ...headers, ...(body !== undefined && { "Content-Type": "application/json" }) },
+        });
+        open.add(request);
+        // The service may refuse or be stopped: then there is simply nothing to see.
+        const failed = () => resolve(undefined);
+        request.on("response", (response) => {
+          const { statusCode: status = 0 } = response;
+          text(response).then((content) => resolve({ status, text: content }), failed);
+        });
+        request.on("error", failed);
+        request.on("close", () => open.delete(request));
+        request.end(body === undefined ? undefined : JSON.stringify(body));
       });
-      open.add(request);
-      request.on("response", (response) => response.resume());
-      // The service may refuse or be stopped: then there is simply nothing to see.
-      request.on("error", () => {});
-      request.on("close", () => open.delete(request));
-      request.end(body === undefined ? undefined : JSON.stringify(body));
-    };
-    const timer = setInterval(begin(send), intervalMs);
+    const timer = setInterval(begin(send, stop), intervalMs);
     return () => {
       clearInterval(timer);
       for (const request of open) request.destroy();
       agent.destroy();
     };
+  }
+
+  function stop(): void {
+    if (!stopCurrent) return;
+    stopCurrent();
+    stopCurrent = undefined;
+    show({ running: false });
   }
 
   show({ running: false });
@@ -45,11 +67,6 @@ export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show 
       stopCurrent = play();
       show({ running: true });
     },
-    stop() {
-      if (!stopCurrent) return;
-      stopCurrent();
-      stopCurrent = undefined;
-      show({ running: false });
-    },
+    stop,
   };
 }

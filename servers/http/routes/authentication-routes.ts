@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { Request, Response } from "express";
-import { textParam } from "../query.ts";
-import { sendError, sendPrettyJson } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { textParam } from "./query.ts";
+import { sendError, sendPrettyJson } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 export const authenticationRoutes = (): readonly Route[] =>
   routeGroup("Authentication", [
@@ -24,7 +24,7 @@ export const authenticationRoutes = (): readonly Route[] =>
     { path: "/bearer", methods: ["GET"], summary: "Takes any bearer token (RFC 6750)", handle: bearer },
   ]);
 
-function basic(request: Request, response: Response, refuse: () => void): void {
+function basic(request: HttpRequest, response: HttpResponse, refuse: () => void): void {
   const user = textParam(request, "user");
   const credentials = /^basic +([A-Za-z0-9+/_-]+={0,2}) *$/i.exec(request.headers.authorization ?? "")?.[1];
   const given = credentials === undefined ? undefined : Buffer.from(credentials, "base64").toString("utf8");
@@ -32,7 +32,7 @@ function basic(request: Request, response: Response, refuse: () => void): void {
   else sendPrettyJson(response, { authenticated: true, user });
 }
 
-function bearer(request: Request, response: Response): void {
+function bearer(request: HttpRequest, response: HttpResponse): void {
   const token = /^bearer +([\w.~+/-]+=*) *$/i.exec(request.headers.authorization ?? "")?.[1];
   if (token === undefined) sendError(response, 401, "Unauthorized", { "WWW-Authenticate": "Bearer" });
   else sendPrettyJson(response, { authenticated: true, token });

@@ -1,13 +1,13 @@
+import { send } from "../../core/http/http-answer.ts";
 import { randomBytes } from "node:crypto";
-import type { Request, Response } from "express";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { durationQuery, integerParam, integerQuery, queryOf } from "../query.ts";
-import { send } from "../reply.ts";
-import { viewRequest } from "../request-view.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { seededRandom } from "../seeded-random.ts";
-import { waitWithClient, writeToClient } from "../wait.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
+import { viewRequest } from "../formats/request-view.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { seededRandom } from "../formats/seeded-random.ts";
+import { waitWithClient, writeToClient } from "../../core/http/client-wait.ts";
 
 const octets = "application/octet-stream";
 
@@ -42,7 +42,7 @@ export const byteRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-function bytesFor(request: Request, config: HttpConfig): Buffer {
+function bytesFor(request: HttpRequest, config: HttpConfig): Buffer {
   const count = Math.min(integerParam(request, "count"), config.generatedBytes);
   const seed = queryOf(request).get("seed");
   if (seed === null) return randomBytes(count);
@@ -50,7 +50,7 @@ function bytesFor(request: Request, config: HttpConfig): Buffer {
   return Buffer.from(Uint8Array.from({ length: count }, () => Math.floor(next() * 256)));
 }
 
-async function streamBytes(request: Request, response: Response, config: HttpConfig): Promise<void> {
+async function streamBytes(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const bytes = bytesFor(request, config);
   const chunkSize = integerQuery(queryOf(request), "chunk_size", { fallback: 10_240, minimum: 1 });
   response.setHeader("Content-Type", octets);
@@ -60,7 +60,7 @@ async function streamBytes(request: Request, response: Response, config: HttpCon
   response.end();
 }
 
-async function streamLines(request: Request, response: Response, config: HttpConfig): Promise<void> {
+async function streamLines(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const count = Math.min(integerParam(request, "count"), config.streamLines);
   const view = viewRequest(request);
   response.setHeader("Content-Type", "application/json; charset=utf-8");
@@ -73,12 +73,12 @@ async function streamLines(request: Request, response: Response, config: HttpCon
 /** Bytes that are due are sent together, at most so many times a second. */
 const dripsPerSecond = 50;
 
-async function drip(request: Request, response: Response, config: HttpConfig): Promise<void> {
+async function drip(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const query = queryOf(request);
   const maximumMs = config.delaySeconds * 1_000;
   const durationMs = durationQuery(query, "duration", { fallbackMs: Math.min(2_000, maximumMs), maximumMs });
   const delayMs = durationQuery(query, "delay", { fallbackMs: 0, maximumMs });
-  if (durationMs + delayMs > maximumMs) throw new HttpProblem(400, `Invalid duration: with the delay at most ${config.delaySeconds} s`);
+  if (durationMs + delayMs > maximumMs) throw new HttpRefusal(400, `Invalid duration: with the delay at most ${config.delaySeconds} s`);
   const count = integerQuery(query, "numbytes", { fallback: 10, minimum: 1, maximum: config.generatedBytes });
   const code = integerQuery(query, "code", { fallback: 200, minimum: 200, maximum: 599 });
   const hasContent = request.method !== "HEAD" && code !== 204 && code !== 205 && code !== 304;

@@ -1,11 +1,11 @@
+import { sendEmpty } from "../../core/http/http-answer.ts";
 import { randomBytes } from "node:crypto";
-import type { Request, Response } from "express";
-import { etagMatches } from "../entity-tag.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { integerParam, textParam } from "../query.ts";
-import { sendEmpty, sendError, sendPrettyJson } from "../reply.ts";
-import { viewRequest } from "../request-view.ts";
-import { type Route, routeGroup } from "../route.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { integerParam, textParam } from "./query.ts";
+import { sendError, sendPrettyJson } from "./reply.ts";
+import { viewRequest } from "../formats/request-view.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 export const cachingRoutes = (): readonly Route[] =>
   routeGroup("Caching", [
@@ -20,10 +20,10 @@ export const cachingRoutes = (): readonly Route[] =>
     },
   ]);
 
-function entityTag(request: Request, response: Response): void {
+function entityTag(request: HttpRequest, response: HttpResponse): void {
   const asked = textParam(request, "etag");
   const quoted = /^(?:W\/)?".*"$/.test(asked) ? asked : `"${asked}"`;
-  if (!/^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(quoted)) throw new HttpProblem(400, "Invalid entity tag");
+  if (!/^(?:W\/)?"[\x21\x23-\x7e]*"$/.test(quoted)) throw new HttpRefusal(400, "Invalid entity tag");
   const ETag = quoted;
   const ifMatch = request.headers["if-match"];
   const ifNoneMatch = request.headers["if-none-match"];
@@ -33,7 +33,7 @@ function entityTag(request: Request, response: Response): void {
   else sendPrettyJson(response, viewRequest(request), { ETag });
 }
 
-function cache(request: Request, response: Response): void {
+function cache(request: HttpRequest, response: HttpResponse): void {
   if (request.headers["if-modified-since"] !== undefined || request.headers["if-none-match"] !== undefined) {
     sendEmpty(response, 304);
     return;
@@ -42,4 +42,16 @@ function cache(request: Request, response: Response): void {
     "Last-Modified": new Date().toUTCString(),
     ETag: `"${randomBytes(16).toString("hex")}"`,
   });
+}
+
+/** RFC 9110 §8.8.3.2; strong comparison takes no weak tag. `field` is a list of tags or "*". */
+export function etagMatches(field: string, etag: string, comparison: "strong" | "weak"): boolean {
+  if (field.trim() === "*") return true;
+  const opaque = etag.replace(/^W\//, "");
+  for (const [, weak, tag] of field.matchAll(/(W\/)?("[\x21\x23-\x7e\x80-\xff]*"|[^",\s]+)/g)) {
+    // Some clients leave the quotes out.
+    const sameTag = tag === opaque || `"${tag}"` === opaque;
+    if (sameTag && (comparison === "weak" || (weak === undefined && !etag.startsWith("W/")))) return true;
+  }
+  return false;
 }

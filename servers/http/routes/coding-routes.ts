@@ -1,9 +1,9 @@
+import { send, varyBy } from "../../core/http/http-answer.ts";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
-import type { Request, Response } from "express";
-import { send } from "../reply.ts";
-import { headersOf, originOf } from "../request-view.ts";
-import { type Route, routeGroup } from "../route.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { headersOf, originOf } from "../formats/request-view.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 const codings = {
   gzip: { token: "gzip", encode: promisify<Buffer, Buffer>(zlib.gzip), mark: "gzipped" },
@@ -22,10 +22,10 @@ export const codingRoutes = (): readonly Route[] =>
     })),
   );
 
-async function sendCoded(request: Request, response: Response, name: keyof typeof codings): Promise<void> {
+async function sendCoded(request: HttpRequest, response: HttpResponse, name: keyof typeof codings): Promise<void> {
   const { token, encode, mark } = codings[name];
   const told = { [mark]: true, headers: headersOf(request), method: request.method, origin: originOf(request) };
   const body = await encode(Buffer.from(`${JSON.stringify(told, null, 2)}\n`));
-  response.vary("Accept-Encoding");
+  varyBy(response, "Accept-Encoding");
   send(response, 200, "application/json; charset=utf-8", body, { "Content-Encoding": token });
 }

@@ -1,8 +1,9 @@
-import type { Request, Response } from "express";
-import { HttpProblem } from "../http-problem.ts";
-import { queryOf, textParam } from "../query.ts";
-import { sendEmpty, sendPrettyJson } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
+import { sendEmpty } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { queryOf, textParam } from "./query.ts";
+import { sendPrettyJson } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 export const cookieRoutes = (): readonly Route[] =>
   routeGroup("Cookies", [
@@ -36,7 +37,7 @@ export const cookieRoutes = (): readonly Route[] =>
     },
   ]);
 
-export function cookiesOf(request: Request): Record<string, string> {
+export function cookiesOf(request: HttpRequest): Record<string, string> {
   const cookies = Object.create(null) as Record<string, string>;
   for (const pair of (request.headers.cookie ?? "").split(";")) {
     const equals = pair.indexOf("=");
@@ -63,11 +64,11 @@ function decodeValue(value: string): string {
 
 /** RFC 6265 §4.1.1: a name is a token; what a value may not hold is percent-encoded. */
 function cookie([name, value]: readonly [string, string]): string {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new HttpProblem(400, "Invalid cookie name");
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new HttpRefusal(400, "Invalid cookie name");
   const encoded = value.replace(/[^\x21\x23-\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu, encodeURIComponent);
   return `${name}=${encoded}; Path=/`;
 }
 
-function redirectWith(response: Response, cookies: readonly string[]): void {
+function redirectWith(response: HttpResponse, cookies: readonly string[]): void {
   sendEmpty(response, 302, { Location: "/cookies", ...(cookies.length > 0 && { "Set-Cookie": cookies }) });
 }

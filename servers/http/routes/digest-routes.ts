@@ -1,12 +1,12 @@
-import type { Request, Response } from "express";
-import { type DigestAlgorithm, digestAlgorithms, digestResponse, hashOf, parseDigestCredentials } from "../digest-credentials.ts";
-import { createDigestNonces, type DigestNonces } from "../digest-nonces.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { type DigestAlgorithm, digestAlgorithms, digestResponse, hashOf, parseDigestCredentials } from "../formats/digest-credentials.ts";
+import { createDigestNonces, type DigestNonces } from "../formats/digest-nonces.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { queryOf, textParam } from "../query.ts";
-import { sendError, sendPrettyJson } from "../reply.ts";
-import { readBody } from "../request-body.ts";
-import { type Route, routeGroup } from "../route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { queryOf, textParam } from "./query.ts";
+import { sendError, sendPrettyJson } from "./reply.ts";
+import { readBody } from "../formats/content-coding.ts";
+import { type Route, routeGroup } from "./route.ts";
 import { sameText } from "./authentication-routes.ts";
 import { cookiesOf } from "./cookie-routes.ts";
 
@@ -15,7 +15,7 @@ const realm = "backlot";
 /** Digest authentication (RFC 7616) at httpbin's paths. */
 export function digestRoutes(config: HttpConfig): readonly Route[] {
   const nonces = createDigestNonces();
-  const handle = (request: Request, response: Response) => authenticate(request, response, nonces, config.bodyBytes);
+  const handle = (request: HttpRequest, response: HttpResponse) => authenticate(request, response, nonces, config.bodyBytes);
   return routeGroup("Authentication", [
     {
       path: "/digest-auth/:qop/:user/:password",
@@ -47,7 +47,7 @@ interface Protection {
   readonly uses: number;
 }
 
-function protectionOf(request: Request): Protection {
+function protectionOf(request: HttpRequest): Protection {
   const asked = textParam(request, "algorithm").toUpperCase();
   const session = asked.endsWith("-SESS");
   const algorithm = digestAlgorithms.find((name) => name === asked.replace(/-SESS$/, "")) ?? "MD5";
@@ -62,7 +62,7 @@ function protectionOf(request: Request): Protection {
   };
 }
 
-async function authenticate(request: Request, response: Response, nonces: DigestNonces, limitBytes: number): Promise<void> {
+async function authenticate(request: HttpRequest, response: HttpResponse, nonces: DigestNonces, limitBytes: number): Promise<void> {
   const protection = protectionOf(request);
   const user = textParam(request, "user");
   const cookieNeeded = /^(?:1|t|true)$/i.test(queryOf(request).get("require-cookie") ?? "");
@@ -70,15 +70,15 @@ async function authenticate(request: Request, response: Response, nonces: Digest
 
   const given = parseDigestCredentials(request.headers.authorization);
   if (!given || (cookieNeeded && request.headers.cookie === undefined)) return challenge(false);
-  if (cookieNeeded && cookiesOf(request).fake !== "fake_value") throw new HttpProblem(403, "The cookie set with the challenge is missing");
+  if (cookieNeeded && cookiesOf(request).fake !== "fake_value") throw new HttpRefusal(403, "The cookie set with the challenge is missing");
   // §3.4: the digest speaks of another resource than the request line.
-  if (!namesTarget(given.uri, request.originalUrl)) throw new HttpProblem(400, "The uri of the credentials is not the request's target");
+  if (!namesTarget(given.uri, (request.url ?? ""))) throw new HttpRefusal(400, "The uri of the credentials is not the request's target");
 
-  const body = await readBody(request, limitBytes);
+  const body = await readBody(request, response, limitBytes);
   const { algorithm, session } = protection;
   const sameAlgorithm = (given.algorithm || "MD5").toUpperCase() === protection.algorithmName.toUpperCase();
   const expected = digestResponse(
-    { algorithm, session, username: user, password: textParam(request, "password"), realm, method: request.method, body },
+    { algorithm, session, username: user, password: textParam(request, "password"), realm, method: request.method ?? "", body },
     given,
   );
   const userMatches = given.username === (given.usernameIsHashed ? hashOf(algorithm, `${user}:${realm}`) : user);
@@ -91,7 +91,7 @@ async function authenticate(request: Request, response: Response, nonces: Digest
 }
 
 function sendChallenge(
-  response: Response,
+  response: HttpResponse,
   nonces: DigestNonces,
   { algorithmName, qops, uses }: Protection,
   options: { stale: boolean; cookieNeeded: boolean },

@@ -1,9 +1,10 @@
-import type { Request, Response } from "express";
+import { send, sendEmpty } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { integerParam } from "../query.ts";
-import { send, sendEmpty, sendHtml, sendPrettyJson, sendText } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { angryFace, formPage, htmlPage, robotsText, sampleSlides, sampleXml, utf8Page } from "../sample-documents.ts";
+import { integerParam } from "./query.ts";
+import { sendHtml, sendPrettyJson, sendText } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { angryFace, formPage, htmlPage, robotsText, sampleSlides, sampleXml, utf8Page } from "../formats/sample-documents.ts";
 
 export const documentRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Documents", [
@@ -43,7 +44,7 @@ export const documentRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-function sendLinks(request: Request, response: Response, most: number): void {
+function sendLinks(request: HttpRequest, response: HttpResponse, most: number): void {
   const count = Math.min(Math.max(1, integerParam(request, "count")), most);
   const page = integerParam(request, "page");
   const links = Array.from({ length: count }, (_, index) =>

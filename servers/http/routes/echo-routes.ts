@@ -1,12 +1,12 @@
-import type { Request, Response } from "express";
-import type { BodyContent } from "../body-content.ts";
+import { send } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import type { BodyContent } from "../formats/body-content.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { parseMediaType } from "../media-type.ts";
-import { readContent } from "../read-content.ts";
-import { send } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { utf8Text } from "../utf8-text.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { parseMediaType } from "../formats/media-type.ts";
+import { readContent } from "../formats/body-content.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { utf8Text } from "../formats/body-content.ts";
 
 export const echoRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Reference", [
@@ -18,8 +18,8 @@ export const echoRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-async function echo(request: Request, response: Response, limitBytes: number): Promise<void> {
-  const { content, body } = await readContent(request, limitBytes);
+async function echo(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<void> {
+  const { content, body } = await readContent(request, response, limitBytes);
   const described =
     content.kind === "json" || content.kind === "none"
       ? {}
@@ -32,7 +32,7 @@ function toJson(value: unknown): string {
     return JSON.stringify(value);
   } catch (cause) {
     // V8 parses any depth but writes only what fits the stack.
-    if (cause instanceof RangeError) throw new HttpProblem(400, "Invalid JSON: nested too deeply");
+    if (cause instanceof RangeError) throw new HttpRefusal(400, "Invalid JSON: nested too deeply");
     throw cause;
   }
 }

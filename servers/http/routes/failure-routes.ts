@@ -1,9 +1,9 @@
-import type { Request, Response } from "express";
-import { HttpProblem } from "../http-problem.ts";
-import { integerQuery, queryOf } from "../query.ts";
-import { sendError, sendJson } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { seededRandom } from "../seeded-random.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { integerQuery, queryOf } from "./query.ts";
+import { sendError, sendJson } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { seededRandom } from "../formats/seeded-random.ts";
 
 export const failureRoutes = (): readonly Route[] =>
   routeGroup("Failures", [
@@ -21,7 +21,7 @@ export const failureRoutes = (): readonly Route[] =>
     },
   ]);
 
-function answerUnstably(request: Request, response: Response): void {
+function answerUnstably(request: HttpRequest, response: HttpResponse): void {
   const query = queryOf(request);
   const rate = rateOf(query.get("rate") ?? query.get("failure_rate"));
   const status = integerQuery(query, "status", { fallback: 500, minimum: 400, maximum: 599 });
@@ -35,6 +35,6 @@ function answerUnstably(request: Request, response: Response): void {
 function rateOf(text: string | null): number {
   if (text === null || text === "") return 0.5;
   const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (!(rate <= 1)) throw new HttpProblem(400, "Invalid rate: 0 to 1");
+  if (!(rate <= 1)) throw new HttpRefusal(400, "Invalid rate: 0 to 1");
   return rate;
 }

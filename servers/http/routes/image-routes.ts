@@ -1,8 +1,9 @@
-import type { Request, Response } from "express";
-import { preferredType } from "../accept.ts";
-import { send, sendError } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { type SamplePicture, samplePictures } from "../sample-pictures.ts";
+import { send, varyBy } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import accepts from "accepts";
+import { sendError } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { type SamplePicture, samplePictures } from "../formats/sample-pictures.ts";
 
 export const imageRoutes = (): readonly Route[] =>
   routeGroup("Documents", [
@@ -17,17 +18,17 @@ export const imageRoutes = (): readonly Route[] =>
     ),
   ]);
 
-function chooseImage(request: Request, response: Response): void {
+function chooseImage(request: HttpRequest, response: HttpResponse): void {
   const pictures: readonly SamplePicture[] = Object.values(samplePictures);
   const types = pictures.map(({ type }) => type);
-  const type = preferredType(request.headers.accept, types);
-  response.vary("Accept");
+  const type = accepts(request).type(types);
+  varyBy(response, "Accept");
   const picture = pictures.find((one) => one.type === type);
   if (picture) sendPicture(response, picture);
   else sendError(response, 406, `Not acceptable; there are ${types.join(", ")}`);
 }
 
-function sendPicture(response: Response, { type, bytes }: SamplePicture): void {
+function sendPicture(response: HttpResponse, { type, bytes }: SamplePicture): void {
   // An SVG opened by itself is a document: it may run nothing.
   send(
     response,

@@ -1,30 +1,30 @@
 import { randomUUID } from "node:crypto";
-import type { Request, Response } from "express";
+import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { textParam } from "../query.ts";
-import { readContentLeniently } from "../read-content.ts";
-import { sendPrettyJson, sendText } from "../reply.ts";
-import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../request-view.ts";
-import { type HttpMethod, type Route, routeGroup } from "../route.ts";
-import { waitWithClient } from "../wait.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { textParam } from "./query.ts";
+import { readContentLeniently } from "../formats/body-content.ts";
+import { sendPrettyJson, sendText } from "./reply.ts";
+import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { waitWithClient } from "../../core/http/client-wait.ts";
 
 /** Routes that tell the client what arrived, in httpbin's shapes. */
 export function inspectionRoutes(config: HttpConfig): readonly Route[] {
-  async function tellWithBody(request: Request, response: Response): Promise<void> {
-    const { content, body } = await readContentLeniently(request, config.bodyBytes);
+  async function tellWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
+    const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
     sendPrettyJson(response, viewRequestWithBody(request, content, body));
   }
 
-  async function tellAnything(request: Request, response: Response): Promise<void> {
-    const { content, body } = await readContentLeniently(request, config.bodyBytes);
+  async function tellAnything(request: HttpRequest, response: HttpResponse): Promise<void> {
+    const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
     sendPrettyJson(response, { ...viewRequestWithBody(request, content, body), method: request.method });
   }
 
-  async function tellLater(request: Request, response: Response): Promise<void> {
+  async function tellLater(request: HttpRequest, response: HttpResponse): Promise<void> {
     const seconds = Number(textParam(request, "seconds"));
-    if (!(seconds >= 0)) throw new HttpProblem(400, "Invalid delay: seconds are needed");
-    const { content, body } = await readContentLeniently(request, config.bodyBytes);
+    if (!(seconds >= 0)) throw new HttpRefusal(400, "Invalid delay: seconds are needed");
+    const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
     await waitWithClient(response, Math.min(seconds, config.delaySeconds) * 1_000);
     sendPrettyJson(response, viewRequestWithBody(request, content, body));
   }
@@ -79,10 +79,10 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
   ]);
 }
 
-function decodeBase64(request: Request, response: Response): void {
+function decodeBase64(request: HttpRequest, response: HttpResponse): void {
   const value = textParam(request, "value");
   if (!/^[\w+/-]*={0,2}$/.test(value) || value.replace(/=+$/, "").length % 4 === 1) {
-    throw new HttpProblem(400, "Incorrect Base64 data try: SFRUUEJJTiBpcyBhd2Vzb21l");
+    throw new HttpRefusal(400, "Incorrect Base64 data try: SFRUUEJJTiBpcyBhd2Vzb21l");
   }
   sendText(response, Buffer.from(value, "base64").toString("utf8"));
 }

@@ -1,8 +1,10 @@
-import type { Request, Response } from "express";
-import { preferredType } from "../accept.ts";
-import { escapeHtml } from "../escape-html.ts";
-import { sendHtml, sendPrettyJson } from "../reply.ts";
-import { allowedMethods, type Route, routeGroup } from "../route.ts";
+import { varyBy } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import accepts from "accepts";
+import escapeHtml from "escape-html";
+import { sendHtml, sendPrettyJson } from "./reply.ts";
+import { allowedMethods } from "../../core/http/http-route.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 /** The list of all routes, made from the table that answers them. */
 export function listRoutes(others: readonly Route[]): readonly Route[] {
@@ -11,9 +13,9 @@ export function listRoutes(others: readonly Route[]): readonly Route[] {
     { path: "/docs", methods: ["GET"], summary: "This list: JSON, or HTML for a browser", handle: list },
   ]);
   const all = [...others, ...own];
-  function list(request: Request, response: Response): void {
-    response.vary("Accept");
-    if (preferredType(request.headers.accept, ["application/json", "text/html"]) === "text/html") sendHtml(response, pageOf(all));
+  function list(request: HttpRequest, response: HttpResponse): void {
+    varyBy(response, "Accept");
+    if (accepts(request).type(["application/json", "text/html"]) === "text/html") sendHtml(response, pageOf(all));
     else sendPrettyJson(response, { routes: all.map(describe) });
   }
   return own;
@@ -27,7 +29,7 @@ const shownMethods = (route: Route) => (route.methods === "any" ? "ANY" : route.
 function describe(route: Route) {
   return {
     path: shownPath(route),
-    methods: route.methods === "any" ? allowedMethods(route).split(", ") : route.methods,
+    methods: route.methods === "any" ? allowedMethods(route.methods).split(", ") : route.methods,
     group: route.group,
     summary: route.summary,
     ...(route.query && { query: route.query }),

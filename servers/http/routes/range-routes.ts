@@ -1,11 +1,10 @@
-import type { Request, Response } from "express";
-import { type ByteRange, parseByteRanges } from "../byte-ranges.ts";
-import { etagMatches } from "../entity-tag.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { etagMatches } from "./caching-routes.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { durationQuery, integerParam, integerQuery, queryOf } from "../query.ts";
-import { sendError } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { waitWithClient, writeToClient } from "../wait.ts";
+import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
+import { sendError } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { waitWithClient, writeToClient } from "../../core/http/client-wait.ts";
 
 export const rangeRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Bytes and streams", [
@@ -22,7 +21,7 @@ const letters = "abcdefghijklmnopqrstuvwxyz";
 const contentOf = (start: number, length: number) =>
   Buffer.from(letters.repeat(Math.ceil((length + 26) / 26)).slice(start % 26, (start % 26) + length));
 
-async function sendRange(request: Request, response: Response, config: HttpConfig): Promise<void> {
+async function sendRange(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {
   const count = integerParam(request, "count");
   const etag = `"range${count}"`;
   response.setHeader("ETag", etag);
@@ -58,7 +57,7 @@ async function sendRange(request: Request, response: Response, config: HttpConfi
   return sendParts(request, response, pace, [...parts, Buffer.from(`--${boundary}--\r\n`)]);
 }
 
-function rangesOf(request: Request, etag: string, count: number): readonly ByteRange[] | "unsatisfiable" | undefined {
+function rangesOf(request: HttpRequest, etag: string, count: number): readonly ByteRange[] | "unsatisfiable" | undefined {
   // RFC 9110 §14.2: Range is defined for GET alone; §13.1.5: it counts only while If-Range still holds.
   if (request.method !== "GET") return undefined;
   const ifRange = request.headers["if-range"];
@@ -73,7 +72,7 @@ interface Pace {
   readonly msPerByte: number;
 }
 
-async function sendParts(request: Request, response: Response, pace: Pace, parts: readonly Buffer[]): Promise<void> {
+async function sendParts(request: HttpRequest, response: HttpResponse, pace: Pace, parts: readonly Buffer[]): Promise<void> {
   const body = Buffer.concat(parts);
   if (!response.hasHeader("Content-Type")) response.setHeader("Content-Type", "application/octet-stream");
   response.setHeader("Content-Length", body.length);
@@ -85,4 +84,35 @@ async function sendParts(request: Request, response: Response, pace: Pace, parts
     }
   }
   response.end();
+}
+
+/** Both ends are included. */
+interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** More of them serve no download, only an attack (RFC 9110 §14.2, §17.15). */
+const mostRanges = 16;
+
+/** RFC 9110 §14.1.2. Undefined where the field is absent, of another unit, malformed or abusive: then it is as if it were not there. */
+function parseByteRanges(field: string | undefined, length: number): readonly ByteRange[] | "unsatisfiable" | undefined {
+  const set = /^bytes=(.*)$/i.exec(field?.trim() ?? "")?.[1];
+  if (set === undefined) return undefined;
+  const specs = set
+    .split(",")
+    .map((spec) => spec.trim())
+    .filter((spec) => spec !== "");
+  if (specs.length === 0 || specs.length > mostRanges) return undefined;
+  const ranges: ByteRange[] = [];
+  for (const spec of specs) {
+    const match = /^(\d*)-(\d*)$/.exec(spec);
+    if (!match || spec === "-") return undefined;
+    const [first, last] = [match[1] ?? "", match[2] ?? ""];
+    if (first !== "" && last !== "" && Number(first) > Number(last)) return undefined;
+    const start = first === "" ? Math.max(0, length - Number(last)) : Number(first);
+    const end = first === "" || last === "" ? length - 1 : Math.min(Number(last), length - 1);
+    if (start <= end && start < length) ranges.push({ start, end });
+  }
+  return ranges.length === 0 ? "unsatisfiable" : ranges;
 }

@@ -1,10 +1,10 @@
-import type { Request, Response } from "express";
+import { sendEmpty } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { integerParam, integerQuery, queryOf } from "../query.ts";
-import { sendEmpty } from "../reply.ts";
-import { baseUrlOf } from "../request-view.ts";
-import { type Route, routeGroup } from "../route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { integerParam, integerQuery, queryOf } from "./query.ts";
+import { baseUrlOf } from "../formats/request-view.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 const mostRedirects = 100;
 
@@ -39,22 +39,22 @@ export const redirectRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-function hop(request: Request, response: Response, kind: "relative" | "absolute"): void {
+function hop(request: HttpRequest, response: HttpResponse, kind: "relative" | "absolute"): void {
   const count = integerParam(request, "count", 1);
-  if (count > mostRedirects) throw new HttpProblem(400, `Invalid count: at most ${mostRedirects}`);
+  if (count > mostRedirects) throw new HttpRefusal(400, `Invalid count: at most ${mostRedirects}`);
   const path = count === 1 ? "/get" : `/${kind}-redirect/${count - 1}`;
   sendEmpty(response, 302, { Location: kind === "absolute" ? baseUrlOf(request) + path : path });
 }
 
-function redirectTo(request: Request, response: Response, allowedHosts: readonly string[]): void {
+function redirectTo(request: HttpRequest, response: HttpResponse, allowedHosts: readonly string[]): void {
   const query = new Map([...queryOf(request)].map(([name, value]) => [name.toLowerCase(), value]));
   const asked = query.get("url");
-  if (!asked) throw new HttpProblem(400, "Invalid url: the query field is missing");
+  if (!asked) throw new HttpRefusal(400, "Invalid url: the query field is missing");
   const base = baseUrlOf(request);
   const url = URL.canParse(asked, base) ? new URL(asked, base) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol)) throw new HttpProblem(400, "Invalid url: http or https is needed");
+  if (!url || !/^https?:$/.test(url.protocol)) throw new HttpRefusal(400, "Invalid url: http or https is needed");
   if (url.origin !== new URL(base).origin && !isAllowedHost(url.hostname, allowedHosts)) {
-    throw new HttpProblem(403, "Forbidden redirect host; it can be allowed in the configuration");
+    throw new HttpRefusal(403, "Forbidden redirect host; it can be allowed in the configuration");
   }
   const status = integerQuery(new URLSearchParams([...query]), "status_code", { fallback: 302, minimum: 300, maximum: 399 });
   sendEmpty(response, status, { Location: readsAlikeEverywhere(asked) ? asked : url.href });

@@ -1,11 +1,11 @@
-import type { Request, Response } from "express";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { textParam } from "../query.ts";
-import { sendJson } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { waitWithClient } from "../wait.ts";
-import { answerStatus } from "./status-answer.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { textParam } from "./query.ts";
+import { sendJson } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { waitWithClient } from "../../core/http/client-wait.ts";
+import { answerStatus } from "./status-routes.ts";
 
 const serviceStatus = { service: "http-mock", status: "running", version: "1.0.0" };
 const sampleData = { id: 1, name: "Test Data", value: 42, active: true };
@@ -46,17 +46,17 @@ export const referenceRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-function answerCode(request: Request, response: Response): void {
+function answerCode(request: HttpRequest, response: HttpResponse): void {
   const text = textParam(request, "code");
-  if (!/^[2-5]\d\d$/.test(text)) throw new HttpProblem(400, "Invalid status code");
+  if (!/^[2-5]\d\d$/.test(text)) throw new HttpRefusal(400, "Invalid status code");
   const code = Number(text);
   answerStatus(response, code, { type: "application/json; charset=utf-8", body: JSON.stringify({ status: "success", code }) });
 }
 
-async function answerLater(request: Request, response: Response, longestSeconds: number): Promise<void> {
+async function answerLater(request: HttpRequest, response: HttpResponse, longestSeconds: number): Promise<void> {
   const text = textParam(request, "seconds");
   const seconds = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds <= longestSeconds)) throw new HttpProblem(400, `Invalid delay: 0 to ${longestSeconds} seconds`);
+  if (!(seconds <= longestSeconds)) throw new HttpRefusal(400, `Invalid delay: 0 to ${longestSeconds} seconds`);
   await waitWithClient(response, seconds * 1_000);
   sendJson(response, 200, { status: "success", delay: seconds });
 }

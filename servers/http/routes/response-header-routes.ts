@@ -1,10 +1,13 @@
+import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
-import type { Request, Response } from "express";
-import { HttpProblem } from "../http-problem.ts";
-import { queryOf } from "../query.ts";
-import { type Route, routeGroup } from "../route.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { readBody } from "../formats/content-coding.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { queryOf } from "./query.ts";
+import { type Route, routeGroup } from "./route.ts";
 
-export const responseHeaderRoutes = (): readonly Route[] =>
+export const responseHeaderRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Answers", [
     {
       path: "/response-headers",
@@ -13,6 +16,12 @@ export const responseHeaderRoutes = (): readonly Route[] =>
       query: { "any name": "its value" },
       handle: sendWithHeaders,
     },
+    {
+      path: "/trailers",
+      methods: ["GET", "POST", "PUT"],
+      summary: "Tells the trailer fields that came and sends some of its own",
+      handle: (request, response) => sendTrailers(request, response, config.bodyBytes),
+    },
   ]);
 
 /** Ours alone: a caller who set them could make a page or an open door out of the answer. */
@@ -20,12 +29,12 @@ const kept = /^(?:content-(?:type|security-policy)|x-content-type-options|access
 /** They would break the framing of the message, or lead the client elsewhere. */
 const refused = /^(?:content-(?:length|encoding|range)|transfer-encoding|connection|keep-alive|proxy-.*|trailer|te|upgrade|refresh|date)$/i;
 
-function sendWithHeaders(request: Request, response: Response): void {
+function sendWithHeaders(request: HttpRequest, response: HttpResponse): void {
   const asked = new Map<string, string[]>();
   for (const [name, value] of queryOf(request)) {
-    if (refused.test(name)) throw new HttpProblem(400, `The field ${name} cannot be set`);
+    if (refused.test(name)) throw new HttpRefusal(400, `The field ${name} cannot be set`);
     if (kept.test(name)) continue;
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !isFieldValue(name, value)) throw new HttpProblem(400, "Invalid header field");
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !isFieldValue(name, value)) throw new HttpRefusal(400, "Invalid header field");
     asked.set(name, [...(asked.get(name) ?? []), value]);
   }
   response.setHeader("Content-Type", "application/json; charset=utf-8");
@@ -55,4 +64,17 @@ function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
     if (body.length === length) return body;
     length = body.length;
   }
+}
+
+async function sendTrailers(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<void> {
+  const body = await readBody(request, response, limitBytes);
+  const told = `${JSON.stringify({ trailers: request.trailers, announced: request.headers.trailer ?? null, bytes: body.length }, null, 2)}\n`;
+  response.setHeader("Content-Type", "application/json; charset=utf-8");
+  // HTTP/1.0 knows no chunks, and so no trailers.
+  if (request.httpVersion !== "1.0") {
+    response.setHeader("Trailer", "X-Body-Bytes, X-Body-SHA256");
+    response.addTrailers({ "X-Body-Bytes": String(body.length), "X-Body-SHA256": createHash("sha256").update(body).digest("hex") });
+  }
+  response.write(told);
+  response.end();
 }

@@ -1,9 +1,10 @@
-import type { Request, Response } from "express";
-import { HttpProblem } from "../http-problem.ts";
-import { queryOf, textParam } from "../query.ts";
-import { type Route, routeGroup } from "../route.ts";
-import { seededRandom } from "../seeded-random.ts";
-import { answerStatus } from "./status-answer.ts";
+import { send, sendEmpty } from "../../core/http/http-answer.ts";
+import type { ServerResponse } from "node:http";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { queryOf, textParam } from "./query.ts";
+import { type Route, routeGroup } from "./route.ts";
+import { seededRandom } from "../formats/seeded-random.ts";
 
 export const statusRoutes = (): readonly Route[] =>
   routeGroup("Answers", [
@@ -29,7 +30,7 @@ const teapot = `
 `;
 const redirecting = new Set([301, 302, 303, 305, 307, 308]);
 
-function chooseStatus(request: Request, response: Response): void {
+function chooseStatus(request: HttpRequest, response: HttpResponse): void {
   const seed = queryOf(request).get("seed");
   const status = pick(parseChoices(textParam(request, "codes")), seed === null ? Math.random : seededRandom(seed));
   if (redirecting.has(status)) answerStatus(response, status, undefined, { Location: "/redirect/1" });
@@ -51,10 +52,10 @@ interface Choice {
 function parseChoices(text: string): readonly Choice[] {
   const choices = text.split(",").map((part): Choice => {
     const match = /^\s*([2-5]\d\d)\s*(?::\s*(\d+(?:\.\d+)?)\s*)?$/.exec(part);
-    if (!match) throw new HttpProblem(400, "Invalid status code");
+    if (!match) throw new HttpRefusal(400, "Invalid status code");
     return { status: Number(match[1]), weight: Number(match[2] ?? 1) };
   });
-  if (!choices.some(({ weight }) => weight > 0)) throw new HttpProblem(400, "Invalid status code: every weight is 0");
+  if (!choices.some(({ weight }) => weight > 0)) throw new HttpRefusal(400, "Invalid status code: every weight is 0");
   return choices;
 }
 
@@ -66,4 +67,24 @@ function pick(choices: readonly Choice[], random: () => number): number {
     if (left < 0) return status;
   }
   return likely.at(-1)?.status ?? 200;
+}
+
+/** Fields without which an answer of that status breaks RFC 9110. */
+const requiredFields: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { "WWW-Authenticate": 'Basic realm="backlot"' },
+  405: { Allow: "GET, HEAD, OPTIONS" },
+  407: { "Proxy-Authenticate": 'Basic realm="backlot"' },
+  426: { Upgrade: "websocket", Connection: "Upgrade" },
+};
+
+/** An answer of any status from 200 to 599 as RFC 9110 frames it: 204, 205 and 304 have no content. */
+export function answerStatus(
+  response: ServerResponse,
+  status: number,
+  content?: { readonly type: string; readonly body: string },
+  headers?: Readonly<Record<string, string>>,
+): void {
+  const fields = { ...requiredFields[status], ...headers };
+  if (content === undefined || status === 204 || status === 205 || status === 304) sendEmpty(response, status, fields);
+  else send(response, status, content.type, content.body, fields);
 }

@@ -1,10 +1,9 @@
-import type { Request, Response } from "express";
-import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
+import { sendEmpty } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpProblem } from "../http-problem.ts";
-import { durationQuery, integerQuery, queryOf } from "../query.ts";
-import { sendEmpty } from "../reply.ts";
-import { type Route, routeGroup } from "../route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { durationQuery, integerQuery, queryOf } from "./query.ts";
+import { type Route, routeGroup } from "./route.ts";
 import type { SseHub, SsePlan } from "../sse/sse-hub.ts";
 
 export const streamRoutes = (config: HttpConfig, hub: SseHub): readonly Route[] =>
@@ -27,14 +26,14 @@ const mostEvents = 100_000;
 const longestMs = 3_600_000;
 const shortestIntervalMs = 10;
 
-function stream(request: Request, response: Response, config: HttpConfig, hub: SseHub): void {
+function stream(request: HttpRequest, response: HttpResponse, config: HttpConfig, hub: SseHub): void {
   const plan = planOf(request);
   // WHATWG HTML §9.2.3: 204 tells a client that has had everything to reconnect no more.
   if (plan.firstId >= plan.endId) {
     sendEmpty(response, 204);
     return;
   }
-  if (hub.open >= config.sseSubscribers) throw new HttpProblem(503, "Too many subscribers", { "Retry-After": "5" });
+  if (hub.open >= config.sseSubscribers) throw new HttpRefusal(503, "Too many subscribers", { headers: { "Retry-After": "5" } });
   response.setHeader("Content-Type", "text/event-stream");
   response.setHeader("Cache-Control", "no-cache, no-transform");
   response.setHeader("X-Accel-Buffering", "no");
@@ -42,10 +41,10 @@ function stream(request: Request, response: Response, config: HttpConfig, hub: S
     response.end();
     return;
   }
-  hub.subscribe(response as unknown as RecordedResponse, plan);
+  hub.subscribe(response, plan);
 }
 
-function planOf(request: Request): SsePlan {
+function planOf(request: HttpRequest): SsePlan {
   const query = queryOf(request);
   const count = integerQuery(query, "count", { fallback: 10, maximum: mostEvents });
   const durationMs = durationQuery(query, "duration", { fallbackMs: count === 0 ? 1_000 : 5_000, maximumMs: longestMs });

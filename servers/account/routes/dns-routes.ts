@@ -1,0 +1,84 @@
+import type { DnsRecord, Zone, ZonesTable } from "../store/zones-table.ts";
+import type { ApiRoute, Call } from "./account-routes.ts";
+import { addedRecord, listedRecord, parseRecord } from "./dns-record.ts";
+import { notFound, Refusal } from "./refusal.ts";
+
+const mostRecords = 2_000;
+
+export function dnsRoutes(zones: ZonesTable, now: () => number): readonly ApiRoute[] {
+  async function zoneOf(call: Call): Promise<Zone> {
+    const { user } = await call.caller();
+    const [service, zone] = [call.number("service"), call.number("zone")];
+    const found = service === undefined || zone === undefined ? undefined : zones.find(user.id, service, zone);
+    if (!found) throw notFound();
+    return found;
+  }
+
+  async function recordOf(call: Call) {
+    const zone = await zoneOf(call);
+    const id = call.number("record");
+    const record = id === undefined ? undefined : zones.record(Number(zone.domain_id), id);
+    if (!record) throw notFound();
+    return { zone, record };
+  }
+
+  /** RFC 1034 §4.2.1: a zone has a name server at its top. */
+  function requireOtherNs({ domain_id, name }: Zone, record: DnsRecord): void {
+    const isTop = (one: DnsRecord) => one.type === "NS" && one.name.toLowerCase() === name.toLowerCase();
+    if (isTop(record) && zones.records(Number(domain_id)).filter(isTop).length === 1) throw new Refusal(400, "nsneeded");
+  }
+
+  return [
+    {
+      path: "/dns",
+      methods: {
+        GET: async (call) => {
+          const own = zones.ofUser((await call.caller()).user.id);
+          return { service_ids: [...new Set(own.map(({ service_id }) => service_id))], zones: own };
+        },
+      },
+    },
+    {
+      path: "/service/:service/dns/:zone",
+      methods: {
+        GET: async (call) => {
+          const { service_id, name, domain_id } = await zoneOf(call);
+          // Integer keys keep their order: an object by position.
+          const records = Object.fromEntries(zones.records(Number(domain_id)).map((record, position) => [position, listedRecord(record)]));
+          return { service_id, name, records };
+        },
+      },
+    },
+    {
+      path: "/service/:service/dns/:zone/records",
+      methods: {
+        POST: async (call) => {
+          const { domain_id, name } = await zoneOf(call);
+          const content = parseRecord(await call.fields(), name, undefined, now());
+          if (zones.countRecords(Number(domain_id)) >= mostRecords) throw new Refusal(400, "toomanyrecords");
+          const record = zones.addRecord(Number(domain_id), content);
+          return { success: true, record: addedRecord(record), info: [["dnsnewrecordadded", record.type]] };
+        },
+      },
+    },
+    {
+      path: "/service/:service/dns/:zone/records/:record",
+      methods: {
+        PUT: async (call) => {
+          const { zone, record } = await recordOf(call);
+          const content = parseRecord(await call.fields(), zone.name, record, now());
+          if (content.type !== "NS" || content.name.toLowerCase() !== record.name.toLowerCase()) requireOtherNs(zone, record);
+          zones.setRecord(record.id, content);
+          return { success: true, info: ["dnsrecordupdated"] };
+        },
+        DELETE: async (call) => {
+          const { zone, record } = await recordOf(call);
+          if (record.type === "SOA") throw new Refusal(400, "soaneeded");
+          requireOtherNs(zone, record);
+          zones.removeRecord(record.id);
+          return { success: true };
+        },
+      },
+    },
+  ];
+}

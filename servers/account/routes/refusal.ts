@@ -1,0 +1,44 @@
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+
+/** A refusal in the shape that clients of the API know: `{"error":[…]}`. */
+export class Refusal extends HttpRefusal {
+  readonly errors: readonly string[];
+
+  constructor(
+    status: number,
+    errors: string | readonly string[],
+    { headers = {}, user }: { readonly headers?: Readonly<Record<string, string>>; readonly user?: string | undefined } = {},
+  ) {
+    const list = typeof errors === "string" ? [errors] : errors;
+    const reason = list.join(", ");
+    super(status, reason, { headers, user, reason, body: JSON.stringify({ error: list }) });
+    this.errors = list;
+  }
+}
+
+export const realm = "client portal";
+const basicChallenge = `Basic realm="${realm}", charset="UTF-8"`;
+
+/** RFC 9110 §11.6.1, RFC 6750 §3: both schemes, and what is wrong with a token that came. */
+export function unauthorized(error: string, options: { readonly user?: string | undefined; readonly tokenProblem?: string } = {}): Refusal {
+  const { user, tokenProblem } = options;
+  const bearer = `Bearer realm="${realm}"${tokenProblem === undefined ? "" : `, error="invalid_token", error_description="${tokenProblem}"`}`;
+  return new Refusal(401, error, { headers: { "WWW-Authenticate": `${bearer}, ${basicChallenge}` }, user });
+}
+
+export const notFound = (): Refusal => new Refusal(404, "notfound");
+
+/** What is refused before it comes to a route, by its status. */
+const codes: Readonly<Record<number, string>> = {
+  400: "badrequest",
+  405: "methodnotallowed",
+  408: "requesttimeout",
+  413: "bodytoolarge",
+  414: "pathtoolong",
+  417: "expectationfailed",
+  431: "headertoolarge",
+  501: "notimplemented",
+  505: "versionnotsupported",
+};
+
+export const errorBody = (status: number, message: string): string => JSON.stringify({ error: [codes[status] ?? message] });

@@ -1,0 +1,61 @@
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { readBody } from "../../core/http/request-body.ts";
+import { shownAccount } from "../access/shown-account.ts";
+import { Refusal } from "./refusal.ts";
+
+/** What a form or JSON body holds, by name; forms have texts only. */
+export type Fields = ReadonlyMap<string, unknown>;
+
+const none: Fields = new Map();
+
+/** Throws 400, 415 and BodyTooLarge. Clients are careless with Content-Type: what begins like JSON is read as JSON, and a form called JSON as a form. */
+export async function readFields(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<Fields> {
+  const coding = request.headers["content-encoding"];
+  if (coding !== undefined && coding.toLowerCase() !== "identity") {
+    request.resume();
+    throw new Refusal(415, "unsupportedencoding", { headers: { "Accept-Encoding": "identity" } });
+  }
+  const type = (request.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const text = decode(await readBody(request, response, limitBytes)).trim();
+  if (text === "") return none;
+  const isForm = /^[\w.[\]%+-]+=\S*$/.test(text);
+  if (/^[[{"]/.test(text) || (/[/+]json$/.test(type) && !isForm)) return jsonFields(text);
+  if (/[/+]json$/.test(type) || type === "" || type === "application/x-www-form-urlencoded" || type === "text/plain")
+    return new Map(new URLSearchParams(text));
+  throw new Refusal(415, "unsupportedtype", { headers: { Accept: "application/json, application/x-www-form-urlencoded" } });
+}
+
+function decode(body: Buffer): string {
+  try {
+    // It takes away a byte order mark too (RFC 8259 §8.1).
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    throw new Refusal(400, "invalidbody");
+  }
+}
+
+function jsonFields(text: string): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Refusal(400, "invalidjson");
+  }
+  if (typeof value !== "object" || value === null || (Array.isArray(value) && value.length > 0)) throw new Refusal(400, "invalidbody");
+  // An empty list is what PHP makes of no fields at all.
+  return new Map(Object.entries(value));
+}
+
+/** Empty where it is missing or no text. */
+export function textField(fields: Fields, name: string): string {
+  const value = fields.get(name);
+  return typeof value === "string" ? value : "";
+}
+
+const secretName = /token|refresh|pass|pwd|^pw$|^pin$|secret|credential|^auth|^code$|^otp$/i;
+/** Where clients put who they are, and people at times their password. */
+const accountName = /^(?:user(?:_?name)?|login|e?mail|account)$/i;
+
+/** Fields of the API's own bodies, and what clients may send in their place, that no record may show. */
+export const isSecretField = (name: string, value?: string): boolean =>
+  secretName.test(name) || (accountName.test(name) && value !== "" && shownAccount(value?.trim() ?? "") === undefined);

@@ -1,0 +1,92 @@
+import type { Log } from "../service/log.ts";
+import type { Cors } from "./cors.ts";
+import { jsonType, send, sendEmpty } from "./http-answer.ts";
+import { HttpRefusal } from "./http-refusal.ts";
+import { createRouteTable, type HttpRequest, type HttpResponse, type HttpRoute, pathOf } from "./http-route.ts";
+import { BodyTooLarge, ClientLeft } from "./request-body.ts";
+
+/** What a service says where no route of its own answers. */
+export interface HttpErrors {
+  /** The JSON of an error. */
+  readonly body: (status: number, message: string) => string;
+  readonly contentType?: string;
+  readonly notFound: () => HttpRefusal;
+  readonly notAllowed: (method: string, allow: string) => HttpRefusal;
+  /** A path that cannot be decoded. */
+  readonly badPath: () => HttpRefusal;
+  readonly tooLarge: () => HttpRefusal;
+  /** Anything else that was thrown. It is for the service to log a fault. */
+  readonly refusalOf: (error: unknown, request: HttpRequest) => HttpRefusal;
+}
+
+export interface HttpDispatchOptions {
+  readonly routes: readonly HttpRoute[];
+  readonly caseSensitivePaths?: boolean;
+  /** The path that is looked for, made of the one that came. Throws a URIError for one that cannot be decoded. */
+  readonly tidyPath?: (path: string) => string;
+  readonly cors: Cors;
+  readonly errors: HttpErrors;
+  readonly log: Log;
+}
+
+export type HttpDispatch = (request: HttpRequest, response: HttpResponse) => void;
+
+/** From a request to the handler of its route, and from what the handler throws to an answer. */
+export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
+  const { cors, errors, log, tidyPath } = options;
+  const table = createRouteTable(options.routes, { caseSensitive: options.caseSensitivePaths ?? false });
+
+  function answer(request: HttpRequest, response: HttpResponse): void | Promise<void> {
+    const { method = "", url = "" } = request;
+    const isOptions = method === "OPTIONS";
+    if (isOptions && !cors.tellsAllow && cors.isPreflight(request, undefined)) return cors.answerPreflight(request, response, undefined);
+    // RFC 9110 §9.3.7: "*" asks about the server as a whole.
+    if (isOptions && !cors.tellsAllow && url === "*") return sendEmpty(response, 204, { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
+    const path = pathOf(url);
+    const found = table.find(tidyPath ? tidyPath(path) : path);
+    const handle = found?.handlerOf(method);
+    if (found && handle) {
+      request.params = found.params;
+      return handle(request, response);
+    }
+    if (cors.isPreflight(request, found?.allow)) return cors.answerPreflight(request, response, found?.allow);
+    if (!found) throw errors.notFound();
+    if (!isOptions) throw errors.notAllowed(method, found.allow);
+    return sendEmpty(response, 204, { Allow: found.allow });
+  }
+
+  function fail(thrown: unknown, request: HttpRequest, response: HttpResponse): void {
+    if (thrown instanceof ClientLeft || response.destroyed || response.headersSent) {
+      if (response.headersSent && !(thrown instanceof ClientLeft)) {
+        log.error(`${request.method} failed after its answer was begun: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      }
+      // A response that was never begun would stay open with its connection.
+      response.destroy();
+      return;
+    }
+    const refusal = refusalOf(thrown, request);
+    const { entry } = response;
+    if (entry) {
+      entry.user ??= refusal.user;
+      entry.reason = refusal.reason;
+    }
+    for (const name of response.getHeaderNames()) if (name.startsWith("content-")) response.removeHeader(name);
+    const { status, message, headers } = refusal;
+    send(response, status, errors.contentType ?? jsonType, refusal.body ?? errors.body(status, message), headers);
+  }
+
+  function refusalOf(thrown: unknown, request: HttpRequest): HttpRefusal {
+    if (thrown instanceof HttpRefusal) return thrown;
+    if (thrown instanceof BodyTooLarge) return errors.tooLarge();
+    return thrown instanceof URIError ? errors.badPath() : errors.refusalOf(thrown, request);
+  }
+
+  return (request, response) => {
+    try {
+      const answering = answer(request, response);
+      if (answering) answering.catch((error: unknown) => fail(error, request, response));
+    } catch (error) {
+      fail(error, request, response);
+    }
+  };
+}

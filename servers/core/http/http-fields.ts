@@ -1,0 +1,66 @@
+import { field, wholeNumber } from "../config/common-fields.ts";
+import { z } from "zod";
+
+interface HttpFieldsOptions {
+  /** Of the environment variables: "ACCOUNT". */
+  readonly prefix: string;
+  readonly body: { readonly minimum: number; readonly maximum: number; readonly standard: number; readonly help?: string };
+  /** A heading of their own for the times. */
+  readonly timesGroup?: string;
+  readonly recordedHelp?: string;
+}
+
+/** The limits that every service over HTTP has, as fields of its configuration. */
+export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedHelp }: HttpFieldsOptions) => ({
+  bodyBytes: field(wholeNumber(body.minimum, body.maximum, body.standard), {
+    title: "Largest body",
+    help: body.help ?? "More is answered 413.",
+    unit: "B",
+    env: `${prefix}_BODY_BYTES`,
+    group: "Limits",
+  }),
+  headerBytes: field(wholeNumber(1_024, 1 << 20, 16 << 10), {
+    title: "Largest header",
+    help: "Request line and header fields together; more is answered 431 or 414.",
+    unit: "B",
+    env: `${prefix}_HEADER_BYTES`,
+    group: "Limits",
+  }),
+  requestTimeoutMs: field(wholeNumber(100, 3_600_000, 30_000), {
+    title: "Request timeout",
+    help: "For the whole request to arrive; then 408.",
+    unit: "ms",
+    env: `${prefix}_REQUEST_TIMEOUT_MS`,
+    group: timesGroup,
+  }),
+  keepAliveTimeoutMs: field(wholeNumber(0, 3_600_000, 5_000), {
+    title: "Idle connections",
+    help: "How long a connection is kept open for its next request.",
+    unit: "ms",
+    env: `${prefix}_KEEP_ALIVE_TIMEOUT_MS`,
+    group: timesGroup,
+  }),
+  recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
+    title: "Recorded body",
+    help: recordedHelp ?? "Bytes of each body kept for the inspector.",
+    unit: "B",
+    env: `${prefix}_RECORDED_BODY_BYTES`,
+    group: "Recorder",
+  }),
+});
+
+/** Whose X-Forwarded-For is believed, for services that count by address. */
+export const proxyFields = ({ prefix, group }: { readonly prefix: string; readonly group: string }) => ({
+  proxyHops: field(wholeNumber(0, 16, 0), {
+    title: "Proxies before it",
+    help: "How many add to X-Forwarded-For; with 0 the field is not looked at.",
+    env: `${prefix}_PROXY_HOPS`,
+    group,
+  }),
+  proxyAddresses: field(z.array(z.string()).default([]), {
+    title: "Trusted proxies",
+    help: "Addresses or networks whose X-Forwarded-For is believed; with a number of proxies too, from behind those on.",
+    env: `${prefix}_PROXY_ADDRESSES`,
+    group,
+  }),
+});

@@ -1,0 +1,27 @@
+/** An answer that is not what the client hoped for; whoever finds it throws it. */
+export class HttpRefusal extends Error {
+  override readonly name = "HttpRefusal";
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The JSON to answer with, where it is not the service's usual error of this message. */
+  readonly body: string | undefined;
+  /** Who asked and why it was refused, for the row. */
+  readonly user: string | undefined;
+  readonly reason: string | undefined;
+
+  constructor(status: number, message: string, options: HttpRefusalOptions = {}) {
+    super(message);
+    this.status = status;
+    this.headers = options.headers ?? {};
+    this.body = options.body;
+    this.user = options.user;
+    this.reason = options.reason;
+  }
+}
+
+export interface HttpRefusalOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly user?: string | undefined;
+  readonly reason?: string;
+}

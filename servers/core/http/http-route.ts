@@ -1,0 +1,83 @@
+import { type MatchFunction, match } from "path-to-regexp";
+import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
+
+export interface HttpRequest extends RecordedRequest {
+  /** The named parts of the route's path, decoded; of a wildcard the list of its segments. */
+  params: PathParams;
+}
+export type HttpResponse = RecordedResponse;
+
+export type PathParams = Readonly<Partial<Record<string, string | readonly string[]>>>;
+export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "TRACE" | "HEAD";
+export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void | Promise<void>;
+
+/** Several routes may have one path, each with methods of its own. */
+export interface HttpRoute {
+  /** As path-to-regexp reads it: "/invoice/:id", "/anything{/*rest}". */
+  readonly path: string;
+  /** GET answers HEAD too; OPTIONS is answered by the server. */
+  readonly methods: readonly HttpMethod[] | "any";
+  readonly handle: HttpHandler;
+}
+
+export interface FoundRoute {
+  readonly handlerOf: (method: string) => HttpHandler | undefined;
+  /** What the Allow field says (RFC 9110 §10.2.1). */
+  readonly allow: string;
+  readonly params: PathParams;
+}
+
+export interface RouteTable {
+  /** Throws a URIError for a named part that cannot be decoded. */
+  find(path: string): FoundRoute | undefined;
+}
+
+const anyMethod = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, TRACE";
+
+export function allowedMethods(methods: HttpRoute["methods"]): string {
+  if (methods === "any") return anyMethod;
+  return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))), "OPTIONS"].join(", ");
+}
+
+/** Paths without named parts are found at once; the others are tried in their order. A slash at the end changes nothing. */
+export function createRouteTable(routes: readonly HttpRoute[], { caseSensitive }: { readonly caseSensitive: boolean }): RouteTable {
+  const fixed = new Map<string, FoundRoute>();
+  const patterns: { readonly matches: MatchFunction<Record<string, string | string[]>>; readonly found: FoundRoute }[] = [];
+  const keyOf = (path: string) => (caseSensitive ? path : path.toLowerCase());
+  for (const [path, group] of Map.groupBy(routes, (route) => route.path)) {
+    const found = foundOf(group);
+    if (/[:*{]/.test(path)) patterns.push({ matches: match(path, { sensitive: caseSensitive }), found });
+    else fixed.set(keyOf(path), found);
+  }
+  return {
+    find(path) {
+      const key = keyOf(path);
+      const known = fixed.get(key) ?? (key.length > 1 && key.endsWith("/") ? fixed.get(key.slice(0, -1)) : undefined);
+      if (known) return known;
+      for (const { matches, found } of patterns) {
+        const matched = matches(path);
+        if (matched) return { ...found, params: matched.params };
+      }
+      return undefined;
+    },
+  };
+}
+
+function foundOf(group: readonly HttpRoute[]): FoundRoute {
+  const any = group.find(({ methods }) => methods === "any");
+  if (any) return { handlerOf: (method) => (method === "OPTIONS" ? undefined : any.handle), allow: anyMethod, params: {} };
+  const handlers = new Map<string, HttpHandler>();
+  const methods = group.flatMap((route) => route.methods as readonly HttpMethod[]);
+  for (const route of group) for (const method of route.methods as readonly HttpMethod[]) handlers.set(method, route.handle);
+  // RFC 9110 §9.3.2: HEAD is GET without the content.
+  const get = handlers.get("GET");
+  if (get && !handlers.has("HEAD")) handlers.set("HEAD", get);
+  return { handlerOf: (method) => handlers.get(method), allow: allowedMethods(methods), params: {} };
+}
+
+/** The path of a request target, as it came. RFC 9112 §3.2.2: a target may be in absolute form. */
+export function pathOf(target: string): string {
+  const start = target.startsWith("/") ? 0 : (/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0);
+  const end = target.slice(start).search(/[?#]/);
+  return (end === -1 ? target.slice(start) : target.slice(start, start + end)) || "/";
+}

@@ -1,0 +1,121 @@
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import type { TryAnswer } from "../../../contract/services/http.ts";
+import type { HeaderList } from "../../../contract/traffic/http.ts";
+import { ServiceError } from "../service/service-error.ts";
+import type { HttpRecorder } from "./http-recorder.ts";
+
+const longestMs = 15_000;
+const longestBody = 1 << 20;
+
+/** Ours to set: a wrong one would only make the request hang. */
+const framing = new Set(["content-length", "transfer-encoding"]);
+
+export interface LoopbackRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: HeaderList;
+  readonly body: string;
+}
+
+export interface LoopbackClient {
+  /** A real request to the service's own port, with the row it made; an answer that is too long or does not end is cut. */
+  send(request: LoopbackRequest): Promise<TryAnswer>;
+  /** Breaks off what is under way. */
+  close(): void;
+}
+
+export function createLoopbackClient({ port, recorder }: { readonly port: number; readonly recorder: HttpRecorder }): LoopbackClient {
+  const running = new Set<() => void>();
+
+  function send({ method, target, headers: given, body: text }: LoopbackRequest): Promise<TryAnswer> {
+    const headers = given.filter(([name]) => !framing.has(name.toLowerCase()));
+    const has = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
+    const body = Buffer.from(text);
+    if (!has("host")) headers.unshift(["Host", `127.0.0.1:${port}`]);
+    if (!has("user-agent")) headers.push(["User-Agent", "backlot"]);
+    if (body.length > 0) headers.push(["Content-Length", String(body.length)]);
+    if (!has("connection")) headers.push(["Connection", "close"]);
+
+    return new Promise<TryAnswer>((resolve, reject) => {
+      const startedAt = performance.now();
+      const release: (() => void)[] = [];
+      const settle = (done: () => void) => {
+        for (const each of release) each();
+        done();
+      };
+      const refuse = (cause: unknown) => settle(() => reject(notSent(cause)));
+      const stop = () => refuse(new Error("the service stops"));
+      running.add(stop);
+      release.push(() => running.delete(stop));
+      let giveUp = () => refuse(new Error(`no answer in ${longestMs / 1_000} s`));
+      const timer = setTimeout(() => giveUp(), longestMs);
+      release.push(() => clearTimeout(timer));
+
+      let row: number | undefined;
+      function answer(response: IncomingMessage, chunks: readonly Buffer[], bytes: number, truncated: boolean): void {
+        const { statusCode = 0, statusMessage = "", httpVersion } = response;
+        const shown: TryAnswer = {
+          status: statusCode,
+          reason: statusMessage,
+          httpVersion,
+          headers: pairs(response.rawHeaders),
+          body: { bytes, base64: Buffer.concat(chunks).subarray(0, longestBody).toString("base64") },
+          tookMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
+          truncated,
+        };
+        settle(() => resolve({ ...shown, ...(row !== undefined && { row }) }));
+      }
+
+      try {
+        const request = httpRequest({
+          ...{ host: "127.0.0.1", port, method, path: target, headers: headers.flat(), agent: false, setHost: false },
+        });
+        release.push(() => request.destroy());
+        request.on("socket", (socket) =>
+          socket.once("connect", () => {
+            const unwatch = recorder.watch(`127.0.0.1:${socket.localPort}`, (id) => {
+              row = id;
+            });
+            release.push(unwatch);
+          }),
+        );
+        request.on("error", refuse);
+        request.on("upgrade", (response) => answer(response, [], 0, true));
+        request.on("response", (response) => {
+          const chunks: Buffer[] = [];
+          let bytes = 0;
+          // What came of an answer that does not end is worth showing.
+          giveUp = () => answer(response, chunks, bytes, true);
+          response.on("data", (chunk: Buffer) => {
+            chunks.push(chunk);
+            bytes += chunk.length;
+            if (bytes > longestBody) giveUp();
+          });
+          response.on("end", () => answer(response, chunks, bytes, false));
+          response.on("error", () => giveUp());
+        });
+        request.end(body);
+      } catch (error) {
+        refuse(error);
+      }
+    });
+  }
+
+  return {
+    send,
+    close() {
+      for (const abort of [...running]) abort();
+    },
+  };
+}
+
+const notSent = (cause: unknown) =>
+  new ServiceError(
+    "CALL_INVALID",
+    `The request failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    "Look at its header fields and its path.",
+    { cause },
+  );
+
+const pairs = (raw: readonly string[]): [string, string][] =>
+  Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] ?? "", raw[2 * index + 1] ?? ""]);

@@ -1,0 +1,109 @@
+import type { SecureContextOptions } from "node:tls";
+import type { HttpActions } from "../../../contract/services/http.ts";
+import type { Handlers } from "../../../contract/operation.ts";
+import { listenTcp } from "../net/tcp-listener.ts";
+import type { ServiceContext } from "../service/service.ts";
+import { createSampleTraffic, type SampleTraffic } from "../traffic/sample-traffic.ts";
+import { type Cors, type CorsOptions, createCors } from "./cors.ts";
+import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
+import { createHttpRecorder, type HttpRecorder } from "./http-recorder.ts";
+import type { HttpRedaction } from "./http-redaction.ts";
+import type { HttpRoute } from "./http-route.ts";
+import { createHttpServers, type HttpUpgrade } from "./http-server.ts";
+import { createLoopbackClient, type LoopbackClient } from "./loopback-client.ts";
+
+/** What `httpLimitFields` and the fields of every service make of a configuration. */
+export interface HttpBaseConfig {
+  readonly port: number;
+  readonly openToLan: boolean;
+  readonly headerBytes: number;
+  /** Without it ten seconds, or the request's time where that is shorter. */
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs: number;
+  readonly keepAliveTimeoutMs: number;
+  readonly recordedBodyBytes: number;
+}
+
+export interface HttpOptions {
+  readonly routes: readonly HttpRoute[];
+  readonly caseSensitivePaths?: boolean;
+  /** The path that is looked for, made of the one that came. Throws a URIError for one that cannot be decoded. */
+  readonly tidyPath?: (path: string) => string;
+  readonly cors: CorsOptions;
+  /** What every answer carries beside nosniff and CORS. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly errors: HttpErrors;
+  /** Hides credentials before a row or its detail leaves the process. */
+  readonly redaction?: HttpRedaction;
+  /** Leaves out of a path what may not stand in a log, where the service has routes that take secrets. */
+  readonly maskPath?: (target: string) => string;
+  readonly upgrade?: (recorder: HttpRecorder, cors: Cors) => HttpUpgrade & { close(): void };
+  readonly sample: SampleTraffic;
+  /** Settles what was received before the connections are closed. */
+  readonly onClosing?: () => void | Promise<void>;
+}
+
+export interface HttpServing {
+  readonly port: number;
+  readonly recorder: HttpRecorder;
+  readonly client: LoopbackClient;
+  /** The actions that every service over HTTP has. */
+  readonly actions: Pick<Handlers<HttpActions>, "try" | "sample.start" | "sample.stop">;
+}
+
+/**
+ * Serves routes over HTTP: listeners, limits, recorder, CORS, errors, sample traffic and requests of the page.
+ * A request goes from its listener to its connection, the decoder (Node's), the handler and the answer; the recorder is called when
+ * it begins, for each part of it and when it ends. Resolves when it listens; all of it is handed to `context.onStop`.
+ */
+export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, options: HttpOptions): Promise<HttpServing> {
+  const { config, log, onStop } = context;
+  const { redaction, maskPath } = options;
+  const recorder = createHttpRecorder({
+    ...{ traffic: context.traffic, log, bodyLimit: config.recordedBodyBytes },
+    ...(redaction && { redaction }),
+    ...(maskPath && { maskPath }),
+  });
+  const cors = createCors(options.cors);
+  const upgrade = options.upgrade?.(recorder, cors);
+  const createServer = createHttpServers({
+    recorder,
+    log,
+    limits: { headersTimeoutMs: Math.min(10_000, config.requestTimeoutMs), ...config },
+    errors: options.errors,
+    cors,
+    fields: [...Object.entries(options.headers ?? {}).flat(), "X-Content-Type-Options", "nosniff", ...cors.fields],
+    dispatch: createHttpDispatch({ ...options, cors, log }),
+    upgrade,
+  });
+  const listen = (port: number, tls?: SecureContextOptions) =>
+    listenTcp({ port, openToLan: config.openToLan, createServer: () => createServer(tls), onStop });
+  const port = await listen(config.port);
+  onStop(() => recorder.connections.destroyAll());
+  if (upgrade) onStop(upgrade.close);
+  if (options.onClosing) onStop(options.onClosing);
+  const client = createLoopbackClient({ port, recorder });
+  onStop(client.close);
+  const sample = createSampleTraffic({ ...options.sample, port, show: (view) => context.view("sample", view) });
+  onStop(sample.stop);
+  // From here on what breaks off was broken off by the service.
+  onStop(recorder.stop);
+
+  context.counters(recorder.counters);
+  return {
+    port,
+    recorder,
+    client,
+    actions: {
+      try: client.send,
+      "sample.start"() {
+        sample.start();
+        return null;
+      },
+      "sample.stop"() {
+        sample.stop();
+        return null;
+      },
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { type CompletionEvent, completionEvent } from "../completion-event.ts";
+import type { KeyFilter } from "../store/event-store.ts";
+
+interface Issue {
+  /** "recent_actions.0"; empty for the whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+const validationFailed = (issues: readonly Issue[]): HttpRefusal =>
+  new HttpRefusal(400, "Validation failed", { body: JSON.stringify({ error: "Validation failed", issues }) });
+
+/** The event in a body, whatever its Content-Type says. Throws 400. */
+export function parseEvent(body: Buffer): CompletionEvent {
+  const parsed = completionEvent.safeParse(parseJson(body));
+  if (parsed.success) return parsed.data;
+  throw validationFailed(parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message })));
+}
+
+function parseJson(body: Buffer): unknown {
+  let text = body.toString("utf8");
+  // RFC 8259 §8.1: a byte order mark may be ignored.
+  if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new HttpRefusal(400, "Malformed JSON in request body");
+  }
+}
+
+export const defaultLimit = 100;
+export const largestLimit = 1_000;
+
+export interface EventsQuery {
+  readonly filter: KeyFilter;
+  readonly limit: number;
+  readonly offset: number;
+  /** Keyset cursor: only events with a smaller id. */
+  readonly after: number | undefined;
+}
+
+/** The query of GET /events; the first of equal names counts. Throws 400 that names what is no whole number. */
+export function parseEventsQuery(target: string): EventsQuery {
+  const queryAt = target.indexOf("?");
+  const fields = new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1));
+  const issues: Issue[] = [];
+  function wholeNumber(name: string): number | undefined {
+    const text = fields.get(name);
+    if (text === null) return undefined;
+    // No event is so far away: larger ones mean the same.
+    if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
+    issues.push({ path: name, message: `${name} must be a whole number of 0 or more` });
+    return undefined;
+  }
+  const limit = wholeNumber("limit");
+  const offset = wholeNumber("offset");
+  const after = wholeNumber("after");
+  if (issues.length > 0) throw validationFailed(issues);
+  return {
+    filter: { device_id: fields.get("device_id") || undefined, outcome: fields.get("outcome") || undefined },
+    limit: Math.min(limit ?? defaultLimit, largestLimit),
+    offset: offset ?? 0,
+    after,
+  };
+}
+
+/** Where the next page begins, for the Link field (RFC 8288). */
+export function nextPageLink({ filter, limit }: EventsQuery, lastId: number): string {
+  const fields = new URLSearchParams({ after: String(lastId), limit: String(limit) });
+  if (filter.device_id) fields.set("device_id", filter.device_id);
+  if (filter.outcome) fields.set("outcome", filter.outcome);
+  return `</events?${fields}>; rel="next"`;
+}

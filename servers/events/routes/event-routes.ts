@@ -1,0 +1,169 @@
+import { createHash } from "node:crypto";
+import type { CorsOptions } from "../../core/http/cors.ts";
+import { jsonType, send } from "../../core/http/http-answer.ts";
+import type { HttpErrors } from "../../core/http/http-dispatch.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
+import { readBody } from "../../core/http/request-body.ts";
+import type { RateDecision, RateLimiter } from "../../core/limits/rate-limit.ts";
+import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { rateLimitHeaderNames, rateLimitHeaders } from "../../core/limits/rate-limit-headers.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
+import { eventTime, newEvent } from "../completion-event.ts";
+import type { GroupCommit } from "../group-commit.ts";
+import type { EventStore } from "../store/event-store.ts";
+import { publicStoreError } from "../store/store-error.ts";
+import { nextPageLink, parseEvent, parseEventsQuery } from "./event-requests.ts";
+
+export interface EventRoutesOptions {
+  readonly store: EventStore;
+  /** Opens and migrates the store; quick once that is done. */
+  readonly ready: () => Promise<void> | undefined;
+  readonly commits: GroupCommit;
+  /** Absent: no limits. */
+  readonly limiters: EventsLimiters | undefined;
+  readonly clientAddress: (remote: string | undefined, forwardedFor: string | undefined) => string;
+  readonly bodyBytes: number;
+}
+
+export interface EventsLimiters {
+  readonly post: RateLimiter;
+  readonly read: RateLimiter;
+  readonly stats: RateLimiter;
+}
+
+const accepted = '{"ok":true}';
+const errorBody = (_status: number, message: string): string => JSON.stringify({ error: message });
+const rateLimited = errorBody(429, "Rate limit exceeded");
+
+type AnswerFrom = (request: HttpRequest, response: HttpResponse, address: string) => void | Promise<void>;
+
+/** Migration, rate limit, size, validation: in this order, for every request. */
+export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
+  const { store, ready, commits, limiters, clientAddress, bodyBytes } = options;
+  const hashOf = createAddressHash();
+  const now = createClock();
+
+  function guarded(limiter: RateLimiter | undefined, answer: AnswerFrom): HttpHandler {
+    const setHeaders = limiter && rateLimitHeaders(limiter.limit);
+
+    function limited(request: HttpRequest, response: HttpResponse): void | Promise<void> {
+      const address = clientAddress(request.socket.remoteAddress, request.headers["x-forwarded-for"] as string | undefined);
+      if (!limiter || !setHeaders) return answer(request, response, address);
+      const decide = (decision: RateDecision): void | Promise<void> => {
+        setHeaders(response, decision);
+        if (decision.allowed) return answer(request, response, address);
+        // Not thrown: what is refused in floods must cost little.
+        send(response, 429, jsonType, rateLimited);
+      };
+      const taken = limiter.take(rateLimitKey(address));
+      return taken instanceof Promise ? taken.then(decide) : decide(taken);
+    }
+
+    return (request, response) => {
+      const opening = ready();
+      return opening ? opening.then(() => limited(request, response)) : limited(request, response);
+    };
+  }
+
+  async function postEvent(request: HttpRequest, response: HttpResponse, address: string): Promise<void> {
+    const event = newEvent(parseEvent(await readBody(request, response, bodyBytes)), {
+      created_at: now(),
+      ip_hash: hashOf(address),
+      plugin_version: pluginVersion(request.headers["x-plugin-version"] as string | undefined),
+    });
+    await new Promise<void>((resolve, reject) => {
+      commits.add(event, (error) => {
+        if (error !== undefined) {
+          reject(error);
+          return;
+        }
+        send(response, 201, jsonType, accepted);
+        resolve();
+      });
+    });
+  }
+
+  async function getEvents(request: HttpRequest, response: HttpResponse): Promise<void> {
+    const query = parseEventsQuery(request.url ?? "");
+    const { limit, offset, after } = query;
+    const [data, total] = await Promise.all([store.page(query.filter, { limit, offset, after }), store.count(query.filter)]);
+    const last = data.at(-1);
+    const more = last && data.length === limit ? { Link: nextPageLink(query, last.id) } : undefined;
+    send(response, 200, jsonType, JSON.stringify({ data, total, limit, offset }), more);
+  }
+
+  async function getStats(_request: HttpRequest, response: HttpResponse): Promise<void> {
+    send(response, 200, jsonType, JSON.stringify(await store.stats()));
+  }
+
+  return [
+    { path: "/events", methods: ["GET"], handle: guarded(limiters?.read, getEvents) },
+    { path: "/events", methods: ["POST"], handle: guarded(limiters?.post, postEvent) },
+    { path: "/stats", methods: ["GET"], handle: guarded(limiters?.stats, getStats) },
+  ];
+}
+
+/** Fetch standard, "CORS protocol": any origin may read every answer, without credentials. */
+export const eventsCors: CorsOptions = {
+  origins: ["*"],
+  exposed: `Link, ${rateLimitHeaderNames}`,
+  methods: "GET, HEAD, POST, OPTIONS",
+  usualRequestHeaders: "Content-Type, X-Plugin-Version",
+  isPreflight: ({ method }) => method === "OPTIONS",
+};
+
+/** `onFault`: an answer could not be given; `ServiceError`s are faults of the store. */
+export const eventsErrors = (store: EventStore, onFault: (error: unknown) => void): HttpErrors => ({
+  body: errorBody,
+  notFound: () => new HttpRefusal(404, "Not found"),
+  notAllowed: (_method, allow) => new HttpRefusal(405, "Method not allowed", { headers: { Allow: allow } }),
+  badPath: () => new HttpRefusal(400, "Malformed request path"),
+  tooLarge: () => new HttpRefusal(413, "Request body too large"),
+  refusalOf(error) {
+    onFault(error);
+    const shown = error instanceof ServiceError ? publicStoreError(error, store.place) : undefined;
+    return shown === undefined
+      ? new HttpRefusal(500, "Internal server error")
+      : new HttpRefusal(503, shown, { headers: { "Retry-After": "1" } });
+  },
+});
+
+const versionCharacters = 100;
+
+/** Node reads fields as Latin-1; clients write UTF-8, if anything beyond ASCII. */
+function pluginVersion(field: string | undefined): string {
+  if (!field) return "unknown";
+  const text = /^[\0-\x7f]*$/.test(field) ? field : Buffer.from(field, "latin1").toString("utf8");
+  return text.length <= versionCharacters ? text : [...text].slice(0, versionCharacters).join("");
+}
+
+const rememberedAddresses = 1_000;
+
+/** SHA-256 of an address in hex; the latest addresses are remembered, since one sends many events. */
+function createAddressHash(): (address: string) => string {
+  const known = new Map<string, string>();
+  return (address) => {
+    let hash = known.get(address);
+    if (hash === undefined) {
+      hash = createHash("sha256").update(address).digest("hex");
+      if (known.size >= rememberedAddresses) known.clear();
+      known.set(address, hash);
+    }
+    return hash;
+  };
+}
+
+/** The time of now as events have it, made once a second. */
+function createClock(): () => string {
+  let second = 0;
+  let text = "";
+  return () => {
+    const current = Math.floor(Date.now() / 1_000);
+    if (current !== second) {
+      second = current;
+      text = eventTime(current * 1_000);
+    }
+    return text;
+  };
+}

@@ -1,0 +1,58 @@
+import { promisify } from "node:util";
+import zlib from "node:zlib";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { hasBody, readBody as readBytes } from "../../core/http/request-body.ts";
+
+type Decoder = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+
+const gunzip: Decoder = promisify(zlib.gunzip);
+const inflate: Decoder = promisify(zlib.inflate);
+const inflateRaw: Decoder = promisify(zlib.inflateRaw);
+const brotli: Decoder = promisify(zlib.brotliDecompress);
+
+/** RFC 9110 §8.4.1; "deflate" is zlib's format, though some senders leave its header out. */
+const decoders: Readonly<Record<string, Decoder>> = {
+  gzip: gunzip,
+  "x-gzip": gunzip,
+  deflate: (body, options) => (looksLikeZlib(body) ? inflate(body, options) : inflateRaw(body, options)),
+  br: brotli,
+};
+const acceptEncoding = "gzip, deflate, br";
+const mostCodings = 3;
+
+const looksLikeZlib = (body: Buffer) => body.length >= 2 && ((body[0] ?? 0) & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
+
+/** Undoes the codings, the last applied first. Throws 415 for one that is unknown, 413 above the limit, 400 where the bytes are not what they say. */
+async function decodeContent(body: Buffer, codings: string, limitBytes: number): Promise<Buffer> {
+  const names = codings
+    .split(",")
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== "" && name !== "identity");
+  let decoded = body;
+  if (names.length > mostCodings) throw unsupported();
+  for (const name of names.reverse()) {
+    const decode = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
+    if (!decode) throw unsupported();
+    try {
+      decoded = await decode(decoded, { maxOutputLength: limitBytes });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE") {
+        throw new HttpRefusal(413, `The body is larger than ${limitBytes} bytes once decompressed`);
+      }
+      throw new HttpRefusal(400, `The body is not valid ${name}`);
+    }
+  }
+  return decoded;
+}
+
+// RFC 9110 §15.5.16: the answer says which codings would do.
+const unsupported = () =>
+  new HttpRefusal(415, `Unsupported Content-Encoding; ${acceptEncoding} are understood`, { headers: { "Accept-Encoding": acceptEncoding } });
+
+/** The body after its content codings are undone. Throws BodyTooLarge, and 413 for one that is too large once decompressed. */
+export async function readBody(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<Buffer> {
+  const raw = await readBytes(request, response, limitBytes);
+  const codings = request.headers["content-encoding"];
+  return codings === undefined || !hasBody(request) ? raw : decodeContent(raw, codings, limitBytes);
+}

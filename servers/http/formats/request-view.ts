@@ -1,0 +1,103 @@
+import type { HttpRequest } from "../../core/http/http-route.ts";
+import { type BodyContent, type Fields, formFields, type UploadedFile } from "./body-content.ts";
+import { utf8Text } from "./body-content.ts";
+
+/** What httpbin's routes tell of a request, with httpbin's names. */
+export interface RequestView {
+  readonly args: Fields;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly origin: string;
+  readonly url: string;
+}
+
+export interface RequestViewWithBody extends RequestView {
+  readonly data: string;
+  readonly files: Readonly<Record<string, string | string[]>>;
+  readonly form: Fields;
+  readonly json: unknown;
+}
+
+export function viewRequest(request: HttpRequest): RequestView {
+  return { args: argsOf(request), headers: headersOf(request), origin: originOf(request), url: urlOf(request) };
+}
+
+export function viewRequestWithBody(request: HttpRequest, content: BodyContent, body: Buffer): RequestViewWithBody {
+  const { args, headers, origin, url } = viewRequest(request);
+  return { args, ...viewBody(content, body), headers, origin, url };
+}
+
+function viewBody(content: BodyContent, body: Buffer): Pick<RequestViewWithBody, "data" | "files" | "form" | "json"> {
+  const empty = { data: "", files: {}, form: {}, json: null };
+  switch (content.kind) {
+    case "none":
+      return empty;
+    case "json":
+      return { ...empty, data: content.text, json: content.value };
+    case "form":
+      return { ...empty, form: content.fields };
+    case "multipart":
+      return { ...empty, form: content.fields, files: viewFiles(content.files) };
+    case "text":
+      return { ...empty, data: content.text, json: jsonOrNull(content.text) };
+    case "binary":
+      return { ...empty, data: dataUrl(body, "application/octet-stream") };
+    default:
+      return content satisfies never;
+  }
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function viewFiles(files: readonly UploadedFile[]): Record<string, string | string[]> {
+  const shown = Object.create(null) as Record<string, string | string[]>;
+  for (const { field, contentType, bytes } of files) {
+    const text = utf8Text(bytes) ?? dataUrl(bytes, contentType);
+    const earlier = shown[field];
+    shown[field] = earlier === undefined ? text : [earlier, text].flat();
+  }
+  return shown;
+}
+
+const dataUrl = (bytes: Buffer, contentType: string) => `data:${contentType};base64,${bytes.toString("base64")}`;
+
+function argsOf(request: HttpRequest): Fields {
+  const start = (request.url ?? "").indexOf("?");
+  return formFields(start === -1 ? "" : (request.url ?? "").slice(start + 1));
+}
+
+/** Names as httpbin writes them: "User-Agent", however the client spelt it. */
+export function headersOf(request: HttpRequest): Record<string, string> {
+  const headers = Object.create(null) as Record<string, string>;
+  const { rawHeaders } = request;
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = titleCase(rawHeaders[index] ?? "");
+    const value = rawHeaders[index + 1] ?? "";
+    headers[name] = headers[name] === undefined ? value : `${headers[name]},${value}`;
+  }
+  return headers;
+}
+
+const titleCase = (name: string) => name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
+
+/** The address that connected; X-Forwarded-For is anyone's claim. */
+export const originOf = (request: HttpRequest): string => request.socket.remoteAddress ?? "";
+
+/** "http://127.0.0.1:8080", as the client addressed it. */
+export function baseUrlOf(request: HttpRequest): string {
+  const { host } = request.headers;
+  return `http://${host || `${hostText(request.socket.localAddress ?? "127.0.0.1")}:${request.socket.localPort}`}`;
+}
+
+const hostText = (address: string) => (address.includes(":") ? `[${address}]` : address);
+
+export function urlOf(request: HttpRequest): string {
+  const { url: originalUrl = "" } = request;
+  // RFC 9112 §3.2.2: an absolute-form target already is the URL.
+  return originalUrl.startsWith("/") ? baseUrlOf(request) + originalUrl : originalUrl;
+}

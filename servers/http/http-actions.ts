@@ -1,0 +1,11 @@
+import type { Handlers } from "../../contract/operation.ts";
+import type { HttpActions } from "../../contract/services/http.ts";
+import type { HttpServing } from "../core/http/serve-http.ts";
+import type { SseHub } from "./sse/sse-hub.ts";
+
+/** What the page can do. */
+export const createHttpActions = (serving: HttpServing, hub: SseHub): Handlers<HttpActions> => ({
+  ...serving.actions,
+  "sse.send": (event) => ({ subscribers: hub.broadcast(event) }),
+  "sse.disconnect": ({ subscriber }) => ({ disconnected: hub.disconnect(subscriber) }),
+});

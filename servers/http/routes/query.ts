@@ -1,0 +1,55 @@
+import type { HttpRequest } from "../../core/http/http-route.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+
+/** Bad percent-encoding stays as it is (WHATWG URL). */
+export function queryOf(request: HttpRequest): URLSearchParams {
+  const { url: originalUrl = "" } = request;
+  const start = originalUrl.indexOf("?");
+  return new URLSearchParams(start === -1 ? "" : originalUrl.slice(start + 1));
+}
+
+export const textParam = (request: HttpRequest, name: string): string => {
+  const value = request.params[name];
+  return typeof value === "string" ? value : (value?.join("/") ?? "");
+};
+
+/** A whole number from the path; throws a 400 where it is none or below `minimum`. */
+export function integerParam(request: HttpRequest, name: string, minimum = 0): number {
+  return wholeNumber(name, textParam(request, name), minimum, Number.MAX_SAFE_INTEGER);
+}
+
+export function integerQuery(
+  query: URLSearchParams,
+  name: string,
+  options: { fallback: number; minimum?: number; maximum?: number },
+): number {
+  const text = query.get(name);
+  if (text === null || text === "") return options.fallback;
+  return wholeNumber(name, text, options.minimum ?? 0, options.maximum ?? Number.MAX_SAFE_INTEGER);
+}
+
+function wholeNumber(name: string, text: string, minimum: number, maximum: number): number {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= minimum && value <= maximum) return value;
+  const bound = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  throw new HttpRefusal(400, `Invalid ${name}: a whole number ${bound} is needed`);
+}
+
+export function durationQuery(query: URLSearchParams, name: string, options: { fallbackMs: number; maximumMs: number }): number {
+  const text = query.get(name);
+  if (text === null || text === "") return options.fallbackMs;
+  const value = parseDurationMs(text);
+  if (value === undefined || value > options.maximumMs) {
+    throw new HttpRefusal(400, `Invalid ${name}: a time from 0 to ${options.maximumMs / 1_000} s is needed, such as 500ms or 2s`);
+  }
+  return value;
+}
+
+const units: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, ms: 1, m: 60_000 };
+
+/** "5s", "500ms", "1.5" (seconds) as milliseconds; undefined where it is none of these. */
+function parseDurationMs(text: string): number | undefined {
+  const match = /^(\d+\.?\d*|\.\d+)(ms|s|m|)$/.exec(text);
+  if (!match) return undefined;
+  return Number(match[1]) * (units[match[2] ?? ""] ?? 1_000);
+}

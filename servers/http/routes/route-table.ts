@@ -1,0 +1,59 @@
+import type { HttpConfig } from "../http-config.ts";
+import type { Route } from "./route.ts";
+import { authenticationRoutes } from "./authentication-routes.ts";
+import { byteRoutes } from "./byte-routes.ts";
+import { cachingRoutes } from "./caching-routes.ts";
+import { codingRoutes } from "./coding-routes.ts";
+import { cookieRoutes } from "./cookie-routes.ts";
+import { digestRoutes } from "./digest-routes.ts";
+import { documentRoutes } from "./document-routes.ts";
+import { echoRoutes } from "./echo-routes.ts";
+import { failureRoutes } from "./failure-routes.ts";
+import { imageRoutes } from "./image-routes.ts";
+import { inspectionRoutes } from "./inspection-routes.ts";
+import { listRoutes } from "./list-routes.ts";
+import { rangeRoutes } from "./range-routes.ts";
+import { redirectRoutes } from "./redirect-routes.ts";
+import { referenceRoutes } from "./reference-routes.ts";
+import { responseHeaderRoutes } from "./response-header-routes.ts";
+import { statusRoutes } from "./status-routes.ts";
+import { streamRoutes } from "./stream-routes.ts";
+import { webSocketRoutes } from "../websocket/websocket-handshake.ts";
+import type { SseHub } from "../sse/sse-hub.ts";
+
+/** Every route, in the order in which the list shows them. */
+export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
+  const routes = [
+    ...referenceRoutes(config),
+    ...echoRoutes(config),
+    ...streamRoutes(config, hub),
+    ...inspectionRoutes(config),
+    ...statusRoutes(),
+    ...responseHeaderRoutes(config),
+    ...redirectRoutes(config),
+    ...cookieRoutes(),
+    ...authenticationRoutes(),
+    ...digestRoutes(config),
+    ...codingRoutes(),
+    ...byteRoutes(config),
+    ...rangeRoutes(config),
+    ...cachingRoutes(),
+    ...imageRoutes(),
+    ...documentRoutes(config),
+    ...failureRoutes(),
+    ...webSocketRoutes(),
+  ];
+  return [...routes, ...listRoutes(routes)];
+}
+
+/** The parts of the routes' paths that hold a password or a cookie's value. */
+const secretPath =
+  /^((?:[A-Za-z][\w+.-]*:\/\/[^/?#]*)?\/(?:(?:hidden-)?basic-auth\/[^/?]*|digest-auth\/[^/?]*\/[^/?]*|cookies\/set\/[^/?]*)\/)[^?]+/;
+const cookieQuery = /^[^?]*\/cookies\/set\/?\?/;
+
+/** A request target that may stand in a log. */
+export function maskSecretPath(target: string): string {
+  if (!target.includes("auth/") && !target.includes("/cookies/set")) return target;
+  const masked = target.replace(secretPath, "$1…");
+  return cookieQuery.test(masked) ? masked.replace(/([?&][^=&?]*)=[^&]*/g, "$1=…") : masked;
+}

@@ -1,0 +1,109 @@
+import type { IncomingMessage } from "node:http";
+import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
+import type { HttpEntry } from "../../core/http/http-entry.ts";
+import type { HttpRecorder } from "../../core/http/http-recorder.ts";
+import type { RecordedRequest } from "../../core/http/recorded-messages.ts";
+import type { Log } from "../../core/service/log.ts";
+import { handshakeProblem, offersWebSocket } from "./websocket-handshake.ts";
+
+/** What may wait unsent for one client before we stop reading from it. */
+const queuedBytes = 1 << 20;
+
+export interface WebSocketEcho extends HttpUpgrade {
+  close(): void;
+}
+
+/** Sends every message back as it came (RFC 6455). The handshake is one row, each message another. */
+export function createWebSocketEcho(options: { recorder: HttpRecorder; log: Log; frameBytes: number }): WebSocketEcho {
+  const { recorder, log } = options;
+  const server = new WebSocketServer({ noServer: true, maxPayload: options.frameBytes, perMessageDeflate: false, clientTracking: true });
+  const entries = new WeakMap<IncomingMessage, HttpEntry>();
+
+  server.on("headers", (lines, request) => {
+    lines.push("X-Content-Type-Options: nosniff");
+    entries.get(request)?.answeredRaw(101, lines.join("\r\n"));
+  });
+
+  /** RFC 9112 §9.3.2: a 101 ahead of it would put that answer among the frames. */
+  function isAnswerPending(request: RecordedRequest): boolean {
+    const { latest } = recorder.connections.of(request.socket);
+    return latest !== undefined && latest.req !== request && !latest.writableFinished;
+  }
+
+  function begin(request: RecordedRequest): HttpEntry {
+    const entry = recorder.beginEntry(request.socket, { ...factsOf(request), kind: "websocket", method: "GET" });
+    entry.longLived = true;
+    entries.set(request, entry);
+    return entry;
+  }
+
+  function serve(webSocket: WebSocket, request: RecordedRequest, entry: HttpEntry): void {
+    webSocket.on("message", (data, isBinary) => {
+      const bytes = asBuffer(data);
+      const message = recorder.beginEntry(request.socket, {
+        ...factsOf(request),
+        kind: "websocket-message",
+        parent: entry.id,
+        method: isBinary ? "binary" : "text",
+        part: true,
+      });
+      message.longLived = true;
+      message.received(bytes);
+      entry.received(bytes);
+      webSocket.send(bytes, { binary: isBinary }, (error) => {
+        message.outcome = error ? "not sent" : "echoed";
+        if (error) message.aborted = "client left";
+        else {
+          message.answeredRaw(101, "", bytes);
+          entry.sent(bytes);
+        }
+        recorder.end(message, { quiet: true });
+        if (webSocket.isPaused && webSocket.bufferedAmount <= queuedBytes / 2) webSocket.resume();
+      });
+      if (webSocket.bufferedAmount > queuedBytes) webSocket.pause();
+    });
+    webSocket.on("error", (error) => log.debug(`WebSocket of ${entry.head.connection.remote}: ${error.message}`));
+    webSocket.on("close", (code) => {
+      entry.outcome = `closed ${code}`;
+      // RFC 6455 §7.4.1: 1006 says that no close frame came.
+      if (code === 1006) entry.aborted = "client left";
+      recorder.end(entry);
+    });
+  }
+
+  return {
+    // All else goes on to the route, which says what is wrong.
+    accepts: (request) =>
+      offersWebSocket(request) && hasValidHost(request) && handshakeProblem(request) === undefined && !isAnswerPending(request),
+    handle(request, socket, head) {
+      const entry = begin(request);
+      // Whoever leaves at once never becomes a WebSocket.
+      const onLeft = () => {
+        entry.aborted = "client left";
+        recorder.end(entry);
+      };
+      socket.once("close", onLeft);
+      server.handleUpgrade(request, socket, head, (webSocket) => {
+        socket.off("close", onLeft);
+        serve(webSocket, request, entry);
+      });
+    },
+    close() {
+      for (const client of server.clients) client.terminate();
+      server.close();
+    },
+  };
+}
+
+const factsOf = (request: RecordedRequest) => ({
+  target: request.url ?? "",
+  httpVersion: request.httpVersion,
+  rawHeaders: request.rawHeaders,
+  userAgent: request.headers["user-agent"],
+});
+
+function asBuffer(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}

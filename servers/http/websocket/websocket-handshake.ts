@@ -1,0 +1,49 @@
+import type { IncomingMessage } from "node:http";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { type Route, routeGroup } from "../routes/route.ts";
+
+export const webSocketPath = "/ws/echo";
+
+const key = /^[+/\da-z]{22}==$/i;
+const protocolList = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
+
+/** RFC 6455 §4.2.1: an offer at the right path; RFC 9110 §7.8: one from HTTP/1.0 is as if it had not been made. */
+export const offersWebSocket = (request: IncomingMessage): boolean =>
+  request.method === "GET" &&
+  request.httpVersion === "1.1" &&
+  request.headers.upgrade?.toLowerCase().trim() === "websocket" &&
+  (request.url ?? "").split("?", 1)[0] === webSocketPath;
+
+/** What is wrong with the handshake of an offer; RFC 6455 §4.2.2, §4.4. */
+export function handshakeProblem({ headers }: IncomingMessage): HttpRefusal | undefined {
+  const close = { headers: { Connection: "close" } };
+  if (!key.test(headers["sec-websocket-key"] ?? "")) return new HttpRefusal(400, "Missing or invalid Sec-WebSocket-Key header", close);
+  if (headers["sec-websocket-version"] !== "13") {
+    return new HttpRefusal(426, "Missing or invalid Sec-WebSocket-Version header", {
+      headers: { "Sec-WebSocket-Version": "13", Upgrade: "websocket", Connection: "Upgrade, close" },
+    });
+  }
+  const offered = headers["sec-websocket-protocol"];
+  if (offered !== undefined && !isProtocolList(offered)) return new HttpRefusal(400, "Invalid Sec-WebSocket-Protocol header", close);
+  return undefined;
+}
+
+function isProtocolList(text: string): boolean {
+  if (!protocolList.test(text)) return false;
+  const names = text.split(",").map((name) => name.trim());
+  return new Set(names).size === names.length;
+}
+
+export const webSocketRoutes = (): readonly Route[] =>
+  routeGroup("WebSocket", [
+    {
+      path: webSocketPath,
+      methods: ["GET"],
+      summary: "A WebSocket that sends every message back",
+      // Only what is no good offer of a WebSocket gets here. RFC 9110 §15.5.22.
+      handle(request) {
+        const problem = offersWebSocket(request) ? handshakeProblem(request) : undefined;
+        throw problem ?? new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
+      },
+    },
+  ]);
