@@ -6,11 +6,11 @@ import type { BasicCache } from "./access/basic-cache.ts";
 import type { FailureLimits } from "./access/failure-limits.ts";
 import type { Passwords } from "./access/passwords.ts";
 import { fromBase32, newTotpSecret, secondsLeftOfStep, toBase32, totp, totpUri } from "./access/totp.ts";
+import type { AccountViewPublisher } from "./page/account-views.ts";
+import { shownUserDetails } from "./page/shown.ts";
 import type { AccountStore } from "./store/account-store.ts";
 import { addSampleRecords } from "./store/sample-data.ts";
 import type { Contact, ListedUser, User } from "./store/users-table.ts";
-import type { AccountViewPublisher } from "./page/account-views.ts";
-import { shownUserDetails } from "./page/shown.ts";
 
 export type DataHandlers = Omit<Handlers<AccountActions>, "try" | "sample.start" | "sample.stop">;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { httpLimitFields, proxyFields } from "../core/http/http-fields.ts";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { httpLimitFields, proxyFields } from "../core/http/http-fields.ts";
 
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
 

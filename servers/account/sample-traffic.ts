@@ -1,5 +1,5 @@
-import type { SampleTraffic } from "../core/traffic/sample-traffic.ts";
 import type { Log } from "../core/service/log.ts";
+import type { SampleTraffic } from "../core/traffic/sample-traffic.ts";
 import { sampleUser } from "./store/sample-data.ts";
 
 type Turn = { readonly method: "GET"; readonly target: string; readonly as: "bearer" | "basic" | "nobody"; readonly software: string };

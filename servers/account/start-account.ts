@@ -16,16 +16,16 @@ import { createLogins } from "./access/logins.ts";
 import { createPasswords, TooBusy } from "./access/passwords.ts";
 import { openSigningKey } from "./access/signing-key.ts";
 import { createTokens } from "./access/tokens.ts";
-import type { AccountConfig } from "./account-config.ts";
 import { createAccountActions } from "./account-actions.ts";
+import type { AccountConfig } from "./account-config.ts";
+import { createAccountShow } from "./page/account-views.ts";
+import { tryAccount } from "./page/try-account.ts";
 import { accountRoutes, jsonType, tidyPath } from "./routes/account-routes.ts";
 import { billingRoutes, detailsRoutes } from "./routes/details-routes.ts";
 import { dnsRoutes } from "./routes/dns-routes.ts";
 import { loginRoutes } from "./routes/login-routes.ts";
 import { errorBody, Refusal } from "./routes/refusal.ts";
 import { isSecretField } from "./routes/request-fields.ts";
-import { createAccountShow } from "./page/account-views.ts";
-import { tryAccount } from "./page/try-account.ts";
 import { accountSample } from "./sample-traffic.ts";
 import { openAccountStore } from "./store/account-store.ts";
 import { putSampleData, sampleUser } from "./store/sample-data.ts";
@@ -110,7 +110,9 @@ export async function startAccount(
         if (error instanceof TooBusy) return new Refusal(503, "busy", { headers: { "Retry-After": "1" } });
         const fault = faultOf(error);
         onFault(fault);
-        return fault instanceof ServiceError ? new Refusal(503, "storage", { headers: { "Retry-After": "1" } }) : new Refusal(500, "internal");
+        return fault instanceof ServiceError
+          ? new Refusal(503, "storage", { headers: { "Retry-After": "1" } })
+          : new Refusal(500, "internal");
       },
     },
     redaction: createHttpRedaction(isSecretField),

@@ -1,12 +1,12 @@
 import type { Endpoint } from "../../contract/service.ts";
 import type { EventsActions, EventsViews } from "../../contract/services/events.ts";
+import { serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import { createDataActions, type DataHandlers } from "./events-actions.ts";
 import type { EventsConfig } from "./events-config.ts";
 import { createEventsLimits } from "./events-limits.ts";
-import { serveHttp } from "../core/http/serve-http.ts";
 import { eventRoutes, eventsCors, eventsErrors } from "./routes/event-routes.ts";
 import { eventsSample } from "./sample-traffic.ts";
 import { createStore } from "./store/open-store.ts";

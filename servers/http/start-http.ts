@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../contract/service.ts";
 import type { HttpActions } from "../../contract/services/http.ts";
-import { asksForMethod } from "../core/http/cors.ts";
+import { asksForMethod, createOriginRule } from "../core/http/cors.ts";
 import type { HttpErrors } from "../core/http/http-dispatch.ts";
 import { HttpRefusal } from "../core/http/http-refusal.ts";
 import { serveHttp } from "../core/http/serve-http.ts";
@@ -33,7 +33,8 @@ export async function startHttp(
     },
     errors: errorsOf(config, log),
     maskPath: maskSecretPath,
-    upgrade: (recorder) => createWebSocketEcho({ recorder, log, frameBytes: config.webSocketFrameBytes }),
+    upgrade: (recorder) =>
+      createWebSocketEcho({ recorder, log, frameBytes: config.webSocketFrameBytes, allowsOrigin: createOriginRule(config.corsOrigins) }),
     sample: httpSample,
   });
   context.handle(createHttpActions(serving, hub));

@@ -78,3 +78,16 @@ it("[HTTP-112] what follows a request that closes the connection is not looked a
   expect(statuses(await raw(service.port, `${request}GARBAGE\r\n\r\n`))).toEqual([200]);
   expect(outcomes(service)).toHaveLength(1);
 });
+
+it("[HTTP-131] a client that sends on and on without reading answers is read from no further, and gets all of them in order", async () => {
+  const post = (size: number) => `POST /delay/0.3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${"x".repeat(size)}`;
+  for (const requests of [get("/delay/0.3").repeat(6_000), post(120).repeat(3_000)]) {
+    const service = await startHttp({ delaySeconds: 1, keepAliveTimeoutMs: 300 });
+    const connection = await rawConnection(service.port, requests);
+    await connection.received(/^HTTP\/1.1 200/);
+    // What came in one piece with the one that is too many was read already.
+    expect(service.counters()?.items ?? service.rows().length).toBeLessThan(2_500);
+    await connection.closed();
+    expect(statuses(connection.text())).toEqual(Array(requests.match(/HTTP\/1.1/g)?.length).fill(200));
+  }
+}, 30_000);

@@ -161,3 +161,22 @@ it("[HTTP-92] a client that sends and never reads is slowed down, not stored", a
   expect(connection.socket.writableLength).toBeGreaterThan(60 << 20);
   expect((await fetch(`${service.url}/health`)).status).toBe(200);
 });
+
+it("[HTTP-130] pages of an origin that may not read the answers open no WebSocket", async () => {
+  const page = (origin: string) => handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}Origin: ${origin}\r\n`);
+  const status = async (port: number, origin: string) => {
+    const connection = await rawConnection(port, page(origin));
+    const answer = await connection.received(/\r\n\r\n/);
+    connection.socket.destroy();
+    return Number(/^HTTP\/1.1 (\d+)/.exec(answer)?.[1]);
+  };
+  const open = await startHttp();
+  expect(await status(open.port, "https://anywhere.example")).toBe(101);
+  const named = await startHttp({ corsOrigins: ["https://app.example.com"] });
+  expect(await status(named.port, "https://app.example.com")).toBe(101);
+  // A page of the service itself.
+  expect(await status(named.port, "http://a")).toBe(101);
+  expect(await status(named.port, "https://anywhere.example")).toBe(403);
+  expect(await status(named.port, "null")).toBe(403);
+  expect(await raw(named.port, page("https://anywhere.example"))).toMatch(/^HTTP\/1.1 403 [\s\S]*\{"status":"error","message":"Pages of this origin/);
+});

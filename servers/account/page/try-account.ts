@@ -1,8 +1,8 @@
 import type { ParsedParamsOf } from "../../../contract/operation.ts";
 import type { AccountActions, AccountTry, AccountTryStep } from "../../../contract/services/account.ts";
+import type { LoopbackClient, LoopbackRequest } from "../../core/http/loopback-client.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { totpMethod } from "../access/logins.ts";
-import type { LoopbackClient, LoopbackRequest } from "../../core/http/loopback-client.ts";
 
 /** Login, the second factor where it is asked for, and one call with what came of it; it ends at the first refusal. */
 export async function tryAccount(client: LoopbackClient, params: ParsedParamsOf<AccountActions["try"]>): Promise<AccountTry> {

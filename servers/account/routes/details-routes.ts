@@ -1,7 +1,7 @@
 import { changeableDetails, contactValue, emailAddress } from "../../../contract/services/account.ts";
 import type { AccountStore } from "../store/account-store.ts";
-import type { Contact, User } from "../store/users-table.ts";
 import type { BillingTables } from "../store/billing-tables.ts";
+import type { Contact, User } from "../store/users-table.ts";
 import type { ApiRoute, Call } from "./account-routes.ts";
 import { notFound, Refusal } from "./refusal.ts";
 import type { Fields } from "./request-fields.ts";

@@ -24,8 +24,6 @@ export interface Cors {
   readonly fields: readonly string[];
   /** Sets the fields that let a page of a named origin read the answer. */
   prepare(request: IncomingMessage, response: ServerResponse): void;
-  /** Whether a page of this origin may read the answers; whoever sends none is no page. */
-  allows(origin: string | undefined): boolean;
   /** Such answers say which methods the path takes: it has to be looked for first. */
   readonly tellsAllow: boolean;
   isPreflight(request: IncomingMessage, allow: string | undefined): boolean;
@@ -38,14 +36,19 @@ const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 /** Whether it is what a browser asks before a request of a page (Fetch standard, "CORS-preflight request"). */
 export const asksForMethod = ({ headers }: IncomingMessage): boolean => headers["access-control-request-method"] !== undefined;
 
+/** Whether a page of this origin may read the answers; whoever sends none is no page. */
+export function createOriginRule(origins: readonly string[]): (origin: string | undefined) => boolean {
+  if (origins.includes("*")) return () => true;
+  const named = new Set(origins.map((origin) => origin.replace(/\/$/, "").toLowerCase()));
+  return (origin) => origin === undefined || named.has(origin.toLowerCase());
+}
+
 /** Fetch standard, "CORS protocol". */
 export function createCors(options: CorsOptions): Cors {
   const any = options.origins.includes("*");
-  const named = new Set(options.origins.map((origin) => origin.replace(/\/$/, "").toLowerCase()));
-  const allows = (origin: string | undefined) => any || origin === undefined || named.has(origin.toLowerCase());
+  const allows = createOriginRule(options.origins);
   return {
     fields: any ? ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", options.exposed] : [],
-    allows,
     tellsAllow: options.tellsAllow ?? false,
     prepare(request, response) {
       if (any) return;

@@ -27,7 +27,6 @@ export interface HttpConnections {
   of(socket: Socket): HttpConnection;
   /** Call it for each request before its row begins: a client that does not wait for answers is read from no further. */
   queue(socket: Socket, response: RecordedResponse): void;
-  isHeld(socket: Socket): boolean;
   readonly open: number;
   /** Bytes on the wire since the start, heads included. */
   bytes(): { readonly read: number; readonly written: number };
@@ -65,8 +64,16 @@ export function createHttpConnections(): HttpConnections {
     connection.queued -= 1;
     if (!connection.held || connection.queued > fewQueued) return;
     connection.held = false;
+    // The socket's own again.
+    delete (socket as Partial<Socket>).resume;
     socket.resume();
-    connection.latest?.req._read(0);
+  }
+
+  /** Node reads on after each message that is complete, and whenever a body is read. */
+  function hold(socket: Socket, connection: HttpConnection): void {
+    connection.held = true;
+    socket.pause();
+    socket.resume = () => socket;
   }
 
   return {
@@ -77,11 +84,8 @@ export function createHttpConnections(): HttpConnections {
       if (!connection?.latest || connection.latest.closed || connection.latest.writableFinished) return;
       connection.queued += 1;
       response.once("close", () => answered(socket, connection));
-      if (connection.queued <= mostQueued) return;
-      connection.held = true;
-      socket.pause();
+      if (connection.queued > mostQueued && !connection.held) hold(socket, connection);
     },
-    isHeld: (socket) => open.get(socket)?.held ?? false,
     get open() {
       return open.size;
     },

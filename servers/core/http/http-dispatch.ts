@@ -41,7 +41,8 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
     const isOptions = method === "OPTIONS";
     if (isOptions && !cors.tellsAllow && cors.isPreflight(request, undefined)) return cors.answerPreflight(request, response, undefined);
     // RFC 9110 §9.3.7: "*" asks about the server as a whole.
-    if (isOptions && !cors.tellsAllow && url === "*") return sendEmpty(response, 204, { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
+    if (isOptions && !cors.tellsAllow && url === "*")
+      return sendEmpty(response, 204, { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
     const path = pathOf(url);
     const found = table.find(tidyPath ? tidyPath(path) : path);
     const handle = found?.handlerOf(method);

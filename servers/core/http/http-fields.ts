@@ -1,5 +1,5 @@
-import { field, wholeNumber } from "../config/common-fields.ts";
 import { z } from "zod";
+import { field, wholeNumber } from "../config/common-fields.ts";
 
 interface HttpFieldsOptions {
   /** Of the environment variables: "ACCOUNT". */

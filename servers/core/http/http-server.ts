@@ -9,7 +9,7 @@ import { jsonType } from "./http-answer.ts";
 import { lingeringClose } from "./http-connections.ts";
 import type { HttpDispatch, HttpErrors } from "./http-dispatch.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
-import type { HttpRequest, HttpResponse } from "./http-route.ts";
+import type { HttpRequest, HttpResponse, PathParams } from "./http-route.ts";
 import { createMalformedHandler, otherVersion } from "./malformed-request.ts";
 import { createRecordedClasses } from "./recorded-messages.ts";
 import { hasBody } from "./request-body.ts";
@@ -48,7 +48,7 @@ export interface HttpServerOptions {
 /** Returns a maker of servers that share one application and one recorder: one for each address, with a certificate for HTTPS. */
 export function createHttpServers(options: HttpServerOptions): (tls?: SecureContextOptions) => Server {
   const { recorder, log, limits, errors, cors, fields, dispatch, upgrade } = options;
-  const classes = createMessageClasses(fields, recorder);
+  const classes = createMessageClasses(fields);
   const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
   const onMalformed = createMalformedHandler(malformedOptions);
 
@@ -146,22 +146,19 @@ export function createHttpServers(options: HttpServerOptions): (tls?: SecureCont
   };
 }
 
+const noParams: PathParams = {};
+
 interface MessageClasses {
   readonly IncomingMessage: new (socket: Socket) => HttpRequest;
   readonly ServerResponse: new (request: HttpRequest) => HttpResponse;
 }
 
 /** The recorder's classes; an answer has the fields that every answer carries, without each handler setting them one by one. */
-function createMessageClasses(fields: readonly string[], { connections }: HttpRecorder): MessageClasses {
+function createMessageClasses(fields: readonly string[]): MessageClasses {
   const recorded = createRecordedClasses();
 
   class Request extends recorded.IncomingMessage {
-    params = {};
-
-    override _read(size: number): void {
-      // A connection with too many requests unanswered is not read from, nor is the body that comes next on it.
-      if (!connections.isHeld(this.socket)) super._read(size);
-    }
+    params: PathParams = noParams;
   }
 
   class Response extends recorded.ServerResponse {

@@ -1,10 +1,10 @@
 import type { SecureContextOptions } from "node:tls";
-import type { HttpActions } from "../../../contract/services/http.ts";
 import type { Handlers } from "../../../contract/operation.ts";
+import type { HttpActions } from "../../../contract/services/http.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
 import { createSampleTraffic, type SampleTraffic } from "../traffic/sample-traffic.ts";
-import { type Cors, type CorsOptions, createCors } from "./cors.ts";
+import { type CorsOptions, createCors } from "./cors.ts";
 import { createHttpDispatch, type HttpErrors } from "./http-dispatch.ts";
 import { createHttpRecorder, type HttpRecorder } from "./http-recorder.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
@@ -37,7 +37,7 @@ export interface HttpOptions {
   readonly redaction?: HttpRedaction;
   /** Leaves out of a path what may not stand in a log, where the service has routes that take secrets. */
   readonly maskPath?: (target: string) => string;
-  readonly upgrade?: (recorder: HttpRecorder, cors: Cors) => HttpUpgrade & { close(): void };
+  readonly upgrade?: (recorder: HttpRecorder) => HttpUpgrade & { close(): void };
   readonly sample: SampleTraffic;
   /** Settles what was received before the connections are closed. */
   readonly onClosing?: () => void | Promise<void>;
@@ -65,7 +65,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, 
     ...(maskPath && { maskPath }),
   });
   const cors = createCors(options.cors);
-  const upgrade = options.upgrade?.(recorder, cors);
+  const upgrade = options.upgrade?.(recorder);
   const createServer = createHttpServers({
     recorder,
     log,

@@ -48,7 +48,9 @@ async function decodeContent(body: Buffer, codings: string, limitBytes: number):
 
 // RFC 9110 §15.5.16: the answer says which codings would do.
 const unsupported = () =>
-  new HttpRefusal(415, `Unsupported Content-Encoding; ${acceptEncoding} are understood`, { headers: { "Accept-Encoding": acceptEncoding } });
+  new HttpRefusal(415, `Unsupported Content-Encoding; ${acceptEncoding} are understood`, {
+    headers: { "Accept-Encoding": acceptEncoding },
+  });
 
 /** The body after its content codings are undone. Throws BodyTooLarge, and 413 for one that is too large once decompressed. */
 export async function readBody(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<Buffer> {

@@ -1,6 +1,5 @@
 import type { HttpRequest } from "../../core/http/http-route.ts";
-import { type BodyContent, type Fields, formFields, type UploadedFile } from "./body-content.ts";
-import { utf8Text } from "./body-content.ts";
+import { type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
 
 /** What httpbin's routes tell of a request, with httpbin's names. */
 export interface RequestView {

@@ -1,13 +1,13 @@
-import { send } from "../../core/http/http-answer.ts";
 import { randomBytes } from "node:crypto";
-import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { HttpConfig } from "../http-config.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
-import { viewRequest } from "../formats/request-view.ts";
-import { type Route, routeGroup } from "./route.ts";
-import { seededRandom } from "../formats/seeded-random.ts";
 import { waitWithClient, writeToClient } from "../../core/http/client-wait.ts";
+import { send } from "../../core/http/http-answer.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { viewRequest } from "../formats/request-view.ts";
+import { seededRandom } from "../formats/seeded-random.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 const octets = "application/octet-stream";
 

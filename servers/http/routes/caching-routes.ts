@@ -1,10 +1,10 @@
-import { sendEmpty } from "../../core/http/http-answer.ts";
 import { randomBytes } from "node:crypto";
-import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { sendEmpty } from "../../core/http/http-answer.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { viewRequest } from "../formats/request-view.ts";
 import { integerParam, textParam } from "./query.ts";
 import { sendError, sendPrettyJson } from "./reply.ts";
-import { viewRequest } from "../formats/request-view.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 export const cachingRoutes = (): readonly Route[] =>

@@ -1,6 +1,6 @@
-import { send, varyBy } from "../../core/http/http-answer.ts";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
+import { send, varyBy } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { headersOf, originOf } from "../formats/request-view.ts";
 import { type Route, routeGroup } from "./route.ts";

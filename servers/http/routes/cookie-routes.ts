@@ -1,6 +1,6 @@
 import { sendEmpty } from "../../core/http/http-answer.ts";
-import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { queryOf, textParam } from "./query.ts";
 import { sendPrettyJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";

@@ -1,14 +1,14 @@
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { readBody } from "../formats/content-coding.ts";
 import { type DigestAlgorithm, digestAlgorithms, digestResponse, hashOf, parseDigestCredentials } from "../formats/digest-credentials.ts";
 import { createDigestNonces, type DigestNonces } from "../formats/digest-nonces.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { queryOf, textParam } from "./query.ts";
-import { sendError, sendPrettyJson } from "./reply.ts";
-import { readBody } from "../formats/content-coding.ts";
-import { type Route, routeGroup } from "./route.ts";
 import { sameText } from "./authentication-routes.ts";
 import { cookiesOf } from "./cookie-routes.ts";
+import { queryOf, textParam } from "./query.ts";
+import { sendError, sendPrettyJson } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 const realm = "backlot";
 
@@ -72,7 +72,7 @@ async function authenticate(request: HttpRequest, response: HttpResponse, nonces
   if (!given || (cookieNeeded && request.headers.cookie === undefined)) return challenge(false);
   if (cookieNeeded && cookiesOf(request).fake !== "fake_value") throw new HttpRefusal(403, "The cookie set with the challenge is missing");
   // §3.4: the digest speaks of another resource than the request line.
-  if (!namesTarget(given.uri, (request.url ?? ""))) throw new HttpRefusal(400, "The uri of the credentials is not the request's target");
+  if (!namesTarget(given.uri, request.url ?? "")) throw new HttpRefusal(400, "The uri of the credentials is not the request's target");
 
   const body = await readBody(request, response, limitBytes);
   const { algorithm, session } = protection;

@@ -1,10 +1,10 @@
 import { send, sendEmpty } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { angryFace, formPage, htmlPage, robotsText, sampleSlides, sampleXml, utf8Page } from "../formats/sample-documents.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { integerParam } from "./query.ts";
 import { sendHtml, sendPrettyJson, sendText } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
-import { angryFace, formPage, htmlPage, robotsText, sampleSlides, sampleXml, utf8Page } from "../formats/sample-documents.ts";
 
 export const documentRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Documents", [

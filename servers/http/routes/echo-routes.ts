@@ -1,12 +1,11 @@
 import { send } from "../../core/http/http-answer.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { BodyContent } from "../formats/body-content.ts";
-import type { HttpConfig } from "../http-config.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import { readContent, utf8Text } from "../formats/body-content.ts";
 import { parseMediaType } from "../formats/media-type.ts";
-import { readContent } from "../formats/body-content.ts";
+import type { HttpConfig } from "../http-config.ts";
 import { type Route, routeGroup } from "./route.ts";
-import { utf8Text } from "../formats/body-content.ts";
 
 export const echoRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Reference", [

@@ -1,9 +1,9 @@
-import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { seededRandom } from "../formats/seeded-random.ts";
 import { integerQuery, queryOf } from "./query.ts";
 import { sendError, sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
-import { seededRandom } from "../formats/seeded-random.ts";
 
 export const failureRoutes = (): readonly Route[] =>
   routeGroup("Failures", [

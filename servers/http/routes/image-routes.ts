@@ -1,9 +1,9 @@
+import accepts from "accepts";
 import { send, varyBy } from "../../core/http/http-answer.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import accepts from "accepts";
+import { type SamplePicture, samplePictures } from "../formats/sample-pictures.ts";
 import { sendError } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
-import { type SamplePicture, samplePictures } from "../formats/sample-pictures.ts";
 
 export const imageRoutes = (): readonly Route[] =>
   routeGroup("Documents", [

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
-import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { HttpConfig } from "../http-config.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { textParam } from "./query.ts";
-import { readContentLeniently } from "../formats/body-content.ts";
-import { sendPrettyJson, sendText } from "./reply.ts";
-import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
-import { type Route, routeGroup } from "./route.ts";
 import { waitWithClient } from "../../core/http/client-wait.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { readContentLeniently } from "../formats/body-content.ts";
+import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { textParam } from "./query.ts";
+import { sendPrettyJson, sendText } from "./reply.ts";
+import { type Route, routeGroup } from "./route.ts";
 
 /** Routes that tell the client what arrived, in httpbin's shapes. */
 export function inspectionRoutes(config: HttpConfig): readonly Route[] {

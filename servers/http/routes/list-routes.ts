@@ -1,9 +1,9 @@
-import { varyBy } from "../../core/http/http-answer.ts";
-import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import accepts from "accepts";
 import escapeHtml from "escape-html";
-import { sendHtml, sendPrettyJson } from "./reply.ts";
+import { varyBy } from "../../core/http/http-answer.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { allowedMethods } from "../../core/http/http-route.ts";
+import { sendHtml, sendPrettyJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 /** The list of all routes, made from the table that answers them. */

@@ -1,5 +1,5 @@
-import type { HttpRequest } from "../../core/http/http-route.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpRequest } from "../../core/http/http-route.ts";
 
 /** Bad percent-encoding stays as it is (WHATWG URL). */
 export function queryOf(request: HttpRequest): URLSearchParams {

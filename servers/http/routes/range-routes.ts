@@ -1,10 +1,10 @@
+import { waitWithClient, writeToClient } from "../../core/http/client-wait.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import { etagMatches } from "./caching-routes.ts";
 import type { HttpConfig } from "../http-config.ts";
+import { etagMatches } from "./caching-routes.ts";
 import { durationQuery, integerParam, integerQuery, queryOf } from "./query.ts";
 import { sendError } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
-import { waitWithClient, writeToClient } from "../../core/http/client-wait.ts";
 
 export const rangeRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Bytes and streams", [

@@ -1,9 +1,9 @@
 import { sendEmpty } from "../../core/http/http-answer.ts";
-import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { HttpConfig } from "../http-config.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
-import { integerParam, integerQuery, queryOf } from "./query.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { baseUrlOf } from "../formats/request-view.ts";
+import type { HttpConfig } from "../http-config.ts";
+import { integerParam, integerQuery, queryOf } from "./query.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 const mostRedirects = 100;

@@ -1,10 +1,10 @@
+import { waitWithClient } from "../../core/http/client-wait.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { textParam } from "./query.ts";
 import { sendJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
-import { waitWithClient } from "../../core/http/client-wait.ts";
 import { answerStatus } from "./status-routes.ts";
 
 const serviceStatus = { service: "http-mock", status: "running", version: "1.0.0" };

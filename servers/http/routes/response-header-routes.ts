@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { validateHeaderValue } from "node:http";
-import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
-import type { HttpConfig } from "../http-config.ts";
-import { readBody } from "../formats/content-coding.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
+import { readBody } from "../formats/content-coding.ts";
+import type { HttpConfig } from "../http-config.ts";
 import { queryOf } from "./query.ts";
 import { type Route, routeGroup } from "./route.ts";
 

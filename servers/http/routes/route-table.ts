@@ -1,5 +1,7 @@
+import { createOriginRule } from "../../core/http/cors.ts";
 import type { HttpConfig } from "../http-config.ts";
-import type { Route } from "./route.ts";
+import type { SseHub } from "../sse/sse-hub.ts";
+import { webSocketRoutes } from "../websocket/websocket-handshake.ts";
 import { authenticationRoutes } from "./authentication-routes.ts";
 import { byteRoutes } from "./byte-routes.ts";
 import { cachingRoutes } from "./caching-routes.ts";
@@ -16,10 +18,9 @@ import { rangeRoutes } from "./range-routes.ts";
 import { redirectRoutes } from "./redirect-routes.ts";
 import { referenceRoutes } from "./reference-routes.ts";
 import { responseHeaderRoutes } from "./response-header-routes.ts";
+import type { Route } from "./route.ts";
 import { statusRoutes } from "./status-routes.ts";
 import { streamRoutes } from "./stream-routes.ts";
-import { webSocketRoutes } from "../websocket/websocket-handshake.ts";
-import type { SseHub } from "../sse/sse-hub.ts";
 
 /** Every route, in the order in which the list shows them. */
 export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
@@ -41,7 +42,7 @@ export function routeTable(config: HttpConfig, hub: SseHub): readonly Route[] {
     ...imageRoutes(),
     ...documentRoutes(config),
     ...failureRoutes(),
-    ...webSocketRoutes(),
+    ...webSocketRoutes(createOriginRule(config.corsOrigins)),
   ];
   return [...routes, ...listRoutes(routes)];
 }

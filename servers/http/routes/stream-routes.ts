@@ -1,10 +1,10 @@
 import { sendEmpty } from "../../core/http/http-answer.ts";
+import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { HttpConfig } from "../http-config.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { SseHub, SsePlan } from "../sse/sse-hub.ts";
 import { durationQuery, integerQuery, queryOf } from "./query.ts";
 import { type Route, routeGroup } from "./route.ts";
-import type { SseHub, SsePlan } from "../sse/sse-hub.ts";
 
 export const streamRoutes = (config: HttpConfig, hub: SseHub): readonly Route[] =>
   routeGroup("Reference", [

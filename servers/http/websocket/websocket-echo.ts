@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { HttpRecorder } from "../../core/http/http-recorder.ts";
+import { type HttpUpgrade, hasValidHost } from "../../core/http/http-server.ts";
 import type { RecordedRequest } from "../../core/http/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
-import { handshakeProblem, offersWebSocket } from "./websocket-handshake.ts";
+import { handshakeProblem, type OriginRule, offersWebSocket } from "./websocket-handshake.ts";
 
 /** What may wait unsent for one client before we stop reading from it. */
 const queuedBytes = 1 << 20;
@@ -15,7 +15,12 @@ export interface WebSocketEcho extends HttpUpgrade {
 }
 
 /** Sends every message back as it came (RFC 6455). The handshake is one row, each message another. */
-export function createWebSocketEcho(options: { recorder: HttpRecorder; log: Log; frameBytes: number }): WebSocketEcho {
+export function createWebSocketEcho(options: {
+  recorder: HttpRecorder;
+  log: Log;
+  frameBytes: number;
+  allowsOrigin: OriginRule;
+}): WebSocketEcho {
   const { recorder, log } = options;
   const server = new WebSocketServer({ noServer: true, maxPayload: options.frameBytes, perMessageDeflate: false, clientTracking: true });
   const entries = new WeakMap<IncomingMessage, HttpEntry>();
@@ -75,7 +80,10 @@ export function createWebSocketEcho(options: { recorder: HttpRecorder; log: Log;
   return {
     // All else goes on to the route, which says what is wrong.
     accepts: (request) =>
-      offersWebSocket(request) && hasValidHost(request) && handshakeProblem(request) === undefined && !isAnswerPending(request),
+      offersWebSocket(request) &&
+      hasValidHost(request) &&
+      handshakeProblem(request, options.allowsOrigin) === undefined &&
+      !isAnswerPending(request),
     handle(request, socket, head) {
       const entry = begin(request);
       // Whoever leaves at once never becomes a WebSocket.

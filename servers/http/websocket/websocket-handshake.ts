@@ -1,6 +1,10 @@
 import type { IncomingMessage } from "node:http";
+import { TLSSocket } from "node:tls";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import { type Route, routeGroup } from "../routes/route.ts";
+
+/** Whether pages of this origin may read the answers. */
+export type OriginRule = (origin: string | undefined) => boolean;
 
 export const webSocketPath = "/ws/echo";
 
@@ -15,13 +19,18 @@ export const offersWebSocket = (request: IncomingMessage): boolean =>
   (request.url ?? "").split("?", 1)[0] === webSocketPath;
 
 /** What is wrong with the handshake of an offer; RFC 6455 §4.2.2, §4.4. */
-export function handshakeProblem({ headers }: IncomingMessage): HttpRefusal | undefined {
+export function handshakeProblem({ headers, socket }: IncomingMessage, allowsOrigin: OriginRule): HttpRefusal | undefined {
   const close = { headers: { Connection: "close" } };
   if (!key.test(headers["sec-websocket-key"] ?? "")) return new HttpRefusal(400, "Missing or invalid Sec-WebSocket-Key header", close);
   if (headers["sec-websocket-version"] !== "13") {
     return new HttpRefusal(426, "Missing or invalid Sec-WebSocket-Version header", {
       headers: { "Sec-WebSocket-Version": "13", Upgrade: "websocket", Connection: "Upgrade, close" },
     });
+  }
+  // RFC 6455 §10.2: browsers let every page connect and leave the decision to the server. A page of the service itself may.
+  const ownOrigin = `${socket instanceof TLSSocket ? "https" : "http"}://${headers.host}`;
+  if (!allowsOrigin(headers.origin) && headers.origin !== ownOrigin) {
+    return new HttpRefusal(403, "Pages of this origin may not open a WebSocket; it can be allowed in the configuration", close);
   }
   const offered = headers["sec-websocket-protocol"];
   if (offered !== undefined && !isProtocolList(offered)) return new HttpRefusal(400, "Invalid Sec-WebSocket-Protocol header", close);
@@ -34,7 +43,7 @@ function isProtocolList(text: string): boolean {
   return new Set(names).size === names.length;
 }
 
-export const webSocketRoutes = (): readonly Route[] =>
+export const webSocketRoutes = (allowsOrigin: OriginRule): readonly Route[] =>
   routeGroup("WebSocket", [
     {
       path: webSocketPath,
@@ -42,7 +51,7 @@ export const webSocketRoutes = (): readonly Route[] =>
       summary: "A WebSocket that sends every message back",
       // Only what is no good offer of a WebSocket gets here. RFC 9110 §15.5.22.
       handle(request) {
-        const problem = offersWebSocket(request) ? handshakeProblem(request) : undefined;
+        const problem = offersWebSocket(request) ? handshakeProblem(request, allowsOrigin) : undefined;
         throw problem ?? new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });
       },
     },

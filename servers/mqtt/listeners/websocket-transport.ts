@@ -2,7 +2,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type WebSocket, WebSocketServer } from "ws";
-import { lingeringClose } from "../../core/http/lingering-close.ts";
+import { lingeringClose } from "../../core/http/http-connections.ts";
 import type { Connection } from "../engine/connection/connection.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
