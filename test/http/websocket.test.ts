@@ -178,5 +178,7 @@ it("[HTTP-130] pages of an origin that may not read the answers open no WebSocke
   expect(await status(named.port, "http://a")).toBe(101);
   expect(await status(named.port, "https://anywhere.example")).toBe(403);
   expect(await status(named.port, "null")).toBe(403);
-  expect(await raw(named.port, page("https://anywhere.example"))).toMatch(/^HTTP\/1.1 403 [\s\S]*\{"status":"error","message":"Pages of this origin/);
+  expect(await raw(named.port, page("https://anywhere.example"))).toMatch(
+    /^HTTP\/1.1 403 [\s\S]*\{"status":"error","message":"Pages of this origin/,
+  );
 });
