@@ -8,6 +8,7 @@ import { serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
+import { AccessRefused } from "./access/access-refused.ts";
 import { createAuthenticator } from "./access/authenticator.ts";
 import { createBasicCache } from "./access/basic-cache.ts";
 import { createCredentialCheck } from "./access/credential-check.ts";
@@ -24,7 +25,7 @@ import { accountRoutes, jsonType, tidyPath } from "./routes/account-routes.ts";
 import { billingRoutes, detailsRoutes } from "./routes/details-routes.ts";
 import { dnsRoutes } from "./routes/dns-routes.ts";
 import { loginRoutes } from "./routes/login-routes.ts";
-import { errorBody, Refusal } from "./routes/refusal.ts";
+import { errorBody, Refusal, refusalOfAccess } from "./routes/refusal.ts";
 import { isSecretField } from "./routes/request-fields.ts";
 import { accountSample } from "./sample-traffic.ts";
 import { openAccountStore } from "./store/account-store.ts";
@@ -107,6 +108,7 @@ export async function startAccount(
       badPath: () => new Refusal(400, "invalidpath"),
       tooLarge: () => new Refusal(413, "bodytoolarge"),
       refusalOf(error) {
+        if (error instanceof AccessRefused) return refusalOfAccess(error);
         if (error instanceof TooBusy) return new Refusal(503, "busy", { headers: { "Retry-After": "1" } });
         const fault = faultOf(error);
         onFault(fault);

@@ -1,9 +1,9 @@
-import { type Refusal, unauthorized } from "../routes/refusal.ts";
 import type { StoredToken } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
+import { AccessRefused } from "./access-refused.ts";
 import type { BasicCache } from "./basic-cache.ts";
 import type { CredentialCheck } from "./credential-check.ts";
-import type { TokenProblem, Tokens } from "./tokens.ts";
+import type { Tokens } from "./tokens.ts";
 
 export interface Caller {
   readonly user: User;
@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** Who sends this Authorization field. Throws 401, and 429 after too many failures. */
+  /** Who sends this Authorization field. Throws AccessRefused. */
   authenticate(authorization: string | undefined, address: () => string): Caller | Promise<Caller>;
   /** The caller by bearer token alone; `kind` says which of the tokens. */
   bearer(authorization: string | undefined, kind?: "access" | "mfa"): Caller & { readonly token: StoredToken };
@@ -28,29 +28,17 @@ export interface AuthenticatorOptions {
   readonly onUse: (sessionId: string) => void;
 }
 
-const words: Readonly<Record<TokenProblem, readonly [error: string, description: string]>> = {
-  invalid: ["invalidtoken", "The token is not one of ours"],
-  expired: ["tokenexpired", "The token has expired"],
-  used: ["tokenused", "The token was used before"],
-  revoked: ["tokenrevoked", "The token was revoked"],
-};
-
-export function tokenRefused(problem: TokenProblem, user?: User): Refusal {
-  const [error, description] = words[problem];
-  return unauthorized(error, { user: user?.email, tokenProblem: description });
-}
-
 export function createAuthenticator({ tokens, users, check, cache, onUse }: AuthenticatorOptions): Authenticator {
   /** Clients open several connections at once with the same credentials: one hash serves them all. */
   const underWay = new Map<string, Promise<User>>();
 
   function bearer(authorization: string | undefined, kind: "access" | "mfa" = "access"): Caller & { readonly token: StoredToken } {
     const text = credentialsOf(authorization, "bearer");
-    if (text === undefined) throw unauthorized("loginrequired");
+    if (text === undefined) throw new AccessRefused("loginrequired");
     const reading = tokens.read(kind, text);
-    if (!reading.ok) throw tokenRefused(reading.problem, reading.user);
+    if (!reading.ok) throw new AccessRefused(`token${reading.problem}`, { user: reading.user?.email });
     const { user, token } = reading;
-    if (user.enabled === 0) throw tokenRefused("revoked", user);
+    if (user.enabled === 0) throw new AccessRefused("tokenrevoked", { user: user.email });
     onUse(token.session_id);
     return { user, scheme: "bearer", token };
   }
@@ -60,7 +48,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     // A second factor that any client could leave out would be none.
     if (user.totp_secret !== null) {
       attempt.succeeded(false);
-      throw unauthorized("mfarequired", { user: user.email });
+      throw new AccessRefused("mfarequired", { user: user.email });
     }
     attempt.succeeded(true);
     cache.add(digest, { userId: user.id, credentials: user.credentials });
@@ -73,7 +61,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     const known = remembered && users.get(remembered.userId);
     if (known && known.enabled === 1 && known.credentials === remembered.credentials) return { user: known, scheme: "basic" };
     const pair = decodePair(encoded);
-    if (pair === undefined) throw unauthorized("wronglogin");
+    if (pair === undefined) throw new AccessRefused("wronglogin");
     // By address too: whoever waits for another's check must not share its count of failures.
     const key = `${address} ${digest}`;
     const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, address).finally(() => underWay.delete(key));

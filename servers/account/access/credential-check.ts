@@ -1,24 +1,14 @@
-import { Refusal, unauthorized } from "../routes/refusal.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
-import type { Attempt, FailureDecision, FailureLimits } from "./failure-limits.ts";
+import { AccessRefused } from "./access-refused.ts";
+import type { Attempt, FailureLimits } from "./failure-limits.ts";
 import type { Passwords } from "./passwords.ts";
 import { shownAccount } from "./shown-account.ts";
 
 export interface CredentialCheck {
-  /** The user whose password it is; the attempt is left open for whoever knows if that was enough. Throws 401 and 429. */
+  /** The user whose password it is; the attempt is left open for whoever knows if that was enough. Throws AccessRefused. */
   password(username: string, password: string, address: string): Promise<{ readonly user: User; readonly attempt: Attempt }>;
-  /** An attempt at an account, begun when it may be. Throws 429, and 503 when too many wait. */
+  /** An attempt at an account, begun when it may be. Throws AccessRefused, and TooBusy when too many wait. */
   begin(address: string, account: string): Promise<Attempt>;
-}
-
-/** A refusal that says how many more there may be. */
-export class LimitedRefusal extends Refusal {
-  readonly decision: FailureDecision;
-
-  constructor(refusal: Refusal, decision: FailureDecision) {
-    super(refusal.status, refusal.errors, refusal);
-    this.decision = decision;
-  }
 }
 
 export interface CredentialCheckOptions {
@@ -31,8 +21,7 @@ export function createCredentialCheck({ users, passwords, limits }: CredentialCh
   async function begin(address: string, account: string): Promise<Attempt> {
     const started = await limits.begin(address, account === "" ? undefined : account);
     if (!("refused" in started)) return started;
-    const headers = { "Retry-After": String(started.resetSeconds) };
-    throw new LimitedRefusal(new Refusal(429, "toomanyattempts", { headers, user: shownAccount(account) }), started);
+    throw new AccessRefused("toomanyattempts", { user: shownAccount(account), decision: started });
   }
 
   return {
@@ -45,13 +34,12 @@ export function createCredentialCheck({ users, passwords, limits }: CredentialCh
         // It may have been changed, disabled or removed while the hash was made.
         const user = before && users.get(before.id);
         if (!isRight || !user || user.enabled === 0 || user.credentials !== before.credentials) {
-          const refusal = unauthorized("wronglogin", { user: shownAccount(username) });
-          throw new LimitedRefusal(refusal, attempt.failed());
+          throw new AccessRefused("wronglogin", { user: shownAccount(username), decision: attempt.failed() });
         }
         if (passwords.isOutdated(user.password)) users.set(user.id, { password: await passwords.hash(password) });
         return { user, attempt };
       } catch (error) {
-        if (error instanceof Refusal) throw error;
+        if (error instanceof AccessRefused) throw error;
         attempt.dropped();
         throw error;
       }

@@ -1,9 +1,8 @@
 import type { Log } from "../../core/service/log.ts";
-import { unauthorized } from "../routes/refusal.ts";
 import type { SessionsTable } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
-import { tokenRefused } from "./authenticator.ts";
-import { type CredentialCheck, LimitedRefusal } from "./credential-check.ts";
+import { AccessRefused } from "./access-refused.ts";
+import type { CredentialCheck } from "./credential-check.ts";
 import type { FailureDecision } from "./failure-limits.ts";
 import type { Tokens } from "./tokens.ts";
 import { fromBase32, matchingStep, newestTotpStep } from "./totp.ts";
@@ -101,17 +100,17 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       const user = users.get(id);
       if (!user || user.enabled === 0 || user.totp_secret === null) {
         attempt.dropped();
-        throw tokenRefused("revoked", user);
+        throw new AccessRefused("tokenrevoked", { user: user?.email });
       }
       const secret = fromBase32(user.totp_secret);
       const step = secret && matchingStep(secret, code, clockOf(user));
-      if (step === undefined) throw new LimitedRefusal(unauthorized("wrongcode", { user: email }), attempt.failed());
+      if (step === undefined) throw new AccessRefused("wrongcode", { user: email, decision: attempt.failed() });
       // RFC 6238 §5.2: a code is good for one login. Who sends it twice is not guessing.
       if (!users.useTotpStep(id, step, newestTotpStep(clockOf(user))))
-        throw new LimitedRefusal(unauthorized("codeused", { user: email }), attempt.dropped());
+        throw new AccessRefused("codeused", { user: email, decision: attempt.dropped() });
       if (!sessions.useToken(token.id)) {
         attempt.dropped();
-        throw tokenRefused("used", user);
+        throw new AccessRefused("tokenused", { user: user.email });
       }
       sessions.setState(token.session_id, "live");
       const answer = pair(user, token.session_id);
@@ -128,10 +127,10 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
           endSession(sessionId, "refresh token used twice");
           log.notable(`A used refresh token of ${user.email} came again: its session was ended`);
         }
-        throw tokenRefused(problem, user);
+        throw new AccessRefused(`token${problem}`, { user: user?.email });
       }
       const { user, token } = reading;
-      if (user.enabled === 0 || !sessions.useToken(token.id)) throw tokenRefused("revoked", user);
+      if (user.enabled === 0 || !sessions.useToken(token.id)) throw new AccessRefused("tokenrevoked", { user: user?.email });
       onChange();
       const answer = pair(user, token.session_id);
       sessions.trim(token.session_id, keptOfSession);
@@ -142,7 +141,8 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       const { user } = reading;
       const sessionId = reading.ok ? reading.token.session_id : reading.sessionId;
       // One that is over already needs no more; what is not ours may be a mistake.
-      if (!user || sessionId === undefined) throw tokenRefused(reading.ok ? "invalid" : reading.problem, user);
+      if (!user || sessionId === undefined)
+        throw new AccessRefused(`token${reading.ok ? "invalid" : reading.problem}`, { user: user?.email });
       endSession(sessionId, "revoked");
       return user;
     },

@@ -1,6 +1,6 @@
 import type { HttpResponse } from "../../core/http/http-route.ts";
+import { AccessRefused } from "../access/access-refused.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import { LimitedRefusal } from "../access/credential-check.ts";
 import type { FailureDecision, FailureLimits } from "../access/failure-limits.ts";
 import { type LoginAnswer, type Logins, totpMethod } from "../access/logins.ts";
 import type { ApiRoute, Call } from "./account-routes.ts";
@@ -41,9 +41,9 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
       if (answer.token !== null) onLogin();
       return answer;
     } catch (error) {
-      if (!(error instanceof LimitedRefusal)) throw error;
+      if (!(error instanceof AccessRefused) || !error.decision) throw error;
       sendLimit(call.response, error.decision);
-      if (failedLoginAnswers200 && error.status === 401) throw new Refusal(200, error.errors, { user: error.user });
+      if (failedLoginAnswers200 && error.problem !== "toomanyattempts") throw new Refusal(200, error.problem, { user: error.user });
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
+import type { AccessProblem, AccessRefused } from "../access/access-refused.ts";
 
 /** A refusal in the shape that clients of the API know: `{"error":[…]}`. */
 export class Refusal extends HttpRefusal {
@@ -19,10 +20,21 @@ export class Refusal extends HttpRefusal {
 export const realm = "client portal";
 const basicChallenge = `Basic realm="${realm}", charset="UTF-8"`;
 
+const tokenProblems: Readonly<Partial<Record<AccessProblem, string>>> = {
+  tokeninvalid: "The token is not one of ours",
+  tokenexpired: "The token has expired",
+  tokenused: "The token was used before",
+  tokenrevoked: "The token was revoked",
+};
+
 /** RFC 9110 §11.6.1, RFC 6750 §3: both schemes, and what is wrong with a token that came. */
-export function unauthorized(error: string, options: { readonly user?: string | undefined; readonly tokenProblem?: string } = {}): Refusal {
-  const { user, tokenProblem } = options;
-  const bearer = `Bearer realm="${realm}"${tokenProblem === undefined ? "" : `, error="invalid_token", error_description="${tokenProblem}"`}`;
+export function refusalOfAccess({ problem, user, decision }: AccessRefused): Refusal {
+  if (problem === "toomanyattempts")
+    return new Refusal(429, problem, { headers: { "Retry-After": String(decision?.resetSeconds ?? 1) }, user });
+  const description = tokenProblems[problem];
+  const bearer = `Bearer realm="${realm}"${description === undefined ? "" : `, error="invalid_token", error_description="${description}"`}`;
+  // Clients know a token that is not one of ours by this name.
+  const error = problem === "tokeninvalid" ? "invalidtoken" : problem;
   return new Refusal(401, error, { headers: { "WWW-Authenticate": `${bearer}, ${basicChallenge}` }, user });
 }
 
