@@ -30,7 +30,7 @@ export interface MqttParts {
   readonly tryClient: TryClient;
   readonly replay: Replay;
   /** As the dashboard. */
-  readonly publish: (message: Message) => Promise<void> | undefined;
+  readonly publish: (message: Message) => void;
   readonly certificate: () => MqttCertificate | undefined;
   readonly views: Pick<PageViews, "showSmall" | "showClients">;
 }
@@ -51,13 +51,13 @@ export function mqttHandlers({
   views,
 }: MqttParts): Handlers<MqttActions> {
   const isRetained = (topic: string) => retained.get(topic) !== undefined;
-  const connectionOf = (clientId: string) => engine.sessions.get(clientId)?.connection;
+  const connectionOf = (clientId: string) => engine.clients.get(clientId);
 
   return {
     ...tryHandlers(tryClient, views.showSmall),
-    async publish(params) {
+    publish(params) {
       const message = messageOfParams(params);
-      await publish(message);
+      publish(message);
       return { matched: message.matched };
     },
 
@@ -96,7 +96,7 @@ export function mqttHandlers({
       const session = engine.sessions.get(clientId);
       if (!session) return { forgotten: false };
       session.will = undefined;
-      session.connection?.disconnect(mqttDisconnectReasons["administrative action"], "The session was removed from the dashboard.");
+      connectionOf(clientId)?.disconnect(mqttDisconnectReasons["administrative action"], "The session was removed from the dashboard.");
       if (engine.sessions.has(clientId)) engine.endSession(session);
       return { forgotten: true };
     },
@@ -112,10 +112,10 @@ export function mqttHandlers({
     "history.export": (query) => exportHistory(recorder, query),
     "tls.certificate": () => certificate() ?? null,
     "retained.count": ({ filter }) => ({ count: engine.bus.retained.matching(filter).length }),
-    async "retained.clear"({ filter }) {
+    "retained.clear"({ filter }) {
       const found = engine.bus.retained.matching(filter);
       for (const { topic } of found) {
-        await engine.bus.retained.store(new Message({ topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
+        engine.bus.retained.store(new Message({ topic, payload: Buffer.alloc(0), qos: 0, retain: true }));
       }
       return { cleared: found.length };
     },

@@ -17,6 +17,7 @@ import { openReplyRules } from "./demo/reply-rules.ts";
 import { createReplyRulesFile } from "./demo/reply-rules-file.ts";
 import { createSensorDemo } from "./demo/sensor-demo.ts";
 import { Engine } from "./engine/engine.ts";
+import { faultText } from "./engine/engine-observer.ts";
 import { RetainedTree } from "./engine/retained/retained-tree.ts";
 import { createAedesBus } from "./engine/routing/aedes-bus.ts";
 import type { Message } from "./engine/routing/message.ts";
@@ -57,16 +58,20 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   const limits = limitsOfConfig(config, openFileLimit(), log);
   const engine = new Engine({ limits, access, bus, store, cluster, restored: sessions, log, observer: watch.observer });
   onStop(() => engine.stop());
-  const publishAs = (own: MqttOwnPublisher) => (message: Message) => {
-    if (engine.stands) throw new ServiceError("STORE_UNREACHABLE", "What is published cannot be kept", "The log says why.");
-    message.own = own;
-    return engine.publishOwn(message);
+  cluster?.attach(engine);
+  const publishAs = (source: MqttOwnPublisher) => (message: Message) => {
+    if (engine.storeFailing) throw new ServiceError("STORE_UNREACHABLE", "What is published cannot be kept", "The log says why.");
+    message.internalSource = source;
+    engine.publishInternal(message);
   };
-  const sendAs = (own: MqttOwnPublisher) => (message: Message) => {
-    if (engine.stands) return;
-    publishAs(own)(message)?.catch((error: unknown) =>
-      log.error(`A message on ${message.topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`),
-    );
+  /** From a timer: what fails is logged. */
+  const sendAs = (source: MqttOwnPublisher) => (message: Message) => {
+    if (engine.storeFailing) return;
+    try {
+      publishAs(source)(message);
+    } catch (error) {
+      log.error(`A message of the ${source} could not be published: ${faultText(error)}`);
+    }
   };
   const replies = await openReplyRules(createReplyRulesFile(context.dataDir(), log), sendAs("reply rule"));
   onStop(replies.close);
@@ -146,20 +151,20 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   if (config.demo) demo.start(config.demoMessagesPerSecond);
   context.counters(() => {
-    const { figures, connectedClients, scheduler } = engine;
-    const dropped = figures.droppedInAll;
+    const { counters, clients, scheduler } = engine;
+    const dropped = counters.droppedInAll;
     const notes = [
-      `${figures.messagesOut.toLocaleString("en")} sent`,
+      `${counters.messagesOut.toLocaleString("en")} sent`,
       `${(retained.count - retained.systemCount).toLocaleString("en")} retained`,
       ...(dropped > 0 ? [`${dropped.toLocaleString("en")} dropped`] : []),
       ...(cluster ? [cluster.summary] : []),
     ];
     return {
-      items: figures.messagesRouted,
+      items: counters.messagesRouted,
       unit: "msg/s",
-      bytesIn: figures.bytesIn,
+      bytesIn: counters.bytesIn,
       bytesOut: scheduler.bytesOut,
-      clients: connectedClients,
+      clients: clients.size,
       note: notes.join(" · "),
     };
   });

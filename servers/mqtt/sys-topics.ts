@@ -7,7 +7,7 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
   const last = new Map<string, string>();
 
   function values(): [topic: string, value: string | number][] {
-    const { figures, bus, scheduler } = engine;
+    const { counters, bus, scheduler } = engine;
     let subscriptions = 0;
     let queued = 0;
     for (const session of engine.sessions.values()) {
@@ -17,18 +17,18 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
     return [
       ["version", options.version],
       ["uptime", `${Math.round((Date.now() - startedAt) / 1_000)} seconds`],
-      ["clients/connected", engine.connectedClients],
+      ["clients/connected", engine.clients.size],
       ["clients/disconnected", engine.away.size],
       ["clients/total", engine.sessions.size],
       ["subscriptions/count", subscriptions],
       ["retained messages/count", bus.retained.count],
-      ["messages/received", figures.messagesIn],
-      ["messages/sent", figures.messagesOut],
+      ["messages/received", counters.messagesIn],
+      ["messages/sent", counters.messagesOut],
       ["store/messages/count", queued],
-      ["bytes/received", figures.bytesIn],
+      ["bytes/received", counters.bytesIn],
       ["bytes/sent", scheduler.bytesOut],
-      ["publish/messages/dropped", figures.droppedInAll],
-      ...Object.entries(figures.dropped).map(([why, count]): [string, number] => [`publish/messages/dropped/${why}`, count]),
+      ["publish/messages/dropped", counters.droppedInAll],
+      ...Object.entries(counters.dropped).map(([why, count]): [string, number] => [`publish/messages/dropped/${why}`, count]),
     ];
   }
 
@@ -38,7 +38,7 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
       const text = String(value);
       if (last.get(topic) === text) continue;
       last.set(topic, text);
-      engine.publishOwn(new Message({ topic, payload: Buffer.from(text), qos: 0, retain: true }));
+      engine.publishInternal(new Message({ topic, payload: Buffer.from(text), qos: 0, retain: true }));
     }
   }
 

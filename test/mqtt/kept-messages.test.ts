@@ -11,7 +11,7 @@ const limits = {
   topics: 100,
   topicTreeBytes: 1 << 20,
 };
-const context = { payloadLimit: 1_000, inCluster: false, onAcknowledged() {} };
+const context = { payloadLimit: 1_000, inCluster: false, onAcknowledged() {}, onReleased() {} };
 
 function publishTo(kept: KeptMessages, id: number, topic: string, payload: Buffer): MessageRecord {
   const message = new Message({ topic, payload, qos: 1, retain: true });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { FlushScheduler } from "../../servers/mqtt/engine/delivery/flush-scheduler.ts";
-import { Output, type Transport } from "../../servers/mqtt/engine/delivery/output.ts";
+import { Output, type OutputOwner, type Transport } from "../../servers/mqtt/engine/delivery/output.ts";
 import { writePublish } from "../../servers/mqtt/engine/delivery/write-publish.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 
@@ -12,6 +12,15 @@ function randomFrom(seed: number): (below: number) => number {
     return Math.floor((state / 2 ** 32) * below);
   };
 }
+
+/** Whatever fails fails the test. */
+const owner: OutputOwner = {
+  relieved() {},
+  run: (step) => step(),
+  fault(error) {
+    throw error;
+  },
+};
 
 /** Takes bytes at once, or as slow systems do: it looks at them only later, and they must still be there. */
 class Receiver implements Transport {
@@ -69,7 +78,7 @@ it.each(["without a store", "with a store"])("every client gets its packets whol
     if (how === "with a store") scheduler.beforeWrite = () => true;
     const clients = Array.from({ length: 5 }, (_, index) => {
       const receiver = new Receiver(index === 1);
-      const output = new Output(receiver, scheduler, 1 << 30, { relieved() {} });
+      const output = new Output(receiver, scheduler, 1 << 30, owner);
       const target = { output, v5: false, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
       return { receiver, output, target, wanted: [] as Buffer[], frozen: false };
     });
@@ -122,7 +131,7 @@ it("a message for many is in memory once, however many have yet to read it", () 
     const message = new Message({ topic: "t", payload: Buffer.alloc(payloadBytes), qos: 0, retain: false });
     message.fannedOut = true;
     for (let client = 0; client < 100; client++) {
-      const output = new Output(new Noting(true), scheduler, 1 << 30, { relieved() {} });
+      const output = new Output(new Noting(true), scheduler, 1 << 30, owner);
       writePublish(
         { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined },
         message,
@@ -150,7 +159,7 @@ it("little that waits for a slow client holds little memory", () => {
   }
   const slow = new Noting(true);
   const targets = [slow, new Receiver(false)].map((receiver) => {
-    const output = new Output(receiver, scheduler, 1 << 30, { relieved() {} });
+    const output = new Output(receiver, scheduler, 1 << 30, owner);
     return { output, v5: true, maximumPacketSize: 0, aliasMaximum: 0, sentAliases: undefined };
   });
   for (let tick = 0; tick < 1_000; tick++) {
@@ -167,7 +176,7 @@ it("what several ticks bring leaves in one write, once nothing more comes or the
   let now = 0;
   const scheduler = new FlushScheduler(() => now);
   const receiver = new Receiver(false);
-  const output = new Output(receiver, scheduler, 1 << 30, { relieved() {} });
+  const output = new Output(receiver, scheduler, 1 << 30, owner);
   const tick = () => new Promise((resolve) => setImmediate(resolve));
   const put = (text: string) => {
     scheduler.arrivals++;

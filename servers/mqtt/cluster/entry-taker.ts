@@ -73,8 +73,8 @@ export class EntryTaker {
       engine.observer.retainedChanged?.(message.topic, isThere ? message : undefined);
     }
     if (!routed) return;
-    engine.figures.messagesElsewhere++;
+    engine.counters.messagesElsewhere++;
     engine.observer.published?.(message, undefined, undefined);
-    void engine.bus.publish(message);
+    engine.bus.publish(message);
   }
 }

@@ -51,7 +51,7 @@ export class GroupMembers {
   private stateOf(group: string, clientId: string): MemberState {
     const session = this.parts.engine.sessions.get(clientId);
     if (!session?.subscriptions.has(group)) return "gone";
-    if (session.connection) return "connected";
+    if (session.recipient) return "connected";
     return session.expirySeconds > 0 ? "away" : "gone";
   }
 

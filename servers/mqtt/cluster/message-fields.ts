@@ -17,7 +17,7 @@ export function putMessage(writer: FrameWriter, message: Message): void {
   writer
     .string(message.topic)
     .string(message.publisherId)
-    .string(message.own ?? "");
+    .string(message.internalSource ?? "");
   writer.double(message.expiresAt).binary(message.forwarded).binary(message.payload);
 }
 
@@ -37,7 +37,7 @@ export function readMessage(reader: ByteReader): Message {
   const payload = readBinary(reader);
   const message = new Message({ topic, payload, qos: qos as Qos, retain: (flags & retainFlag) !== 0, forwarded, expiresAt, publisherId });
   message.isWill = (flags & willFlag) !== 0;
-  message.own = mqttOwnPublishers.find((name) => name === ownName);
+  message.internalSource = mqttOwnPublishers.find((name) => name === ownName);
   return message;
 }
 

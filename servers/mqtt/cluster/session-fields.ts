@@ -34,8 +34,8 @@ function parseStateAt(text: string): StateAt | undefined {
   return isJournalId(id) ? { id, seq: Number(seq) || 0, from } : undefined;
 }
 
-export function sessionText({ v5, expirySeconds, disconnectedAt, connection, will }: Session): string {
-  return JSON.stringify({ v5, expirySeconds, disconnectedAt: connection ? 0 : disconnectedAt, ...(will && { will: willText(will) }) });
+export function sessionText({ v5, expirySeconds, disconnectedAt, recipient, will }: Session): string {
+  return JSON.stringify({ v5, expirySeconds, disconnectedAt: recipient ? 0 : disconnectedAt, ...(will && { will: willText(will) }) });
 }
 
 export const optionsText = ({ qos, noLocal, retainAsPublished, retainHandling, identifier }: SubscriptionOptions): string =>

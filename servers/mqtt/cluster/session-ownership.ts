@@ -266,7 +266,7 @@ export class SessionOwnership {
       this.unclaimed.delete(clientId);
       if (claim?.kind !== "theirs") continue;
       log.info(`${clientId} connected while Redis was lost, and has a session at another broker: it shall connect again.`);
-      session?.connection?.disconnect(reasonCode.serverShuttingDown, "The session is at another broker; connect again.");
+      engine.clients.get(clientId)?.disconnect(reasonCode.serverShuttingDown, "The session is at another broker; connect again.");
       surrenderSession(engine, clientId, false);
       // It is the other broker's to write.
       store.forget(clientId);

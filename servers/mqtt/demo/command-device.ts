@@ -11,7 +11,7 @@ export function answerCommand(message: Message): Message | undefined {
   const { topic } = message;
   if (!topic.startsWith("commands/") || topic.endsWith("/result") || message.retain) return undefined;
   // A response topic may lie below commands/ as well.
-  if (message.own === "device" || message.own === "reply rule") return undefined;
+  if (message.internalSource === "device" || message.internalSource === "reply rule") return undefined;
   const properties = decodeForwarded(message.forwarded);
   const answerTopic = properties?.responseTopic ?? `${topic}/result`;
   if (isReservedTopic(answerTopic)) return undefined;

@@ -67,7 +67,7 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
     },
     onMessage(message) {
       // Answers to answers would go round for ever.
-      if (rules.size === 0 || message.own === "reply rule") return;
+      if (rules.size === 0 || message.internalSource === "reply rule") return;
       const holds = conditionsOf(message.payload);
       for (const rule of rules.values()) {
         if (rule.enabled && topicMatches(rule.filter, message.topic) && holds(rule.when)) reply(rule, message);

@@ -1,14 +1,11 @@
 import type { Transport } from "./delivery/output.ts";
-import type { Engine } from "./engine.ts";
 import type { Message } from "./routing/message.ts";
 import type { SharedGroup } from "./routing/subscription.ts";
 import type { Session } from "./session/session.ts";
 
 /** The other brokers that serve the same clients. Groups are named as `SharedGroup.name`. */
 export interface ClusterLink {
-  /** Before the first client. */
-  attach(engine: Engine): void;
-  /** What is written leaves once the other brokers can know what it promises; `released` is told when it has. */
+  /** What is written leaves once the other brokers can know what it promises; `released` is called when it has. */
   gate(transport: Transport, released: () => void): Transport;
   /** Fetches the session from the broker that has it, and ends the client's connection there. False where that fails; never rejects. */
   bring(clientId: string, cleanStart: boolean): Promise<boolean>;

@@ -1,15 +1,18 @@
+import type { Packet } from "../codec/packet.ts";
+import type { PacketError } from "../codec/packet-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import { isSystemTopic } from "../codec/topic.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import type { Access } from "./connection/access.ts";
-import { Connection, type ConnectionOrigin } from "./connection/connection.ts";
-import { unsubscribe } from "./connection/subscribe.ts";
+import { Connection } from "./connection/connection.ts";
+import { handlePacket, refusePacket } from "./connection/packet-flow.ts";
+import { unsubscribe } from "./connection/subscribe-flow.ts";
 import type { QueueLoad } from "./delivery/delivery-queue.ts";
 import { FlushScheduler } from "./delivery/flush-scheduler.ts";
 import type { Transport } from "./delivery/output.ts";
+import { EngineCounters } from "./engine-counters.ts";
 import type { EngineLimits } from "./engine-limits.ts";
-import type { EngineLog, EngineObserver, EngineOptions } from "./engine-options.ts";
-import { Figures } from "./figures.ts";
+import type { ConnectionOrigin, EngineLog, EngineObserver } from "./engine-observer.ts";
 import type { Message } from "./routing/message.ts";
 import type { MessageBus } from "./routing/message-bus.ts";
 import { routeMessage } from "./routing/route-message.ts";
@@ -17,18 +20,29 @@ import { redistribute } from "./routing/shared-handover.ts";
 import type { SharedGroup } from "./routing/subscription.ts";
 import { SubscriptionTrie } from "./routing/subscription-trie.ts";
 import { restoreSession } from "./session/move-session.ts";
-import type { PendingWill } from "./session/pending-will.ts";
-import { publishWill } from "./session/publish-will.ts";
+import { type PendingWill, publishWill } from "./session/pending-will.ts";
 import { recheckSession } from "./session/recheck-session.ts";
 import { Session } from "./session/session.ts";
-import type { SessionStore } from "./session/session-store.ts";
+import type { SessionStore, StoredSession } from "./session/session-store.ts";
 import { StoreGuard } from "./session/store-guard.ts";
 import { sweep, sweepIntervalMs } from "./session/sweep.ts";
+
+export interface EngineOptions {
+  readonly limits: EngineLimits;
+  readonly access: Access;
+  readonly bus: MessageBus;
+  readonly cluster?: ClusterLink | undefined;
+  readonly store?: SessionStore | undefined;
+  /** Sessions of an earlier run. */
+  readonly restored?: readonly StoredSession[];
+  readonly observer?: EngineObserver;
+  readonly log: EngineLog;
+}
 
 /** Less would drop messages for clients that read as quickly as they can. */
 const leastUnreadBytes = 65_536;
 
-/** Sessions, routing, wills and expiry: the broker without its listeners. */
+/** Sessions, routing, wills and expiry: the broker without its listeners. Its parts know what they need of it, and not the whole. */
 export class Engine {
   readonly limits: EngineLimits;
   readonly access: Access;
@@ -37,19 +51,20 @@ export class Engine {
   readonly store: SessionStore | undefined;
   readonly observer: EngineObserver;
   readonly log: EngineLog;
-  readonly figures = new Figures();
+  readonly counters = new EngineCounters();
   readonly scheduler = new FlushScheduler();
   readonly sessions = new Map<string, Session>();
   readonly connections = new Set<Connection>();
+  /** By client identifier, those whose CONNECT was accepted. */
+  readonly clients = new Map<string, Connection>();
   readonly trie = new SubscriptionTrie();
   readonly groups = new Map<string, SharedGroup>();
   /** Sessions without a connection. */
   readonly away = new Set<Session>();
   readonly load: QueueLoad = { bytes: 0, queues: 0 };
-  connectedClients = 0;
   private readonly guard: StoreGuard | undefined = undefined;
   private stopping = false;
-  private coarseNow = Date.now();
+  private coarseNow = performance.now();
   private readonly timer: NodeJS.Timeout;
 
   constructor(options: EngineOptions) {
@@ -68,56 +83,67 @@ export class Engine {
       for (const kept of options.restored ?? []) restoreSession(this, kept);
     }
     this.bus.onMessage((message) => routeMessage(this, message));
-    this.cluster?.attach(this);
     this.timer = setInterval(() => {
-      this.coarseNow = Date.now();
-      sweep(this, this.coarseNow);
+      this.coarseNow = performance.now();
+      sweep(this);
       this.scheduler.trim();
       this.guard?.commit();
     }, sweepIntervalMs);
   }
 
-  /** Nothing is kept at the moment, and so nobody served. */
-  get stands(): boolean {
+  /** Nothing can be kept at the moment, and so no client is served. */
+  get storeFailing(): boolean {
     return this.guard?.failing ?? false;
   }
 
-  /** The time as of the last sweep: good enough for keep alive, and free. */
   now(): number {
     return this.coarseNow;
   }
 
-  /** Takes over a client's connection; feed what arrives to `receive`, and tell `drained` and `close`. */
+  /** Takes over a client's connection; feed what arrives to `receive`, and call `drained` and `close`. */
   open(transport: Transport, origin: ConnectionOrigin): Connection {
     const { cluster } = this;
     const gated = cluster ? cluster.gate(transport, () => connection.drained()) : transport;
     const connection: Connection = new Connection(this, gated, origin);
     this.connections.add(connection);
-    if (this.guard?.failing) this.guard.hold(connection);
-    const isFull = this.connections.size > this.limits.sockets;
-    if (isFull) this.observer.turnedAway?.();
-    if (isFull || this.stopping) transport.destroy();
-    this.figures.connections++;
+    connection.run(() => {
+      if (this.guard?.failing) this.guard.hold(connection);
+      const isFull = this.connections.size > this.limits.sockets;
+      if (isFull) this.observer.turnedAway?.();
+      if (isFull || this.stopping) transport.destroy();
+      this.counters.connections++;
+    });
     return connection;
   }
 
-  /** Undefined: it is routed and kept already. */
-  publish(message: Message): Promise<void> | undefined {
-    if (!message.retain) return this.bus.publish(message);
-    const keep = message.payload.length === 0 || this.retainedRoom(message);
-    const kept = keep ? this.bus.retained.store(message) : undefined;
-    if (keep) this.observer.retainedChanged?.(message.topic, message.payload.length > 0 ? message : undefined);
-    else this.observer.notRetained?.(message);
-    const routed = this.bus.publish(message);
-    return kept || routed ? Promise.all([kept, routed]).then(() => {}) : undefined;
+  onPacket(connection: Connection, packet: Packet): void {
+    handlePacket(this, connection, packet);
   }
 
-  /** From the broker itself: the page, the demo, `$SYS`. */
-  publishOwn(message: Message): Promise<void> | undefined {
-    if (!isSystemTopic(message.topic)) this.figures.messagesOwn++;
-    this.observer.published?.(message, undefined, undefined);
-    return this.publish(message);
+  onRefused(connection: Connection, error: PacketError): void {
+    refusePacket(this, connection, error);
   }
+
+  publish(message: Message): void {
+    if (message.retain) this.retain(message);
+    this.bus.publish(message);
+  }
+
+  private retain(message: Message): void {
+    if (message.payload.length > 0 && !this.retainedRoom(message)) {
+      this.observer.notRetained?.(message);
+      return;
+    }
+    this.bus.retained.store(message);
+    this.observer.retainedChanged?.(message.topic, message.payload.length > 0 ? message : undefined);
+  }
+
+  /** From the broker itself: the page, the demo, wills, `$SYS`. */
+  readonly publishInternal = (message: Message): void => {
+    if (!isSystemTopic(message.topic)) this.counters.messagesInternal++;
+    this.observer.published?.(message, undefined, undefined);
+    this.publish(message);
+  };
 
   retainedRoom(message: Message): boolean {
     if (message.payload.length === 0) return true;
@@ -134,10 +160,9 @@ export class Engine {
     will: PendingWill | undefined,
   ): { session: Session; present: boolean } {
     const { clientId } = connection.identity;
-    let session = this.sessions.get(clientId);
     // [MQTT-3.1.4-2]
-    session?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
-    session = this.sessions.get(clientId);
+    this.clients.get(clientId)?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+    let session = this.sessions.get(clientId);
     if (session && cleanStart) {
       this.endSession(session);
       session = undefined;
@@ -152,24 +177,24 @@ export class Engine {
     session.v5 = connection.v5;
     session.will = will;
     connection.session = session;
-    session.connection = connection;
-    this.countClients(1);
+    session.recipient = connection;
+    this.clients.set(clientId, connection);
+    this.shareUnreadBytes();
     recheckSession(this, session, connection.identity);
     const wasStored = session.store !== undefined;
     session.expirySeconds = expirySeconds;
     if (expirySeconds > 0) this.store?.saveSession(session);
     else if (wasStored) this.forgetStored(session);
     this.cluster?.opened(session);
-    this.tellGroups(session);
+    this.announceMemberships(session);
     return { session, present };
   }
 
-  private countClients(more: 1 | -1): void {
-    this.connectedClients += more;
-    this.scheduler.mostUnreadBytes = Math.max(leastUnreadBytes, this.limits.allUnreadBytes / Math.max(1, this.connectedClients));
+  private shareUnreadBytes(): void {
+    this.scheduler.mostUnreadBytes = Math.max(leastUnreadBytes, this.limits.allUnreadBytes / Math.max(1, this.clients.size));
   }
 
-  private tellGroups(session: Session): void {
+  private announceMemberships(session: Session): void {
     const { cluster } = this;
     if (cluster) for (const { group } of session.subscriptions.values()) if (group) cluster.memberChanged(group.name, session.clientId);
   }
@@ -186,17 +211,25 @@ export class Engine {
     this.store?.removeSession(session.clientId);
   }
 
-  connectionClosed(connection: Connection, why: string): void {
+  onClosed(connection: Connection, why: string): void {
     this.connections.delete(connection);
     const { session } = connection;
-    this.observer.disconnected?.(connection, why);
-    if (!session || session.connection !== connection) return;
-    this.countClients(-1);
-    session.connection = undefined;
-    session.disconnectedAt = Date.now();
-    this.away.add(session);
+    const isCurrent = session?.recipient === connection;
+    if (isCurrent) {
+      this.clients.delete(session.clientId);
+      this.shareUnreadBytes();
+      session.recipient = undefined;
+      session.disconnectedAt = Date.now();
+      this.away.add(session);
+    }
+    this.observer.disconnected?.(connection, why, session !== undefined);
+    if (isCurrent) this.leave(session);
+  }
+
+  /** Its client is gone. */
+  private leave(session: Session): void {
     redistribute(this, session);
-    this.tellGroups(session);
+    this.announceMemberships(session);
     const { will } = session;
     // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: at the end of the delay or of the session, whichever is first.
     if (will) {
@@ -210,7 +243,7 @@ export class Engine {
 
   /** The session and all that belongs to it goes; a will that waits is published now. */
   endSession(session: Session): void {
-    if (session.will && session.connection === undefined) publishWill(this, session);
+    if (session.will && session.recipient === undefined) publishWill(this, session);
     for (const filter of [...session.subscriptions.keys()]) unsubscribe(this, session, filter);
     this.away.delete(session);
     this.sessions.delete(session.clientId);

@@ -1,30 +1,38 @@
 import type { MqttClient } from "../../../contract/services/mqtt-client.ts";
-import type { Connection } from "../engine/connection/connection.ts";
+
+/** A connection that can be frozen or delayed; each gives what ends that. */
+export interface Impairable {
+  readonly clientId: string;
+  readonly state: string;
+  freeze(): () => void;
+  delay(delayMs: number): () => void;
+}
 
 export interface ClientFaults {
   of(clientId: string): MqttClient["hindered"];
-  freeze(connection: Connection, forMs: number): void;
-  delay(connection: Connection, delayMs: number, forMs: number): void;
+  freeze(connection: Impairable, forMs: number): void;
+  delay(connection: Impairable, delayMs: number, forMs: number): void;
   /** False where nothing hindered it. */
   release(clientId: string): boolean;
   close(): void;
 }
 
 interface ClientFault {
-  readonly connection: Connection;
+  readonly connection: Impairable;
   readonly how: "frozen" | "delayed";
   readonly until: number;
   readonly timer: NodeJS.Timeout;
   readonly end: () => void;
 }
 
-/** Clients that the page freezes or delays for a time, to see how they cope; who connects anew is free of it. */
+/** Clients that the page freezes or delays for a time, to see how they cope. A client that connects again is free of it. */
 export function createClientFaults(): ClientFaults {
   const active = new Map<string, ClientFault>();
 
-  function begin(connection: Connection, how: ClientFault["how"], forMs: number, end: () => void) {
+  function begin(connection: Impairable, how: ClientFault["how"], forMs: number, start: () => () => void) {
     const { clientId } = connection;
     release(clientId);
+    const end = start();
     const timer = setTimeout(() => release(clientId), forMs);
     active.set(clientId, { connection, how, until: Date.now() + forMs, timer, end });
   }
@@ -47,11 +55,8 @@ export function createClientFaults(): ClientFaults {
       }
       return fault && { how: fault.how, until: fault.until };
     },
-    freeze: (connection, forMs) => begin(connection, "frozen", forMs, connection.freeze()),
-    delay(connection, delayMs, forMs) {
-      begin(connection, "delayed", forMs, () => connection.output.delay(0));
-      connection.output.delay(delayMs);
-    },
+    freeze: (connection, forMs) => begin(connection, "frozen", forMs, () => connection.freeze()),
+    delay: (connection, delayMs, forMs) => begin(connection, "delayed", forMs, () => connection.delay(delayMs)),
     release,
     close() {
       for (const clientId of [...active.keys()]) release(clientId);

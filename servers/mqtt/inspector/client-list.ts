@@ -15,13 +15,13 @@ export interface ClientQuery {
 
 /** Then by name. */
 const connectedFirst = (one: Session, other: Session) =>
-  Number(other.connection !== undefined) - Number(one.connection !== undefined) || (one.clientId < other.clientId ? -1 : 1);
+  Number(other.recipient !== undefined) - Number(one.recipient !== undefined) || (one.clientId < other.clientId ? -1 : 1);
 
 export function listClients(engine: Engine, clientFaults: ClientFaults, query: ClientQuery): MqttClientPage {
   const text = query.text.toLowerCase();
   const matching = [...engine.sessions.values()].filter(
     (session) =>
-      (query.connected === undefined || query.connected === (session.connection !== undefined)) &&
+      (query.connected === undefined || query.connected === (session.recipient !== undefined)) &&
       (text === "" ||
         session.clientId.toLowerCase().includes(text) ||
         [...session.subscriptions.keys()].some((filter) => filter.toLowerCase().includes(text))),
@@ -34,16 +34,17 @@ export function listClients(engine: Engine, clientFaults: ClientFaults, query: C
 }
 
 export function describeClient(engine: Engine, session: Session, clientFaults: ClientFaults): MqttClient {
-  const { connection, will } = session;
+  const { will } = session;
+  const connection = engine.clients.get(session.clientId);
   const username = connection?.identity.username;
   const hindered = clientFaults.of(session.clientId);
   return {
     clientId: session.clientId,
     connected: connection !== undefined,
-    version: connection?.decoder.version ?? (session.v5 ? 5 : 4),
+    version: connection?.version ?? (session.v5 ? 5 : 4),
     ...(username !== undefined && { username }),
     ...(connection && { transport: connection.origin.transport, peer: connection.origin.peer }),
-    since: connection?.openedAt ?? session.disconnectedAt,
+    since: connection?.since ?? session.disconnectedAt,
     keepAliveSeconds: connection?.keepAliveSeconds ?? 0,
     sessionExpirySeconds: session.expirySeconds,
     subscriptions: [...session.subscriptions.values()].slice(0, listedSubscriptions).map(({ filter, options }) => ({ filter, ...options })),

@@ -1,8 +1,7 @@
 import type { Log } from "../../core/service/log.ts";
 import type { TrafficSink } from "../../core/service/service.ts";
 import { reasonName } from "../codec/reason-code.ts";
-import type { Connection } from "../engine/connection/connection.ts";
-import type { EngineObserver } from "../engine/engine-options.ts";
+import type { EngineObserver, ObservedClient } from "../engine/engine-observer.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
 import { TalliedWarnings } from "./tallied-warnings.ts";
@@ -89,10 +88,10 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   }
 
   /** How they broke the standard, until it is told with their end. */
-  const broken = new WeakMap<Connection, string>();
+  const broken = new WeakMap<ObservedClient, string>();
 
   const observer: EngineObserver = {
-    published: (message, connection, packet) => recorder.published(message, connection, packet),
+    published: (message, publisher, packet) => recorder.published(message, publisher, packet),
     routed: (message) => recorder.routed(message),
     connected({ clientId, origin }, { version, cleanStart, keepAliveSeconds }) {
       const facts = `MQTT ${versionNames[version]}, ${origin.transport}, keep alive ${keepAliveSeconds} s${cleanStart ? ", clean start" : ""}`;
@@ -105,9 +104,9 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         peer: origin.peer,
       });
     },
-    connectRefused(connection, why) {
-      const { clientId, origin } = connection;
-      broken.delete(connection);
+    connectRefused(client, why) {
+      const { clientId, origin } = client;
+      broken.delete(client);
       tell("warning", `${shortName(clientId) || "A client"} from ${origin.peer} was refused: ${why}`, {
         verb: "CONNECT",
         target: origin.transport,
@@ -117,10 +116,10 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         peer: origin.peer,
       });
     },
-    disconnected(connection, why) {
-      const { clientId, origin, session } = connection;
-      const fault = broken.get(connection);
-      if (!session) {
+    disconnected(client, why, wasConnected) {
+      const { clientId, origin } = client;
+      const fault = broken.get(client);
+      if (!wasConnected) {
         if (fault !== undefined && spend()) log.warning(`${shortName(clientId) || origin.peer} broke the standard: ${fault}`);
         return;
       }
@@ -134,7 +133,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         peer: origin.peer,
       });
     },
-    subscribed({ clientId, connection }, requests, reasons) {
+    subscribed({ clientId, origin }, requests, reasons) {
       const isRefused = reasons.some((reason) => reason >= 0x80);
       const target = shortList(requests.map(({ filter }) => filter));
       const outcome = shortList(
@@ -147,10 +146,10 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         tone: isRefused ? "refused" : "ok",
         outcome,
         clientId,
-        peer: connection?.origin.peer ?? "",
+        peer: origin.peer,
       });
     },
-    unsubscribed({ clientId, connection }, filters) {
+    unsubscribed({ clientId, origin }, filters) {
       const target = shortList(filters);
       tell("info", `${shortName(clientId)} unsubscribed from ${target}`, {
         verb: "UNSUBSCRIBE",
@@ -158,7 +157,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         tone: "ok",
         outcome: "",
         clientId,
-        peer: connection?.origin.peer ?? "",
+        peer: origin.peer,
       });
     },
     dropped: (clientId, why) => dropped.count(clientId, why),
@@ -166,7 +165,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     notRetained: () => void counted.notRetained++,
     turnedAway: () => void counted.turnedAway++,
     connectTimedOut: () => void counted.connectTimedOut++,
-    refused: (connection, error) => void broken.set(connection, `${error.message} (${reasonName(error.reason)})`),
+    refused: (client, error) => void broken.set(client, `${error.message} (${reasonName(error.reason)})`),
   };
   return { observer, close: () => clearInterval(timer) };
 }

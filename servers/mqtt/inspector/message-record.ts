@@ -3,8 +3,7 @@ import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts"
 import type { TrafficEntry } from "../../core/service/service.ts";
 import { previewText } from "../../core/traffic/preview-text.ts";
 import { decodeForwarded } from "../codec/decode-forwarded.ts";
-import type { DeliveryTrace, DropReason } from "../engine/delivery/delivery-trace.ts";
-import type { Message } from "../engine/routing/message.ts";
+import type { DeliveryTrace, DropReason, Message } from "../engine/routing/message.ts";
 import { describeDelivery, type NotedDelivery } from "./noted-delivery.ts";
 import type { TopicHistory } from "./topic-history.ts";
 
@@ -31,6 +30,8 @@ export interface RecordContext {
   readonly inCluster: boolean;
   /** The last acknowledgement that was waited for came. */
   readonly onAcknowledged: (record: MessageRecord) => void;
+  /** A frozen or delayed client got it now. */
+  readonly onReleased: (record: MessageRecord) => void;
 }
 
 export interface RecordOrigin {
@@ -59,6 +60,8 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   /** To subscriptions that came later. */
   private sentAsRetainedCount = 0;
   deliveredCount = 0;
+  /** Written for clients that are frozen or delayed on purpose. */
+  private heldBackCount = 0;
   acknowledgeableCount = 0;
   acknowledgedCount = 0;
   droppedCount = 0;
@@ -94,7 +97,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.qos = message.qos;
     this.retain = message.retain;
     this.publisherId = message.publisherId;
-    this.own = message.own;
+    this.own = message.internalSource;
     this.isWill = message.isWill;
     this.dup = origin?.dup ?? false;
     this.version = origin?.version ?? 0;
@@ -126,7 +129,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   get waiting(): boolean {
-    return this.acknowledgedCount < this.acknowledgeableCount;
+    return this.acknowledgedCount < this.acknowledgeableCount || this.heldBackCount > 0;
   }
 
   payload(limit = this.payloadBytes): Buffer {
@@ -237,6 +240,16 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.deliveredCount++;
     if (qos > 0) this.acknowledgeableCount++;
     this.note(clientId, qos);
+  }
+
+  heldBack(): void {
+    this.heldBackCount++;
+  }
+
+  released(clientId: string, qos: number): void {
+    this.heldBackCount--;
+    this.delivered(clientId, qos);
+    this.context.onReleased(this);
   }
 
   acknowledged(clientId: string, reason: number): void {

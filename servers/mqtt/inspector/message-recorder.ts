@@ -1,7 +1,7 @@
 import type { TrafficSink } from "../../core/service/service.ts";
 import type { PublishPacket } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
-import type { Connection } from "../engine/connection/connection.ts";
+import type { ObservedPublisher } from "../engine/engine-observer.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
@@ -56,6 +56,7 @@ export class MessageRecorder {
       payloadLimit: limits.recordedPayloadBytes,
       inCluster: limits.inCluster === true,
       onAcknowledged: (record) => this.settle(record),
+      onReleased: (record) => this.released(record),
     };
     this.timer = setInterval(() => this.tick(), tickMs);
   }
@@ -77,7 +78,7 @@ export class MessageRecorder {
     return this.messages.newestId;
   }
 
-  published(message: Message, connection: Connection | undefined, packet: PublishPacket | undefined): void {
+  published(message: Message, publisher: ObservedPublisher | undefined, packet: PublishPacket | undefined): void {
     const node = this.tree.count(message, this.now);
     // The broker's own figures are no traffic.
     if (isSystemTopic(message.topic)) return;
@@ -87,12 +88,12 @@ export class MessageRecorder {
       return;
     }
     this.budget--;
-    const origin = connection && {
-      version: connection.decoder.version ?? 0,
-      peer: connection.origin.peer,
+    const origin = publisher && {
+      version: publisher.version,
+      peer: publisher.origin.peer,
       dup: packet?.dup ?? false,
       topicAlias: packet?.properties?.topicAlias ?? 0,
-      packet: connection.decoder.raw(),
+      packet: publisher.rawPacket(),
     };
     // The tree's own string, where it has one.
     const topic = node?.fullTopic ?? message.topic;
@@ -115,6 +116,11 @@ export class MessageRecorder {
       record.settle();
       this.traffic.touch(record);
     }
+  }
+
+  private released(record: MessageRecord): void {
+    if (record.waiting || !this.open.has(record)) this.traffic.touch(record);
+    else this.settle(record);
   }
 
   private settle(record: MessageRecord): void {

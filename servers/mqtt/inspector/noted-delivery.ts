@@ -1,5 +1,5 @@
 import type { MqttDelivery } from "../../../contract/traffic/mqtt.ts";
-import type { DropReason } from "../engine/delivery/delivery-trace.ts";
+import type { DropReason } from "../engine/routing/message.ts";
 
 /** What became of a recorded message at one client. */
 export interface NotedDelivery {

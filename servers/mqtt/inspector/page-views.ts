@@ -65,7 +65,7 @@ export function startPageViews({ engine, recorder, clientFaults, small, view }: 
 }
 
 function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures, "at"> {
-  const { figures, bus, scheduler } = engine;
+  const { counters, bus, scheduler } = engine;
   let subscriptions = 0;
   let queued = 0;
   for (const session of engine.sessions.values()) {
@@ -73,19 +73,19 @@ function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures,
     queued += session.queue.length;
   }
   return {
-    clients: engine.connectedClients,
+    clients: engine.clients.size,
     sessions: engine.sessions.size,
     subscriptions,
     topics: recorder.tree.size,
     missingInTree: recorder.tree.uncounted,
     retained: bus.retained.count - bus.retained.systemCount,
     retainedBytes: bus.retained.bytes,
-    messagesIn: figures.messagesRouted,
-    messagesOut: figures.messagesOut,
-    bytesIn: figures.bytesIn,
+    messagesIn: counters.messagesRouted,
+    messagesOut: counters.messagesOut,
+    bytesIn: counters.bytesIn,
     bytesOut: scheduler.bytesOut,
     queued,
-    dropped: { ...figures.dropped },
+    dropped: { ...counters.dropped },
     kept: recorder.kept,
     unrecorded: recorder.unrecorded,
   };

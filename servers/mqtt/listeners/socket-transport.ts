@@ -1,9 +1,8 @@
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import type { Connection, ConnectionOrigin } from "../engine/connection/connection.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
-import { receiveSafely } from "./receive-safely.ts";
+import { type ConnectionOrigin, faultText } from "../engine/engine-observer.ts";
 import { readIntoSharedBuffer } from "./shared-read-buffer.ts";
 
 /** How long a client may take to read the last bytes and close. */
@@ -53,15 +52,23 @@ class SocketTransport implements Transport {
 }
 
 /** Makes a TCP or TLS socket a client of the engine. */
-export function serveSocket(engine: Engine, socket: Socket, encrypted: boolean): Connection {
-  const connection = engine.open(new SocketTransport(socket, encrypted), originOf(socket, encrypted));
-  const onChunk = (chunk: Buffer) => receiveSafely(engine, connection, chunk);
-  if (encrypted || !readIntoSharedBuffer(socket, onChunk)) socket.on("data", onChunk);
-  socket.on("drain", () => connection.drained());
+export function serveSocket(engine: Engine, socket: Socket, encrypted: boolean): void {
   // What went wrong shows in the close that follows.
   socket.on("error", () => {});
+  try {
+    attach(engine, socket, encrypted);
+  } catch (error) {
+    engine.log.error(`A fault while a connection was opened: ${faultText(error)}`);
+    socket.destroy();
+  }
+}
+
+function attach(engine: Engine, socket: Socket, encrypted: boolean): void {
+  const connection = engine.open(new SocketTransport(socket, encrypted), originOf(socket, encrypted));
+  const onChunk = (chunk: Buffer) => connection.receive(chunk);
+  if (encrypted || !readIntoSharedBuffer(socket, onChunk)) socket.on("data", onChunk);
+  socket.on("drain", () => connection.drained());
   socket.on("close", () => connection.close("The connection was lost."));
-  return connection;
 }
 
 function originOf(socket: Socket, encrypted: boolean): ConnectionOrigin {

@@ -3,10 +3,8 @@ import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { type WebSocket, WebSocketServer } from "ws";
 import { lingeringClose } from "../../core/http/http-connections.ts";
-import type { Connection } from "../engine/connection/connection.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
-import { receiveSafely } from "./receive-safely.ts";
 import { certificateName, peerOf } from "./socket-transport.ts";
 
 /** RFC 6455 §7.4.1 */
@@ -108,7 +106,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
   });
 }
 
-function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, encrypted: boolean): Connection {
+function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, encrypted: boolean): void {
   const transport = new WebSocketTransport(webSocket);
   const connection = engine.open(transport, {
     transport: encrypted ? "wss" : "ws",
@@ -123,9 +121,8 @@ function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, en
       connection.close("A text frame came over the WebSocket.");
       return;
     }
-    receiveSafely(engine, connection, data);
+    connection.receive(data);
   });
   webSocket.on("error", () => {});
   webSocket.on("close", () => connection.close("The connection was lost."));
-  return connection;
 }

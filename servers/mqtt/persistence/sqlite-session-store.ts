@@ -154,8 +154,8 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
         ),
       };
     },
-    saveSession({ clientId, v5, expirySeconds, disconnectedAt, connection, will }) {
-      write(putSession, clientId, v5 ? 1 : 0, expirySeconds, connection ? 0 : disconnectedAt, will ? willText(will) : null);
+    saveSession({ clientId, v5, expirySeconds, disconnectedAt, recipient, will }) {
+      write(putSession, clientId, v5 ? 1 : 0, expirySeconds, recipient ? 0 : disconnectedAt, will ? willText(will) : null);
     },
     removeSession(clientId) {
       for (const statement of deleteSession) write(statement, clientId);

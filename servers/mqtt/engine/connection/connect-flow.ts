@@ -5,76 +5,95 @@ import type { ConnectPacket, DisconnectPacket } from "../../codec/packet.ts";
 import { PacketError } from "../../codec/packet-error.ts";
 import type { Properties } from "../../codec/properties.ts";
 import { connectReturnCode, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
-import { neverExpires } from "../engine-limits.ts";
+import type { ClusterLink } from "../cluster-link.ts";
+import { type EngineLimits, neverExpires } from "../engine-limits.ts";
+import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
 import { Message } from "../routing/message.ts";
-import { gatherShared } from "../routing/shared-handover.ts";
+import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
 import type { PendingWill } from "../session/pending-will.ts";
-import type { AuthStep, Identity, Verdict } from "./access.ts";
+import type { Session } from "../session/session.ts";
+import type { Access, AuthStep, Identity, Verdict } from "./access.ts";
 import type { Connection } from "./connection.ts";
 
+/** A method may have 65,535 bytes, and stands in a reason string and a log line. */
+const shownMethod = 100;
+const longestField = 65_535;
+
+export interface ConnectParts extends HandoverParts {
+  readonly limits: EngineLimits;
+  readonly access: Pick<Access, "authenticate" | "exchange">;
+  readonly observer: EngineObserver;
+  readonly log: Pick<EngineLog, "error">;
+  readonly cluster: (HandoverParts["cluster"] & Pick<ClusterLink, "bring">) | undefined;
+  /** By client identifier, those whose CONNECT was accepted. */
+  readonly clients: ReadonlyMap<string, Connection>;
+  openSession(
+    connection: Connection,
+    cleanStart: boolean,
+    expirySeconds: number,
+    will: PendingWill | undefined,
+  ): { session: Session; present: boolean };
+}
+
 /** From CONNECT to CONNACK, and the AUTH packets between and after. */
-export function handleConnect(connection: Connection, packet: ConnectPacket): void {
-  const { engine } = connection;
+export function handleConnect(parts: ConnectParts, connection: Connection, packet: ConnectPacket): void {
   connection.v5 = packet.version === 5;
   connection.bridge = packet.bridge === true;
   connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
   connection.problemInformation = packet.properties?.requestProblemInformation !== 0;
-  if (engine.connectedClients >= engine.limits.clients && !engine.sessions.get(packet.clientId)?.connection) {
-    answerRefused(connection, reasonCode.quotaExceeded, "No more clients are taken.");
-    return;
-  }
-  if (engine.sessions.size >= engine.limits.sessions && !engine.sessions.has(packet.clientId)) {
-    answerRefused(connection, reasonCode.quotaExceeded, "No more sessions are kept.");
-    return;
-  }
+  if (refuseAboveLimits(parts, connection, packet.clientId)) return;
   // [MQTT-3.1.3-8]; MQTT 3.1 wants 1 to 23 characters, of which only the first is held to.
   if (packet.clientId === "" && (packet.version === 3 || (packet.version === 4 && !packet.cleanStart))) {
-    answerRefused(connection, reasonCode.clientIdentifierNotValid, "A client identifier is needed.");
+    answerRefused(parts, connection, reasonCode.clientIdentifierNotValid, "A client identifier is needed.");
     return;
   }
   const clientId = packet.clientId === "" ? `auto-${randomUUID()}` : packet.clientId;
   connection.identity = { clientId, username: packet.username };
   const method = packet.properties?.authenticationMethod;
   if (method !== undefined) {
-    beginExchange(connection, packet, method);
+    beginExchange(parts, connection, packet, method);
     return;
   }
   const { username, password } = packet;
-  const verdict = engine.access.authenticate({ clientId, username, password, certificateName: connection.origin.certificateName });
+  const verdict = parts.access.authenticate({ clientId, username, password, certificateName: connection.origin.certificateName });
   if (!(verdict instanceof Promise)) {
-    onVerdict(connection, packet, verdict);
+    onVerdict(parts, connection, packet, verdict);
     return;
   }
-  wait(connection, verdict, (settled) => onVerdict(connection, packet, settled));
+  wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
+}
+
+/** Also after an authentication that took time: others came meanwhile. True where it was refused. */
+function refuseAboveLimits(parts: ConnectParts, connection: Connection, clientId: string): boolean {
+  const { limits, clients, sessions } = parts;
+  let text: string | undefined;
+  if (clients.size >= limits.clients && !clients.has(clientId)) text = "No more clients are taken.";
+  else if (sessions.size >= limits.sessions && !sessions.has(clientId)) text = "No more sessions are kept.";
+  if (text === undefined) return false;
+  answerRefused(parts, connection, reasonCode.quotaExceeded, text);
+  return true;
 }
 
 /** Nothing more is read until the answer is there. */
-function wait<Value>(connection: Connection, pending: Promise<Value>, then: (value: Value) => void): void {
+function wait<Value>(parts: ConnectParts, connection: Connection, pending: Promise<Value>, then: (value: Value) => void): void {
   connection.hold();
-  pending.then(
+  const answered = pending.then(
     (value) => {
-      if (connection.state !== "closed") {
-        try {
-          then(value);
-        } catch (error) {
-          if (!(error instanceof PacketError)) throw error;
-          connection.disconnect(error.reason, error.message);
-        }
-      }
-      connection.release();
+      if (connection.state !== "closed") connection.run(() => then(value));
     },
     (error: unknown) => {
-      connection.engine.log.error(`Authentication failed to answer: ${error instanceof Error ? error.message : String(error)}`);
-      answerRefused(connection, reasonCode.serverUnavailable, "The authentication could not be done.");
-      connection.release();
+      parts.log.error(`Authentication failed to answer: ${faultText(error)}`);
+      connection.run(() => answerRefused(parts, connection, reasonCode.serverUnavailable, "The authentication could not be done."));
     },
   );
+  void answered.then(() => connection.release());
 }
 
-function onVerdict(connection: Connection, packet: ConnectPacket, verdict: Verdict): void {
+function onVerdict(parts: ConnectParts, connection: Connection, packet: ConnectPacket, verdict: Verdict): void {
   if (!verdict.allowed) {
     const wrong = verdict.why === "bad user name or password";
     answerRefused(
+      parts,
       connection,
       wrong ? reasonCode.badUserNameOrPassword : reasonCode.notAuthorized,
       wrong ? "The user name or the password is wrong." : "The client may not connect.",
@@ -82,7 +101,7 @@ function onVerdict(connection: Connection, packet: ConnectPacket, verdict: Verdi
     return;
   }
   connection.identity = { clientId: connection.identity.clientId, username: verdict.username };
-  fetchAndAccept(connection, packet, {});
+  fetchAndAccept(parts, connection, packet, {});
 }
 
 const returnCodes: ReadonlyMap<number, number> = new Map([
@@ -95,31 +114,31 @@ const returnCodes: ReadonlyMap<number, number> = new Map([
   [reasonCode.notAuthorized, connectReturnCode.notAuthorized],
 ]);
 
-function answerRefused(connection: Connection, reason: ReasonCode, text: string): void {
+function answerRefused(parts: ConnectParts, connection: Connection, reason: ReasonCode, text: string): void {
   if (connection.v5) {
-    const properties = connection.engine.limits.reasonStrings ? { reasonString: text } : undefined;
+    const properties = parts.limits.reasonStrings ? { reasonString: text } : undefined;
     connection.send({ type: "connack", sessionPresent: false, reason, properties });
   } else {
     const code = returnCodes.get(reason) ?? connectReturnCode.serverUnavailable;
     connection.send({ type: "connack", sessionPresent: false, reason: code });
   }
-  connection.engine.observer.connectRefused?.(connection, text);
+  parts.observer.connectRefused?.(connection, text);
   connection.close(text);
 }
 
 /** A CONNECT that cannot be decoded: answered where its version has an answer for that. */
-export function refuseConnect(connection: Connection, error: PacketError): void {
+export function refuseConnect(parts: ConnectParts, connection: Connection, error: PacketError): void {
   if (error instanceof UnsupportedVersionError) {
     // 3.1.1 §3.1.2.2 for older levels, 5.0 §3.1.2.2 for newer ones.
     connection.v5 = error.level > 5;
-    answerRefused(connection, error.reason, error.message);
+    answerRefused(parts, connection, error.reason, error.message);
     return;
   }
   if (connection.state === "authenticating" || isVersion5Connect(connection.decoder.raw())) {
     connection.v5 = true;
     // [MQTT5-3.2.2-8]: a CONNACK has no 0x94, which a PUBLISH too early may deserve.
     const reason = error.reason === reasonCode.topicAliasInvalid ? reasonCode.protocolError : error.reason;
-    answerRefused(connection, reason, error.message);
+    answerRefused(parts, connection, reason, error.message);
     return;
   }
   connection.close(error.message);
@@ -131,20 +150,25 @@ function isVersion5Connect(bytes: Buffer): boolean {
   return bytes[0] === 0x10 && name >= 2 && name <= 5;
 }
 
-function beginExchange(connection: Connection, packet: ConnectPacket, method: string): void {
-  const exchange = connection.engine.access.exchange(method);
+function beginExchange(parts: ConnectParts, connection: Connection, packet: ConnectPacket, method: string): void {
+  const exchange = parts.access.exchange(method);
   if (!exchange) {
-    answerRefused(connection, reasonCode.badAuthenticationMethod, `The authentication method ${method} is not known.`);
+    answerRefused(
+      parts,
+      connection,
+      reasonCode.badAuthenticationMethod,
+      `The authentication method ${method.slice(0, shownMethod)} is not known.`,
+    );
     return;
   }
   connection.state = "authenticating";
   connection.authenticationMethod = method;
   connection.exchange = { method, exchange, connect: packet };
-  takeStep(connection, packet.properties?.authenticationData ?? Buffer.alloc(0));
+  takeStep(parts, connection, packet.properties?.authenticationData ?? Buffer.alloc(0));
 }
 
 /** MQTT 5.0 §4.12. */
-export function handleAuth(connection: Connection, packet: DisconnectPacket): void {
+export function handleAuth(parts: ConnectParts, connection: Connection, packet: DisconnectPacket): void {
   const { authenticationMethod, state } = connection;
   const method = packet.properties?.authenticationMethod;
   if (authenticationMethod === undefined)
@@ -152,21 +176,21 @@ export function handleAuth(connection: Connection, packet: DisconnectPacket): vo
   // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
   if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "AUTH with another method than CONNECT.");
   if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
-    const exchange = connection.engine.access.exchange(method);
+    const exchange = parts.access.exchange(method);
     if (exchange) connection.exchange = { method, exchange, connect: undefined };
   } else if (packet.reason !== reasonCode.continueAuthentication || !connection.exchange) {
     throw new PacketError(reasonCode.protocolError, "AUTH out of turn.");
   }
-  takeStep(connection, packet.properties?.authenticationData ?? Buffer.alloc(0));
+  takeStep(parts, connection, packet.properties?.authenticationData ?? Buffer.alloc(0));
 }
 
-function takeStep(connection: Connection, data: Buffer): void {
+function takeStep(parts: ConnectParts, connection: Connection, data: Buffer): void {
   const step = connection.exchange?.exchange.step(data);
-  if (step instanceof Promise) wait(connection, step, (settled) => onStep(connection, settled));
-  else if (step) onStep(connection, step);
+  if (step instanceof Promise) wait(parts, connection, step, (settled) => onStep(parts, connection, settled));
+  else if (step) onStep(parts, connection, step);
 }
 
-function onStep(connection: Connection, step: AuthStep): void {
+function onStep(parts: ConnectParts, connection: Connection, step: AuthStep): void {
   const pending = connection.exchange;
   if (!pending) return;
   const properties = (data: Buffer | undefined): Properties => ({
@@ -179,13 +203,13 @@ function onStep(connection: Connection, step: AuthStep): void {
       return;
     case "failed":
       connection.exchange = undefined;
-      if (pending.connect) answerRefused(connection, reasonCode.notAuthorized, "The authentication failed.");
+      if (pending.connect) answerRefused(parts, connection, reasonCode.notAuthorized, "The authentication failed.");
       else connection.disconnect(reasonCode.notAuthorized, "The authentication failed.");
       return;
     case "done":
       connection.exchange = undefined;
       connection.identity = { clientId: connection.identity.clientId, username: step.username };
-      if (pending.connect) fetchAndAccept(connection, pending.connect, properties(step.data));
+      if (pending.connect) fetchAndAccept(parts, connection, pending.connect, properties(step.data));
       else connection.send({ type: "auth", reason: reasonCode.success, properties: properties(step.data) });
       return;
     default:
@@ -194,20 +218,22 @@ function onStep(connection: Connection, step: AuthStep): void {
 }
 
 /** The client may have been at another broker before. */
-function fetchAndAccept(connection: Connection, packet: ConnectPacket, authentication: Properties): void {
-  const { cluster } = connection.engine;
-  if (!cluster) accept(connection, packet, authentication);
+function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties): void {
+  const { cluster } = parts;
+  if (!cluster) accept(parts, connection, packet, authentication);
   else {
-    wait(connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
-      if (brought) accept(connection, packet, authentication);
-      else answerRefused(connection, reasonCode.serverUnavailable, "Another broker holds the session and does not hand it over.");
+    wait(parts, connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
+      if (brought) accept(parts, connection, packet, authentication);
+      else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker holds the session and does not hand it over.");
     });
   }
 }
 
-function accept(connection: Connection, packet: ConnectPacket, authentication: Properties): void {
-  const { engine, v5 } = connection;
-  const { limits } = engine;
+function accept(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties): void {
+  const { v5 } = connection;
+  const { limits } = parts;
+  const { clientId } = connection.identity;
+  if (refuseAboveLimits(parts, connection, clientId)) return;
   const given = packet.properties;
   const wantedExpiry = v5 ? (given?.sessionExpiryInterval ?? 0) : packet.cleanStart ? 0 : neverExpires;
   const expirySeconds = Math.min(wantedExpiry, limits.sessionExpirySeconds);
@@ -216,14 +242,13 @@ function accept(connection: Connection, packet: ConnectPacket, authentication: P
   const serverKeepAlive =
     v5 && limits.keepAliveSeconds > 0 && (packet.keepAliveSeconds === 0 || packet.keepAliveSeconds > limits.keepAliveSeconds);
   connection.keepAliveSeconds = serverKeepAlive ? limits.keepAliveSeconds : packet.keepAliveSeconds;
-  const { clientId } = connection.identity;
+  const responseInformation = given?.requestResponseInformation === 1 ? responseTopicFor(limits.responseInformation, clientId) : undefined;
   const properties: Properties = {
     ...authentication,
     ...(expirySeconds !== wantedExpiry && { sessionExpiryInterval: expirySeconds }),
     ...(packet.clientId === "" && { assignedClientIdentifier: clientId }),
     ...(serverKeepAlive && { serverKeepAlive: limits.keepAliveSeconds }),
-    ...(given?.requestResponseInformation === 1 &&
-      limits.responseInformation !== "" && { responseInformation: limits.responseInformation.replaceAll("%c", () => clientId) }),
+    ...(responseInformation !== undefined && { responseInformation }),
     receiveMaximum: limits.receiveMaximum,
     ...(limits.topicAliasMaximum > 0 && { topicAliasMaximum: limits.topicAliasMaximum }),
     maximumPacketSize: limits.maximumPacketSize,
@@ -236,13 +261,20 @@ function accept(connection: Connection, packet: ConnectPacket, authentication: P
       return;
     }
   }
-  const opened = engine.openSession(connection, packet.cleanStart, expirySeconds, willOf(packet, connection.identity));
+  const opened = parts.openSession(connection, packet.cleanStart, expirySeconds, willOf(packet, connection.identity));
   if (opened.session.received.size > 0) connection.leftOpen = new Set(opened.session.received.all());
   connection.state = "connected";
   connection.send({ type: "connack", sessionPresent: opened.present && packet.version > 3, reason: 0, properties });
-  engine.observer.connected?.(connection, packet);
+  parts.observer.connected?.(connection, packet);
   opened.session.resume(connection);
-  gatherShared(engine, opened.session);
+  gatherShared(parts, opened.session);
+}
+
+/** None where it is switched off, or would not fit into the CONNACK: a client identifier may have 65,535 bytes. */
+function responseTopicFor(template: string, clientId: string): string | undefined {
+  if (template === "") return undefined;
+  const topic = template.replaceAll("%c", () => clientId);
+  return Buffer.byteLength(topic) <= longestField ? topic : undefined;
 }
 
 function willOf(packet: ConnectPacket, { clientId, username }: Identity): PendingWill | undefined {

@@ -3,26 +3,15 @@ import type { AckPacket, ConnectPacket, Packet, Qos } from "../../codec/packet.t
 import { PacketDecoder } from "../../codec/packet-decoder.ts";
 import { PacketError } from "../../codec/packet-error.ts";
 import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
-import { Output, type Transport } from "../delivery/output.ts";
+import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
+import { Output, type OutputOwner, type Transport } from "../delivery/output.ts";
 import { type SendResult, writePublish } from "../delivery/write-publish.ts";
-import type { Engine } from "../engine.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { EngineLimits } from "../engine-limits.ts";
+import { type ConnectionOrigin, type EngineLog, faultText, type ObservedPublisher } from "../engine-observer.ts";
 import type { Message } from "../routing/message.ts";
-import type { Session } from "../session/session.ts";
+import type { Recipient, Session } from "../session/session.ts";
 import type { AuthExchange, Identity } from "./access.ts";
-import { handleAck } from "./ack-flow.ts";
-import { handleAuth, handleConnect, refuseConnect } from "./connect-flow.ts";
-import { handleDisconnect } from "./disconnect-flow.ts";
-import { handlePublish } from "./publish-flow.ts";
-import { handleSubscribe, handleUnsubscribe } from "./subscribe-flow.ts";
-
-/** How a connection came: for the list of clients. */
-export interface ConnectionOrigin {
-  readonly transport: "tcp" | "tls" | "ws" | "wss";
-  /** "127.0.0.1:53110". */
-  readonly peer: string;
-  /** Common name of a verified client certificate. */
-  readonly certificateName?: string | undefined;
-}
 
 export type ConnectionState = "opening" | "authenticating" | "connected" | "closed";
 
@@ -34,11 +23,26 @@ export interface PendingExchange {
   readonly connect: ConnectPacket | undefined;
 }
 
+export interface ConnectionContext {
+  readonly limits: EngineLimits;
+  readonly counters: EngineCounters;
+  readonly scheduler: FlushScheduler;
+  readonly log: Pick<EngineLog, "error">;
+  /** Monotonic, in milliseconds, as of the last sweep. */
+  now(): number;
+  /** Throws PacketError where the packet breaks the standard. */
+  onPacket(connection: Connection, packet: Packet): void;
+  /** The client broke the standard: answers and ends it. */
+  onRefused(connection: Connection, error: PacketError): void;
+  /** Once. */
+  onClosed(connection: Connection, why: string): void;
+}
+
 const firstBytes = { puback: 0x40, pubrec: 0x50, pubrel: 0x62, pubcomp: 0x70 } as const;
 
 /** One client's network connection: bytes in, packets to the flows; packets out, bytes. */
-export class Connection {
-  readonly engine: Engine;
+export class Connection implements Recipient, OutputOwner, ObservedPublisher {
+  private readonly context: ConnectionContext;
   readonly origin: ConnectionOrigin;
   readonly transport: Transport;
   readonly output: Output;
@@ -51,8 +55,11 @@ export class Connection {
   identity: Identity = { clientId: "", username: undefined };
   /** As the client asked for it or the server decided; 0 is none. */
   keepAliveSeconds = 0;
+  /** Monotonic, as `openedAt`. */
   lastPacketAt: number;
-  readonly openedAt: number;
+  readonly openedAt = performance.now();
+  /** Milliseconds since the epoch. */
+  readonly since = Date.now();
   /** Messages with QoS 1 and 2 that may be unacknowledged towards the client. */
   sendWindow = 0;
   /** 0 is no limit. */
@@ -65,8 +72,6 @@ export class Connection {
   sentAliases: Map<string, number> | undefined = undefined;
   exchange: PendingExchange | undefined = undefined;
   authenticationMethod: string | undefined = undefined;
-  /** QoS 1 and 2 messages taken on whose acknowledgement waits for the bus. */
-  unacknowledged = 0;
   /** QoS 2 identifiers that an earlier connection of the session left unreleased. */
   leftOpen: Set<number> | undefined = undefined;
   /** Packets wait: for an answer from elsewhere, or because the client is frozen or too fast. */
@@ -81,38 +86,80 @@ export class Connection {
   private slowed = false;
   private heldForReading = false;
 
-  constructor(engine: Engine, transport: Transport, origin: ConnectionOrigin) {
-    this.engine = engine;
+  constructor(context: ConnectionContext, transport: Transport, origin: ConnectionOrigin) {
+    this.context = context;
     this.transport = transport;
     this.origin = origin;
-    this.output = new Output(transport, engine.scheduler, engine.limits.unreadBytes, this);
-    this.decoder = new PacketDecoder(engine.limits.maximumPacketSize);
-    this.openedAt = this.lastPacketAt = Date.now();
+    this.output = new Output(transport, context.scheduler, context.limits.unreadBytes, this);
+    this.decoder = new PacketDecoder(context.limits.maximumPacketSize);
+    this.lastPacketAt = this.openedAt;
   }
 
   get clientId(): string {
     return this.identity.clientId;
   }
 
+  get version(): number {
+    return this.decoder.version ?? 0;
+  }
+
+  rawPacket(): Buffer {
+    return this.decoder.raw();
+  }
+
+  /**
+   * Every step of this connection runs in here, also those that timers, promises and callbacks bring: what a step throws ends this
+   * connection and no other. Never throws.
+   */
+  run(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.fault(error);
+    }
+  }
+
+  /** A PacketError is the client's doing, anything else a fault of ours. Never throws. */
+  fault(error: unknown): void {
+    try {
+      if (error instanceof PacketError) {
+        this.context.onRefused(this, error);
+        return;
+      }
+      this.context.log.error(`A fault while serving ${this.clientId || this.origin.peer}: ${faultText(error)}`);
+      this.disconnect(reasonCode.unspecifiedError, "A fault in the broker.");
+    } catch (second) {
+      this.context.log.error(`A fault while ending ${this.clientId || this.origin.peer}: ${faultText(second)}`);
+      this.close("A fault in the broker.");
+    }
+  }
+
   receive(chunk: Buffer): void {
     if (this.state === "closed") return;
+    const { scheduler, counters } = this.context;
     this.bytesIn += chunk.length;
-    this.engine.scheduler.arrivals++;
-    this.engine.figures.bytesIn += chunk.length;
-    this.decoder.append(chunk);
-    this.process();
+    scheduler.arrivals++;
+    counters.bytesIn += chunk.length;
+    try {
+      this.decoder.append(chunk);
+      this.takePackets();
+    } catch (error) {
+      this.fault(error);
+    }
   }
 
   /** Stops taking packets until `release`, so that they keep their order. */
   hold(): void {
-    if (this.holds++ === 0) this.transport.pause();
+    if (this.holds++ === 0) this.run(() => this.transport.pause());
   }
 
   release(): void {
     if (--this.holds > 0 || this.state === "closed") return;
-    this.lastPacketAt = this.engine.now();
-    this.transport.resume();
-    this.process();
+    this.run(() => {
+      this.lastPacketAt = this.context.now();
+      this.transport.resume();
+      this.takePackets();
+    });
   }
 
   /** Packets wait for the broker and not for the client. */
@@ -126,26 +173,29 @@ export class Connection {
     this.output.freeze();
     return () => {
       if (this.state === "closed") return;
-      this.output.thaw();
-      this.release();
-      this.session?.pump();
+      this.run(() => {
+        this.output.thaw();
+        this.release();
+        this.session?.pump();
+      });
     };
   }
 
-  private process(): void {
-    try {
-      while (this.holds === 0 && this.state !== "closed") {
-        const packet = this.decoder.next();
-        if (!packet) break;
-        this.lastPacketAt = this.engine.now();
-        this.handle(packet);
-      }
-    } catch (error) {
-      if (!(error instanceof PacketError)) throw error;
-      this.refuse(error);
+  /** What it is sent leaves `delayMs` later, until the function that it gives is called. */
+  delay(delayMs: number): () => void {
+    this.output.delay(delayMs);
+    return () => this.run(() => this.output.delay(0));
+  }
+
+  private takePackets(): void {
+    while (this.holds === 0 && this.state !== "closed") {
+      const packet = this.decoder.next();
+      if (!packet) break;
+      this.lastPacketAt = this.context.now();
+      this.context.onPacket(this, packet);
     }
     // Acknowledgements of a client that sends and does not read must not pile up.
-    if (this.output.congested && this.output.pendingBytes > 2 * this.engine.limits.unreadBytes) this.holdUntilRead();
+    if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
   }
 
   /** Once a sweep: a client above the rate is not read until its messages are worn off. */
@@ -166,7 +216,7 @@ export class Connection {
 
   /** The transport has taken what was pending. */
   drained(): void {
-    this.output.settle();
+    this.run(() => this.output.settle());
   }
 
   relieved(): void {
@@ -176,51 +226,6 @@ export class Connection {
       this.release();
     }
     this.session?.pump();
-  }
-
-  private handle(packet: Packet): void {
-    // [MQTT-3.1.0-1] is the decoder's; a client in the middle of authenticating may send only AUTH (§4.12).
-    if (this.state === "authenticating" && packet.type !== "auth" && packet.type !== "disconnect") {
-      throw new PacketError(reasonCode.protocolError, "Only AUTH may come before the CONNACK.");
-    }
-    switch (packet.type) {
-      case "publish":
-        handlePublish(this, packet);
-        return;
-      case "puback":
-      case "pubrec":
-      case "pubrel":
-      case "pubcomp":
-        handleAck(this, packet);
-        return;
-      case "subscribe":
-        handleSubscribe(this, packet);
-        return;
-      case "unsubscribe":
-        handleUnsubscribe(this, packet);
-        return;
-      case "pingreq":
-        this.send({ type: "pingresp" });
-        return;
-      case "connect":
-        // [MQTT-3.1.0-2]
-        if (this.state !== "opening") throw new PacketError(reasonCode.protocolError, "A second CONNECT.");
-        handleConnect(this, packet);
-        return;
-      case "disconnect":
-        handleDisconnect(this, packet);
-        return;
-      case "auth":
-        handleAuth(this, packet);
-        return;
-      case "connack":
-      case "suback":
-      case "unsuback":
-      case "pingresp":
-        throw new PacketError(reasonCode.protocolError, `A client does not send ${packet.type.toUpperCase()}.`);
-      default:
-        packet satisfies never;
-    }
   }
 
   /** PUBLISH to the client. */
@@ -235,14 +240,14 @@ export class Connection {
     const result = writePublish(this, message, qos, retain, identifiers, packetId, dup);
     if (result === "sent") {
       this.messagesOut++;
-      this.engine.figures.messagesOut++;
+      this.context.counters.messagesOut++;
     }
     return result;
   }
 
   sendAck(type: AckPacket["type"], packetId: number, reason: number, text?: string): void {
     if (this.state === "closed") return;
-    if (text !== undefined && this.v5 && this.problemInformation && this.engine.limits.reasonStrings) {
+    if (text !== undefined && this.v5 && this.problemInformation && this.context.limits.reasonStrings) {
       this.send({ type, packetId, reason, properties: { reasonString: text } });
       return;
     }
@@ -269,32 +274,43 @@ export class Connection {
     this.output.put(bytes);
   }
 
-  /** The client broke the standard. */
-  private refuse(error: PacketError): void {
-    this.engine.figures.refused++;
-    this.engine.observer.refused?.(this, error);
-    if (this.state === "connected") this.disconnect(error.reason, error.message);
-    else refuseConnect(this, error);
-  }
-
   /** The server ends it: DISCONNECT with the reason to a client of 5.0, then the close. */
   disconnect(reason: ReasonCode, text: string): void {
     if (this.state === "closed") return;
     if (this.v5 && this.state === "connected") {
-      const properties = this.engine.limits.reasonStrings && reason >= 0x80 ? { reasonString: text } : undefined;
+      const properties = this.context.limits.reasonStrings && reason >= 0x80 ? { reasonString: text } : undefined;
       this.send({ type: "disconnect", reason, properties });
     }
     this.close(text);
   }
 
-  /** Once, whoever ends it; `why` in a person's words. */
+  /** Once, whoever ends it; `why` in a person's words. Never throws. */
   close(why: string): void {
     if (this.state === "closed") return;
     this.state = "closed";
-    if (this.engine.scheduler.beforeWrite?.() === false) this.output.discard();
-    else this.output.flush();
-    this.output.unhinder();
-    this.transport.end();
-    this.engine.connectionClosed(this, why);
+    this.attempt(() => {
+      if (this.context.scheduler.beforeWrite?.() === false) this.output.discard();
+      else this.output.flush();
+      this.output.unhinder();
+    });
+    this.attempt(() => this.transport.end());
+    this.attempt(() => this.context.onClosed(this, why));
+  }
+
+  private attempt(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.context.log.error(`A fault while ending ${this.clientId || this.origin.peer}: ${faultText(error)}`);
+      this.destroyTransport();
+    }
+  }
+
+  private destroyTransport(): void {
+    try {
+      this.transport.destroy();
+    } catch {
+      // It was told; nothing more can be done for it.
+    }
   }
 }

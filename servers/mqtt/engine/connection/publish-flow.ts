@@ -3,23 +3,38 @@ import type { PublishPacket } from "../../codec/packet.ts";
 import { PacketError } from "../../codec/packet-error.ts";
 import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import { hasMoreLevels, isReservedTopic } from "../../codec/topic.ts";
+import type { ClusterLink } from "../cluster-link.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { EngineLimits } from "../engine-limits.ts";
+import type { EngineObserver } from "../engine-observer.ts";
 import { Message } from "../routing/message.ts";
 import type { Session } from "../session/session.ts";
+import type { Access } from "./access.ts";
 import type { Connection } from "./connection.ts";
 
+export interface PublishParts {
+  readonly limits: EngineLimits;
+  readonly access: Pick<Access, "mayPublish">;
+  readonly counters: EngineCounters;
+  readonly observer: EngineObserver;
+  readonly cluster: ClusterLink | undefined;
+  retainedRoom(message: Message): boolean;
+  /** Keeps it where it is to be retained, and routes it. */
+  publish(message: Message): void;
+}
+
 /** A PUBLISH of a client's: checked, routed, acknowledged. */
-export function handlePublish(connection: Connection, packet: PublishPacket): void {
-  const { engine } = connection;
+export function handlePublish(parts: PublishParts, connection: Connection, packet: PublishPacket): void {
   const session = connection.session as Session;
   const { qos, packetId, properties } = packet;
   connection.messagesIn++;
   connection.recentMessages++;
-  engine.figures.messagesIn++;
+  parts.counters.messagesIn++;
   // [MQTT5-3.3.4-6]
   if (properties?.subscriptionIdentifiers) {
     throw new PacketError(reasonCode.protocolError, "A client does not send subscription identifiers.");
   }
-  const topic = resolveTopic(connection, packet);
+  const topic = resolveTopic(connection, packet, parts.limits.topicAliasMaximum);
   if (qos > 0 && session.received.has(packetId)) {
     if (qos === 2) {
       // [MQTT5-4.3.3-10]: the same message again; it was routed the first time.
@@ -33,7 +48,7 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
     }
   }
   // [MQTT5-3.3.4-7]
-  if (qos > 0 && connection.v5 && openExchanges(connection, session) >= engine.limits.receiveMaximum) {
+  if (qos > 0 && connection.v5 && openExchanges(connection, session) >= parts.limits.receiveMaximum) {
     throw new PacketError(reasonCode.receiveMaximumExceeded, "More messages are unacknowledged than the receive maximum allows.");
   }
   const message = new Message({
@@ -46,9 +61,9 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
     expiresAt: properties?.messageExpiryInterval === undefined ? 0 : Date.now() + properties.messageExpiryInterval * 1_000,
     publisherId: connection.clientId,
   });
-  const refusal = refusalOf(connection, packet, message);
+  const refusal = refusalOf(parts, connection, packet, message);
   if (refusal) {
-    engine.observer.publishRefused?.(connection, topic, refusal.text);
+    parts.observer.publishRefused?.(connection, topic, refusal.text);
     if (qos === 0) {
       // §3.3.2.3.2
       if (refusal.reason === reasonCode.payloadFormatInvalid) throw new PacketError(refusal.reason, refusal.text);
@@ -63,43 +78,22 @@ export function handlePublish(connection: Connection, packet: PublishPacket): vo
     session.received.add(packetId);
     session.store?.received(session.clientId, packetId);
   }
-  engine.observer.published?.(message, connection, packet);
-  const pending = engine.publish(message);
+  parts.observer.published?.(message, connection, packet);
+  parts.publish(message);
   if (qos === 0) return;
-  if (pending === undefined) {
-    acknowledge(connection, packet, message);
-    return;
-  }
-  connection.unacknowledged++;
-  pending.then(
-    () => {
-      connection.unacknowledged--;
-      acknowledge(connection, packet, message);
-    },
-    (error: unknown) => {
-      connection.unacknowledged--;
-      session.received.release(packetId);
-      engine.log.error(`A message on ${topic} could not be handed on: ${error instanceof Error ? error.message : String(error)}`);
-      connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reasonCode.unspecifiedError, "The message could not be handed on.");
-    },
-  );
+  // §3.4.2.1, §3.5.2.1; what subscriptions other brokers have is not known here.
+  const reason = message.matched === 0 && !parts.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;
+  connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reason);
 }
 
 /** §4.9: what an earlier connection left open is not this one's. */
-const openExchanges = (connection: Connection, session: Session): number =>
-  connection.unacknowledged + session.received.size - (connection.leftOpen?.size ?? 0);
-
-function acknowledge(connection: Connection, packet: PublishPacket, message: Message): void {
-  // §3.4.2.1, §3.5.2.1; what subscriptions other brokers have is not known here.
-  const reason = message.matched === 0 && !connection.engine.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;
-  connection.sendAck(packet.qos === 1 ? "puback" : "pubrec", packet.packetId, reason);
-}
+const openExchanges = (connection: Connection, session: Session): number => session.received.size - (connection.leftOpen?.size ?? 0);
 
 /** MQTT 5.0 §3.3.2.3.4 */
-function resolveTopic(connection: Connection, packet: PublishPacket): string {
+function resolveTopic(connection: Connection, packet: PublishPacket, topicAliasMaximum: number): string {
   const alias = packet.properties?.topicAlias;
   if (alias === undefined) return packet.topic;
-  if (alias > connection.engine.limits.topicAliasMaximum) {
+  if (alias > topicAliasMaximum) {
     throw new PacketError(reasonCode.topicAliasInvalid, `The topic alias ${alias} is above the maximum.`);
   }
   connection.topicAliases ??= [];
@@ -117,14 +111,19 @@ interface Refusal {
   readonly text: string;
 }
 
-function refusalOf(connection: Connection, { properties, payload }: PublishPacket, message: Message): Refusal | undefined {
-  const { engine, identity } = connection;
+function refusalOf(
+  parts: PublishParts,
+  connection: Connection,
+  { properties, payload }: PublishPacket,
+  message: Message,
+): Refusal | undefined {
+  const { limits, access } = parts;
   const { topic } = message;
   if (isReservedTopic(topic)) {
     return { reason: reasonCode.notAuthorized, text: "Clients do not publish there." };
   }
-  if (!engine.access.mayPublish(identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
-  const { topicLevels } = engine.limits;
+  if (!access.mayPublish(connection.identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
+  const { topicLevels } = limits;
   if (hasMoreLevels(topic, topicLevels)) {
     return { reason: reasonCode.topicNameInvalid, text: `A topic has at most ${topicLevels} levels here.` };
   }
@@ -132,7 +131,7 @@ function refusalOf(connection: Connection, { properties, payload }: PublishPacke
     return { reason: reasonCode.payloadFormatInvalid, text: "The payload is not UTF-8." };
   }
   // Who cannot be told so gets the message routed, and not kept.
-  if (message.retain && connection.v5 && message.qos > 0 && !engine.retainedRoom(message)) {
+  if (message.retain && connection.v5 && message.qos > 0 && !parts.retainedRoom(message)) {
     return { reason: reasonCode.quotaExceeded, text: "No more retained messages are kept." };
   }
   return undefined;

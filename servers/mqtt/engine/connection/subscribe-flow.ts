@@ -1,18 +1,38 @@
 import type { SubscribePacket, UnsubscribePacket } from "../../codec/packet.ts";
 import { reasonCode } from "../../codec/reason-code.ts";
 import { hasMoreLevels, isSharedFilter, parseSharedFilter } from "../../codec/topic.ts";
+import type { ClusterLink } from "../cluster-link.ts";
+import type { EngineLimits } from "../engine-limits.ts";
+import type { EngineObserver } from "../engine-observer.ts";
 import { RetainedFeed } from "../retained/retained-feed.ts";
-import { gatherShared } from "../routing/shared-handover.ts";
-import type { SubscriptionOptions } from "../routing/subscription.ts";
+import type { MessageBus } from "../routing/message-bus.ts";
+import { gatherShared, type HandoverParts } from "../routing/shared-handover.ts";
+import { SharedGroup, Subscription, type SubscriptionOptions } from "../routing/subscription.ts";
+import type { SubscriptionTrie } from "../routing/subscription-trie.ts";
 import type { Session } from "../session/session.ts";
+import type { Access } from "./access.ts";
 import type { Connection } from "./connection.ts";
-import { subscribe, unsubscribe } from "./subscribe.ts";
+
+/** What holds the subscriptions of all sessions. */
+export interface SubscriptionParts {
+  readonly trie: SubscriptionTrie;
+  readonly groups: Map<string, SharedGroup>;
+  readonly cluster: Pick<ClusterLink, "memberChanged"> | undefined;
+}
+
+export interface SubscribeParts extends SubscriptionParts, Pick<HandoverParts, "sessions"> {
+  readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
+  readonly limits: EngineLimits;
+  readonly access: Pick<Access, "maySubscribe">;
+  readonly bus: Pick<MessageBus, "retained">;
+  readonly observer: EngineObserver;
+}
 
 /** MQTT 3.1.1 §3.9.3: the only failure that it knows. */
 const failure = 0x80;
 
-export function handleSubscribe(connection: Connection, packet: SubscribePacket): void {
-  const { engine, v5 } = connection;
+export function handleSubscribe(parts: SubscribeParts, connection: Connection, packet: SubscribePacket): void {
+  const { v5 } = connection;
   const session = connection.session as Session;
   if (v5 && session.received.has(packet.packetId)) {
     connection.send({
@@ -26,7 +46,7 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
   const wanted: { filter: string; options: SubscriptionOptions }[] = [];
   let text: string | undefined;
   const reasons = packet.subscriptions.map((request) => {
-    const refusal = refusalOf(connection, request.filter);
+    const refusal = refusalOf(parts, connection, request.filter);
     if (refusal) {
       text = refusal.text;
       return refusal.reason;
@@ -38,25 +58,30 @@ export function handleSubscribe(connection: Connection, packet: SubscribePacket)
       retainHandling: request.retainHandling,
       identifier,
     };
-    const isNew = subscribe(engine, session, request.filter, options);
+    const isNew = subscribe(parts, session, request.filter, options);
     // §3.3.1.3: never for a shared subscription; with handling 1 only for a new one.
     const retained = !isSharedFilter(request.filter) && (request.retainHandling === 0 || (request.retainHandling === 1 && isNew));
     if (retained) wanted.push({ filter: request.filter, options });
     return request.qos;
   });
   const properties =
-    v5 && text !== undefined && connection.problemInformation && engine.limits.reasonStrings ? { reasonString: text } : undefined;
-  const told = v5 ? reasons : reasons.map((reason) => (reason < failure ? reason : failure));
-  connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: told });
-  engine.observer.subscribed?.(session, packet.subscriptions, reasons);
-  if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(engine, session);
-  for (const { filter, options } of wanted) sendRetained(connection, filter, options);
+    v5 && text !== undefined && connection.problemInformation && parts.limits.reasonStrings ? { reasonString: text } : undefined;
+  const sent = v5 ? reasons : reasons.map((reason) => (reason < failure ? reason : failure));
+  connection.send({ type: "suback", packetId: packet.packetId, properties, reasons: sent });
+  parts.observer.subscribed?.(connection, packet.subscriptions, reasons);
+  if (packet.subscriptions.some(({ filter }) => isSharedFilter(filter))) gatherShared(parts, session);
+  for (const { filter, options } of wanted) sendRetained(parts, connection, filter, options);
 }
 
-function sendRetained({ engine, clientId, session }: Connection, filter: string, { qos, noLocal, identifier }: SubscriptionOptions): void {
+function sendRetained(
+  { bus }: SubscribeParts,
+  { clientId, session }: Connection,
+  filter: string,
+  { qos, noLocal, identifier }: SubscriptionOptions,
+): void {
   const find = () => {
     const hidden = session?.hidden;
-    const matching = engine.bus.retained.matching(filter);
+    const matching = bus.retained.matching(filter);
     const found = hidden ? matching.filter(({ topic }) => !hidden(topic)) : matching;
     // [MQTT5-3.8.3-3]
     return noLocal ? found.filter(({ publisherId }) => publisherId !== clientId) : found;
@@ -64,16 +89,20 @@ function sendRetained({ engine, clientId, session }: Connection, filter: string,
   session?.feed(new RetainedFeed(find, qos, identifier > 0 ? [identifier] : undefined));
 }
 
-function refusalOf(connection: Connection, filter: string): { reason: number; text: string } | undefined {
-  const { engine, identity, session } = connection;
-  const { topicLevels, subscriptions } = engine.limits;
+function refusalOf(
+  { limits, access }: SubscribeParts,
+  connection: Connection,
+  filter: string,
+): { reason: number; text: string } | undefined {
+  const { identity, session } = connection;
+  const { topicLevels, subscriptions } = limits;
   const shared = isSharedFilter(filter) ? parseSharedFilter(filter) : undefined;
   if (isSharedFilter(filter) && !shared)
     return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is not well formed." };
   if (hasMoreLevels(filter, topicLevels)) {
     return { reason: reasonCode.topicFilterInvalid, text: `A topic filter has at most ${topicLevels} levels here.` };
   }
-  if (!engine.access.maySubscribe(identity, shared?.filter ?? filter)) {
+  if (!access.maySubscribe(identity, shared?.filter ?? filter)) {
     return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
   }
   if (session && session.subscriptions.size >= subscriptions && !session.subscriptions.has(filter)) {
@@ -82,16 +111,62 @@ function refusalOf(connection: Connection, filter: string): { reason: number; te
   return undefined;
 }
 
-export function handleUnsubscribe(connection: Connection, packet: UnsubscribePacket): void {
-  const { engine, v5 } = connection;
+export function handleUnsubscribe(parts: SubscribeParts, connection: Connection, packet: UnsubscribePacket): void {
+  const { v5 } = connection;
   const session = connection.session as Session;
   if (v5 && session.received.has(packet.packetId)) {
     connection.send({ type: "unsuback", packetId: packet.packetId, reasons: packet.filters.map(() => reasonCode.packetIdentifierInUse) });
     return;
   }
   const reasons = packet.filters.map((filter) =>
-    unsubscribe(engine, session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
+    unsubscribe(parts, session, filter) ? reasonCode.success : reasonCode.noSubscriptionExisted,
   );
   connection.send({ type: "unsuback", packetId: packet.packetId, reasons });
-  engine.observer.unsubscribed?.(session, packet.filters);
+  parts.observer.unsubscribed?.(connection, packet.filters);
+}
+
+/** True where there was no such subscription before. */
+export function subscribe(parts: SubscriptionParts, session: Session, filter: string, options: SubscriptionOptions): boolean {
+  const isNew = !session.subscriptions.has(filter);
+  const group = groupOf(parts, filter);
+  const subscription = new Subscription(session, filter, options, group);
+  session.subscriptions.set(filter, subscription);
+  if (group) group.add(subscription);
+  else parts.trie.add(filter, session, subscription);
+  session.store?.subscribed(session.clientId, filter, options);
+  if (group) parts.cluster?.memberChanged(filter, session.clientId);
+  return isNew;
+}
+
+/** Of a shared subscription, made for its first member. */
+function groupOf({ groups, trie }: SubscriptionParts, filter: string): SharedGroup | undefined {
+  if (!isSharedFilter(filter)) return undefined;
+  const known = groups.get(filter);
+  if (known) return known;
+  const shared = parseSharedFilter(filter);
+  if (!shared) return undefined;
+  const group = new SharedGroup(filter, shared.filter);
+  groups.set(filter, group);
+  trie.add(shared.filter, filter, group);
+  return group;
+}
+
+/** False where there was none. */
+export function unsubscribe({ groups, trie, cluster }: SubscriptionParts, session: Session, filter: string): boolean {
+  const subscription = session.subscriptions.get(filter);
+  if (!subscription) return false;
+  session.subscriptions.delete(filter);
+  session.store?.unsubscribed(session.clientId, filter);
+  const { group } = subscription;
+  if (!group) {
+    trie.remove(filter, session);
+    return true;
+  }
+  group.remove(session);
+  cluster?.memberChanged(filter, session.clientId);
+  if (group.size === 0) {
+    groups.delete(filter);
+    trie.remove(group.filter, filter);
+  }
+  return true;
 }

@@ -1,6 +1,5 @@
 import type { Output } from "./output.ts";
-import { SharedSlab } from "./shared-slab.ts";
-import { SlabPool } from "./slab-pool.ts";
+import { SharedSlab, SlabPool } from "./shared-slab.ts";
 
 /** While more comes in. */
 const gatheredMs = 1;

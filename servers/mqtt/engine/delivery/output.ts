@@ -1,5 +1,4 @@
-/** Bytes on their way to one client, gathered over a tick into one write. */
-import { compacted } from "../session/compacted.ts";
+import { compacted } from "../routing/message.ts";
 import type { FlushScheduler } from "./flush-scheduler.ts";
 import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
@@ -23,13 +22,19 @@ const copiedBytes = 16_384;
 interface HeldChunk {
   readonly bytes: Buffer;
   readonly dueAt: number;
+  readonly onHandedOver: readonly (() => void)[] | undefined;
 }
 
 export interface OutputOwner {
   /** The client is no longer behind by more than its limit. */
   relieved(): void;
+  /** Runs a step for the client: what it throws ends its connection and no other. */
+  run(step: () => void): void;
+  /** Ends its connection for what was thrown. */
+  fault(error: unknown): void;
 }
 
+/** Bytes on their way to one client, gathered over a tick into one write. */
 export class Output {
   /** Behind the client by more than its limit: QoS 0 is dropped, the rest waits in the queue. */
   congested = false;
@@ -50,6 +55,8 @@ export class Output {
   private heldTimer: NodeJS.Timeout | undefined = undefined;
   private delayMs = 0;
   private frozen = false;
+  /** For the bytes that are put and not yet held back. */
+  private onHandedOver: (() => void)[] | undefined = undefined;
   /** Handed over so far; what is held back counts. */
   bytesOut = 0;
   private readonly transport: Transport;
@@ -137,8 +144,19 @@ export class Output {
     this.end += bytes.length;
   }
 
+  /** Never throws. */
   flush(): void {
     this.dirty = false;
+    try {
+      this.flushAll();
+    } catch (error) {
+      // Some of it may be with the transport.
+      this.scheduler.sharedInUse = true;
+      this.owner.fault(error);
+    }
+  }
+
+  private flushAll(): void {
     const { full } = this;
     if (full) {
       this.full = undefined;
@@ -147,12 +165,13 @@ export class Output {
       for (const bytes of full) if (!this.write(bytes)) this.scheduler.sharedInUse = true;
     }
     this.flushCurrent();
+    if (this.onHandedOver) this.handedOver();
     if (this.congested) this.settle();
   }
 
   /** What is not out yet never leaves. */
   discard(): void {
-    this.full = this.slab = this.shared = undefined;
+    this.full = this.slab = this.shared = this.onHandedOver = undefined;
     this.fullBytes = this.end = this.sharedStart = this.sharedEnd = 0;
   }
 
@@ -165,6 +184,23 @@ export class Output {
     const wasCongested = this.congested;
     this.congested = this.isBehind();
     if (wasCongested && !this.congested) this.owner.relieved();
+  }
+
+  /** Frozen or delayed on purpose: what is put now leaves later. */
+  get heldBack(): boolean {
+    return this.frozen || this.delayMs > 0 || this.held !== undefined;
+  }
+
+  /** `done` is called when what was put so far is with the transport. */
+  whenHandedOver(done: () => void): void {
+    this.onHandedOver ??= [];
+    this.onHandedOver.push(done);
+  }
+
+  private handedOver(): void {
+    const callbacks = this.onHandedOver;
+    this.onHandedOver = undefined;
+    for (const done of callbacks ?? []) done();
   }
 
   /** Everything from now on leaves `delayMs` later; 0 ends that, and what waits leaves now. */
@@ -223,7 +259,7 @@ export class Output {
   private write(bytes: Buffer): boolean {
     this.scheduler.bytesOut += bytes.length;
     this.bytesOut += bytes.length;
-    if (this.frozen || this.delayMs > 0 || this.held) {
+    if (this.heldBack) {
       this.hold(Buffer.from(bytes));
       return true;
     }
@@ -243,7 +279,8 @@ export class Output {
     this.held ??= [];
     // Behind those before it, also where the delay is shorter now.
     const dueAt = Math.max(performance.now() + this.delayMs, this.held.at(-1)?.dueAt ?? 0);
-    this.held.push({ bytes, dueAt });
+    this.held.push({ bytes, dueAt, onHandedOver: this.onHandedOver });
+    this.onHandedOver = undefined;
     this.letGoLater(dueAt);
   }
 
@@ -251,7 +288,7 @@ export class Output {
     if (this.frozen || this.heldTimer) return;
     this.heldTimer = setTimeout(() => {
       this.heldTimer = undefined;
-      this.letGo(performance.now());
+      this.owner.run(() => this.letGo(performance.now()));
     }, dueAt - performance.now()).unref();
   }
 
@@ -265,9 +302,10 @@ export class Output {
     this.heldTimer = undefined;
     const [next] = this.held ?? [];
     if (next) this.letGoLater(next.dueAt);
-    for (const { bytes } of due) {
+    for (const { bytes, onHandedOver } of due) {
       this.heldBytes -= bytes.length;
       this.transport.write(bytes);
+      for (const done of onHandedOver ?? []) done();
     }
     if (due.length > 0) this.settle();
   }

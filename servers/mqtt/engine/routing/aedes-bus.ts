@@ -1,16 +1,9 @@
 import { Aedes, type AedesOptions } from "aedes";
 import type { RetainedTree } from "../retained/retained-tree.ts";
 import type { SessionStore } from "../session/session-store.ts";
-import { ExactEmitter } from "./exact-emitter.ts";
 import type { Message } from "./message.ts";
 import type { MessageBus, RetainedStore } from "./message-bus.ts";
-
-/** All messages go over one topic of the emitter: the engine's trie matches their own. */
-interface Sent {
-  readonly topic: typeof channel;
-  readonly message: Message;
-}
-const channel = "backlot";
+import { MessageEmitter } from "./message-emitter.ts";
 
 export interface AedesBus extends MessageBus {
   close(): Promise<void>;
@@ -22,20 +15,12 @@ export interface AedesBus extends MessageBus {
  */
 export async function createAedesBus(options: { retained: RetainedTree; store?: SessionStore | undefined }): Promise<AedesBus> {
   const retained = createRetainedStore(options.retained, options.store);
-  const mq = new ExactEmitter<Sent>();
+  const mq = new MessageEmitter();
   const broker = await Aedes.createBroker({ mq, persistence: persistenceOf(options.retained, retained) } as AedesOptions);
   return {
     retained,
-    publish(message) {
-      mq.emit({ topic: channel, message });
-      return undefined;
-    },
-    onMessage(listener) {
-      mq.on(channel, ({ message }, done) => {
-        listener(message);
-        done();
-      });
-    },
+    publish: (message) => mq.publish(message),
+    onMessage: (listener) => mq.onMessage(listener),
     close: () => new Promise((resolve) => broker.close(resolve)),
   };
 }
@@ -60,7 +45,6 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
         tree.set(message);
         store?.retained(message);
       } else if (tree.delete(message.topic)) store?.retainedRemoved(message.topic);
-      return undefined;
     },
     matching(filter) {
       const now = Date.now();
@@ -82,7 +66,7 @@ function persistenceOf(tree: RetainedTree, retained: RetainedStore) {
   return {
     async setup() {},
     async storeRetained(message: Message) {
-      await retained.store(message);
+      retained.store(message);
     },
     createRetainedStream: (filter: string) => tree.matching(filter),
     createRetainedStreamCombi: (filters: readonly string[]) => filters.flatMap((filter) => tree.matching(filter)),

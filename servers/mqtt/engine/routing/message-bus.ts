@@ -1,12 +1,10 @@
 import type { Message } from "./message.ts";
 
-/**
- * What carries messages from whoever publishes to every broker that routes them: in one process, or over Redis to many.
- * Undefined instead of a promise where it is done at once.
- */
+/** What carries messages from whoever publishes to whoever routes them, in this process. */
 export interface MessageBus {
   readonly retained: RetainedStore;
-  publish(message: Message): Promise<void> | undefined;
+  /** Returns when every listener has had it. */
+  publish(message: Message): void;
   /** Called for each message, in the order of publishing. */
   onMessage(listener: (message: Message) => void): void;
 }
@@ -21,7 +19,7 @@ export interface RetainedStore {
   readonly heldBytes: number;
   has(topic: string): boolean;
   /** An empty payload removes what was kept (MQTT §3.3.1.3). */
-  store(message: Message): Promise<void> | undefined;
+  store(message: Message): void;
   /** Expired ones are left out. */
   matching(filter: string): readonly Message[];
 }

@@ -1,9 +1,30 @@
 import type { MqttOwnPublisher } from "../../../../contract/traffic/mqtt.ts";
 import { putVariable, variableLength } from "../../codec/byte-writer.ts";
 import type { Qos } from "../../codec/packet.ts";
-import type { DeliveryTrace } from "../delivery/delivery-trace.ts";
 import type { SharedRun, SharedSlab } from "../delivery/shared-slab.ts";
-import { compacted } from "../session/compacted.ts";
+
+/** Why a message did not reach a client. */
+export type DropReason =
+  /** QoS 0 to a client that reads too slowly. */
+  | "slow reader"
+  | "queue full"
+  | "expired"
+  /** Larger than the client takes. */
+  | "too large"
+  | "session ended";
+
+/** What the inspector wants to hear of the deliveries of one message. */
+export interface DeliveryTrace {
+  delivered(clientId: string, qos: number): void;
+  /** Written for a client that is frozen or delayed on purpose; `released` follows when it leaves. */
+  heldBack(clientId: string, qos: number): void;
+  released(clientId: string, qos: number): void;
+  acknowledged(clientId: string, reason: number): void;
+  /** To a subscription that came later. */
+  sentAsRetained(clientId: string, qos: number): void;
+  acknowledgedAsRetained(clientId: string, reason: number): void;
+  dropped(clientId: string, why: DropReason): void;
+}
 
 export interface MessageFields {
   readonly topic: string;
@@ -57,7 +78,7 @@ export class Message {
   /** Present while the inspector follows it. */
   trace: DeliveryTrace | undefined = undefined;
   /** Where no client published it. */
-  own: MqttOwnPublisher | undefined = undefined;
+  internalSource: MqttOwnPublisher | undefined = undefined;
   /** The broker published it for a client that was lost. */
   isWill = false;
   /** In a cluster: for each shared subscription that the publishing broker knew of, the broker that delivers for it. */
@@ -199,4 +220,12 @@ export class Message {
     if (this.topic.length <= heldTopicLength) this.topicBytes = encoded;
     return encoded;
   }
+}
+
+/** For bytes that are kept: the same, or a copy where they are a small part of memory that they would hold. */
+export function compacted(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= bytes.length * 2 || bytes.length === 0) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
 }

@@ -1,13 +1,21 @@
 import type { Qos } from "../../codec/packet.ts";
 import { topicMatches } from "../../codec/topic.ts";
-import type { Engine } from "../engine.ts";
+import type { ClusterLink } from "../cluster-link.ts";
+import type { EngineObserver } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";
 import type { Message } from "./message.ts";
 import type { SharedGroup, Subscription } from "./subscription.ts";
+import type { SubscriptionTrie } from "./subscription-trie.ts";
 
-/** To every session that a subscription concerns (MQTT §3.3.4). */
-export function routeMessage(engine: Engine, message: Message): void {
-  const match = engine.trie.match(message.topic);
+export interface RoutingParts {
+  readonly trie: SubscriptionTrie;
+  readonly cluster: Pick<ClusterLink, "routeShared"> | undefined;
+  readonly observer: EngineObserver;
+}
+
+/** To every session that has a matching subscription (MQTT §3.3.4). */
+export function routeMessage({ trie, cluster, observer }: RoutingParts, message: Message): void {
+  const match = trie.match(message.topic);
   message.topicBytes = match.topicBytes;
   const { subscriptions, groups } = match;
   message.fannedOut = subscriptions.length > 1;
@@ -22,10 +30,10 @@ export function routeMessage(engine: Engine, message: Message): void {
       session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, undefined);
     }
   }
-  if (engine.cluster) engine.cluster.routeShared(message, groups);
+  if (cluster) cluster.routeShared(message, groups);
   else for (let index = 0; index < groups.length; index++) deliverToOne(groups[index] as SharedGroup, message);
   message.routed();
-  engine.observer.routed?.(message);
+  observer.routed?.(message);
 }
 
 /** False where no member can take it. */

@@ -1,26 +1,32 @@
-/** MQTT 5.0 §4.8.2: what a lost member of a shared subscription did not acknowledge goes to another. */
+import type { ClusterLink } from "../cluster-link.ts";
 import type { Delivery } from "../delivery/delivery.ts";
-import type { Engine } from "../engine.ts";
 import type { Session } from "../session/session.ts";
 import { deliverTo } from "./route-message.ts";
-import type { Subscription } from "./subscription.ts";
+import type { SharedGroup, Subscription } from "./subscription.ts";
 
-export function redistribute(engine: Engine, session: Session): void {
-  const ended = !engine.sessions.has(session.clientId);
+export interface HandoverParts {
+  readonly sessions: ReadonlyMap<string, Session>;
+  readonly groups: ReadonlyMap<string, SharedGroup>;
+  readonly cluster: Pick<ClusterLink, "hasConnectedMemberElsewhere" | "handOn"> | undefined;
+}
+
+/** MQTT 5.0 §4.8.2: what a lost member of a shared subscription did not acknowledge goes to another. */
+export function redistribute(parts: HandoverParts, session: Session): void {
+  const ended = !parts.sessions.has(session.clientId);
   const moves = ({ group, filter }: Subscription) =>
     ended ||
-    group?.pick(undefined, session)?.session.connection !== undefined ||
-    engine.cluster?.hasConnectedMemberElsewhere(filter) === true;
-  handOn(engine, session, takeShared(session, moves));
+    group?.pick(undefined, session)?.session.recipient !== undefined ||
+    parts.cluster?.hasConnectedMemberElsewhere(filter) === true;
+  handOn(parts, session, takeShared(session, moves));
 }
 
 /** What waits for absent members of the session's shared subscriptions goes to this one, which is there. */
-export function gatherShared(engine: Engine, session: Session): void {
+export function gatherShared(parts: HandoverParts, session: Session): void {
   for (const { group } of session.subscriptions.values()) {
     if (!group) continue;
     for (const absent of group.away())
       handOn(
-        engine,
+        parts,
         absent,
         takeShared(absent, (subscription) => subscription.group === group),
       );
@@ -38,11 +44,11 @@ function takeShared({ clientId, inflight, queue, store }: Session, moves: (subsc
   return taken;
 }
 
-function handOn({ groups, cluster }: Engine, from: Session, deliveries: readonly Delivery[]): void {
+function handOn({ groups, cluster }: HandoverParts, from: Session, deliveries: readonly Delivery[]): void {
   for (const { message, shared } of deliveries) {
     const group = shared?.filter ?? "";
     const next = groups.get(group)?.pick(message, from);
-    if (!next?.session.connection && cluster?.handOn(group, message, next !== undefined)) continue;
+    if (!next?.session.recipient && cluster?.handOn(group, message, next !== undefined)) continue;
     if (next) deliverTo(next, message);
     else from.drop(message, "session ended");
   }

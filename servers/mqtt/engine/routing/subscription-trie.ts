@@ -3,12 +3,12 @@ import { treeLevels } from "../engine-limits.ts";
 import type { Session } from "../session/session.ts";
 import { SharedGroup, Subscription } from "./subscription.ts";
 
-/** Everyone whom a topic concerns; kept until a subscription changes. */
+/** The subscriptions and shared groups that match a topic; cached until a subscription changes. */
 export interface Match {
   readonly topicBytes: Buffer;
   readonly subscriptions: readonly Subscription[];
   readonly groups: readonly SharedGroup[];
-  /** Some session stands here more than once. */
+  /** A session has more than one of them. */
   readonly overlapping: boolean;
 }
 

@@ -61,7 +61,7 @@ export class SharedGroup {
     let connected = 0;
     let away = 0;
     for (const { session } of this.members) {
-      if (session.connection) connected++;
+      if (session.recipient) connected++;
       else if (session.expirySeconds > 0) away++;
     }
     return { connected, away };
@@ -69,7 +69,7 @@ export class SharedGroup {
 
   /** Those without a connection. */
   away(): Session[] {
-    return this.members.flatMap(({ session }) => (session.connection ? [] : [session]));
+    return this.members.flatMap(({ session }) => (session.recipient ? [] : [session]));
   }
 
   /**

@@ -1,30 +1,43 @@
-import { reasonCode } from "../../codec/reason-code.ts";
-import { subscribe, unsubscribe } from "../connection/subscribe.ts";
+import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
+import { type SubscriptionParts, subscribe, unsubscribe } from "../connection/subscribe-flow.ts";
 import { Delivery } from "../delivery/delivery.ts";
-import type { Engine } from "../engine.ts";
 import type { Message } from "../routing/message.ts";
 import { routeToSession } from "../routing/route-message.ts";
-import { redistribute } from "../routing/shared-handover.ts";
-import { publishWill } from "./publish-will.ts";
-import { Session } from "./session.ts";
+import { type HandoverParts, redistribute } from "../routing/shared-handover.ts";
+import { publishWill, type WillParts } from "./pending-will.ts";
+import { Session, type SessionContext } from "./session.ts";
 import type { StoredDelivery, StoredSession } from "./session-store.ts";
 
+export interface RestoreParts extends SubscriptionParts, SessionContext {
+  readonly sessions: Map<string, Session>;
+  /** Sessions without a connection. */
+  readonly away: Set<Session>;
+}
+
+/** What a session needs that comes from another broker or goes to one. */
+export interface MoveParts extends RestoreParts, WillParts {
+  readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
+  /** By client identifier. */
+  readonly clients: ReadonlyMap<string, { disconnect(reason: ReasonCode, text: string): void }>;
+  endSession(session: Session): void;
+}
+
 /** Puts a session back as the store has it, without its client. */
-export function restoreSession(engine: Engine, kept: StoredSession): Session {
-  const session = new Session(kept.clientId, kept.v5, engine);
+export function restoreSession(parts: RestoreParts, kept: StoredSession): Session {
+  const session = new Session(kept.clientId, kept.v5, parts);
   // Set last: what comes from the store need not be written to it.
   session.expirySeconds = 0;
   session.disconnectedAt = kept.disconnectedAt || Date.now();
   session.will = kept.will;
   // MQTT 5.0 §3.1.2.5: a server that was away publishes the will when it is back.
   if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
-  engine.sessions.set(kept.clientId, session);
-  engine.away.add(session);
-  for (const { filter, options } of kept.subscriptions) subscribe(engine, session, filter, options);
+  parts.sessions.set(kept.clientId, session);
+  parts.away.add(session);
+  for (const { filter, options } of kept.subscriptions) subscribe(parts, session, filter, options);
   for (const packetId of kept.received) session.received.add(packetId);
   for (const delivery of kept.deliveries) restoreDelivery(session, delivery);
   session.expirySeconds = kept.expirySeconds;
-  engine.store?.saveSession(session);
+  parts.store?.saveSession(session);
   return session;
 }
 
@@ -44,42 +57,44 @@ function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: St
 }
 
 /** From another broker; `missed` is what was published since, and not routed to it. */
-export function adoptSession(engine: Engine, kept: StoredSession, missed: readonly Message[]): Session {
-  const session = restoreSession(engine, kept);
+export function adoptSession(parts: MoveParts, kept: StoredSession, missed: readonly Message[]): Session {
+  const session = restoreSession(parts, kept);
   for (const message of missed) routeToSession(session, message);
-  redistribute(engine, session);
+  redistribute(parts, session);
   // Its delay is not counted again for a client that comes now.
-  if (session.willDueAt > 0 && session.willDueAt <= Date.now()) publishWill(engine, session);
+  if (session.willDueAt > 0 && session.willDueAt <= Date.now()) publishWill(parts, session);
   return session;
 }
 
 /** For another broker, where the client is now: its connection here ends. True where the store keeps a session for it. */
-export function surrenderSession(engine: Engine, clientId: string, cleanStart: boolean): boolean {
-  engine.sessions.get(clientId)?.connection?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
-  const session = engine.sessions.get(clientId);
+export function surrenderSession(parts: MoveParts, clientId: string, cleanStart: boolean): boolean {
+  parts.clients.get(clientId)?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
+  const session = parts.sessions.get(clientId);
   if (!session) return false;
-  if (cleanStart) engine.endSession(session);
-  else letGo(engine, session);
+  if (cleanStart) parts.endSession(session);
+  else letGo(parts, session);
   return !cleanStart;
 }
 
 /** Other brokers took all sessions over, because they took this one for dead: its clients shall connect again. */
-export function surrenderAll(engine: Engine): void {
-  for (const session of [...engine.sessions.values()]) {
+export function surrenderAll(parts: MoveParts): void {
+  for (const session of [...parts.sessions.values()]) {
     session.will = undefined;
     // Nothing of it is this broker's to write any more.
     session.expirySeconds = 0;
-    session.connection?.disconnect(reasonCode.serverShuttingDown, "The other brokers took this one for dead; connect again.");
-    letGo(engine, session);
+    parts.clients
+      .get(session.clientId)
+      ?.disconnect(reasonCode.serverShuttingDown, "The other brokers took this one for dead; connect again.");
+    letGo(parts, session);
   }
 }
 
 /** Out of this broker's memory alone. */
-function letGo(engine: Engine, session: Session): void {
+function letGo(parts: MoveParts, session: Session): void {
   session.expirySeconds = 0;
   session.will = undefined;
-  for (const filter of [...session.subscriptions.keys()]) unsubscribe(engine, session, filter);
-  engine.away.delete(session);
-  engine.sessions.delete(session.clientId);
+  for (const filter of [...session.subscriptions.keys()]) unsubscribe(parts, session, filter);
+  parts.away.delete(session);
+  parts.sessions.delete(session.clientId);
   session.queue.clear();
 }

@@ -1,17 +1,22 @@
-import type { Identity } from "../connection/access.ts";
-import { unsubscribe } from "../connection/subscribe.ts";
+import type { Access, Identity } from "../connection/access.ts";
+import { type SubscriptionParts, unsubscribe } from "../connection/subscribe-flow.ts";
 import type { Delivery } from "../delivery/delivery.ts";
-import type { Engine } from "../engine.ts";
+import type { EngineLog } from "../engine-observer.ts";
 import type { Session } from "./session.ts";
 
+export interface RecheckParts extends SubscriptionParts {
+  readonly access: Pick<Access, "restricts" | "hiddenFrom" | "maySubscribe">;
+  readonly log: EngineLog;
+}
+
 /** For the client that has the session now: the topic rules, or its name, may be others than when it subscribed. */
-export function recheckSession(engine: Engine, session: Session, identity: Identity): void {
-  const { access, log } = engine;
+export function recheckSession(parts: RecheckParts, session: Session, identity: Identity): void {
+  const { access, log } = parts;
   session.hidden = access.hiddenFrom(identity);
   if (!access.restricts) return;
   const mayNot = (filter: string) => !access.maySubscribe(identity, filter);
   const refused = [...session.subscriptions.values()].filter(({ filter, group }) => mayNot(group?.filter ?? filter));
-  for (const { filter } of refused) unsubscribe(engine, session, filter);
+  for (const { filter } of refused) unsubscribe(parts, session, filter);
   const messages = withdraw(session, ({ message, state }) => state !== "awaiting pubcomp" && mayNot(message.topic));
   if (refused.length === 0 && messages === 0) return;
   log.info(`${session.clientId} has no right to ${refused.length} subscriptions and ${messages} messages of its session: they are gone.`);

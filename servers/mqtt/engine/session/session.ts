@@ -1,35 +1,54 @@
-import type { Qos } from "../../codec/packet.ts";
-import type { Connection } from "../connection/connection.ts";
+import type { AckPacket, Qos } from "../../codec/packet.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { DeliveryQueue, type QueueLoad } from "../delivery/delivery-queue.ts";
-import type { DropReason } from "../delivery/delivery-trace.ts";
-import { fits } from "../delivery/write-publish.ts";
+import { fits, type PublishTarget, type SendResult } from "../delivery/write-publish.ts";
+import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
-import type { EngineObserver } from "../engine-options.ts";
-import type { Figures } from "../figures.ts";
+import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
 import { type RetainedFeed, RetainedFeeds, type RetainedItem } from "../retained/retained-feed.ts";
-import type { Message } from "../routing/message.ts";
+import type { DeliveryTrace, DropReason, Message } from "../routing/message.ts";
 import type { Subscription } from "../routing/subscription.ts";
 import { InflightTable } from "./inflight-table.ts";
 import type { PendingWill } from "./pending-will.ts";
-import { ReceivedIds } from "./received-ids.ts";
 import type { SessionStore } from "./session-store.ts";
 
 const compactAbove = 256;
 
 export interface SessionContext {
   readonly limits: EngineLimits;
-  readonly figures: Figures;
+  readonly counters: EngineCounters;
   readonly observer: EngineObserver;
+  readonly log: Pick<EngineLog, "error">;
   readonly load: QueueLoad;
   readonly store: SessionStore | undefined;
+}
+
+/** A session's client while it is connected. */
+export interface Recipient extends PublishTarget {
+  /** Messages with QoS 1 and 2 that may be unacknowledged. */
+  readonly sendWindow: number;
+  /** PUBLISH. */
+  sendMessage(
+    message: Message,
+    qos: Qos,
+    retain: boolean,
+    identifiers: readonly number[] | undefined,
+    packetId: number,
+    dup: boolean,
+  ): SendResult;
+  sendAck(type: AckPacket["type"], packetId: number, reason: number): void;
+  /** Runs a step for this client: what it throws ends its connection and no other. */
+  run(step: () => void): void;
+  /** Ends its connection for what was thrown. */
+  fault(error: unknown): void;
 }
 
 /** What the broker keeps of a client, connected or not (MQTT §4.1). */
 export class Session {
   readonly clientId: string;
   v5: boolean;
-  connection: Connection | undefined = undefined;
+  /** Undefined while its client is away. */
+  recipient: Recipient | undefined = undefined;
   /** By filter as the client wrote it. */
   readonly subscriptions = new Map<string, Subscription>();
   readonly queue: DeliveryQueue;
@@ -69,41 +88,57 @@ export class Session {
    * message is too large for it, or not for it; 0: cannot.
    */
   readiness(message: Message | undefined, { options, identifiers }: Subscription): number {
-    const { connection } = this;
+    const { recipient } = this;
     if (message && this.hidden?.(message.topic)) return 1;
-    if (!connection) return this.expirySeconds > 0 ? 2 : 0;
-    if (message && connection.maximumPacketSize > 0) {
+    if (!recipient) return this.expirySeconds > 0 ? 2 : 0;
+    if (message && recipient.maximumPacketSize > 0) {
       const qos = message.qos < options.qos ? message.qos : options.qos;
-      if (!fits(connection, message, qos, identifiers)) return 1;
+      if (!fits(recipient, message, qos, identifiers)) return 1;
     }
-    if (this.mayStart(connection)) return 4;
+    if (this.mayStart(recipient)) return 4;
     return this.queue.length < this.context.limits.queueMessages ? 3 : 2;
   }
 
+  /** What fails for this client ends its connection: never that of who published, and never the delivery to others. */
   deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void {
-    const { connection } = this;
+    try {
+      this.sendOrQueue(message, qos, retain, identifiers, shared);
+    } catch (error) {
+      if (this.recipient) this.recipient.fault(error);
+      else this.context.log.error(`A fault while a message was queued for ${this.clientId}: ${faultText(error)}`);
+    }
+  }
+
+  private sendOrQueue(
+    message: Message,
+    qos: Qos,
+    retain: boolean,
+    identifiers: readonly number[] | undefined,
+    shared: Subscription | undefined,
+  ): void {
+    const { recipient } = this;
     if (this.hidden?.(message.topic)) return;
     if (qos === 0) {
-      if (!connection) return;
-      if (connection.output.congested) {
+      if (!recipient) return;
+      if (recipient.output.congested) {
         this.drop(message, "slow reader");
         return;
       }
-      const result = connection.sendMessage(message, 0, retain, identifiers, 0, false);
+      const result = recipient.sendMessage(message, 0, retain, identifiers, 0, false);
       if (result !== "sent") {
         this.drop(message, result);
         return;
       }
-      if (message.trace) message.trace.delivered(this.clientId, 0);
+      if (message.trace) this.noteDelivered(message.trace, 0, recipient);
       return;
     }
     const delivery = new Delivery(message, qos, retain, identifiers, shared);
-    if (connection && this.mayStart(connection)) this.start(delivery, connection);
+    if (recipient && this.mayStart(recipient)) this.start(delivery, recipient);
     else this.enqueue(delivery);
   }
 
-  private mayStart(connection: Connection): boolean {
-    return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(connection) && this.hasRoomInFlight();
+  private mayStart(recipient: Recipient): boolean {
+    return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(recipient) && this.hasRoomInFlight();
   }
 
   /** What is in flight is in memory as what waits is. */
@@ -111,14 +146,14 @@ export class Session {
     return this.inflight.bytes < this.context.limits.queueBytes;
   }
 
-  private windowOpen(connection: Connection): boolean {
-    return !connection.output.congested && this.inflight.size - this.unsent.length < connection.sendWindow;
+  private windowOpen(recipient: Recipient): boolean {
+    return !recipient.output.congested && this.inflight.size - this.unsent.length < recipient.sendWindow;
   }
 
-  private start(delivery: Delivery, connection: Connection): void {
+  private start(delivery: Delivery, recipient: Recipient): void {
     const { message, qos } = delivery;
     const packetId = this.inflight.nextPacketId();
-    const result = connection.sendMessage(message, qos, delivery.retain, delivery.identifiers, packetId, false);
+    const result = recipient.sendMessage(message, qos, delivery.retain, delivery.identifiers, packetId, false);
     if (result !== "sent") {
       if (delivery.storedId > 0) this.store?.removed(this.clientId, delivery);
       this.drop(message, result);
@@ -135,7 +170,18 @@ export class Session {
       else store.queued(this.clientId, delivery);
     }
     if (delivery.asRetained) message.trace?.sentAsRetained(this.clientId, qos);
-    else if (message.trace) message.trace.delivered(this.clientId, qos);
+    else if (message.trace) this.noteDelivered(message.trace, qos, recipient);
+  }
+
+  /** What a frozen or delayed client is sent counts when it leaves. */
+  private noteDelivered(trace: DeliveryTrace, qos: Qos, { output }: Recipient): void {
+    const { clientId } = this;
+    if (!output.heldBack) {
+      trace.delivered(clientId, qos);
+      return;
+    }
+    trace.heldBack(clientId, qos);
+    output.whenHandedOver(() => trace.released(clientId, qos));
   }
 
   private enqueue(delivery: Delivery): void {
@@ -170,18 +216,18 @@ export class Session {
 
   /** Sends what waits, as far as the client's window and its reading allow. */
   pump(): void {
-    const { connection } = this;
-    if (!connection) return;
-    while (this.unsent.length > 0 && this.windowOpen(connection)) this.sendAgain(this.unsent.shift() as Delivery, connection);
+    const { recipient } = this;
+    if (!recipient) return;
+    while (this.unsent.length > 0 && this.windowOpen(recipient)) this.sendAgain(this.unsent.shift() as Delivery, recipient);
     if (this.unsent.length > 0) return;
     if (this.feeds) {
-      const outcome = this.feeds.give((item) => this.sendRetained(item, connection));
+      const outcome = this.feeds.give((item) => this.sendRetained(item, recipient));
       if (outcome === "turn over") this.pumpLater();
       if (outcome !== "all given") return;
       this.feeds = undefined;
     }
-    while (this.queue.length > 0 && this.windowOpen(connection) && this.hasRoomInFlight())
-      this.start(this.queue.shift() as Delivery, connection);
+    while (this.queue.length > 0 && this.windowOpen(recipient) && this.hasRoomInFlight())
+      this.start(this.queue.shift() as Delivery, recipient);
   }
 
   private pumpLater(): void {
@@ -189,45 +235,45 @@ export class Session {
     this.pumpsLater = true;
     setImmediate(() => {
       this.pumpsLater = false;
-      this.pump();
+      this.recipient?.run(() => this.pump());
     });
   }
 
   /** False where the client's window or its reading do not allow it now. */
-  private sendRetained({ message, qos, identifiers }: RetainedItem, connection: Connection): boolean {
+  private sendRetained({ message, qos, identifiers }: RetainedItem, recipient: Recipient): boolean {
     if (qos > 0) {
-      if (!this.windowOpen(connection) || !this.hasRoomInFlight()) return false;
+      if (!this.windowOpen(recipient) || !this.hasRoomInFlight()) return false;
       const delivery = new Delivery(message, qos, true, identifiers, undefined);
       delivery.asRetained = true;
-      this.start(delivery, connection);
+      this.start(delivery, recipient);
       return true;
     }
-    if (connection.output.congested) return false;
-    const result = connection.sendMessage(message, 0, true, identifiers, 0, false);
+    if (recipient.output.congested) return false;
+    const result = recipient.sendMessage(message, 0, true, identifiers, 0, false);
     if (result === "sent") message.trace?.sentAsRetained(this.clientId, 0);
     else this.drop(message, result);
     return true;
   }
 
   /** [MQTT-4.4.0-1]: after a reconnect everything unacknowledged is sent again, with its packet identifiers. */
-  resume(connection: Connection): void {
-    this.connection = connection;
+  resume(recipient: Recipient): void {
+    this.recipient = recipient;
     this.unsent = this.inflight.inOrder();
     this.pump();
     // [MQTT5-3.3.4-10]: the receive maximum holds back no PUBREL.
-    for (const delivery of this.unsent) if (delivery.state === "awaiting pubcomp") this.sendAgain(delivery, connection);
+    for (const delivery of this.unsent) if (delivery.state === "awaiting pubcomp") this.sendAgain(delivery, recipient);
     this.unsent = this.unsent.filter(({ state }) => state !== "awaiting pubcomp");
   }
 
-  private sendAgain(delivery: Delivery, connection: Connection): void {
+  private sendAgain(delivery: Delivery, recipient: Recipient): void {
     // Acknowledged in the meantime.
     if (this.inflight.get(delivery.packetId) !== delivery) return;
     if (delivery.state === "awaiting pubcomp") {
-      connection.sendAck("pubrel", delivery.packetId, 0);
+      recipient.sendAck("pubrel", delivery.packetId, 0);
       return;
     }
     const { message, qos, retain, identifiers, packetId } = delivery;
-    const result = connection.sendMessage(message, qos, retain, identifiers, packetId, true);
+    const result = recipient.sendMessage(message, qos, retain, identifiers, packetId, true);
     if (result === "sent") return;
     this.forget(delivery);
     this.drop(message, result);
@@ -247,8 +293,35 @@ export class Session {
 
   drop(message: Message, why: DropReason): void {
     this.dropped++;
-    this.context.figures.dropped[why]++;
+    this.context.counters.dropped[why]++;
     message.trace?.dropped(this.clientId, why);
     this.context.observer.dropped?.(this.clientId, why);
+  }
+}
+
+/** QoS 2 packet identifiers of a client's that are not released; most clients have none at any time. */
+class ReceivedIds {
+  private ids: Set<number> | undefined = undefined;
+
+  get size(): number {
+    return this.ids?.size ?? 0;
+  }
+
+  has(packetId: number): boolean {
+    return this.ids?.has(packetId) ?? false;
+  }
+
+  add(packetId: number): void {
+    this.ids ??= new Set();
+    this.ids.add(packetId);
+  }
+
+  /** False where it was not there. */
+  release(packetId: number): boolean {
+    return this.ids?.delete(packetId) ?? false;
+  }
+
+  all(): number[] {
+    return [...(this.ids ?? [])];
   }
 }

@@ -1,42 +1,45 @@
 import { ServiceError } from "../../../core/service/service-error.ts";
-import type { Connection } from "../connection/connection.ts";
-import type { EngineLog } from "../engine-options.ts";
+import { type EngineLog, faultText } from "../engine-observer.ts";
 import type { SessionStore } from "./session-store.ts";
 
 const retryEveryMs = 1_000;
-const tellEveryMs = 30_000;
+const logEveryMs = 30_000;
+
+/** A connection that can be told to wait. */
+export interface Holdable {
+  hold(): void;
+  release(): void;
+}
 
 export interface StoreGuardOptions {
   readonly store: Pick<SessionStore, "commit">;
-  readonly connections: ReadonlySet<Connection>;
+  readonly connections: Iterable<Holdable>;
   readonly log: EngineLog;
   /** What was held back may leave. */
   readonly onRecovered: () => void;
 }
 
 /**
- * Commits the store's notes. Where that fails (no room, a lock) everything stands still until it works again: nobody is told of
- * what is not kept, and nothing more is taken on.
+ * Commits the store's notes. While that fails (no room, a lock) all clients wait: nothing is acknowledged that is not kept, and
+ * nothing more is accepted.
  */
 export class StoreGuard {
   failing = false;
   private retryAt = 0;
-  private tellAt = 0;
-  private readonly held = new Set<Connection>();
+  private logAt = 0;
+  private readonly held = new Set<Holdable>();
   private readonly options: StoreGuardOptions;
 
   constructor(options: StoreGuardOptions) {
     this.options = options;
   }
 
-  /** False where the notes are not kept: nothing may leave. */
+  /** False where the notes are not kept: nothing may leave. Never throws. */
   commit(): boolean {
     if (this.failing && performance.now() < this.retryAt) return false;
     try {
       this.options.store.commit();
     } catch (error) {
-      // Anything else is a fault of ours.
-      if (!(error instanceof ServiceError)) throw error;
       this.fail(error);
       return false;
     }
@@ -45,18 +48,19 @@ export class StoreGuard {
   }
 
   /** Whoever comes while it fails waits as well. */
-  hold(connection: Connection): void {
+  hold(connection: Holdable): void {
     if (this.held.has(connection)) return;
     this.held.add(connection);
     connection.hold();
   }
 
-  private fail({ message, hint }: ServiceError): void {
+  private fail(error: unknown): void {
     const now = performance.now();
     this.retryAt = now + retryEveryMs;
-    if (!this.failing || now >= this.tellAt) {
-      this.tellAt = now + tellEveryMs;
-      this.options.log.error(`${message}: clients wait, and nothing is acknowledged, until it can be written. ${hint}`);
+    if (!this.failing || now >= this.logAt) {
+      this.logAt = now + logEveryMs;
+      const [problem, hint] = error instanceof ServiceError ? [error.message, ` ${error.hint}`] : [`A fault: ${faultText(error)}`, ""];
+      this.options.log.error(`${problem}: clients wait, and nothing is acknowledged, until it can be written.${hint}`);
     }
     this.failing = true;
     for (const connection of this.options.connections) this.hold(connection);

@@ -1,11 +1,11 @@
-import type { DropReason } from "./delivery/delivery-trace.ts";
+import type { DropReason } from "./routing/message.ts";
 
 /** Counts since the start. */
-export class Figures {
+export class EngineCounters {
   /** From clients. */
   messagesIn = 0;
   /** From the broker itself: the page, the demo, replies, wills; without `$SYS`. */
-  messagesOwn = 0;
+  messagesInternal = 0;
   /** From other brokers. */
   messagesElsewhere = 0;
   messagesOut = 0;
@@ -22,7 +22,7 @@ export class Figures {
   };
 
   get messagesRouted(): number {
-    return this.messagesIn + this.messagesOwn + this.messagesElsewhere;
+    return this.messagesIn + this.messagesInternal + this.messagesElsewhere;
   }
 
   get droppedInAll(): number {

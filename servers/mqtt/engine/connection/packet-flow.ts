@@ -1,0 +1,90 @@
+import type { DisconnectPacket, Packet } from "../../codec/packet.ts";
+import { PacketError } from "../../codec/packet-error.ts";
+import { reasonCode } from "../../codec/reason-code.ts";
+import type { EngineCounters } from "../engine-counters.ts";
+import type { EngineObserver } from "../engine-observer.ts";
+import type { Session } from "../session/session.ts";
+import { handleAck } from "./ack-flow.ts";
+import { type ConnectParts, handleAuth, handleConnect, refuseConnect } from "./connect-flow.ts";
+import type { Connection } from "./connection.ts";
+import { handlePublish, type PublishParts } from "./publish-flow.ts";
+import { handleSubscribe, handleUnsubscribe, type SubscribeParts } from "./subscribe-flow.ts";
+
+export type PacketParts = ConnectParts &
+  PublishParts &
+  SubscribeParts & {
+    readonly counters: EngineCounters;
+    readonly observer: EngineObserver;
+    setExpiry(session: Session, expirySeconds: number): void;
+  };
+
+/** Hands a packet to the part that deals with it. Throws PacketError where it breaks the standard. */
+export function handlePacket(parts: PacketParts, connection: Connection, packet: Packet): void {
+  // [MQTT-3.1.0-1] is the decoder's; a client in the middle of authenticating may send only AUTH (§4.12).
+  if (connection.state === "authenticating" && packet.type !== "auth" && packet.type !== "disconnect") {
+    throw new PacketError(reasonCode.protocolError, "Only AUTH may come before the CONNACK.");
+  }
+  switch (packet.type) {
+    case "publish":
+      handlePublish(parts, connection, packet);
+      return;
+    case "puback":
+    case "pubrec":
+    case "pubrel":
+    case "pubcomp":
+      handleAck(connection, packet);
+      return;
+    case "subscribe":
+      handleSubscribe(parts, connection, packet);
+      return;
+    case "unsubscribe":
+      handleUnsubscribe(parts, connection, packet);
+      return;
+    case "pingreq":
+      connection.send({ type: "pingresp" });
+      return;
+    case "connect":
+      // [MQTT-3.1.0-2]
+      if (connection.state !== "opening") throw new PacketError(reasonCode.protocolError, "A second CONNECT.");
+      handleConnect(parts, connection, packet);
+      return;
+    case "disconnect":
+      handleDisconnect(parts, connection, packet);
+      return;
+    case "auth":
+      handleAuth(parts, connection, packet);
+      return;
+    case "connack":
+    case "suback":
+    case "unsuback":
+    case "pingresp":
+      throw new PacketError(reasonCode.protocolError, `A client does not send ${packet.type.toUpperCase()}.`);
+    default:
+      packet satisfies never;
+  }
+}
+
+/** The client broke the standard. */
+export function refusePacket(parts: PacketParts, connection: Connection, error: PacketError): void {
+  parts.counters.refused++;
+  parts.observer.refused?.(connection, error);
+  if (connection.state === "connected") connection.disconnect(error.reason, error.message);
+  else refuseConnect(parts, connection, error);
+}
+
+/** The client ends the connection (MQTT §3.14). */
+function handleDisconnect(parts: PacketParts, connection: Connection, { reason, properties }: DisconnectPacket): void {
+  const { session } = connection;
+  const expirySeconds = properties?.sessionExpiryInterval;
+  if (session && expirySeconds !== undefined) {
+    // §3.14.2.2.2
+    if (session.expirySeconds === 0 && expirySeconds > 0) {
+      throw new PacketError(reasonCode.protocolError, "The session expiry was 0 and cannot be set now.");
+    }
+    parts.setExpiry(session, expirySeconds);
+  }
+  // [MQTT-3.14.4-3]: the will is gone, unless the client asks for it with 0x04 or reports an error.
+  const withWill = reason !== reasonCode.success;
+  if (session && !withWill) session.will = undefined;
+  connection.close(reason === 0 ? "disconnected" : `disconnected, reason 0x${reason.toString(16)}`);
+}
