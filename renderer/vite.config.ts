@@ -22,7 +22,13 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         // Libraries change seldom and are cached apart from the program's own code.
-        codeSplitting: { groups: [{ name: "libraries", test: /node_modules/ }] },
+        codeSplitting: {
+          groups: [
+            // The editor is loaded after the first paint.
+            { name: "editor", test: /node_modules[\\/](@codemirror|@lezer|@marijn|style-mod|w3c-keyname|crelt)/, priority: 1 },
+            { name: "libraries", test: /node_modules/ },
+          ],
+        },
       },
     },
   },

@@ -18,6 +18,7 @@ import { createQueries } from "./control/queries.ts";
 import { chooseTransport } from "./control/transport.ts";
 import { ConfirmProvider } from "./ui/confirm.tsx";
 import { resolver, theme } from "./ui/theme.ts";
+import { preloadContentWell } from "./viewer/content-well.tsx";
 
 const client = createControlClient({ transport: chooseTransport(window), nextFrame });
 const control = { client, stores: createDashboardStores(client, nextFrame) };
@@ -35,3 +36,5 @@ createRoot(document.getElementById("root") as HTMLElement).render(
     <Notifications position="bottom-right" containerWidth={400} />
   </MantineProvider>,
 );
+
+preloadContentWell();

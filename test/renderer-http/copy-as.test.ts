@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { copyAs, type Replay, shellQuoted } from "../../renderer/src/inspectors/http/copy-as.ts";
+import { copyAs, type Replay } from "../../renderer/src/inspectors/http/copy-as.ts";
+import { shellQuoted } from "../../renderer/src/ui/copy-text.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const replay = (part: Partial<Replay> = {}): Replay => ({

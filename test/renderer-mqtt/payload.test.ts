@@ -4,15 +4,17 @@ import { comparedWith } from "../../renderer/src/services/mqtt/history/message-h
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/services/mqtt/history/numeric-fields.ts";
 import { aloneBetween, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
 import { shortCount } from "../../renderer/src/ui/quantity.ts";
-import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/base64.ts";
-import { diffLines } from "../../renderer/src/viewer/line-diff.ts";
-import { lineText, type PayloadView, payloadLines } from "../../renderer/src/viewer/payload-lines.ts";
+import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/bytes.ts";
+import type { FormatChoice } from "../../renderer/src/viewer/content-format.ts";
+import { layOutContent } from "../../renderer/src/viewer/content-layout.ts";
+import { copiedText } from "../../renderer/src/viewer/line-diff.ts";
 import { previewLine, previewOf } from "../../renderer/src/viewer/payload-preview.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const shown = (payload: string | Uint8Array, view: PayloadView, isCut = false) => {
-  const { lines, problem } = payloadLines(typeof payload === "string" ? encode(payload) : payload, view, isCut);
-  return { lines: lines.map(lineText), problem };
+const shown = (payload: string | Uint8Array<ArrayBuffer>, format: FormatChoice, isCut = false) => {
+  const bytes = typeof payload === "string" ? encode(payload) : payload;
+  const { text, problem } = layOutContent({ bytes, format, isCut, contentType: "", expanded: true });
+  return { lines: text.split("\n"), problem };
 };
 const summary = (payload: string | Uint8Array, change: Partial<MqttMessageSummary> = {}): MqttMessageSummary => {
   const bytes = typeof payload === "string" ? encode(payload) : payload;
@@ -41,21 +43,23 @@ describe("a payload line by line", () => {
       problem: undefined,
     });
   });
-  it("that is no JSON is shown as text, and says so", () => {
-    expect(shown("open", "json")).toEqual({ lines: ["open"], problem: "no JSON" });
+  it("that is not JSON is shown as text, and says so", () => {
+    expect(shown("open", "json")).toEqual({ lines: ["open"], problem: "not JSON" });
     expect(shown("21.5", "json")).toEqual({ lines: ["21.5"], problem: undefined });
   });
   it("of bytes that are no text is shown as hex", () => {
-    expect(shown(Uint8Array.of(0xff, 0x00), "text")).toMatchObject({ problem: "no text, shown as bytes" });
-    expect(shown(Uint8Array.of(0x41), "hex").lines[0]).toMatch(/^0000 {2}41 +A$/);
+    expect(shown(Uint8Array.of(0xff, 0x00), "text")).toMatchObject({ problem: "not text, shown as bytes" });
+    expect(shown(Uint8Array.of(0x41), "hex").lines[0]).toMatch(/^41 +A$/);
   });
-  it("[MQTT-162] in MessagePack, CBOR and Protobuf is decoded, or told why not", () => {
+  it("[MQTT-162] in MessagePack, CBOR and Protobuf is decoded, or it says why not", () => {
     expect(shown(fromHex("81a17601") ?? new Uint8Array(), "messagepack").lines).toEqual(["{", '  "v": 1', "}"]);
     expect(shown(fromHex("a1617601") ?? new Uint8Array(), "cbor").lines).toEqual(["{", '  "v": 1', "}"]);
     expect(shown(fromHex("089601") ?? new Uint8Array(), "protobuf").lines).toEqual(["1 VARINT 150"]);
-    expect(shown("open", "protobuf").problem).toBe("no Protobuf: it has the wire type 7, which there is not, at byte 0");
-    expect(shown(fromHex("a16176") ?? new Uint8Array(), "cbor").problem).toBe("no CBOR: it ends within a value, at byte 3");
-    expect(shown(fromHex("a1617601") ?? new Uint8Array(), "cbor", true).problem).toBe("only the start was recorded: no whole CBOR value");
+    expect(shown("open", "protobuf").problem).toBe("not Protobuf: it has the unknown wire type 7, at byte 0");
+    expect(shown(fromHex("a16176") ?? new Uint8Array(), "cbor").problem).toBe("not CBOR: it ends within a value, at byte 3");
+    expect(shown(fromHex("a1617601") ?? new Uint8Array(), "cbor", true).problem).toBe(
+      "only the start was recorded, not a whole CBOR value",
+    );
   });
 });
 
@@ -73,10 +77,19 @@ describe("what a message is compared with", () => {
 });
 
 describe("the difference to the message before", () => {
-  const diff = (before: string, after: string) =>
-    diffLines(payloadLines(encode(before), "json", false).lines, payloadLines(encode(after), "json", false).lines)?.map(
-      ({ change, line }) => `${change === "same" ? " " : change === "added" ? "+" : "-"}${lineText(line)}`,
-    );
+  const compared = (before: string, after: string) =>
+    layOutContent({
+      bytes: encode(after),
+      format: "json",
+      isCut: false,
+      contentType: "",
+      expanded: true,
+      before: { bytes: encode(before), isCut: false, contentType: "" },
+    });
+  const diff = (before: string, after: string) => {
+    const { text, changes } = compared(before, after);
+    return changes && text.split("\n").map((line, index) => `${" +-"[changes[index] ?? 0]}${line}`);
+  };
   it("marks what changed, and no more", () => {
     expect(diff('{"v":1,"unit":"C","seq":7}', '{"v":2,"unit":"C","seq":8}')).toEqual([
       " {",
@@ -96,9 +109,18 @@ describe("the difference to the message before", () => {
     expect(diff('{"a":1}', '{"a":1,"b":2}')).toEqual([" {", '   "a": 1,', '+  "b": 2', " }"]);
     expect(diff("{}", "{}")).toEqual([" {}"]);
   });
+  it("keeps the colours of both, and copies the newer one alone", () => {
+    const laidOut = compared('{"v":1}', '{"v":2}');
+    const numbers = Array.from({ length: laidOut.marks.length / 3 }, (_, mark) =>
+      laidOut.text.slice(laidOut.marks[mark * 3], laidOut.marks[mark * 3 + 1]),
+    );
+    expect(numbers.filter((text) => /\d/.test(text))).toEqual(["1", "2"]);
+    expect(copiedText(laidOut)).toBe('{\n  "v": 2\n}');
+  });
   it("of long payloads that share little is not looked for", () => {
     const long = (from: number) => JSON.stringify(Array.from({ length: 3_000 }, (_, index) => index * from));
     expect(diff(long(2), long(3))).toBeUndefined();
+    expect(compared(long(2), long(3)).notes).toEqual(["Too long to compare."]);
     expect(diff(long(2), long(2).replace("[0,", "[1,"))).toHaveLength(3_003);
   });
 });

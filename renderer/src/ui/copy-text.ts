@@ -21,3 +21,6 @@ function copySelection(text: string): void {
   if (focused instanceof HTMLElement) focused.focus();
   if (!copied) throw new Error("The browser did not let the text be copied.");
 }
+
+/** POSIX: within single quotes only the quote itself is special. */
+export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);

@@ -36,3 +36,10 @@ export function shortCount(count: number): string {
   const millions = count / 1e6;
   return millions < 99.95 ? `${millions.toFixed(1)} M` : `${formatCount(millions)} M`;
 }
+
+/** A limit is a power of two: "8 KiB". */
+export function formatLimit(bytes: number): string {
+  if (bytes > 0 && bytes % 1_048_576 === 0) return `${bytes / 1_048_576} MiB`;
+  if (bytes > 0 && bytes % 1_024 === 0) return `${bytes / 1_024} KiB`;
+  return formatBytes(bytes);
+}

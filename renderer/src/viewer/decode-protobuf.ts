@@ -1,7 +1,7 @@
+import { decodeText } from "./bytes.ts";
 import { DecodeError, deepestNesting } from "./decoded-value.ts";
-import { utf8Text } from "./utf8-text.ts";
 
-/** A field as it stands on the wire: without its schema nothing is known but its number and its wire type. */
+/** A field as it is on the wire: without its schema nothing is known but its number and its wire type. */
 export interface ProtobufField {
   readonly number: number;
   readonly value: ProtobufValue;
@@ -53,16 +53,16 @@ function readValue(reader: WireReader, number: number, wireType: number, start: 
     case 5:
       return { wire: "I32", bytes: reader.slice(4) };
     default:
-      throw new DecodeError(`has the wire type ${wireType}, which there is not, at byte ${start}`);
+      throw new DecodeError(`has the unknown wire type ${wireType}, at byte ${start}`);
   }
 }
 
 /**
- * Text, a message or bytes: the wire does not tell. Text that begins with a control character is a message where it can be read as
+ * Text, a message or bytes: the wire does not say which. Text that begins with a control character is a message where it can be read as
  * one: that is the tag of one of its first fields.
  */
 function guessed(bytes: Uint8Array, depth: number): string | Uint8Array | readonly ProtobufField[] {
-  const text = utf8Text(bytes, false);
+  const text = decodeText(bytes, false);
   if (text !== undefined && (bytes[0] ?? 0x20) >= 0x20) return text;
   try {
     return readFields(new WireReader(bytes), undefined, depth + 1);

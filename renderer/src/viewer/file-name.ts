@@ -1,5 +1,5 @@
-import { formatBytes } from "../ui/quantity.ts";
-import { type BodyContent, mediaTypeOf } from "./body-content.ts";
+import { type ContentFormat, mediaTypeOf } from "./content-format.ts";
+import { imageSize } from "./image-size.ts";
 
 const extensions: Readonly<Record<string, string>> = {
   "text/html": "html",
@@ -13,31 +13,31 @@ const extensions: Readonly<Record<string, string>> = {
 };
 
 /** "response.json" */
-export function fileName(of: string, contentType: string, content: BodyContent): string {
-  return `${of}.${extensions[mediaTypeOf(contentType)] ?? extensionOf(content)}`;
+export function fileName(of: string, contentType: string, format: ContentFormat, bytes: Uint8Array): string {
+  return `${of}.${extensions[mediaTypeOf(contentType)] ?? extensionOf(format, bytes)}`;
 }
 
-function extensionOf(content: BodyContent): string {
-  switch (content.kind) {
+function extensionOf(format: ContentFormat, bytes: Uint8Array): string {
+  switch (format) {
     case "json":
-      return "json";
-    case "image":
-      return content.size.format === "JPEG" ? "jpg" : content.size.format.toLowerCase();
+    case "xml":
+    case "html":
+    case "cbor":
+      return format;
+    case "messagepack":
+      return "msgpack";
+    case "image": {
+      const image = imageSize(bytes)?.format;
+      return image === "JPEG" ? "jpg" : (image?.toLowerCase() ?? "bin");
+    }
     case "form":
     case "text":
       return "txt";
     case "multipart":
-    case "binary":
-    case "empty":
+    case "protobuf":
+    case "hex":
       return "bin";
     default:
-      return content satisfies never;
+      return format satisfies never;
   }
-}
-
-/** A limit is a power of two: "8 KiB". */
-export function formatLimit(bytes: number): string {
-  if (bytes > 0 && bytes % 1_048_576 === 0) return `${bytes / 1_048_576} MiB`;
-  if (bytes > 0 && bytes % 1_024 === 0) return `${bytes / 1_024} KiB`;
-  return formatBytes(bytes);
 }

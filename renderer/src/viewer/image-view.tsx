@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "react";
-import styles from "./body-view.module.css";
+import { Note } from "../ui/panel.tsx";
+import styles from "./content-viewer.module.css";
 import type { ImageSize } from "./image-size.ts";
 
 /** Larger pictures are not decoded: a few bytes may claim to be gigabytes of pixels. */
@@ -8,12 +9,11 @@ const decodedPixelsLimit = 16_000_000;
 interface ImageViewProps {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly size: ImageSize;
-  readonly mediaType: string;
   readonly isCut: boolean;
 }
 
 /** Drawn from its pixels, so nothing of it is a document and the content security policy stays as narrow as it is. */
-export function ImageView({ bytes, size, mediaType, isCut }: ImageViewProps) {
+export function ImageView({ bytes, size, isCut }: ImageViewProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [problem, setProblem] = useState<string>();
   const isTooLarge = size.width * size.height > decodedPixelsLimit;
@@ -21,7 +21,7 @@ export function ImageView({ bytes, size, mediaType, isCut }: ImageViewProps) {
     setProblem(undefined);
     if (isCut || isTooLarge) return;
     let shown = true;
-    createImageBitmap(new Blob([bytes], { type: mediaType })).then(
+    createImageBitmap(new Blob([bytes], { type: `image/${size.format.toLowerCase()}` })).then(
       (bitmap) => {
         if (shown && canvas.current) {
           canvas.current.width = bitmap.width;
@@ -35,16 +35,16 @@ export function ImageView({ bytes, size, mediaType, isCut }: ImageViewProps) {
     return () => {
       shown = false;
     };
-  }, [bytes, mediaType, isCut, isTooLarge]);
+  }, [bytes, size.format, isCut, isTooLarge]);
   const note = isCut ? "The recorder did not keep all of it, so it cannot be drawn." : isTooLarge ? "Too large to be drawn here." : problem;
   return (
     <div className={styles.picture}>
       {note ? (
-        <p className={styles.note}>{note}</p>
+        <Note>{note}</Note>
       ) : (
         <canvas ref={canvas} role="img" aria-label={`${size.format} picture, ${size.width} by ${size.height} pixels`} />
       )}
-      <p className={styles.note}>{`${size.format} · ${size.width} × ${size.height}`}</p>
+      <Note>{`${size.format} · ${size.width} × ${size.height}`}</Note>
     </div>
   );
 }

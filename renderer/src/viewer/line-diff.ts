@@ -1,38 +1,47 @@
-import { lineText, type PayloadLine } from "./payload-lines.ts";
+import { type LaidOutText, withoutSoftBreaks } from "./laid-out-text.ts";
 
-export interface DiffLine {
-  readonly change: "same" | "added" | "removed";
-  readonly line: PayloadLine;
-}
+type Change = "same" | "added" | "removed";
+const changeCodes: Readonly<Record<Change, number>> = { same: 0, added: 1, removed: 2 };
 
 /** More lines, without what both ends share, are not compared: time grows with the product. */
 const comparedLines = 1_500;
 
-/** Lines of `after`, with those of `before` that it no longer has; undefined where they are too many to compare. */
-export function diffLines(before: readonly PayloadLine[], after: readonly PayloadLine[]): DiffLine[] | undefined {
-  // The comma that follows a member is no change of the member.
-  const key = (line: PayloadLine) => lineText(line).replace(/,$/, "");
-  const old = before.map(key);
-  const now = after.map(key);
+interface DiffLine {
+  readonly change: Change;
+  /** Index of the line: in the older text where it was removed, otherwise in the newer one. */
+  readonly line: number;
+}
+
+/** The lines of `after`, with those of `before` that it no longer has; `after` alone where they are too many to compare. */
+export function compareTexts(before: LaidOutText, after: LaidOutText): LaidOutText {
+  const old = before.text.split("\n");
+  const now = after.text.split("\n");
+  const lines = diffLines(old, now);
+  if (!lines) return { ...after, notes: [...after.notes, "Too long to compare."] };
+  if (lines.every(({ change }) => change === "same")) return { ...after, changes: new Uint8Array(now.length) };
+  return join(lines, { laidOut: before, lines: old, starts: startsOf(old) }, { laidOut: after, lines: now, starts: startsOf(now) });
+}
+
+/** The comma that follows a member is no change of the member. */
+const keyOf = (line: string): string => (line.endsWith(",") ? line.slice(0, -1) : line);
+
+function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] | undefined {
+  const old = before.map(keyOf);
+  const now = after.map(keyOf);
   let head = 0;
   while (head < old.length && head < now.length && old[head] === now[head]) head++;
   let tail = 0;
   while (tail < old.length - head && tail < now.length - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail++;
   if (old.length + now.length - 2 * (head + tail) > comparedLines) return undefined;
-  const same = (index: number): DiffLine => ({ change: "same", line: after[index]! });
-  return [
-    ...after.slice(0, head).map((_, index) => same(index)),
-    ...middle(before.slice(head, before.length - tail), after.slice(head, after.length - tail), key),
-    ...after.slice(after.length - tail).map((_, index) => same(after.length - tail + index)),
-  ];
+  const lines: DiffLine[] = [];
+  for (let line = 0; line < head; line++) lines.push({ change: "same", line });
+  lines.push(...middle(old.slice(head, old.length - tail), now.slice(head, now.length - tail), head));
+  for (let line = now.length - tail; line < now.length; line++) lines.push({ change: "same", line });
+  return lines;
 }
 
-/** By the longest common subsequence; a line that stands in the place of another follows it. */
-function middle(before: readonly PayloadLine[], after: readonly PayloadLine[], key: (line: PayloadLine) => string): DiffLine[] {
-  const removed = (line: PayloadLine): DiffLine => ({ change: "removed", line });
-  const added = (line: PayloadLine): DiffLine => ({ change: "added", line });
-  const old = before.map(key);
-  const now = after.map(key);
+/** By the longest common subsequence; a line that takes the place of another follows it. */
+function middle(old: readonly string[], now: readonly string[], offset: number): DiffLine[] {
   const width = now.length + 1;
   const lengths = new Uint16Array((old.length + 1) * width);
   for (let i = old.length - 1; i >= 0; i--) {
@@ -46,12 +55,11 @@ function middle(before: readonly PayloadLine[], after: readonly PayloadLine[], k
   let j = 0;
   while (i < old.length || j < now.length) {
     if (i < old.length && j < now.length && old[i] === now[j]) {
-      lines.push({ change: "same", line: after[j]! });
+      lines.push({ change: "same", line: offset + j++ });
       i++;
-      j++;
     } else if (i < old.length && (j === now.length || lengths[(i + 1) * width + j]! >= lengths[i * width + j + 1]!))
-      lines.push(removed(before[i++]!));
-    else lines.push(added(after[j++]!));
+      lines.push({ change: "removed", line: offset + i++ });
+    else lines.push({ change: "added", line: offset + j++ });
   }
   return paired(lines);
 }
@@ -70,8 +78,70 @@ function paired(lines: readonly DiffLine[]): DiffLine[] {
   return ordered;
 }
 
-function runOf(lines: readonly DiffLine[], from: number, change: DiffLine["change"]): readonly DiffLine[] {
+function runOf(lines: readonly DiffLine[], from: number, change: Change): readonly DiffLine[] {
   let to = from;
   while (lines[to]?.change === change) to++;
   return lines.slice(from, to);
+}
+
+interface Side {
+  readonly laidOut: LaidOutText;
+  readonly lines: readonly string[];
+  readonly starts: Uint32Array;
+}
+
+function startsOf(lines: readonly string[]): Uint32Array {
+  const starts = new Uint32Array(lines.length);
+  let at = 0;
+  for (const [index, line] of lines.entries()) {
+    starts[index] = at;
+    at += line.length + 1;
+  }
+  return starts;
+}
+
+/** Both sides in one text, each line with its colours. Folds are left out: one could hide what changed. */
+function join(lines: readonly DiffLine[], before: Side, after: Side): LaidOutText {
+  const texts: string[] = [];
+  const marks: number[] = [];
+  const softBreaks: number[] = [];
+  const changes = new Uint8Array(lines.length);
+  let at = 0;
+  const cursors = { before: 0, after: 0 };
+  for (const [index, { change, line }] of lines.entries()) {
+    const side = change === "removed" ? "before" : "after";
+    const { laidOut, lines: from, starts } = side === "before" ? before : after;
+    const text = from[line] ?? "";
+    const start = starts[line] ?? 0;
+    // Lines of a side come in their order, and so do its marks.
+    let mark = cursors[side];
+    while (mark < laidOut.marks.length && laidOut.marks[mark]! < start) mark += 3;
+    for (; mark < laidOut.marks.length && laidOut.marks[mark]! < start + text.length; mark += 3)
+      marks.push(laidOut.marks[mark]! - start + at, laidOut.marks[mark + 1]! - start + at, laidOut.marks[mark + 2]!);
+    cursors[side] = mark;
+    changes[index] = changeCodes[change];
+    texts.push(text);
+    at += text.length;
+    if (laidOut.softBreaks.length > 0 && laidOut.softBreaks.includes(start + text.length)) softBreaks.push(at);
+    at++;
+  }
+  const { hex, notes } = after.laidOut;
+  return {
+    text: texts.join("\n"),
+    marks: Uint32Array.from(marks),
+    folds: new Uint32Array(),
+    softBreaks: Uint32Array.from(softBreaks),
+    changes,
+    notes,
+    ...(hex && { hex }),
+  };
+}
+
+/** The newer content alone, without the line ends that only the layout has: to copy. */
+export function copiedText({ text, changes, softBreaks }: LaidOutText): string {
+  if (!changes?.includes(changeCodes.removed)) return withoutSoftBreaks(text, softBreaks);
+  return text
+    .split("\n")
+    .filter((_, index) => changes[index] !== changeCodes.removed)
+    .join("\n");
 }

@@ -9,16 +9,22 @@ export interface Part {
   readonly cut: boolean;
 }
 
+/** RFC 2046 §5.1.1 allows 70; searching for a very long one takes time that grows with the product of both lengths. */
+const boundaryCharacters = 200;
+const headCharacters = 8_192;
+/** What comes after so many parts is left out. */
+const mostParts = 10_000;
+
 export function multipartParts(bytes: Uint8Array, contentType: string): Part[] {
   const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
   const name = boundary?.[1] ?? boundary?.[2];
-  if (!name) return [];
+  if (!name || name.length > boundaryCharacters) return [];
   // Latin-1 keeps one character a byte, so offsets stay those of the bytes.
   const text = latin1(bytes);
   const delimiter = `--${name}`;
   const parts: Part[] = [];
   let at = text.startsWith(delimiter) ? 0 : text.indexOf(`\r\n${delimiter}`) + 2;
-  while (at >= 0 && text.startsWith(delimiter, at)) {
+  while (at >= 0 && parts.length < mostParts && text.startsWith(delimiter, at)) {
     const headStart = at + delimiter.length;
     if (text.startsWith("--", headStart)) break;
     const headEnd = text.indexOf("\r\n\r\n", headStart);
@@ -26,7 +32,7 @@ export function multipartParts(bytes: Uint8Array, contentType: string): Part[] {
     const end = text.indexOf(`\r\n${delimiter}`, headEnd + 2);
     const bodyEnd = end < 0 ? bytes.length : end;
     parts.push({
-      ...partHead(text.slice(headStart, headEnd)),
+      ...partHead(text.slice(headStart, Math.min(headEnd, headStart + headCharacters))),
       bytes: bytes.subarray(headEnd + 4, Math.max(bodyEnd, headEnd + 4)),
       cut: end < 0,
     });

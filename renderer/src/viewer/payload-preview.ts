@@ -1,12 +1,11 @@
 import type { MqttMessageSummary } from "../../../contract/traffic/mqtt.ts";
-import { fromBase64, toHex } from "./base64.ts";
+import { decodeText, fromBase64, toHex } from "./bytes.ts";
+import { detectFormat, type FormatChoice } from "./content-format.ts";
 import { decodeCbor } from "./decode-cbor.ts";
 import { decodeMessagePack } from "./decode-message-pack.ts";
 import { decodeProtobuf } from "./decode-protobuf.ts";
 import { type DecodedValue, DecodeError } from "./decoded-value.ts";
-import { type BinaryView, isBinaryView, type PayloadView } from "./payload-lines.ts";
-import { protobufValue } from "./protobuf-lines.ts";
-import { utf8Text } from "./utf8-text.ts";
+import { protobufValue } from "./protobuf-layout.ts";
 import { valueText } from "./value-text.ts";
 
 /** How a payload begins, base64, and how long it is. */
@@ -20,22 +19,26 @@ export function previewOf(preview: string): string {
   return value?.[2] ?? preview;
 }
 
-/** The start of a payload as text; undefined where it is none, or not decoded in this view. */
-export function startText({ start, bytes }: Start, view: PayloadView): string | undefined {
+type BinaryFormat = "messagepack" | "cbor" | "protobuf";
+const isBinary = (format: FormatChoice): format is BinaryFormat => format === "messagepack" || format === "cbor" || format === "protobuf";
+
+/** The start of a payload as text; undefined where it is none, or cannot be decoded in this format. */
+export function startText({ start, bytes }: Start, choice: FormatChoice): string | undefined {
   const head = fromBase64(start);
   const isCut = head.length < bytes;
-  if (!isBinaryView(view)) return utf8Text(head, isCut);
+  const format = choice === "auto" ? detectFormat(head, { contentType: "", isCut }) : choice;
+  if (!isBinary(format)) return decodeText(head, isCut);
   if (isCut) return undefined;
   try {
-    return valueText(decoded(head, view));
+    return valueText(decoded(head, format));
   } catch (error) {
     if (error instanceof DecodeError) return undefined;
     throw error;
   }
 }
 
-function decoded(bytes: Uint8Array, view: BinaryView): DecodedValue {
-  switch (view) {
+function decoded(bytes: Uint8Array, format: BinaryFormat): DecodedValue {
+  switch (format) {
     case "messagepack":
       return decodeMessagePack(bytes);
     case "cbor":
@@ -43,14 +46,14 @@ function decoded(bytes: Uint8Array, view: BinaryView): DecodedValue {
     case "protobuf":
       return protobufValue(decodeProtobuf(bytes));
     default:
-      return view satisfies never;
+      return format satisfies never;
   }
 }
 
 /** One line for the table: text as far as it is any, otherwise bytes. */
-export function previewLine(message: Start, view: PayloadView): string {
+export function previewLine(message: Start, format: FormatChoice): string {
   if (message.bytes === 0) return "";
-  const text = view === "hex" ? undefined : (startText(message, view) ?? (isBinaryView(view) ? startText(message, "text") : undefined));
+  const text = format === "hex" ? undefined : (startText(message, format) ?? (isBinary(format) ? startText(message, "text") : undefined));
   if (text !== undefined) return text.replace(/\s+/g, " ").trim();
   const head = fromBase64(message.start).subarray(0, hexBytes);
   return `${toHex(head)}${message.bytes > head.length ? " …" : ""}`;

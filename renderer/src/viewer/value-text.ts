@@ -1,6 +1,6 @@
 import type { DecodedValue } from "./decoded-value.ts";
 
-/** A decoded value as JSON: what JSON has no word for stands as a string that names it. */
+/** A decoded value as JSON: what JSON has no word for is a string that names it. */
 export function valueText(value: DecodedValue): string {
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : JSON.stringify(String(value));
@@ -23,6 +23,13 @@ export function valueText(value: DecodedValue): string {
 /** "h'c01f8e24'", as CBOR's diagnostic notation writes bytes. */
 const bytesText = (bytes: Uint8Array): string => `h'${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}'`;
 
-const keyText = (key: DecodedValue): string => (typeof key === "string" ? JSON.stringify(key) : JSON.stringify(valueText(key)));
+/** A key that is no string is cut: each level of keys within keys would double the quotes of the one below. */
+const keyCharacters = 200;
+
+function keyText(key: DecodedValue): string {
+  if (typeof key === "string") return JSON.stringify(key);
+  const text = valueText(key);
+  return JSON.stringify(text.length > keyCharacters ? `${text.slice(0, keyCharacters)}…` : text);
+}
 
 const isList = (value: DecodedValue): value is readonly DecodedValue[] => Array.isArray(value);

@@ -3,8 +3,8 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { formatTook } from "../../ui/duration.ts";
 import { formatCount } from "../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
-import { headerValue } from "../../viewer/body-content.ts";
 import styles from "./exchange-inspector.module.css";
+import { headerValue } from "./headers.ts";
 
 export function ConnectionTab({ exchange }: { readonly exchange: HttpExchange }) {
   const { connection, request, at } = exchange;

@@ -1,4 +1,6 @@
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import { shellQuoted } from "../../ui/copy-text.ts";
+import { toBase64 } from "../../viewer/bytes.ts";
 
 /** A request to say again in another language. */
 export interface Replay {
@@ -64,17 +66,8 @@ function bodyText(body: Uint8Array): string | undefined {
   }
 }
 
-function base64(body: Uint8Array): string {
-  let binary = "";
-  for (const byte of body) binary += String.fromCharCode(byte);
-  return btoa(binary);
-}
-
 const cutNote = (replay: Replay, comment: string) =>
   replay.missingBytes ? `${comment} The last ${replay.missingBytes} bytes of the body were not recorded.\n` : "";
-
-/** POSIX: within single quotes only the quote itself is special. */
-export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
 
 function asCurl(replay: Replay): string {
   const { method, body } = replay;
@@ -99,7 +92,7 @@ function asCurl(replay: Replay): string {
     // Not -d, which reads a file for a body that begins with @.
     words.push(text === undefined ? "--data-binary @-" : `--data-raw ${shellQuoted(text)}`);
   }
-  const pipe = body.length > 0 && text === undefined ? `printf %s ${shellQuoted(base64(body))} | base64 -d | ` : "";
+  const pipe = body.length > 0 && text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d | ` : "";
   return `${cutNote(replay, "#")}${pipe}curl ${words.join(" \\\n  ")}`;
 }
 
@@ -119,7 +112,7 @@ function asJavaScript(replay: Replay): string {
     lines.push(`  headers: ${repeated ? "[" : "{"}`, ...pairs.map((pair) => `    ${pair},`), `  ${repeated ? "]" : "}"},`);
   }
   if (replay.body.length > 0) {
-    const value = text === undefined ? `Uint8Array.from(atob(${literal(base64(replay.body))}), (c) => c.charCodeAt(0))` : literal(text);
+    const value = text === undefined ? `Uint8Array.from(atob(${literal(toBase64(replay.body))}), (c) => c.charCodeAt(0))` : literal(text);
     lines.push(`  body: ${value},`);
   }
   const url = literal(replay.origin + replay.target);
@@ -138,7 +131,7 @@ function asPython(replay: Replay): string {
   if (headers.length > 0)
     lines.push("    headers={", ...headers.map(([name, value]) => `        ${literal(name)}: ${literal(value)},`), "    },");
   if (replay.body.length > 0) {
-    lines.push(`    data=${text === undefined ? `base64.b64decode(${literal(base64(replay.body))})` : `${literal(text)}.encode()`},`);
+    lines.push(`    data=${text === undefined ? `base64.b64decode(${literal(toBase64(replay.body))})` : `${literal(text)}.encode()`},`);
   }
   const imports = replay.body.length > 0 && text === undefined ? "import base64\n\nimport requests" : "import requests";
   const call = `response = requests.request(\n${lines.join("\n")}\n)`;

@@ -6,7 +6,7 @@ import type { HttpExchange } from "../../../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { bodyBytes } from "../../viewer/body-content.ts";
+import { fromBase64 } from "../../viewer/bytes.ts";
 import { ConnectionTab } from "./connection-tab.tsx";
 import type { Replay } from "./copy-as.ts";
 import { CopyMenu } from "./copy-menu.tsx";
@@ -96,6 +96,6 @@ export function ExchangeInspector({ service, row, live, origin, onClose }: Excha
 }
 
 function replayOf({ request }: HttpExchange, origin: string): Replay {
-  const body = bodyBytes(request.body);
+  const body = fromBase64(request.body.base64);
   return { ...request, origin, body, missingBytes: request.body.bytes - body.length };
 }

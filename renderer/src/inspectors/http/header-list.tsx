@@ -5,7 +5,7 @@ import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./header-list.module.css";
-import { isSecretHeader, maskedValue } from "./secret-header.ts";
+import { isSecretHeader, maskedValue } from "./headers.ts";
 
 interface HeaderListViewProps {
   readonly title?: string;

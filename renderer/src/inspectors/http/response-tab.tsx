@@ -1,10 +1,9 @@
 import type { HttpExchange } from "../../../../contract/traffic/http.ts";
 import { formatTook } from "../../ui/duration.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
-import { headerValue } from "../../viewer/body-content.ts";
-import { BodyView } from "../../viewer/body-view.tsx";
 import styles from "./exchange-inspector.module.css";
 import { HeaderListView } from "./header-list.tsx";
+import { HttpBodyViewer } from "./http-body-viewer.tsx";
 import { TimingBar } from "./timing-bar.tsx";
 import { isEventStream } from "./tone-of.ts";
 
@@ -30,12 +29,11 @@ export function ResponseTab({ exchange }: { readonly exchange: HttpExchange }) {
         <>
           <HeaderListView headers={response.headers} />
           <div className={styles.body}>
-            <BodyView
+            <HttpBodyViewer
               of="response"
-              cutBy="Recorded body"
+              route={`${exchange.request.method} ${exchange.request.target}`}
               body={response.body}
-              contentType={headerValue(response.headers, "content-type")}
-              contentEncoding={headerValue(response.headers, "content-encoding")}
+              headers={response.headers}
               emptyText={timing.totalMs === undefined ? "None yet." : "The answer has no body."}
             />
           </div>

@@ -1,6 +1,7 @@
 import type { HeaderList, HttpExchange } from "../../../../contract/traffic/http.ts";
 import type { Tone } from "../../../../contract/traffic/row.ts";
-import { headerValue, mediaTypeOf } from "../../viewer/body-content.ts";
+import { mediaTypeOf } from "../../viewer/content-format.ts";
+import { headerValue } from "./headers.ts";
 
 /** How an exchange stands, in a tone and a word. */
 export function toneOf(exchange: HttpExchange | undefined): { readonly tone: Tone; readonly word: string } {

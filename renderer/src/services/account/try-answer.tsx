@@ -10,10 +10,10 @@ import { requestRow } from "../../pages/service/requested-row.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { formatTook } from "../../ui/duration.ts";
 import { formatBytes } from "../../ui/quantity.ts";
-import { bodyBytes } from "../../viewer/body-content.ts";
-import { jsonLines } from "../../viewer/json-lines.ts";
-import { jsonTokens } from "../../viewer/json-tokens.ts";
-import { JsonView, PlainView } from "../../viewer/text-view.tsx";
+import { fromBase64 } from "../../viewer/bytes.ts";
+import type { LayoutRequest } from "../../viewer/content-layout.ts";
+import { ContentWell } from "../../viewer/content-well.tsx";
+import { useContentLayout } from "../../viewer/use-content-layout.ts";
 import styles from "../try/try-page.module.css";
 import own from "./account-try.module.css";
 import { claimLines, decodeToken } from "./claim-lines.ts";
@@ -45,12 +45,15 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
   const [details, setDetails] = useState(false);
   // What came of the call is the point: the steps before it say the most in their decoded token.
   const [opened, setOpened] = useState(last || step.status !== 200);
-  const whole = useMemo(() => new TextDecoder().decode(bodyBytes(step.body)), [step.body]);
+  const whole = useMemo(() => new TextDecoder().decode(fromBase64(step.body.base64)), [step.body]);
   const covered = useMemo(() => coveredJson(whole), [whole]);
   const text = revealed ? whole : covered.text;
-  const isJson = /^\s*[{[]/.test(text);
-  const View = isJson ? JsonView : PlainView;
-  const lineCount = useMemo(() => (isJson ? jsonLines(jsonTokens(text)).length : text.split("\n").length), [isJson, text]);
+  const request = useMemo<LayoutRequest>(
+    () => ({ bytes: new TextEncoder().encode(text), contentType: "", isCut: false, format: "auto" }),
+    [text],
+  );
+  const layout = useContentLayout(request);
+  const lineCount = useMemo(() => layout.laidOut?.text.split("\n", mostLines).length ?? 1, [layout.laidOut]);
   const { row } = step;
   return (
     <section className={own.step} data-last={last || undefined} aria-label={`${number}. ${titles[step.title]}`}>
@@ -104,8 +107,8 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
         <p className={styles.note}>The answer has no body.</p>
       ) : (
         opened && (
-          <div className={own.body} style={{ "--lines": Math.min(lineCount, mostLines) } as CSSProperties}>
-            <View label={`Answer ${number}`} text={text} wrap />
+          <div className={own.body} style={{ "--lines": lineCount } as CSSProperties}>
+            <ContentWell label={`Answer ${number}`} layout={layout} bytes={step.body.bytes} wrap />
           </div>
         )
       )}

@@ -1,4 +1,4 @@
-import { shellQuoted } from "../../inspectors/http/copy-as.ts";
+import { shellQuoted } from "../../ui/copy-text.ts";
 import { type TryDraft, takesBody } from "./try-draft.ts";
 
 export const languages = ["curl", "javascript", "python"] as const;

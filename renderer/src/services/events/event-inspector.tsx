@@ -8,9 +8,8 @@ import list from "../../inspectors/http/header-list.module.css";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { formatCount } from "../../ui/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { jsonLines } from "../../viewer/json-lines.ts";
-import { jsonTokens } from "../../viewer/json-tokens.ts";
-import { JsonView } from "../../viewer/text-view.tsx";
+import { TextWell } from "../../viewer/content-well.tsx";
+import { layOutJson } from "../../viewer/json-layout.ts";
 import { eventField, fieldGroups } from "./event-fields.ts";
 import styles from "./event-inspector.module.css";
 import { OutcomeMark } from "./outcome-mark.tsx";
@@ -106,8 +105,8 @@ function Fields({ row, onDevice }: Pick<EventInspectorProps, "row" | "onDevice">
 }
 
 function Json({ value, note, label }: { readonly value: unknown; readonly note: string; readonly label: string }) {
-  const [wrap, setWrap] = useRemembered("body.wrap", false);
-  const text = useMemo(() => JSON.stringify(value), [value]);
+  const [wrap, setWrap] = useRemembered("viewer.wrap", false);
+  const laidOut = useMemo(() => layOutJson(JSON.stringify(value)), [value]);
   return (
     <div className={frame.body}>
       <div className={styles.jsonHead}>
@@ -118,17 +117,9 @@ function Json({ value, note, label }: { readonly value: unknown; readonly note: 
             <IconTextWrap size={15} stroke={1.5} />
           </ActionIcon>
         </Tooltip>
-        <CopyButton
-          text={() =>
-            jsonLines(jsonTokens(text))
-              .map((line) => line.map((token) => token.text).join(""))
-              .join("\n")
-          }
-          what="the JSON"
-          size={24}
-        />
+        <CopyButton text={laidOut.text} what="the JSON" size={24} />
       </div>
-      <JsonView label={label} text={text} wrap={wrap} />
+      <TextWell label={label} laidOut={laidOut} wrap={wrap} />
     </div>
   );
 }

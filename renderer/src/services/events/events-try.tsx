@@ -81,6 +81,7 @@ export function EventsTry() {
         {(answer) => (
           <HttpAnswer
             answer={answer}
+            route={`${request.method} ${request.target}`}
             emptyText="The answer has no body."
             onShowInLive={answer.status === 201 ? () => goTo(servicePage("events", "live")) : undefined}
           />

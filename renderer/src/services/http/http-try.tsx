@@ -71,9 +71,10 @@ export function HttpTry() {
         untried="The answer appears here: status, headers, body and time. The request is seen in Live as well."
         stopped="Start the service to send it a request."
       >
-        {({ request: { method }, answer }) => (
+        {({ request: { method, target }, answer }) => (
           <HttpAnswer
             answer={answer}
+            route={`${method} ${target}`}
             emptyText={method === "HEAD" ? "HEAD is answered without a body." : "The answer has no body."}
             onShowInLive={answer.row === undefined ? undefined : () => showInLive(answer.row)}
           />

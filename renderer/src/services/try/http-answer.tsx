@@ -2,23 +2,24 @@ import { Button } from "@mantine/core";
 import { IconArrowUpRight } from "@tabler/icons-react";
 import type { TryAnswer } from "../../../../contract/services/http.ts";
 import { HeaderListView } from "../../inspectors/http/header-list.tsx";
+import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
 import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { formatTook } from "../../ui/duration.ts";
 import { formatBytes } from "../../ui/quantity.ts";
-import { headerValue } from "../../viewer/body-content.ts";
-import { BodyView } from "../../viewer/body-view.tsx";
 import styles from "./try-page.module.css";
 
 interface HttpAnswerProps {
   readonly answer: TryAnswer;
+  /** Method and target of the request. */
+  readonly route: string;
   readonly emptyText: string;
   /** Absent where there is nothing of it in Live. */
   readonly onShowInLive?: (() => void) | undefined;
 }
 
 /** An answer over HTTP: status, headers, body and time. */
-export function HttpAnswer({ answer, emptyText, onShowInLive }: HttpAnswerProps) {
+export function HttpAnswer({ answer, route, emptyText, onShowInLive }: HttpAnswerProps) {
   const facts = [
     formatTook(answer.tookMs),
     formatBytes(answer.body.bytes),
@@ -40,13 +41,7 @@ export function HttpAnswer({ answer, emptyText, onShowInLive }: HttpAnswerProps)
       </div>
       <HeaderListView headers={answer.headers} />
       <div className={styles.answerBody}>
-        <BodyView
-          of="answer"
-          body={answer.body}
-          contentType={headerValue(answer.headers, "content-type")}
-          contentEncoding={headerValue(answer.headers, "content-encoding")}
-          emptyText={emptyText}
-        />
+        <HttpBodyViewer of="answer" route={route} body={answer.body} headers={answer.headers} emptyText={emptyText} />
       </div>
     </>
   );

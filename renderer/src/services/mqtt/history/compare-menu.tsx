@@ -6,7 +6,7 @@ import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/tr
 import { useControl } from "../../../control/client-context.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { clockTime } from "../../../ui/time.ts";
-import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
 import styles from "./message-panel.module.css";
 
@@ -16,7 +16,7 @@ interface CompareMenuProps {
   readonly message: MqttMessage;
   /** Which one it is compared with; undefined until it was read. */
   readonly other: MqttMessage | undefined;
-  readonly view: PayloadView;
+  readonly view: FormatChoice;
   /** Undefined for the one before, whichever that is. */
   readonly onCompare: (other: MqttMessageSummary | undefined) => void;
 }

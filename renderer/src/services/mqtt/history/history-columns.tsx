@@ -3,14 +3,14 @@ import type { Column } from "../../../list/column.ts";
 import { formatCount } from "../../../ui/quantity.ts";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { clockTime, isoTime } from "../../../ui/time.ts";
-import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { isMixed, type TopicScope, topicWithin } from "../tree/topic-scope.ts";
 import styles from "./history-panel.module.css";
 import { noSubscriberText, publisherText } from "./message-text.ts";
 
-export function historyColumns(view: PayloadView, scope: TopicScope): readonly Column<MqttMessageSummary>[] {
+export function historyColumns(view: FormatChoice, scope: TopicScope): readonly Column<MqttMessageSummary>[] {
   return [
     {
       id: "time",
@@ -59,7 +59,7 @@ export function historyColumns(view: PayloadView, scope: TopicScope): readonly C
   ];
 }
 
-function Payload({ message, view }: { readonly message: MqttMessageSummary; readonly view: PayloadView }) {
+function Payload({ message, view }: { readonly message: MqttMessageSummary; readonly view: FormatChoice }) {
   const text = previewLine(message, view);
   return (
     <span className={styles.mono}>

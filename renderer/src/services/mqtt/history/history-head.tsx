@@ -1,12 +1,13 @@
-import { ActionIcon, Button, Menu, SegmentedControl, Tooltip } from "@mantine/core";
-import { IconChartLine, IconChevronDown, IconPlusMinus, IconSearch, IconSitemap, IconTerminal2 } from "@tabler/icons-react";
+import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { IconChartLine, IconPlusMinus, IconSearch, IconSitemap, IconTerminal2 } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { FilterInput } from "../../../ui/filter-input.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
-import { type PayloadView, payloadViews, payloadViewTitles } from "../../../viewer/payload-lines.ts";
+import type { ContentFormat, FormatChoice } from "../../../viewer/content-format.ts";
+import { FormatMenu } from "../../../viewer/format-menu.tsx";
 import { brokerAddress } from "../broker/broker-address.ts";
 import { useAnonymous } from "../broker/use-broker.ts";
 import { TopicName } from "../tree/topic-name.tsx";
@@ -14,13 +15,16 @@ import { hasWildcard, scopeFilter, type TopicScope } from "../tree/topic-scope.t
 import { mosquittoSubOf } from "../try/mqtt-commands.ts";
 import styles from "./history-panel.module.css";
 
+/** Formats that make sense without the facts of HTTP. */
+export const payloadFormats: readonly ContentFormat[] = ["json", "text", "xml", "hex", "messagepack", "cbor", "protobuf", "image"];
+
 interface HistoryHeadProps {
   readonly scope: TopicScope;
   readonly onScope: (scope: TopicScope) => void;
   readonly isRetained: boolean;
   readonly isBranch: boolean;
-  readonly payloadView: PayloadView;
-  readonly onPayloadView: (view: PayloadView) => void;
+  readonly payloadView: FormatChoice;
+  readonly onPayloadView: (format: FormatChoice) => void;
   readonly showsPlot: boolean;
   readonly onPlot: () => void;
   readonly showsDiff: boolean;
@@ -78,49 +82,10 @@ export function HistoryHead(props: HistoryHeadProps) {
           </ActionIcon>
         </Tooltip>
       )}
-      <ViewChoice {...props} />
+      <FormatMenu label="Show payloads as" value={props.payloadView} onChange={props.onPayloadView} formats={payloadFormats} />
       <ToggleButton label="Plot" icon={IconChartLine} on={props.showsPlot} onClick={props.onPlot} />
       <ToggleButton label="Diff" icon={IconPlusMinus} on={props.showsDiff} onClick={props.onDiff} />
     </div>
-  );
-}
-
-function ViewChoice({ payloadView, onPayloadView }: HistoryHeadProps) {
-  const data = payloadViews.map((value) => ({ value, label: payloadViewTitles[value] }));
-  return (
-    <>
-      <SegmentedControl
-        className={styles.views}
-        aria-label="Show payloads as"
-        data={data}
-        value={payloadView}
-        onChange={(value) => onPayloadView(value as PayloadView)}
-      />
-      <Menu position="bottom-end" withinPortal={false}>
-        <Menu.Target>
-          <Button
-            className={styles.viewMenu}
-            aria-label={`Show payloads as: ${payloadViewTitles[payloadView]}`}
-            rightSection={<IconChevronDown size={12} />}
-          >
-            {payloadViewTitles[payloadView]}
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          {data.map(({ value, label }) => (
-            <Menu.RadioItem
-              key={value}
-              value={value}
-              closeMenuOnClick
-              checked={value === payloadView}
-              onChange={() => onPayloadView(value)}
-            >
-              {label}
-            </Menu.RadioItem>
-          ))}
-        </Menu.Dropdown>
-      </Menu>
-    </>
   );
 }
 

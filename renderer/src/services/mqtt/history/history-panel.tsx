@@ -7,9 +7,9 @@ import { NewRows } from "../../../list/new-rows.tsx";
 import { Note } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import { useRememberedFormat } from "../../../viewer/remembered-format.ts";
 import type { PublishDraft } from "../publish/publish-draft.ts";
-import { isMixed, type TopicScope } from "../tree/topic-scope.ts";
+import { isMixed, scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
 import { historyColumns } from "./history-columns.tsx";
 import { HistoryHead } from "./history-head.tsx";
 import styles from "./history-panel.module.css";
@@ -37,7 +37,7 @@ interface HistoryPanelProps {
 /** The chosen topic's messages: their numbers as a plot, one by one, and the chosen one whole. */
 export function HistoryPanel(props: HistoryPanelProps) {
   const { scope, history, view, chosen, onChoose } = props;
-  const [payloadView, setPayloadView] = useRemembered<PayloadView>("mqtt.payload-view", "json");
+  const [payloadView, setPayloadView] = useRememberedFormat(`mqtt ${scopeFilter(scope)}`);
   const [showsPlot, setShowsPlot] = useRemembered("mqtt.plot", true);
   const [showsDiff, setShowsDiff] = useRemembered("mqtt.diff", true);
   const table = useRef<DataTableHandle>(null);

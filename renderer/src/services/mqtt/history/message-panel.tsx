@@ -5,15 +5,21 @@ import { useMemo } from "react";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { EdgeHandle } from "../../../ui/edge-handle.tsx";
+import { Spring } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/quantity.ts";
 import { saveFile } from "../../../ui/save-file.ts";
 import { clockTime, isoTime } from "../../../ui/time.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { fromBase64 } from "../../../viewer/base64.ts";
+import { fromBase64 } from "../../../viewer/bytes.ts";
+import type { FormatChoice } from "../../../viewer/content-format.ts";
+import type { LayoutRequest } from "../../../viewer/content-layout.ts";
+import { noteText, textToCopy } from "../../../viewer/content-viewer.tsx";
+import { ContentWell } from "../../../viewer/content-well.tsx";
+import { fileName } from "../../../viewer/file-name.ts";
 import { bytesInHexLine } from "../../../viewer/hex-lines.ts";
-import { type DiffLine, diffLines } from "../../../viewer/line-diff.ts";
-import { lineText, type PayloadView, payloadLines } from "../../../viewer/payload-lines.ts";
-import { PayloadWell } from "../../../viewer/payload-well.tsx";
+import { imageSize } from "../../../viewer/image-size.ts";
+import { ImageView } from "../../../viewer/image-view.tsx";
+import { useContentLayout } from "../../../viewer/use-content-layout.ts";
 import { versionText } from "../clients/client-text.ts";
 import { draftOfMessage, type PublishDraft } from "../publish/publish-draft.ts";
 import { TopicName } from "../tree/topic-name.tsx";
@@ -28,7 +34,7 @@ interface MessagePanelProps {
   readonly before: number | undefined;
   readonly onCompare: (other: MqttMessageSummary | undefined) => void;
   readonly showsDiff: boolean;
-  readonly view: PayloadView;
+  readonly view: FormatChoice;
   readonly onPublish: (draft: PublishDraft) => void;
 }
 
@@ -63,7 +69,7 @@ interface MessageProps {
   readonly before: number | undefined;
   readonly onCompare: (other: MqttMessageSummary | undefined) => void;
   readonly showsDiff: boolean;
-  readonly view: PayloadView;
+  readonly view: FormatChoice;
   readonly onPublish: (draft: PublishDraft) => void;
 }
 
@@ -72,20 +78,28 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
   const bytes = useMemo(() => fromBase64(message.payload), [message.payload]);
   const isCut = bytes.length < message.bytes;
   const well = useElementSize();
-  const inLine = well.width === 0 || well.width >= wideHexPx ? bytesInHexLine : bytesInHexLine / 2;
-  const shown = useMemo(() => payloadLines(bytes, view, isCut, inLine), [bytes, view, isCut, inLine]);
-  const diff = useMemo(() => {
-    if (!showsDiff || !previous) return undefined;
-    const old = fromBase64(previous.payload);
-    return diffLines(payloadLines(old, view, old.length < previous.bytes, inLine).lines, shown.lines);
-  }, [shown, showsDiff, previous, view, inLine]);
-  const lines = useMemo(() => diff ?? shown.lines.map((line): DiffLine => ({ change: "same", line })), [diff, shown]);
-  const notes = [
-    isCut && `first ${formatBytes(bytes.length)} recorded`,
-    !isCut && shown.problem,
-    showsDiff && previous && !diff && "too long to compare",
-    showsDiff && isPreviousGone && "the other has left the recorder",
-  ];
+  const bytesInLine = well.width === 0 || well.width >= wideHexPx ? bytesInHexLine : bytesInHexLine / 2;
+  const request = useMemo<LayoutRequest>(() => {
+    const old = showsDiff && previous ? fromBase64(previous.payload) : undefined;
+    const { contentType = "", payloadFormatIndicator } = message.properties;
+    return {
+      bytes,
+      isCut,
+      format: view,
+      contentType,
+      isText: payloadFormatIndicator === 1,
+      expanded: true,
+      bytesInLine,
+      ...(old && previous && { before: { bytes: old, isCut: old.length < previous.bytes, contentType } }),
+    };
+  }, [bytes, isCut, view, message.properties, bytesInLine, showsDiff, previous]);
+  const layout = useContentLayout(request);
+  const { laidOut } = layout;
+  const image = laidOut?.format === "image" ? imageSize(bytes) : undefined;
+  const note = noteText(laidOut, [
+    isCut && `The first ${formatBytes(bytes.length)} are recorded.`,
+    showsDiff && isPreviousGone && "The other message is no longer recorded.",
+  ]);
   const name = message.topic.replace(/[^\w.-]+/g, "-").slice(0, 80) || "message";
   return (
     <>
@@ -103,9 +117,7 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
         )}
         {message.retain && <span className={styles.chip}>retain</span>}
         {message.dup && <span className={styles.chip}>duplicate</span>}
-        <span className={styles.note} title={shown.problem}>
-          {notes.filter(Boolean).join(" · ")}
-        </span>
+        <Spring />
         {before !== undefined && <CompareMenu message={message} other={previous} view={view} onCompare={onCompare} />}
         <Tooltip label="Publish it again, or change it first">
           <ActionIcon aria-label="Publish it again" onClick={() => onPublish(draftOfMessage(message))}>
@@ -115,12 +127,12 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
         <Tooltip label="Save the payload as a file">
           <ActionIcon
             aria-label="Save the payload as a file"
-            onClick={() => saveFile(`${name}.${view === "json" ? "json" : "bin"}`, bytes, "application/octet-stream")}
+            onClick={() => saveFile(fileName(name, message.properties.contentType ?? "", laidOut?.format ?? "hex", bytes), bytes)}
           >
             <IconDownload size={15} stroke={1.5} />
           </ActionIcon>
         </Tooltip>
-        <CopyButton text={() => shown.lines.map(lineText).join("\n")} what="the payload" size={24} />
+        <CopyButton text={() => textToCopy(laidOut, request)} what="the payload" size={24} />
       </div>
       <div className={styles.content}>
         {message.bytes === 0 ? (
@@ -129,7 +141,11 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
           </p>
         ) : (
           <div ref={well.ref} className={styles.payload}>
-            <PayloadWell lines={lines} isHex={shown.isHex ?? false} />
+            {image ? (
+              <ImageView bytes={bytes} size={image} isCut={isCut} />
+            ) : (
+              <ContentWell label="Payload" layout={layout} bytes={bytes.length} wrap={laidOut?.hex === undefined} note={note} />
+            )}
           </div>
         )}
         <PropertyList message={message} />

@@ -1,5 +1,5 @@
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
-import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { startText } from "../../../viewer/payload-preview.ts";
 import { firstField, numericFields, unitOf } from "./numeric-fields.ts";
 
@@ -21,7 +21,7 @@ export interface PlotSeries {
 const plottedMessages = 500;
 
 /** The numbers of one field over the newest messages; without a wish the field that is likeliest the reading. */
-export function plotSeries(messages: readonly MqttMessageSummary[], view: PayloadView, wish: string | undefined): PlotSeries {
+export function plotSeries(messages: readonly MqttMessageSummary[], view: FormatChoice, wish: string | undefined): PlotSeries {
   const counts = new Map<string, number>();
   const found: { readonly at: number; readonly fields: ReadonlyMap<string, number> }[] = [];
   let unit = "";

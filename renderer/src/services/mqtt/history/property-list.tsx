@@ -2,7 +2,7 @@ import { Fragment, type ReactNode } from "react";
 import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { formatDuration } from "../../../ui/duration.ts";
-import { fromBase64, toHex } from "../../../viewer/base64.ts";
+import { fromBase64, toHex } from "../../../viewer/bytes.ts";
 import { hexText } from "../../../viewer/hex-lines.ts";
 import styles from "./message-panel.module.css";
 

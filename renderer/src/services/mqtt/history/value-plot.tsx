@@ -8,7 +8,7 @@ import type { Tokens } from "../../../ui/theme.ts";
 import { clockSeconds, clockTime } from "../../../ui/time.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts";
 import { withAlpha } from "../../../ui/use-tokens.ts";
-import type { PayloadView } from "../../../viewer/payload-lines.ts";
+import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { wholePayload } from "./numeric-fields.ts";
 import { aloneBetween, type PlotSeries, plotSeries, readingText } from "./plot-series.ts";
 import styles from "./value-plot.module.css";
@@ -17,7 +17,7 @@ const fillAlpha = 0.16;
 const nameOf = (field: string) => (field === wholePayload ? "value" : field);
 
 /** A numeric field of the shown messages over time; nothing where there are no numbers. */
-export function ValuePlot({ messages, view }: { readonly messages: readonly MqttMessageSummary[]; readonly view: PayloadView }) {
+export function ValuePlot({ messages, view }: { readonly messages: readonly MqttMessageSummary[]; readonly view: FormatChoice }) {
   const [wish, setWish] = useState<string>();
   const [point, setPoint] = useState<number>();
   const series = useMemo(() => plotSeries(messages, view, wish), [messages, view, wish]);

@@ -1,6 +1,5 @@
 import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
-import { fromBase64, fromHex, toBase64, toHex } from "../../../viewer/base64.ts";
-import { utf8Text } from "../../../viewer/utf8-text.ts";
+import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewer/bytes.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
 
@@ -61,7 +60,7 @@ export function parsePublishDraft(draft: PublishDraft): ParsedDraft {
 /** The same message once more. */
 export function draftOfMessage({ topic, payload, qos, retain, properties }: MqttMessage): PublishDraft {
   const bytes = fromBase64(payload);
-  const text = utf8Text(bytes, false);
+  const text = decodeText(bytes, false);
   return {
     topic,
     payload: text ?? toHex(bytes),
@@ -82,7 +81,7 @@ export function correlationBytes(text: string): Uint8Array | undefined {
 
 /** As text where it is printable, else "0x" and hex. */
 export function correlationText(bytes: Uint8Array): string {
-  const text = utf8Text(bytes, false);
+  const text = decodeText(bytes, false);
   return text !== undefined && !/^0x/i.test(text) && !/[\r\n\t]/.test(text) ? text : `0x${toHex(bytes).replaceAll(" ", "")}`;
 }
 

@@ -1,12 +1,9 @@
-import { toHex } from "../../../viewer/base64.ts";
-import { utf8Text } from "../../../viewer/utf8-text.ts";
+import { shellQuoted } from "../../../ui/copy-text.ts";
+import { decodeText, toHex } from "../../../viewer/bytes.ts";
 import type { BrokerAddress } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
 import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";
 import { type CommandClient, keepsSession, namedClient, plainClient } from "./try-client-draft.ts";
-
-/** For a POSIX shell. */
-export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 const at = ({ host, port, caFile }: BrokerAddress): string[] => ["-h", host, "-p", port, ...(caFile ? ["--cafile", caFile] : [])];
 
@@ -68,7 +65,7 @@ const octalEscape = (digits: string): string => `\\${Number.parseInt(digits, 16)
 function correlationArgument(typed: string): { readonly text: string; readonly isHex: boolean } {
   const bytes = correlationBytes(typed);
   if (!bytes || !/^0x/i.test(typed)) return { text: typed, isHex: false };
-  const text = utf8Text(bytes, false);
+  const text = decodeText(bytes, false);
   return text !== undefined && text !== "" ? { text, isHex: false } : { text: toHex(bytes).replaceAll(" ", ""), isHex: true };
 }
 

@@ -1,19 +1,21 @@
-import { Button, SegmentedControl, UnstyledButton } from "@mantine/core";
+import { Button, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReceived, MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useRefreshed } from "../../../control/use-refreshed.ts";
-import { CopyButton } from "../../../ui/copy-button.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../../ui/time.ts";
-import { useRemembered } from "../../../ui/use-remembered.ts";
-import { fromBase64 } from "../../../viewer/base64.ts";
-import { lineText, type PayloadView, payloadLines, payloadViews, payloadViewTitles } from "../../../viewer/payload-lines.ts";
+import { fromBase64 } from "../../../viewer/bytes.ts";
+import type { FormatChoice } from "../../../viewer/content-format.ts";
+import { ContentViewer } from "../../../viewer/content-viewer.tsx";
+import { FormatMenu } from "../../../viewer/format-menu.tsx";
 import { previewLine } from "../../../viewer/payload-preview.ts";
+import { useRememberedFormat } from "../../../viewer/remembered-format.ts";
 import styles from "../../try/try-page.module.css";
+import { payloadFormats } from "../history/history-head.tsx";
 import { PropertyPairs, propertiesOf } from "../history/property-list.tsx";
 import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
 import own from "./mqtt-try.module.css";
@@ -30,7 +32,7 @@ interface TryReceivedProps {
 export function TryReceived({ state, running }: TryReceivedProps) {
   const client = useControl();
   const messages = useReceived(running ? (state?.received ?? 0) : 0);
-  const [view, setView] = useRemembered<PayloadView>("mqtt.try-view", "json");
+  const [view, setView] = useRememberedFormat("mqtt try");
   const [opened, setOpened] = useState<number>();
   const received = state?.received ?? 0;
   return (
@@ -42,12 +44,7 @@ export function TryReceived({ state, running }: TryReceivedProps) {
             ? `newest ${formatCount(messages.length)} of ${formatCount(received)}`
             : formatCountOf(received, "message")}
         </span>
-        <SegmentedControl
-          aria-label="Show payloads as"
-          data={payloadViews.map((value) => ({ value, label: payloadViewTitles[value] }))}
-          value={view}
-          onChange={(value) => setView(value as PayloadView)}
-        />
+        <FormatMenu label="Show payloads as" value={view} onChange={setView} formats={payloadFormats} />
         <Button disabled={received === 0} onClick={() => void attempt(client.action(mqttActions, "mqtt", "try.clear"))}>
           Clear
         </Button>
@@ -94,7 +91,7 @@ function nothingText(state: MqttTryState | undefined, running: boolean): string 
 
 interface ReceivedProps {
   readonly message: MqttReceived;
-  readonly view: PayloadView;
+  readonly view: FormatChoice;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
@@ -118,30 +115,30 @@ function Received({ message, view, isOpen, onToggle }: ReceivedProps) {
         <span>{facts.filter(Boolean).join(" · ")}</span>
         {!isOpen && <span className={own.payload}>{previewLine({ start: payload, bytes }, view) || "empty"}</span>}
       </UnstyledButton>
-      {isOpen && <Whole message={message} view={view} />}
+      {isOpen && <Whole message={message} />}
     </li>
   );
 }
 
-function Whole({ message, view }: { readonly message: MqttReceived; readonly view: PayloadView }) {
-  const { payload, bytes, properties, subscriptionIdentifiers } = message;
-  const lines = useMemo(() => {
-    const start = fromBase64(payload);
-    return payloadLines(start, view, start.length < bytes).lines.map(lineText);
-  }, [payload, bytes, view]);
+function Whole({ message }: { readonly message: MqttReceived }) {
+  const { topic, payload, bytes, properties, subscriptionIdentifiers } = message;
+  const content = useMemo(() => ({ bytes: fromBase64(payload), totalBytes: bytes }), [payload, bytes]);
   const rows = [
     ...propertiesOf(properties),
     ...(subscriptionIdentifiers ? [{ name: "Subscription", value: subscriptionIdentifiers.join(", "), isText: true }] : []),
   ];
-  const shownBytes = Math.floor((payload.length * 3) / 4);
   return (
     <div className={own.whole}>
-      <pre className={styles.command}>{lines.join("\n") || "empty"}</pre>
-      <div className={own.facts}>
-        {rows.length > 0 ? <PropertyPairs rows={rows} /> : <span>No MQTT 5.0 properties.</span>}
-        {shownBytes + 2 < bytes && <span>{`The first ${formatBytes(shownBytes)} are kept.`}</span>}
-        <CopyButton text={lines.join("\n")} what="the payload" />
-      </div>
+      <ContentViewer
+        of="message"
+        title="Payload"
+        content={content}
+        contentType={properties.contentType ?? ""}
+        isText={properties.payloadFormatIndicator === 1}
+        rememberAs={`mqtt ${topic}`}
+        emptyText="Empty."
+      />
+      <div className={own.facts}>{rows.length > 0 ? <PropertyPairs rows={rows} /> : <span>No MQTT 5.0 properties.</span>}</div>
     </div>
   );
 }

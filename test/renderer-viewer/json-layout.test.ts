@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { jsonLines } from "../../renderer/src/viewer/json-lines.ts";
+import { layOutJson } from "../../renderer/src/viewer/json-layout.ts";
 import { jsonTokens, looksLikeJson } from "../../renderer/src/viewer/json-tokens.ts";
 
-const pretty = (text: string) =>
-  jsonLines(jsonTokens(text))
-    .map((line) => line.map((token) => token.text).join(""))
-    .join("\n");
+const pretty = (text: string) => layOutJson(text).text;
 
 describe("JSON tokens", () => {
   it("have kinds", () => {
@@ -46,7 +43,7 @@ describe("JSON tokens", () => {
   });
 });
 
-describe("JSON lines", () => {
+describe("JSON laid out", () => {
   it("put short containers of plain values on one line", () => {
     expect(
       pretty('{"order":48213,"lines":[{"sku":"KB-101","qty":2},{"sku":"MS-220","qty":1}],"none":{},"tags":["a","b"],"deep":{"x":{"y":1}}}'),

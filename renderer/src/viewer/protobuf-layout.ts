@@ -1,25 +1,42 @@
-import { toHex } from "./base64.ts";
+import { toHex } from "./bytes.ts";
 import type { ProtobufField, ProtobufValue } from "./decode-protobuf.ts";
 import { type DecodedValue, shortest } from "./decoded-value.ts";
-import type { LinePiece, PayloadLine } from "./payload-lines.ts";
+import { type LaidOutText, type MarkKind, TextLayout } from "./laid-out-text.ts";
 
-/** A field a line: its number, its wire type, and the likeliest of what it may be. */
-export function protobufLines(fields: readonly ProtobufField[], depth = 0): PayloadLine[] {
-  const indent: LinePiece[] = depth > 0 ? [{ kind: "plain", text: "  ".repeat(depth) }] : [];
-  return fields.flatMap(({ number, value }) => {
-    const head: LinePiece[] = [...indent, { kind: "key", text: String(number) }, { kind: "punctuation", text: ` ${value.wire} ` }];
-    const nested = nestedFields(value);
-    if (!nested) return [[...head, ...pieces(value)]];
-    if (nested.length === 0) return [[...head, { kind: "punctuation", text: "{}" }]];
-    return [
-      [...head, { kind: "punctuation", text: "{" }],
-      ...protobufLines(nested, depth + 1),
-      [...indent, { kind: "punctuation", text: "}" }],
-    ];
-  });
+interface Piece {
+  readonly text: string;
+  readonly kind?: MarkKind;
 }
 
-/** As the value that other formats decode to, for one line and for plots; a field that repeats stands there again. */
+/** A field a line: its number, its wire type, and the likeliest of what it may be. */
+export function layOutProtobuf(fields: readonly ProtobufField[]): LaidOutText {
+  const layout = new TextLayout();
+  addFields(layout, fields, 0);
+  return layout.finish();
+}
+
+function addFields(layout: TextLayout, fields: readonly ProtobufField[], depth: number): void {
+  for (const [index, { number, value }] of fields.entries()) {
+    if (layout.isFull) return;
+    if (index > 0) layout.breakLine(depth);
+    layout.add(String(number), "key");
+    layout.add(` ${value.wire} `, "punctuation");
+    const nested = nestedFields(value);
+    if (nested === undefined) for (const { kind, text } of pieces(value)) layout.add(text, kind);
+    else if (nested.length === 0) layout.add("{}", "punctuation");
+    else {
+      layout.add("{", "punctuation");
+      const from = layout.length;
+      layout.breakLine(depth + 1);
+      addFields(layout, nested, depth + 1);
+      layout.breakLine(depth);
+      layout.fold(from, layout.length);
+      layout.add("}", "punctuation");
+    }
+  }
+}
+
+/** As the value that other formats decode to, for one line and for plots; a field that repeats is there again. */
 export const protobufValue = (fields: readonly ProtobufField[]): DecodedValue => ({
   kind: "map",
   entries: fields.map(({ number, value }) => [number, plainValue(value)]),
@@ -48,7 +65,7 @@ function nestedFields(value: ProtobufValue): readonly ProtobufField[] | undefine
   return value.wire === "LEN" && isFields(value.content) ? value.content : undefined;
 }
 
-function pieces(value: ProtobufValue): LinePiece[] {
+function pieces(value: ProtobufValue): Piece[] {
   switch (value.wire) {
     case "VARINT":
       return numberPieces(value.value, signed(value.value));
@@ -60,7 +77,7 @@ function pieces(value: ProtobufValue): LinePiece[] {
     }
     case "LEN":
       if (typeof value.content === "string") return [{ kind: "string", text: JSON.stringify(value.content) }];
-      return value.content instanceof Uint8Array ? [{ kind: "plain", text: `h'${toHex(value.content).replaceAll(" ", "")}'` }] : [];
+      return value.content instanceof Uint8Array ? [{ text: `h'${toHex(value.content).replaceAll(" ", "")}'` }] : [];
     case "GROUP":
       return [];
     default:
@@ -69,8 +86,8 @@ function pieces(value: ProtobufValue): LinePiece[] {
 }
 
 /** What it is likeliest, and what else the same bits may be. */
-function numberPieces(likeliest: number | bigint, other: number | bigint): LinePiece[] {
-  const number: LinePiece = { kind: "number", text: String(likeliest) };
+function numberPieces(likeliest: number | bigint, other: number | bigint): Piece[] {
+  const number: Piece = { kind: "number", text: String(likeliest) };
   return String(other) === String(likeliest) ? [number] : [number, { kind: "punctuation", text: ` or ${other}` }];
 }
 

@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../renderer/src/viewer/base64.ts";
+import { fromHex, toHex } from "../../renderer/src/viewer/bytes.ts";
 import { decodeCbor } from "../../renderer/src/viewer/decode-cbor.ts";
 import { decodeMessagePack } from "../../renderer/src/viewer/decode-message-pack.ts";
 import { decodeProtobuf } from "../../renderer/src/viewer/decode-protobuf.ts";
 import { DecodeError } from "../../renderer/src/viewer/decoded-value.ts";
-import { lineText } from "../../renderer/src/viewer/payload-lines.ts";
-import { protobufLines, protobufValue } from "../../renderer/src/viewer/protobuf-lines.ts";
+import { layOutProtobuf, protobufValue } from "../../renderer/src/viewer/protobuf-layout.ts";
 import { valueText } from "../../renderer/src/viewer/value-text.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 
@@ -110,12 +109,12 @@ describe("MessagePack", () => {
 });
 
 describe("Protobuf, without its schema", () => {
-  const lines = (hex: string) => protobufLines(decodeProtobuf(bytes(hex))).map(lineText);
+  const lines = (hex: string) => layOutProtobuf(decodeProtobuf(bytes(hex))).text.split("\n");
   const line = (hex: string) => valueText(protobufValue(decodeProtobuf(bytes(hex))));
 
   // The first ones are those of the encoding's own description.
   it.each([
-    ["", [], "{}"],
+    ["", [""], "{}"],
     ["089601", ["1 VARINT 150"], '{"1":150}'],
     ["120774657374696e67", ['2 LEN "testing"'], '{"2":"testing"}'],
     ["1a03089601", ["3 LEN {", "  1 VARINT 150", "}"], '{"3":{"1":150}}'],
@@ -148,7 +147,7 @@ describe("Protobuf, without its schema", () => {
     ["0affffffffffffffffff01", "ends within a value, at byte 11"],
     ["0001", "has no field number, at byte 0"],
     ["f8ffffff1f01", "has no field number, at byte 0"],
-    ["08010e", "has the wire type 6, which there is not, at byte 2"],
+    ["08010e", "has the unknown wire type 6, at byte 2"],
     ["0c", "ends a group that it is not in, at byte 0"],
     ["0b1001", "ends within a group, at byte 3"],
     ["0b14", "ends a group that it is not in, at byte 1"],

@@ -1,3 +1,8 @@
+import type { HeaderList } from "../../../../contract/traffic/http.ts";
+
+export const headerValue = (headers: HeaderList, name: string): string =>
+  headers.find(([other]) => other.toLowerCase() === name)?.[1] ?? "";
+
 const secretName = /^(proxy-)?authorization$|^(set-)?cookie2?$|api[-_]?key|token|secret|password|passwd|session/i;
 /** `content-…` and the like carry such words without being secrets. */
 const plainName = /^(access-control-|content-|x-csrf-token-name$|sec-websocket-)/i;

@@ -1,3 +1,5 @@
+/** Bytes as base64, hex and text. */
+
 export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   const binary = atob(base64);
   const bytes = new Uint8Array(binary.length);
@@ -11,7 +13,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** "c0 1f 8e 24" or "c01f8e24"; undefined where it is neither. */
+/** Of "c0 1f 8e 24" or "c01f8e24"; undefined for anything else. */
 export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
   const digits = text.replace(/\s+/g, "");
   if (digits.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(digits)) return undefined;
@@ -19,3 +21,16 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
 }
 
 export const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+
+/** Bytes as text; undefined where they are none: not of the charset, or with control characters. */
+export function decodeText(bytes: Uint8Array, isCut: boolean, charset = "utf-8"): string | undefined {
+  let text: string;
+  try {
+    // A cut text may end within a character: streaming leaves that one out instead of failing.
+    text = new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined;
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the difference between text and bytes.
+  return /[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
+}

@@ -1,0 +1,31 @@
+import { useMemo } from "react";
+import type { HeaderList, HttpBody } from "../../../../contract/traffic/http.ts";
+import { fromBase64 } from "../../viewer/bytes.ts";
+import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { headerValue } from "./headers.ts";
+
+interface HttpBodyViewerProps {
+  readonly of: "request" | "response" | "answer";
+  /** Method and target; a chosen format is remembered for them, without the query. */
+  readonly route: string;
+  readonly body: HttpBody;
+  readonly headers: HeaderList;
+  readonly emptyText: string;
+}
+
+/** The body of a request or of its answer, as its headers describe it. */
+export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBodyViewerProps) {
+  const content = useMemo(() => ({ bytes: fromBase64(body.base64), totalBytes: body.bytes, hiddenIn: body.hiddenIn }), [body]);
+  return (
+    <ContentViewer
+      of={of}
+      content={content}
+      contentType={headerValue(headers, "content-type")}
+      contentEncoding={headerValue(headers, "content-encoding")}
+      rememberAs={`http ${route.split("?", 1)[0]} ${of}`}
+      emptyText={emptyText}
+      // An answer to Try comes whole, or its own head says why not.
+      {...(of !== "answer" && { cutBy: "Recorded body" })}
+    />
+  );
+}

@@ -1,0 +1,176 @@
+import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
+import { useElementSize } from "@mantine/hooks";
+import { IconDownload, IconSearch, IconTextWrap } from "@tabler/icons-react";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { CopyButton } from "../ui/copy-button.tsx";
+import { Caption, SectionTitle } from "../ui/panel.tsx";
+import { formatBytes, formatLimit } from "../ui/quantity.ts";
+import { saveFile } from "../ui/save-file.ts";
+import { useRemembered } from "../ui/use-remembered.ts";
+import { decodeText } from "./bytes.ts";
+import type { CodeViewHandle } from "./code-view.tsx";
+import { charsetOf } from "./content-format.ts";
+import type { ContentLayout, LayoutRequest } from "./content-layout.ts";
+import styles from "./content-viewer.module.css";
+import { ContentWell } from "./content-well.tsx";
+import { type DecodedBody, decodeBody } from "./decode-body.ts";
+import { fileName } from "./file-name.ts";
+import { FormatMenu } from "./format-menu.tsx";
+import { bytesInHexLine, hexText } from "./hex-lines.ts";
+import { imageSize } from "./image-size.ts";
+import { ImageView } from "./image-view.tsx";
+import { copiedText } from "./line-diff.ts";
+import { useRememberedFormat } from "./remembered-format.ts";
+import { useContentLayout } from "./use-content-layout.ts";
+
+export interface Content {
+  /** What was recorded of it. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Bytes that crossed the wire. */
+  readonly totalBytes: number;
+  /** Where values in `bytes` are hidden: how many bytes were recorded before. */
+  readonly hiddenIn?: number | undefined;
+}
+
+interface ContentViewerProps {
+  /** Of what: "request", "response", "message"; names the file and the region. */
+  readonly of: string;
+  readonly title?: string;
+  readonly content: Content;
+  readonly contentType: string;
+  readonly contentEncoding?: string;
+  /** The sender says that it is text. */
+  readonly isText?: boolean;
+  /** Topic or route for which a chosen format is remembered. */
+  readonly rememberAs: string;
+  /** Title of the setting that says how much of a body is kept. */
+  readonly cutBy?: string;
+  /** Shown where there are no bytes. */
+  readonly emptyText?: string;
+}
+
+/** Content in the format that fits it, as it was sent, or as its bytes; always as text, never as a document. */
+export function ContentViewer(props: ContentViewerProps) {
+  const { title = "Body", content, emptyText = "No body." } = props;
+  if (content.totalBytes > 0) return <Viewer {...props} title={title} />;
+  return (
+    <div className={styles.viewer}>
+      <div className={styles.head}>
+        <SectionTitle as="h3">{title}</SectionTitle>
+        <Caption>{emptyText}</Caption>
+      </div>
+    </div>
+  );
+}
+
+function Viewer(props: ContentViewerProps) {
+  const { of, title, content, contentType, contentEncoding = "", isText = false, rememberAs, cutBy } = props;
+  const [raw, setRaw] = useRemembered("viewer.raw", false);
+  const [wrap, setWrap] = useRemembered("viewer.wrap", false);
+  const [format, setFormat] = useRememberedFormat(rememberAs);
+  const view = useRef<CodeViewHandle>(null);
+  const { bytes, decodedFrom, leftEncoded } = useDecoded(content.bytes, contentEncoding);
+  const box = useElementSize();
+  const bytesInLine = box.width >= wideHexPx ? bytesInHexLine : bytesInHexLine / 2;
+  const keptBytes = content.hiddenIn ?? content.bytes.length;
+  const isCut = keptBytes < content.totalBytes;
+  const request = useMemo<LayoutRequest>(
+    () => ({ bytes, contentType, isText, isCut, format, raw, bytesInLine }),
+    [bytes, contentType, isText, isCut, format, raw, bytesInLine],
+  );
+  const layout = useContentLayout(request);
+  const { laidOut } = layout;
+  const image = laidOut?.format === "image" && !raw ? imageSize(bytes) : undefined;
+  const label = `${title} of the ${of}`;
+  const facts = [
+    !isCut && formatBytes(content.totalBytes),
+    isCut && `first ${formatLimit(keptBytes)} of ${formatBytes(content.totalBytes)}`,
+    content.hiddenIn !== undefined && "secrets hidden",
+    decodedFrom && `${decodedFrom}, ${formatBytes(bytes.length)} unpacked`,
+    leftEncoded && `${leftEncoded}, shown as sent`,
+  ].filter(Boolean);
+  const notes = noteText(laidOut, [isCut && cutText(cutBy)]);
+  return (
+    <div ref={box.ref} className={styles.viewer}>
+      <div className={styles.head}>
+        <SectionTitle as="h3">{title}</SectionTitle>
+        <Caption grow title={facts.join(" · ")}>
+          {facts.join(" · ")}
+        </Caption>
+        <SegmentedControl
+          aria-label={`Show the ${title?.toLowerCase()} as`}
+          data={rawChoices}
+          value={raw ? "raw" : "pretty"}
+          onChange={(value) => setRaw(value === "raw")}
+        />
+        <FormatMenu label="Format" value={format} onChange={setFormat} shown={laidOut?.format} />
+      </div>
+      <div className={styles.tools}>
+        {notes !== "" && <span className={styles.notes}>{notes}</span>}
+        <Tooltip label="Find in this text (Ctrl+F)">
+          <ActionIcon aria-label="Find in this text" disabled={!laidOut || image !== undefined} onClick={() => view.current?.openSearch()}>
+            <IconSearch size={15} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label={wrap ? "Do not wrap lines" : "Wrap lines"}>
+          <ActionIcon aria-label="Wrap lines" aria-pressed={wrap} data-on={wrap} className={styles.toggle} onClick={() => setWrap(!wrap)}>
+            <IconTextWrap size={15} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+        <CopyButton text={() => textToCopy(laidOut, request)} what={isCut ? "this part of the body" : "the body"} size={24} />
+        <Tooltip label={isCut ? "Save this part as a file" : "Save as a file"}>
+          <ActionIcon
+            aria-label={isCut ? "Save this part of the body as a file" : "Save the body as a file"}
+            onClick={() => saveFile(fileName(of, contentType, laidOut?.format ?? "hex", bytes), bytes)}
+          >
+            <IconDownload size={15} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+      </div>
+      {image ? (
+        <ImageView bytes={bytes} size={image} isCut={isCut} />
+      ) : (
+        <ContentWell ref={view} label={label} layout={layout} bytes={bytes.length} wrap={wrap} />
+      )}
+    </div>
+  );
+}
+
+/** Below this 16 bytes and their text do not fit beside each other. */
+const wideHexPx = 590;
+
+const rawChoices = [
+  { value: "pretty", label: "Pretty" },
+  { value: "raw", label: "Raw" },
+];
+
+const cutText = (cutBy: string | undefined): string =>
+  `Copy and Save have this part only.${cutBy === undefined ? "" : ` “${cutBy}” in Config says how many bytes are kept.`}`;
+
+/** What is not shown as asked. */
+export function noteText(laidOut: ContentLayout | undefined, others: readonly (string | false | undefined)[] = []): string {
+  const problem = laidOut?.problem;
+  const first = problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
+  return [first, ...(laidOut?.notes ?? []), ...others].filter(Boolean).join(" ");
+}
+
+/** What is shown, where that is all of it; otherwise the content as it was sent. */
+export function textToCopy(laidOut: ContentLayout | undefined, { bytes, isCut, contentType }: LayoutRequest): string {
+  if (laidOut && laidOut.hex === undefined && !laidOut.isShortened) return copiedText(laidOut);
+  const text = laidOut?.hex === undefined ? decodeText(bytes, isCut, charsetOf(contentType)) : undefined;
+  return text ?? hexText(bytes);
+}
+
+function useDecoded(raw: Uint8Array<ArrayBuffer>, contentEncoding: string): DecodedBody {
+  const [decoded, setDecoded] = useState<{ readonly of: Uint8Array; readonly result: DecodedBody }>();
+  useEffect(() => {
+    if (contentEncoding === "") return;
+    let isWanted = true;
+    void decodeBody(raw, contentEncoding).then((result) => isWanted && setDecoded({ of: raw, result }));
+    return () => {
+      isWanted = false;
+    };
+  }, [raw, contentEncoding]);
+  const asSent = useMemo<DecodedBody>(() => ({ bytes: raw }), [raw]);
+  return decoded?.of === raw ? decoded.result : asSent;
+}

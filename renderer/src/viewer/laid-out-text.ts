@@ -1,0 +1,183 @@
+/** Text laid out for the viewer: what is shown, how it is coloured and folded, and what was left out. */
+
+export const markKinds = ["key", "string", "number", "literal", "punctuation", "invalid", "comment"] as const;
+export type MarkKind = (typeof markKinds)[number];
+
+export interface LaidOutText {
+  readonly text: string;
+  /** Triples: from, to, index in `markKinds`; in order. */
+  readonly marks: Uint32Array;
+  /** Pairs: what a fold hides, from the end of its first line to the start of what closes it; ordered by `from`. */
+  readonly folds: Uint32Array;
+  /** Positions of line ends that the content does not have: a long line is shown in pieces. */
+  readonly softBreaks: Uint32Array;
+  /** For hex: the offset of a line's first byte is shown in place of its number. */
+  readonly hex?: { readonly bytesInLine: number; readonly digits: number };
+  /** For a comparison: 0 same, 1 added, 2 removed, one for each line. */
+  readonly changes?: Uint8Array;
+  /** Only the start of the layout is there. */
+  readonly isShortened?: boolean;
+  /** What is not shown as asked, or not at all. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * What the viewer lays out at most, whatever the content. A layout multiplies: indentation by depth, lines by tokens. Each figure is
+ * what a browser shows without a pause; Copy and Save have all of the content.
+ */
+export const layoutBounds = {
+  /** Deeper containers are left on one line. */
+  depth: 200,
+  /** Deeper lines are indented no further. */
+  indentLevels: 40,
+  characters: 4_000_000,
+  lines: 200_000,
+  /** A longer line is shown in pieces. */
+  lineCharacters: 5_000,
+  /** What comes after so many coloured pieces has one colour. */
+  marks: 250_000,
+  hexBytes: 512 * 1_024,
+} as const;
+
+/** A list of whole numbers that grows without an object for each. */
+class NumberList {
+  length = 0;
+  private numbers = new Uint32Array(1_024);
+
+  push(...values: readonly number[]): void {
+    if (this.length + values.length > this.numbers.length) {
+      const larger = new Uint32Array(this.numbers.length * 2);
+      larger.set(this.numbers);
+      this.numbers = larger;
+    }
+    for (const value of values) this.numbers[this.length++] = value;
+  }
+
+  toArray(): Uint32Array {
+    return this.numbers.slice(0, this.length);
+  }
+}
+
+/** Takes text in pieces and keeps within the bounds. */
+export class TextLayout {
+  length = 0;
+  lines = 1;
+  /** Nothing more is taken. */
+  isFull = false;
+  private lineStart = 0;
+  private readonly parts: string[] = [];
+  private readonly marks = new NumberList();
+  private readonly folds: (readonly [from: number, to: number])[] = [];
+  private readonly softBreaks = new NumberList();
+  private readonly notes = new Set<string>();
+
+  get lineLength(): number {
+    return this.length - this.lineStart;
+  }
+
+  note(text: string): void {
+    this.notes.add(text);
+  }
+
+  add(text: string, kind?: MarkKind): void {
+    for (let at = 0; at < text.length && !this.isFull; ) {
+      const room = layoutBounds.lineCharacters - this.lineLength;
+      if (room <= 0) {
+        this.softBreaks.push(this.length);
+        this.note("Long lines are shown in pieces.");
+        this.breakLine();
+        continue;
+      }
+      const end = pieceEnd(text, at, room);
+      this.put(end - at === text.length ? text : text.slice(at, end), kind);
+      at = end;
+    }
+  }
+
+  private put(piece: string, kind: MarkKind | undefined): void {
+    if (this.length + piece.length > layoutBounds.characters) {
+      this.fill();
+      return;
+    }
+    if (kind !== undefined && this.marks.length < layoutBounds.marks * 3)
+      this.marks.push(this.length, this.length + piece.length, markKinds.indexOf(kind));
+    this.parts.push(piece);
+    this.length += piece.length;
+  }
+
+  /** A new line, indented by so many levels. */
+  breakLine(levels = 0): void {
+    if (this.isFull) return;
+    const indent = indents[Math.min(levels, layoutBounds.indentLevels)] ?? "";
+    if (this.lines >= layoutBounds.lines || this.length + indent.length >= layoutBounds.characters) {
+      this.fill();
+      return;
+    }
+    this.parts.push("\n", indent);
+    this.length += 1 + indent.length;
+    this.lineStart = this.length - indent.length;
+    this.lines++;
+  }
+
+  private fill(): void {
+    this.isFull = true;
+    this.note("Only the start is shown: the layout is too long. Copy and Save have all of it.");
+  }
+
+  /** What lies between two positions can be folded, where they are on different lines. */
+  fold(from: number, to: number): void {
+    if (to > from) this.folds.push([from, to]);
+  }
+
+  finish(rest: Pick<LaidOutText, "hex"> = {}): LaidOutText {
+    return {
+      text: this.parts.join(""),
+      marks: this.marks.toArray(),
+      folds: Uint32Array.from(this.folds.sort(([a], [b]) => a - b).flat()),
+      softBreaks: this.softBreaks.toArray(),
+      notes: [...this.notes],
+      ...(this.isFull && { isShortened: true }),
+      ...rest,
+    };
+  }
+}
+
+const indents = Array.from({ length: layoutBounds.indentLevels + 1 }, (_, level) => "  ".repeat(level));
+
+/** Never between the two halves of a surrogate pair. */
+function pieceEnd(text: string, at: number, room: number): number {
+  const end = at + room;
+  if (end >= text.length) return text.length;
+  const last = text.charCodeAt(end - 1);
+  return last >= 0xd800 && last <= 0xdbff && room > 1 ? end - 1 : end;
+}
+
+/** The text with only those line ends that the content has. */
+export function withoutSoftBreaks(text: string, softBreaks: Uint32Array, from = 0): string {
+  const first = softBreaks.findIndex((position) => position >= from);
+  if (first < 0) return text;
+  const pieces: string[] = [];
+  let at = 0;
+  for (let index = first; index < softBreaks.length; index++) {
+    const position = (softBreaks[index] ?? 0) - from;
+    if (position >= text.length) break;
+    pieces.push(text.slice(at, position));
+    at = position + 1;
+  }
+  return pieces.join("") + text.slice(at);
+}
+
+/** Text as it is, in its own lines. */
+export function layOutPlain(text: string): LaidOutText {
+  const layout = new TextLayout();
+  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  for (let at = 0; !layout.isFull; ) {
+    const newLine = lines.indexOf("\n", at);
+    layout.add(lines.slice(at, newLine < 0 ? lines.length : newLine));
+    at = newLine + 1;
+    // The line end of the last line begins no other one.
+    if (newLine < 0 || at >= lines.length) break;
+    layout.breakLine();
+  }
+  return layout.finish();
+}

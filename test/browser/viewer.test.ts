@@ -1,0 +1,97 @@
+import { connectAsync } from "mqtt";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { openBrowserShell } from "./browser-shell.ts";
+
+const flags = ["--mqtt-web-socket", "false", "--mqtt-tls", "false"];
+
+/** The longest that the page did nothing else while `act` ran. */
+async function longestPause(page: Page, act: () => Promise<void>): Promise<number> {
+  await page.evaluate(() => {
+    const watched = globalThis as unknown as { longestTask: number };
+    watched.longestTask = 0;
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) watched.longestTask = Math.max(watched.longestTask, duration);
+    }).observe({ type: "longtask" });
+  });
+  await act();
+  return page.evaluate(() => (globalThis as unknown as { longestTask: number }).longestTask);
+}
+
+it("[BL-180] payloads that were made to stop the page are shown and compared, and after a reload as well", async () => {
+  const { page, host } = await openBrowserShell("mqtt", { flags });
+  const client = await connectAsync(`mqtt://${host}`);
+  const crashes: string[] = [];
+  page.on("crash", () => crashes.push("crash"));
+  page.on("pageerror", (error) => crashes.push(error.message));
+  const payload = page.getByRole("region", { name: "Payload", exact: true });
+  const bignum = Buffer.concat([Buffer.from([0xc2, 0x5a, 0, 1, 0, 0]), Buffer.alloc(65_536, 0xff)]);
+  const pause = await longestPause(page, async () => {
+    for (const [topic, content] of [
+      ["deep", "[".repeat(65_500)],
+      ["long", `{"a":"${"\\".repeat(60_000)}`],
+      ["lines", "\n".repeat(60_000)],
+      ["xml", `<?xml version="1.0"?>${"<a>".repeat(20_000)}`],
+      ["bignum", bignum],
+    ] as const) {
+      await client.publishAsync(topic, content);
+      await client.publishAsync(topic, content.slice(0, -1));
+      await page.getByRole("treeitem", { name: new RegExp(`^${topic}`) }).click();
+      await payload.locator(".cm-line").first().waitFor();
+    }
+    await page.getByRole("treeitem", { name: /^deep/ }).click();
+    await page
+      .getByText(/Shown to depth 200; what is deeper is on one line\./)
+      .first()
+      .waitFor();
+  });
+  await page.reload();
+  await page.getByRole("treeitem", { name: /^deep/ }).click();
+  await page
+    .getByText(/Shown to depth 200/)
+    .first()
+    .waitFor();
+  await client.endAsync();
+  expect(crashes).toEqual([]);
+  // On a machine that is busy with seven other things.
+  expect(pause).toBeLessThan(1_500);
+}, 90_000);
+
+it("[BL-184] a body is searched, folded, selected over lines and copied by keyboard", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  const body = { order: 48_213, lines: Array.from({ length: 40 }, (_, index) => ({ sku: `KB-${index}`, note: "n".repeat(60) })) };
+  await fetch(`${origin}/anything`, { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+  await page.getByRole("row", { name: /anything/ }).click();
+  await page.keyboard.press("Enter");
+  await page.getByRole("tab", { name: "Request", exact: true }).click();
+  const well = page.getByRole("region", { name: "Body of the request", exact: true });
+  await well.getByText('"order"').waitFor();
+  await well.getByRole("textbox", { name: "Text, read-only" }).focus();
+  await page.keyboard.press("Control+f");
+  await page.keyboard.type("kb-17");
+  await well.getByText("1 of 1").waitFor();
+  await well.getByText('"KB-17"').waitFor();
+  await page.keyboard.press("Escape");
+  // The inspector stays: Escape closed the search.
+  await well.getByRole("textbox", { name: "Text, read-only" }).focus();
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("Control+c");
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('{\n  "order": 48213,\n');
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Control+Shift+[");
+  await well.getByText("…").waitFor();
+  await page.getByText("Raw", { exact: true }).click();
+  await well.getByText(/^\{"order":48213,"lines":\[/).waitFor();
+  await page.getByRole("button", { name: /^Format: / }).click();
+  await page.getByRole("menuitemradio", { name: "Hex" }).click();
+  await page.getByText("Pretty", { exact: true }).click();
+  await well.getByText(/^7b 22 6f 72/).waitFor();
+  // For this route alone, and after a reload as well.
+  await page.reload();
+  await page.getByRole("row", { name: /anything/ }).click();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Format: Hex" }).waitFor();
+}, 60_000);
