@@ -4,7 +4,8 @@ import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import frame from "../../inspectors/http/exchange-inspector.module.css";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { JsonView } from "../../viewer/text-view.tsx";
+import { TextWell } from "../../viewer/content-well.tsx";
+import { layOutJson } from "../../viewer/json-layout.ts";
 import type { RowInspectorProps } from "./row-inspector.tsx";
 
 /** What is kept of a row whose kind has no inspector of its own. */
@@ -38,7 +39,7 @@ export function OutlineInspector({ service, row, live, onClose }: RowInspectorPr
       {detail === null && <p className={frame.note}>This row is no longer kept: newer ones replaced it, or the list was cleared.</p>}
       {detail !== undefined && detail !== null && (
         <div className={frame.panel}>
-          <JsonView label="Details" text={JSON.stringify(detail, null, 2)} wrap />
+          <TextWell label="Details" laidOut={layOutJson(JSON.stringify(detail))} wrap />
         </div>
       )}
     </div>
