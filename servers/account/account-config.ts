@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
-import { httpLimitFields, proxyFields } from "../core/http/http-fields.ts";
+import { httpLimitFields, httpsFields, proxyFields } from "../core/http/http-fields.ts";
 
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
 
 export const accountConfig = z.strictObject({
   port: portField(8081, { title: "Port", env: "ACCOUNT_PORT" }),
+  ...httpsFields({ prefix: "ACCOUNT", port: 8445 }),
   ...commonFields("account"),
 
   issuer: field(name("client-portal"), { title: "Issuer", help: "The iss of every token.", env: "ACCOUNT_ISSUER", group: "Tokens" }),

@@ -1,12 +1,10 @@
-import type { Endpoint } from "../../contract/service.ts";
 import { accountActions } from "../../contract/services/account.ts";
-import { reachableEndpoints } from "../core/net/reachable-endpoints.ts";
+import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
 import { defineService } from "../core/service/service.ts";
 import { accountConfig } from "./account-config.ts";
 import { accountSnippets } from "./account-snippets.ts";
 
-const endpointsAt = (port: number, openToLan: boolean): readonly Endpoint[] =>
-  reachableEndpoints(openToLan, (host) => [{ label: "HTTP", url: `http://${host}:${port}` }]);
+const paths = [{ label: "HTTP", path: "" }];
 
 export const accountService = defineService({
   id: "account",
@@ -14,12 +12,12 @@ export const accountService = defineService({
   purpose: "Login, JSON Web Tokens, Basic, details",
   config: accountConfig,
   actions: accountActions,
-  ports: [{ field: "port", transport: "tcp" }],
+  ports: httpPorts,
   keepsFiles: () => true,
-  endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
+  endpoints: (config) => httpEndpoints(config, paths),
   snippets: accountSnippets,
   async start(context) {
     const { startAccount } = await import("./start-account.ts");
-    return startAccount(context, (port) => endpointsAt(port, context.config.openToLan));
+    return startAccount(context, (ports) => httpEndpoints({ ...context.config, ...ports }, paths));
   },
 });

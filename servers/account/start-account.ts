@@ -4,7 +4,7 @@ import type { AccountActions } from "../../contract/services/account.ts";
 import { sqliteFileError } from "../core/files/sqlite-file.ts";
 import { asksForMethod, type CorsOptions } from "../core/http/cors.ts";
 import { createHttpRedaction } from "../core/http/http-redaction.ts";
-import { serveHttp } from "../core/http/serve-http.ts";
+import { type HttpPorts, serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -33,7 +33,7 @@ import { putSampleData, sampleUser } from "./store/sample-data.ts";
 
 export async function startAccount(
   context: ServiceContext<AccountConfig, AccountActions>,
-  endpointsAt: (port: number) => readonly Endpoint[],
+  endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const now = Date.now;
@@ -125,7 +125,7 @@ export async function startAccount(
     ...serving.actions,
     try: (params) => tryAccount(serving.client, params),
   });
-  return endpointsAt(serving.port);
+  return endpointsAt(serving.ports);
 }
 
 /** RFC 6749 §5.1: tokens are not to be cached. Any origin may read, without credentials of the browser's own (Fetch standard). */

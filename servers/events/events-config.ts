@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
-import { httpLimitFields, proxyFields } from "../core/http/http-fields.ts";
+import { httpLimitFields, httpsFields, proxyFields } from "../core/http/http-fields.ts";
 import { databasePlace } from "./store/database-place.ts";
 
 function checkDatabase(text: string, context: z.RefinementCtx): void {
@@ -21,6 +21,7 @@ const windowSeconds = (standard: number, what: string, env: string) =>
 
 export const eventsConfig = z.strictObject({
   port: portField(8082, { title: "Port", env: "EVENTS_PORT" }),
+  ...httpsFields({ prefix: "EVENTS", port: 8446 }),
   ...commonFields("events"),
 
   database: field(z.string().max(1_000).superRefine(checkDatabase).default(""), {

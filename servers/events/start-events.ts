@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../contract/service.ts";
 import type { EventsActions, EventsViews } from "../../contract/services/events.ts";
-import { serveHttp } from "../core/http/serve-http.ts";
+import { type HttpPorts, serveHttp } from "../core/http/serve-http.ts";
 import { createClientAddress } from "../core/limits/rate-limit-client.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -42,7 +42,7 @@ export function browseEvents(context: EventsContext): void {
 
 export async function startEvents(
   context: EventsContext,
-  endpointsAt: (port: number) => readonly Endpoint[],
+  endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const clientAddress = createClientAddress({ hops: config.proxyHops, addresses: config.proxyAddresses });
@@ -67,5 +67,5 @@ export async function startEvents(
       return null;
     },
   });
-  return endpointsAt(serving.port);
+  return endpointsAt(serving.ports);
 }

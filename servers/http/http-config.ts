@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
-import { httpLimitFields } from "../core/http/http-fields.ts";
+import { httpLimitFields, httpsFields } from "../core/http/http-fields.ts";
 
 export const httpConfig = z.strictObject({
   port: portField(8080, { title: "Port", env: "HTTP_PORT" }),
+  ...httpsFields({ prefix: "HTTP", port: 8444 }),
   ...commonFields("http"),
 
   corsOrigins: field(z.array(z.string()).default(["*"]), {

@@ -1,12 +1,10 @@
-import type { Endpoint } from "../../contract/service.ts";
 import { httpActions } from "../../contract/services/http.ts";
-import { reachableEndpoints } from "../core/net/reachable-endpoints.ts";
+import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
 import { defineService } from "../core/service/service.ts";
 import { httpConfig } from "./http-config.ts";
 import { httpSnippets } from "./http-snippets.ts";
 
-const endpointsAt = (port: number, openToLan: boolean): readonly Endpoint[] =>
-  reachableEndpoints(openToLan, (host) => [{ label: "HTTP", url: `http://${host}:${port}` }]);
+const paths = [{ label: "HTTP", path: "" }];
 
 export const httpService = defineService({
   id: "http",
@@ -14,11 +12,11 @@ export const httpService = defineService({
   purpose: "REST endpoints, server-sent events, WebSocket echo",
   config: httpConfig,
   actions: httpActions,
-  ports: [{ field: "port", transport: "tcp" }],
-  endpoints: ({ port, openToLan }) => endpointsAt(port, openToLan),
+  ports: httpPorts,
+  endpoints: (config) => httpEndpoints(config, paths),
   snippets: httpSnippets,
   async start(context) {
     const { startHttp } = await import("./start-http.ts");
-    return startHttp(context, (port) => endpointsAt(port, context.config.openToLan));
+    return startHttp(context, (ports) => httpEndpoints({ ...context.config, ...ports }, paths));
   },
 });

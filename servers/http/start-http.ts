@@ -3,7 +3,7 @@ import type { HttpActions } from "../../contract/services/http.ts";
 import { asksForMethod, createOriginRule } from "../core/http/cors.ts";
 import type { HttpErrors } from "../core/http/http-dispatch.ts";
 import { HttpRefusal } from "../core/http/http-refusal.ts";
-import { serveHttp } from "../core/http/serve-http.ts";
+import { type HttpPorts, serveHttp } from "../core/http/serve-http.ts";
 import type { Log } from "../core/service/log.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { createHttpActions } from "./http-actions.ts";
@@ -16,7 +16,7 @@ import { createWebSocketEcho } from "./websocket/websocket-echo.ts";
 
 export async function startHttp(
   context: ServiceContext<HttpConfig, HttpActions>,
-  endpointsAt: (port: number) => readonly Endpoint[],
+  endpointsAt: (ports: HttpPorts) => readonly Endpoint[],
 ): Promise<readonly Endpoint[]> {
   const { config, log, onStop } = context;
   const hub = createSseHub({ show: (view) => context.view("sse", view), touch: context.traffic.touch, log });
@@ -38,7 +38,7 @@ export async function startHttp(
     sample: httpSample,
   });
   context.handle(createHttpActions(serving, hub));
-  return endpointsAt(serving.port);
+  return endpointsAt(serving.ports);
 }
 
 const errorsOf = ({ bodyBytes }: HttpConfig, log: Log): HttpErrors => ({

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach } from "vitest";
 import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
+import type { Endpoint } from "../../contract/service.ts";
 import type { AccountActions, AccountViews } from "../../contract/services/account.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
@@ -16,6 +17,7 @@ export type Row = Omit<TrafficRow, "service">;
 export interface AccountUnderTest {
   readonly url: string;
   readonly port: number;
+  readonly endpoints: readonly Endpoint[];
   readonly dataDir: string;
   readonly logs: readonly LogEntry[];
   readonly rows: readonly Row[];
@@ -72,6 +74,7 @@ export async function startAccount(
     url: origin,
     port: Number(port),
     dataDir,
+    endpoints: running.endpoints,
     logs,
     rows: rows.items,
     details,

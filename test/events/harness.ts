@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 import { afterEach } from "vitest";
+import type { Endpoint } from "../../contract/service.ts";
 import type { EventRow, EventsViews } from "../../contract/services/events.ts";
 import type { ServiceMode } from "../../servers/core/service/link.ts";
 import type { LogEntry } from "../../servers/core/service/log.ts";
@@ -12,6 +13,7 @@ import { temporaryDir } from "../support/temporary-dir.ts";
 export interface EventsUnderTest {
   readonly url: string;
   readonly port: number;
+  readonly endpoints: readonly Endpoint[];
   readonly dataDir: string;
   /** The database, where it is the one in the data folder. */
   readonly file: string;
@@ -53,6 +55,7 @@ export async function startEvents(
     url: origin,
     port: Number(port),
     dataDir,
+    endpoints: running.endpoints,
     file: path.join(dataDir, "events.db"),
     logs,
     view: <Name extends keyof EventsViews>(name: Name) => views.get(name) as EventsViews[Name],

@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
+import type { Endpoint } from "../../contract/service.ts";
 import type { Detail } from "../../contract/traffic/detail.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
@@ -17,6 +18,7 @@ export type Row = Omit<TrafficRow, "service">;
 export interface HttpUnderTest {
   readonly port: number;
   readonly url: string;
+  readonly endpoints: readonly Endpoint[];
   readonly logs: readonly LogEntry[];
   readonly views: ReadonlyMap<string, unknown>;
   counters(): Counters | undefined;
@@ -33,7 +35,7 @@ export interface HttpUnderTest {
 const releases: (() => unknown)[] = [];
 
 /** The service on a free port, stopped after the test. */
-export async function startHttp(config: Record<string, unknown> = {}): Promise<HttpUnderTest> {
+export async function startHttp(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<HttpUnderTest> {
   const rows = new Map<number, Row>();
   const details = new Map<number, Detail>();
   const logs: LogEntry[] = [];
@@ -42,6 +44,7 @@ export async function startHttp(config: Record<string, unknown> = {}): Promise<H
   const running = await runService(httpService, {
     config: { port: 0, ...config },
     dataDir: "unused",
+    ...(certificatesDir && { certificatesDir }),
     onBatch(batch) {
       for (const row of JSON.parse(batch.rows) as Row[]) rows.set(row.id, row);
       for (const text of batch.details) {
@@ -59,6 +62,7 @@ export async function startHttp(config: Record<string, unknown> = {}): Promise<H
   const url = running.endpoints[0]?.url ?? "";
   const service: HttpUnderTest = {
     url,
+    endpoints: running.endpoints,
     port: Number(new URL(url).port),
     logs,
     views,

@@ -24,6 +24,8 @@ const fewQueued = 16;
 
 export interface HttpConnections {
   opened(socket: Socket): void;
+  /** A TCP connection below TLS: it is to be ended also where its handshake never is. */
+  shaking(socket: Socket): void;
   of(socket: Socket): HttpConnection;
   /** Call it for each request before its row begins: a client that does not wait for answers is read from no further. */
   queue(socket: Socket, response: RecordedResponse): void;
@@ -36,6 +38,7 @@ export interface HttpConnections {
 
 export function createHttpConnections(): HttpConnections {
   const open = new Map<Socket, HttpConnection>();
+  const belowTls = new Set<Socket>();
   let nextId = 1;
   let readOfClosed = 0;
   let writtenOfClosed = 0;
@@ -78,6 +81,10 @@ export function createHttpConnections(): HttpConnections {
 
   return {
     opened,
+    shaking(socket) {
+      belowTls.add(socket);
+      socket.once("close", () => belowTls.delete(socket));
+    },
     of: (socket) => open.get(socket) ?? opened(socket),
     queue(socket, response) {
       const connection = open.get(socket);
@@ -99,8 +106,9 @@ export function createHttpConnections(): HttpConnections {
       return { read, written };
     },
     async destroyAll() {
-      const closed = [...open.keys()].map((socket) => new Promise((resolve) => socket.once("close", resolve)));
-      for (const socket of open.keys()) socket.destroy();
+      const sockets = [...open.keys(), ...belowTls];
+      const closed = sockets.map((socket) => new Promise((resolve) => socket.once("close", resolve)));
+      for (const socket of sockets) socket.destroy();
       await Promise.all(closed);
     },
   };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { field, wholeNumber } from "../config/common-fields.ts";
+import { field, portField, wholeNumber } from "../config/common-fields.ts";
 
 interface HttpFieldsOptions {
   /** Of the environment variables: "ACCOUNT". */
@@ -47,6 +47,17 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     env: `${prefix}_RECORDED_BODY_BYTES`,
     group: "Recorder",
   }),
+});
+
+/** The same routes over TLS, on a port of its own. */
+export const httpsFields = ({ prefix, port }: { readonly prefix: string; readonly port: number }) => ({
+  https: field(z.boolean().default(false), {
+    title: "HTTPS",
+    help: "Also serve over TLS, with a certificate of this installation's authority; Settings says how to trust it.",
+    env: `${prefix}_HTTPS`,
+    group: "Listening",
+  }),
+  httpsPort: portField(port, { title: "HTTPS port", env: `${prefix}_HTTPS_PORT` }),
 });
 
 /** Whose X-Forwarded-For is believed, for services that count by address. */

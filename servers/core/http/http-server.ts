@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions } f
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { SecureContextOptions } from "node:tls";
+import type { TlsOptions } from "node:tls";
 import type { Log } from "../service/log.ts";
 import type { Cors } from "./cors.ts";
 import { jsonType } from "./http-answer.ts";
@@ -46,7 +46,7 @@ export interface HttpServerOptions {
 }
 
 /** Returns a maker of servers that share one application and one recorder: one for each address, with a certificate for HTTPS. */
-export function createHttpServers(options: HttpServerOptions): (tls?: SecureContextOptions) => Server {
+export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions) => Server {
   const { recorder, log, limits, errors, cors, fields, dispatch, upgrade } = options;
   const classes = createMessageClasses(fields);
   const malformedOptions = { recorder, log, errors, fields, maxHeaderBytes: limits.headerBytes };
@@ -126,10 +126,21 @@ export function createHttpServers(options: HttpServerOptions): (tls?: SecureCont
       requireHostHeader: false,
       ...(upgrade && { shouldUpgradeCallback: (request: IncomingMessage) => upgrade.accepts(request as HttpRequest) }),
     };
-    const server = tls ? (createTlsServer({ ...serverOptions, ...tls } as object) as unknown as Server) : createServer(serverOptions);
+    const server = tls
+      ? (createTlsServer({ ...serverOptions, handshakeTimeout: limits.headersTimeoutMs, ...tls } as object) as unknown as Server)
+      : createServer(serverOptions);
     // The bytes are bounded already; Node's own bound on their number would drop fields silently.
     server.maxHeadersCount = 0;
-    server.on(tls ? "secureConnection" : "connection", (socket: Socket) => void recorder.connections.opened(socket));
+    if (tls) {
+      server.on("connection", (socket) => recorder.connections.shaking(socket));
+      server.on("secureConnection", (socket) => void recorder.connections.opened(socket));
+      // Node would take it for a malformed request.
+      server.removeAllListeners("tlsClientError");
+      server.on("tlsClientError", (error: Error, socket: Socket) => {
+        log.debug(`A TLS handshake failed: ${error.message}`);
+        socket.destroy();
+      });
+    } else server.on("connection", (socket) => void recorder.connections.opened(socket));
     server.on("request", onRequest as never);
     server.on("clientError", onMalformed as never);
     server.on("checkContinue", onContinue as never);

@@ -1,7 +1,8 @@
-import type { SecureContextOptions } from "node:tls";
+import type { TlsOptions, Server as TlsServer } from "node:tls";
 import type { Handlers } from "../../../contract/operation.ts";
 import type { HttpActions } from "../../../contract/services/http.ts";
 import { listenTcp } from "../net/tcp-listener.ts";
+import { listenTls } from "../net/tls-listener.ts";
 import type { ServiceContext } from "../service/service.ts";
 import { createSampleTraffic, type SampleTraffic } from "../traffic/sample-traffic.ts";
 import { type CorsOptions, createCors } from "./cors.ts";
@@ -15,6 +16,8 @@ import { createLoopbackClient, type LoopbackClient } from "./loopback-client.ts"
 /** What `httpLimitFields` and the fields of every service make of a configuration. */
 export interface HttpBaseConfig {
   readonly port: number;
+  readonly https: boolean;
+  readonly httpsPort: number;
   readonly openToLan: boolean;
   readonly headerBytes: number;
   /** Without it ten seconds, or the request's time where that is shorter. */
@@ -43,8 +46,15 @@ export interface HttpOptions {
   readonly onClosing?: () => void | Promise<void>;
 }
 
-export interface HttpServing {
+export interface HttpPorts {
   readonly port: number;
+  /** As it is configured, where HTTPS is off. */
+  readonly httpsPort: number;
+}
+
+export interface HttpServing {
+  /** Where it listens. */
+  readonly ports: HttpPorts;
   readonly recorder: HttpRecorder;
   readonly client: LoopbackClient;
   /** The actions that every service over HTTP has. */
@@ -76,9 +86,14 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, 
     dispatch: createHttpDispatch({ ...options, cors, log }),
     upgrade,
   });
-  const listen = (port: number, tls?: SecureContextOptions) =>
-    listenTcp({ port, openToLan: config.openToLan, createServer: () => createServer(tls), onStop });
-  const port = await listen(config.port);
+  const { openToLan } = config;
+  const port = await listenTcp({ port: config.port, openToLan, createServer: () => createServer(), onStop });
+  let { httpsPort } = config;
+  if (config.https) {
+    const certificates = await context.certificates();
+    const createTlsServer = (tls: TlsOptions) => createServer(tls) as unknown as TlsServer;
+    httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, createServer: createTlsServer, onStop });
+  }
   onStop(() => recorder.connections.destroyAll());
   if (upgrade) onStop(upgrade.close);
   if (options.onClosing) onStop(options.onClosing);
@@ -91,7 +106,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, 
 
   context.counters(recorder.counters);
   return {
-    port,
+    ports: { port, httpsPort },
     recorder,
     client,
     actions: {

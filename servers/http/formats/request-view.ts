@@ -1,3 +1,4 @@
+import { TLSSocket } from "node:tls";
 import type { HttpRequest } from "../../core/http/http-route.ts";
 import { type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
 
@@ -90,7 +91,7 @@ export const originOf = (request: HttpRequest): string => request.socket.remoteA
 /** "http://127.0.0.1:8080", as the client addressed it. */
 export function baseUrlOf(request: HttpRequest): string {
   const { host } = request.headers;
-  return `http://${host || `${hostText(request.socket.localAddress ?? "127.0.0.1")}:${request.socket.localPort}`}`;
+  return `${request.socket instanceof TLSSocket ? "https" : "http"}://${host || `${hostText(request.socket.localAddress ?? "127.0.0.1")}:${request.socket.localPort}`}`;
 }
 
 const hostText = (address: string) => (address.includes(":") ? `[${address}]` : address);

@@ -1,0 +1,51 @@
+import { connect } from "node:net";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { curl } from "./curl.ts";
+import { onEnd, startHttp, until } from "./harness.ts";
+
+const authority = (folder: string) => path.join(folder, "authority.pem");
+
+it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the installation's authority, and the row is as any other", async () => {
+  const folder = temporaryDir();
+  const service = await startHttp({ https: true, httpsPort: 0 }, folder);
+  expect(service.endpoints.map(({ label }) => label)).toEqual(["HTTP", "HTTPS"]);
+  const url = service.endpoints[1]?.url ?? "";
+  expect(url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+  const answer = await curl("--cacert", authority(folder), `${url}/get?a=1`);
+  expect([answer.status, (JSON.parse(answer.body) as { url: string }).url]).toEqual([200, `${url}/get?a=1`]);
+  const row = await service.ended(({ target }) => target === "/get?a=1");
+  expect(row).toMatchObject({ tone: "ok", verb: "GET", peer: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+  expect((await curl("--cacert", authority(folder), `${url}/absolute-redirect/1`)).headers.location).toBe(`${url}/get`);
+  await expect(curl(`${url}/get`)).rejects.toThrow(/certificate/i);
+
+  const socket = new WebSocket(`${url.replace("https", "wss")}/ws/echo`, { rejectUnauthorized: false });
+  onEnd(() => socket.terminate());
+  socket.on("open", () => socket.send("hello"));
+  expect(await new Promise((resolve) => socket.once("message", (data) => resolve(String(data))))).toBe("hello");
+});
+
+it("[HTTP-132] without the switch there is one endpoint and no certificate", async () => {
+  const folder = path.join(temporaryDir(), "certificates");
+  const service = await startHttp({}, folder);
+  expect(service.endpoints).toHaveLength(1);
+  await expect(curl(service.url)).resolves.toMatchObject({ status: 200 });
+});
+
+it("[HTTP-133] what is no TLS on the HTTPS port is closed, and a handshake that never ends holds up no stop", async () => {
+  const service = await startHttp({ https: true, httpsPort: 0 }, temporaryDir());
+  const port = Number(new URL(service.endpoints[1]?.url ?? "").port);
+  const plain = connect(port, "127.0.0.1", () => plain.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  plain.on("error", () => {});
+  await until(() => plain.closed);
+  const silent = connect(port, "127.0.0.1");
+  silent.on("error", () => {});
+  await until(() => !silent.connecting);
+  const startedAt = performance.now();
+  await service.stop();
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  await until(() => silent.closed);
+  expect(service.rows()).toEqual([]);
+});
