@@ -1,10 +1,10 @@
 import type { Handlers } from "../../contract/operation.ts";
 import type { AccountActions, AccountUserDetails, TokenKind } from "../../contract/services/account.ts";
+import type { FailureLimits } from "../core/credentials/failure-limits.ts";
+import type { Passwords } from "../core/credentials/passwords.ts";
 import type { Log } from "../core/service/log.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import type { BasicCache } from "./access/basic-cache.ts";
-import type { FailureLimits } from "./access/failure-limits.ts";
-import type { Passwords } from "./access/passwords.ts";
 import { fromBase32, newTotpSecret, secondsLeftOfStep, toBase32, totp, totpUri } from "./access/totp.ts";
 import type { AccountViewPublisher } from "./page/account-views.ts";
 import { shownUserDetails } from "./page/shown.ts";

@@ -1,6 +1,8 @@
 import path from "node:path";
 import type { Endpoint } from "../../contract/service.ts";
 import type { AccountActions } from "../../contract/services/account.ts";
+import { createFailureLimits } from "../core/credentials/failure-limits.ts";
+import { createPasswords, TooBusy } from "../core/credentials/passwords.ts";
 import { sqliteFileError } from "../core/files/sqlite-file.ts";
 import { asksForMethod, type CorsOptions } from "../core/http/cors.ts";
 import { createHttpRedaction } from "../core/http/http-redaction.ts";
@@ -12,9 +14,8 @@ import { AccessRefused } from "./access/access-refused.ts";
 import { createAuthenticator } from "./access/authenticator.ts";
 import { createBasicCache } from "./access/basic-cache.ts";
 import { createCredentialCheck } from "./access/credential-check.ts";
-import { createFailureLimits } from "./access/failure-limits.ts";
 import { createLogins } from "./access/logins.ts";
-import { createPasswords, TooBusy } from "./access/passwords.ts";
+import { shownAccount } from "./access/shown-account.ts";
 import { openSigningKey } from "./access/signing-key.ts";
 import { createTokens } from "./access/tokens.ts";
 import { createAccountActions } from "./account-actions.ts";
@@ -48,6 +49,7 @@ export async function startAccount(
     failures: config.loginFailures,
     windowMs: config.loginWindowSeconds * 1_000,
     onFailure: () => show.count("failed"),
+    accountName: (name) => shownAccount(name) ?? "with a name that is no address",
   });
   async function resetData(): Promise<void> {
     putSampleData(store, await passwords.hash(sampleUser.password));

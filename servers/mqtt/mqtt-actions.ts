@@ -1,6 +1,6 @@
 import type { Handlers } from "../../contract/operation.ts";
 import { type MqttActions, type MqttCertificate, mqttDisconnectReasons } from "../../contract/services/mqtt.ts";
-import { hashedLines } from "./access/users.ts";
+import { hashedLines } from "../core/credentials/users.ts";
 import { messageOfParams } from "./demo/message-of-params.ts";
 import type { Repeats } from "./demo/repeats.ts";
 import type { Replay } from "./demo/replay.ts";

@@ -1,19 +1,11 @@
 import { z } from "zod";
-import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { commonFields, field, portField, usersField, wholeNumber } from "../core/config/common-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
 import { limitFields } from "./limit-fields.ts";
 
 const isRedisUrl = (text: string): boolean =>
   text === "" || (/^rediss?:$/.test(URL.parse(text)?.protocol ?? "") && URL.parse(text)?.host !== "");
-/** A list, or its text with commas between, as a variable has it. */
-const userLines = z
-  .union([z.array(z.string()), z.string().max(1_000_000)])
-  .default([])
-  .transform((lines) =>
-    (typeof lines === "string" ? lines.split(/[,\r\n]+/).map((line) => line.trim()) : lines).filter((line) => line !== ""),
-  )
-  .refine((lines) => lines.every((line) => /^[^:]+:./.test(line)), "A user is a name, a colon and a password or its hash.");
 
 export const mqttConfig = z.strictObject({
   port: portField(1883, { title: "MQTT port", env: "MQTT_PORT" }),
@@ -36,13 +28,7 @@ export const mqttConfig = z.strictObject({
     env: "ANONYMOUS",
     group: "Access",
   }),
-  users: field(userLines, {
-    title: "Users",
-    help: "Saved as hashes. A variable or flag takes name:password, or name:hash as in a mosquitto password file, with commas between them.",
-    env: "MQTT_USERS",
-    group: "Access",
-    credentials: true,
-  }),
+  users: usersField({ env: "MQTT_USERS", group: "Access" }),
   passwordFile: field(z.string().default(""), {
     title: "Password file",
     help: "Made by mosquitto_passwd; its users are added to those above.",

@@ -19,7 +19,7 @@ export const mqttService = defineService({
   ],
   async hashSecrets(values) {
     if (!Array.isArray(values.users)) return values;
-    const { hashedLines } = await import("./access/users.ts");
+    const { hashedLines } = await import("../core/credentials/users.ts");
     return { ...values, users: await hashedLines(values.users as readonly string[]) };
   },
   endpoints: (config) => mqttEndpoints(listenerPorts(config), config.openToLan),

@@ -1,6 +1,11 @@
 import { expect, it } from "vitest";
-import { type DigestAlgorithm, digestResponse, hashOf, parseDigestCredentials } from "../../servers/http/formats/digest-credentials.ts";
-import { createDigestNonces } from "../../servers/http/formats/digest-nonces.ts";
+import {
+  createDigestNonces,
+  type DigestAlgorithm,
+  digestResponse,
+  hashOf,
+  parseDigestCredentials,
+} from "../../servers/core/credentials/digest.ts";
 import { httpRequest } from "../support/http-request.ts";
 import { curl } from "./curl.ts";
 import { startHttp } from "./harness.ts";

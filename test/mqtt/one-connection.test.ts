@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { loadUsers } from "../../servers/core/credentials/users.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
-import { loadUsers } from "../../servers/mqtt/access/users.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { ConnectPacket, Packet } from "../../servers/mqtt/codec/packet.ts";
 import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { loadUsers } from "../../servers/core/credentials/users.ts";
 import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
-import { loadUsers } from "../../servers/mqtt/access/users.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import { Engine } from "../../servers/mqtt/engine/engine.ts";
 import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.ts";

@@ -1,4 +1,4 @@
-import type { FailureDecision } from "./failure-limits.ts";
+import type { FailureDecision } from "../../core/credentials/failure-limits.ts";
 import type { TokenProblem } from "./tokens.ts";
 
 /** Why credentials, a token or a code give no access. */

@@ -1,7 +1,7 @@
+import type { Attempt, FailureLimits } from "../../core/credentials/failure-limits.ts";
+import type { Passwords } from "../../core/credentials/passwords.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import { AccessRefused } from "./access-refused.ts";
-import type { Attempt, FailureLimits } from "./failure-limits.ts";
-import type { Passwords } from "./passwords.ts";
 import { shownAccount } from "./shown-account.ts";
 
 export interface CredentialCheck {

@@ -1,9 +1,9 @@
+import type { FailureDecision } from "../../core/credentials/failure-limits.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { SessionsTable } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 import { AccessRefused } from "./access-refused.ts";
 import type { CredentialCheck } from "./credential-check.ts";
-import type { FailureDecision } from "./failure-limits.ts";
 import type { Tokens } from "./tokens.ts";
 import { fromBase32, matchingStep, newestTotpStep } from "./totp.ts";
 

@@ -5,7 +5,7 @@ import type {
   AccountUserPage,
   AccountViews,
 } from "../../../contract/services/account.ts";
-import type { FailureLimits } from "../access/failure-limits.ts";
+import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { AccountStore } from "../store/account-store.ts";
 import type { SessionQuery, TokenQuery } from "../store/sessions-table.ts";
 import { shownSession, shownToken, shownUser } from "./shown.ts";

@@ -1,7 +1,7 @@
+import type { FailureDecision, FailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { HttpResponse } from "../../core/http/http-route.ts";
 import { AccessRefused } from "../access/access-refused.ts";
 import type { Authenticator } from "../access/authenticator.ts";
-import type { FailureDecision, FailureLimits } from "../access/failure-limits.ts";
 import { type LoginAnswer, type Logins, totpMethod } from "../access/logins.ts";
 import type { ApiRoute, Call } from "./account-routes.ts";
 import { Refusal } from "./refusal.ts";

@@ -33,6 +33,24 @@ export const wholeNumber = (minimum: number, maximum: number, standard: number) 
 export const portField = (port: number, meta: FieldMeta) =>
   field(z.int().min(0).max(65_535).default(port), { group: "Listening", ...meta });
 
+/** A list, or its text with commas between, as a variable has it. */
+const userLines = z
+  .union([z.array(z.string()), z.string().max(1_000_000)])
+  .default([])
+  .transform((lines) =>
+    (typeof lines === "string" ? lines.split(/[,\r\n]+/).map((line) => line.trim()) : lines).filter((line) => line !== ""),
+  )
+  .refine((lines) => lines.every((line) => /^[^:]+:./.test(line)), "A user is a name, a colon and a password or its hash.");
+
+/** Lines for `loadUsers`; the service's `hashSecrets` makes hashes of what a person gives. */
+export const usersField = (meta: Pick<FieldMeta, "env" | "group">) =>
+  field(userLines, {
+    title: "Users",
+    help: "Saved as hashes. A variable or flag takes name:password, or name:hash as in a mosquitto password file, with commas between them.",
+    credentials: true,
+    ...meta,
+  });
+
 /** The fields that every service has. */
 export const commonFields = (id: ServiceId) => ({
   openToLan: field(z.boolean().default(false), {

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { type ConfigField, type ConfigKind, type ConfigSource, secretMask } from "../../../contract/config.ts";
 import { serviceIds } from "../../../contract/service.ts";
-import { maskedCredentials, restoredCredentials } from "../credentials/credentials.ts";
-import { maskedPassword, restoredPassword } from "../credentials/url-password.ts";
+import { maskedCredentials, maskedPassword, restoredCredentials, restoredPassword } from "../credentials/masked-secrets.ts";
 import type { Service } from "../service/service.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { FieldMeta } from "./common-fields.ts";

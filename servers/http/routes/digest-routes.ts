@@ -1,8 +1,15 @@
+import {
+  createDigestNonces,
+  type DigestAlgorithm,
+  type DigestNonces,
+  digestAlgorithms,
+  digestResponse,
+  hashOf,
+  parseDigestCredentials,
+} from "../../core/credentials/digest.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "../formats/content-coding.ts";
-import { type DigestAlgorithm, digestAlgorithms, digestResponse, hashOf, parseDigestCredentials } from "../formats/digest-credentials.ts";
-import { createDigestNonces, type DigestNonces } from "../formats/digest-nonces.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { sameText } from "./authentication-routes.ts";
 import { cookiesOf } from "./cookie-routes.ts";

@@ -1,7 +1,7 @@
+import { createScramExchange, scramMethod } from "../../core/credentials/scram.ts";
+import type { Users } from "../../core/credentials/users.ts";
 import type { Access, Verdict } from "../engine/connection/access.ts";
-import { createScramExchange, scramMethod } from "./scram.ts";
 import { createTopicRules, type TopicRule } from "./topic-rules.ts";
-import type { Users } from "./users.ts";
 
 export interface AccessOptions {
   /** Clients without a user name may connect. */

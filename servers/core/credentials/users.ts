@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { hashPassword, isPasswordHash, verifyPassword } from "./password-hash.ts";
+import { hashPassword, isPasswordHash, verifyPassword } from "./passwords.ts";
 import { createScramVerifier, inventedVerifier, parseScram, type ScramVerifier, scramText, verifyByScram } from "./scram.ts";
 
 interface User {

@@ -1,6 +1,16 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import type { AuthExchange, AuthStep } from "../engine/connection/access.ts";
+
+/** One exchange under way. */
+export interface ScramExchange {
+  /** Takes what the client sent and says how to go on. */
+  step(data: Buffer): ScramStep;
+}
+
+export type ScramStep =
+  | { readonly state: "continue"; readonly data: Buffer }
+  | { readonly state: "done"; readonly data: Buffer; readonly username: string }
+  | { readonly state: "failed" };
 
 const pbkdf2Async = promisify(pbkdf2);
 export const scramMethod = "SCRAM-SHA-256";
@@ -51,10 +61,10 @@ export async function verifyByScram(verifier: ScramVerifier, password: Buffer): 
 }
 
 /** The server's side of one exchange, RFC 5802 §5; without channel binding. */
-export function createScramExchange(find: (username: string) => ScramVerifier): AuthExchange {
+export function createScramExchange(find: (username: string) => ScramVerifier): ScramExchange {
   let opened: { username: string; verifier: ScramVerifier; nonce: string; transcript: string } | undefined;
 
-  function first(text: string): AuthStep {
+  function first(text: string): ScramStep {
     const match = /^[ny],(?:a=[^,]*)?,(n=([^,]*),r=([^,]+).*)$/.exec(text);
     if (!match) return { state: "failed" };
     const [, bare, escaped, clientNonce] = match as unknown as [string, string, string, string];
@@ -68,7 +78,7 @@ export function createScramExchange(find: (username: string) => ScramVerifier): 
     return { state: "continue", data: Buffer.from(reply) };
   }
 
-  function final(text: string): AuthStep {
+  function final(text: string): ScramStep {
     const match = /^((?:c=(?:biws|eSws)),r=([^,]+)),p=(.+)$/.exec(text);
     if (!match || !opened) return { state: "failed" };
     const [, withoutProof, nonce, proof] = match as unknown as [string, string, string, string];

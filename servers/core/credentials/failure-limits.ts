@@ -1,10 +1,5 @@
-import type { AccountViews } from "../../../contract/services/account.ts";
-import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
+import { rateLimitKey } from "../limits/rate-limit-client.ts";
 import { TooBusy } from "./passwords.ts";
-import { shownAccount } from "./shown-account.ts";
-
-/** Instead of a name that may be a password. */
-const notShown = "with a name that is no address";
 
 export interface FailureDecision {
   readonly remaining: number;
@@ -28,10 +23,20 @@ export interface FailureLimits {
    * them so many, it waits until they are decided. Rejects with TooBusy when too many wait.
    */
   begin(address: string, account: string | undefined): Promise<AttemptResult>;
-  /** How an address stands, without an attempt. */
+  /** Of an address, without an attempt. */
   standing(address: string): FailureDecision;
-  usage(): AccountViews["limits"];
+  usage(): FailureUsage;
   reset(): void;
+}
+
+export interface FailureUsage {
+  readonly failures: number;
+  readonly windowSeconds: number;
+  /** With a failure in the window. */
+  readonly addresses: number;
+  readonly accounts: number;
+  /** Those with the most failures, at most 20. */
+  readonly busiest: readonly { readonly kind: "address" | "account"; readonly name: string; readonly failures: number }[];
 }
 
 interface Failures {
@@ -53,8 +58,10 @@ export function createFailureLimits(options: {
   readonly now?: () => number;
   /** One failed, or was refused since too many had. */
   readonly onFailure?: () => void;
+  /** How an account's name is shown: people type passwords into the wrong field. */
+  readonly accountName?: (name: string) => string;
 }): FailureLimits {
-  const { failures: limit, windowMs, now = () => performance.now(), onFailure } = options;
+  const { failures: limit, windowMs, now = () => performance.now(), onFailure, accountName = (name) => name } = options;
   const addresses = new Map<string, Failures>();
   const accounts = new Map<string, Failures>();
   /** In the order in which they came. */
@@ -96,10 +103,10 @@ export function createFailureLimits(options: {
     ];
     const parts = kept.map(([, , part]) => part);
     if (parts.some(({ times }) => times.length >= limit)) {
-      const told = decision(parts);
+      const decided = decision(parts);
       tidy(kept);
       onFailure?.();
-      return { ...told, refused: true };
+      return { ...decided, refused: true };
     }
     if (parts.some(({ times, underWay }) => times.length + underWay >= limit)) {
       tidy(kept);
@@ -113,10 +120,10 @@ export function createFailureLimits(options: {
     function settle(change: () => void): FailureDecision {
       for (const part of parts) part.underWay -= 1;
       change();
-      const told = decision(parts);
+      const decided = decision(parts);
       tidy(kept);
       admitWaiting();
-      return told;
+      return decided;
     }
     return {
       failed: () =>
@@ -165,7 +172,7 @@ export function createFailureLimits(options: {
     usage() {
       const counted = (kind: "address" | "account", map: Map<string, Failures>) =>
         [...map.keys()]
-          .map((key) => ({ kind, name: kind === "address" ? key : (shownAccount(key) ?? notShown), failures: of(map, key).times.length }))
+          .map((key) => ({ kind, name: kind === "address" ? key : accountName(key), failures: of(map, key).times.length }))
           .filter(({ failures }) => failures > 0);
       const [ofAddresses, ofAccounts] = [counted("address", addresses), counted("account", accounts)];
       for (const map of [addresses, accounts]) tidy([...map].map(([name, part]) => [map, name, part] as const));
