@@ -35,6 +35,19 @@ export const mqttConfig = z.strictObject({
     env: "MQTT_PASSWORD_FILE",
     group: "Access",
   }),
+  loginFailures: field(wholeNumber(1, 100_000, 100), {
+    title: "Failed logins",
+    help: "From one address within the window; then logins are refused, with 0x9F in MQTT 5.",
+    env: "MQTT_LOGIN_FAILURES",
+    group: "Access",
+  }),
+  loginWindowSeconds: field(wholeNumber(1, 86_400, 60), {
+    title: "Failed logins: window",
+    help: "It slides.",
+    unit: "s",
+    env: "MQTT_LOGIN_WINDOW_SECONDS",
+    group: "Access",
+  }),
   topicRules: field(
     z
       .array(

@@ -2,6 +2,7 @@ import type { Endpoint } from "../../contract/service.ts";
 import type { MqttActions, MqttCertificate } from "../../contract/services/mqtt.ts";
 import type { MqttOwnPublisher } from "../../contract/traffic/mqtt.ts";
 import { configuredFile, readConfiguredFile } from "../core/config/configured-file.ts";
+import { createFailureLimits } from "../core/credentials/failure-limits.ts";
 import { loadUsers } from "../core/credentials/users.ts";
 import { openFileLimit } from "../core/net/open-file-limit.ts";
 import type { ServiceContext } from "../core/service/service.ts";
@@ -44,6 +45,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     anonymous: config.anonymous,
     users,
     rules: config.topicRules.flatMap((text) => parseTopicRule(text) ?? []),
+    failures: createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 }),
   });
 
   const recorder = new MessageRecorder(context.traffic, { ...config, inCluster: config.cluster !== "" });

@@ -60,6 +60,15 @@ describe("users", () => {
     expect(await fastest("nobody")).toBeGreaterThan((await fastest("ada")) / 2);
   });
 
+  it("[MQTT-260] too many failed logins from one address are refused unchecked until the window has passed", async () => {
+    const broker = await startBroker({ users: ["ada:secret"], loginFailures: 3, loginWindowSeconds: 1 });
+    const attempts = await Promise.all(Array.from({ length: 6 }, () => connack(broker, 5, "ada", "wrong")));
+    expect(attempts.sort()).toEqual([0x86, 0x86, 0x86, 0x9f, 0x9f, 0x9f]);
+    expect([await connack(broker, 5, "ada", "secret"), await connack(broker, 4, "ada", "secret")]).toEqual([0x9f, 3]);
+    expect(await connack(broker, 5)).toBe(0);
+    await expect.poll(() => connack(broker, 5, "ada", "secret"), { timeout: 5_000, interval: 100 }).toBe(0);
+  });
+
   it("[MQTT-101] without users every name is welcome", async () => {
     const broker = await startBroker();
     expect(await connack(broker, 5, "whoever", "whatever")).toBe(0);
@@ -270,6 +279,14 @@ describe("enhanced authentication", () => {
   it("[MQTT-105] and refuses who does not", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     expect((await scram(broker, "wrong")).connack.reason).toBe(0x87);
+  });
+
+  it("[MQTT-261] an exchange that fails at its end counts as a failed login", async () => {
+    const broker = await startBroker({ users: ["ada:secret"], loginFailures: 2, loginWindowSeconds: 600 });
+    expect((await scram(broker, "secret")).connack.reason).toBe(0);
+    for (let attempt = 0; attempt < 2; attempt++) expect((await scram(broker, "wrong")).connack.reason).toBe(0x87);
+    expect((await scram(broker, "secret")).connack.reason).toBe(0x87);
+    expect(await connack(broker, 5, "ada", "secret")).toBe(0x9f);
   });
 
   it("[MQTT-234] SCRAM gives an unknown name a salt, the same each time, and fails at the end as for a wrong password", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createFailureLimits } from "../../servers/core/credentials/failure-limits.ts";
 import { loadUsers } from "../../servers/core/credentials/users.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
@@ -81,7 +82,12 @@ type Parts = Partial<Omit<EngineOptions, "limits" | "access">> & { limits?: Reco
 async function startEngine({ limits, access, ...more }: Parts = {}) {
   const faults: string[] = [];
   const bus = await createAedesBus({ retained: new RetainedTree(), store: more.store });
-  const open = createAccessControl({ anonymous: true, users: await loadUsers([]), rules: [] });
+  const open = createAccessControl({
+    anonymous: true,
+    users: await loadUsers([]),
+    rules: [],
+    failures: createFailureLimits({ failures: 100, windowMs: 60_000 }),
+  });
   const ignored = () => {};
   const engine = new Engine({
     limits: limitsOfConfig(mqttConfig.parse({ ...limits }), Number.POSITIVE_INFINITY, { info: ignored }),

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { createFailureLimits } from "../../servers/core/credentials/failure-limits.ts";
 import { loadUsers } from "../../servers/core/credentials/users.ts";
 import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
@@ -159,7 +160,12 @@ describe("persistence", () => {
     const config = mqttConfig.parse({});
     const engine = new Engine({
       limits: limitsOfConfig(config, Number.POSITIVE_INFINITY, { info: ignored }),
-      access: createAccessControl({ anonymous: true, users: await loadUsers([]), rules: [] }),
+      access: createAccessControl({
+        anonymous: true,
+        users: await loadUsers([]),
+        rules: [],
+        failures: createFailureLimits({ failures: 100, windowMs: 60_000 }),
+      }),
       bus,
       store,
       log: { debug: ignored, info: ignored, warning: ignored, error: ignored },

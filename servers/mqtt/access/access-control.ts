@@ -1,6 +1,7 @@
+import type { FailureLimits } from "../../core/credentials/failure-limits.ts";
 import { createScramExchange, scramMethod } from "../../core/credentials/scram.ts";
 import type { Users } from "../../core/credentials/users.ts";
-import type { Access, Verdict } from "../engine/connection/access.ts";
+import type { Access, AuthExchange, AuthStep, Verdict } from "../engine/connection/access.ts";
 import { createTopicRules, type TopicRule } from "./topic-rules.ts";
 
 export interface AccessOptions {
@@ -8,28 +9,64 @@ export interface AccessOptions {
   readonly anonymous: boolean;
   readonly users: Users;
   readonly rules: readonly TopicRule[];
+  /** Counted by address: an account's own would let any client lock a user out. */
+  readonly failures: Pick<FailureLimits, "begin">;
 }
 
-/** Users, passwords and topic rules. Without users and with `anonymous`, every name is welcome. */
-export function createAccessControl({ anonymous, users, rules }: AccessOptions): Access {
-  const topicRules = createTopicRules(rules);
-  const refused: Verdict = { allowed: false, why: "bad user name or password" };
+const refused: Verdict = { allowed: false, why: "bad user name or password" };
 
-  async function check(username: string, password: Buffer): Promise<Verdict> {
-    return (await users.verify(username, password)) ? { allowed: true, username } : refused;
+/** Users, passwords and topic rules. Without users and with `anonymous`, every name is welcome. */
+export function createAccessControl({ anonymous, users, rules, failures }: AccessOptions): Access {
+  const topicRules = createTopicRules(rules);
+
+  async function check(username: string, password: Buffer, address: string): Promise<Verdict> {
+    const attempt = await failures.begin(address, undefined);
+    if ("refused" in attempt) return { allowed: false, why: "too many failures" };
+    try {
+      const isRight = await users.verify(username, password);
+      if (isRight) attempt.succeeded(false);
+      else attempt.failed();
+      return isRight ? { allowed: true, username } : refused;
+    } catch (error) {
+      attempt.dropped();
+      throw error;
+    }
+  }
+
+  /** Its last step, which shows whether the password is known, counts as a login. */
+  function limitedScram(address: string): AuthExchange {
+    const exchange = createScramExchange(users.scram);
+    let isOpened = false;
+    return {
+      step(data): AuthStep | Promise<AuthStep> {
+        if (isOpened) return lastStep(data);
+        const step = exchange.step(data);
+        isOpened = step.state === "continue" && step.data.length > 0;
+        return step;
+      },
+    };
+
+    async function lastStep(data: Buffer): Promise<AuthStep> {
+      const attempt = await failures.begin(address, undefined);
+      if ("refused" in attempt) return { state: "failed" };
+      const step = exchange.step(data);
+      if (step.state === "done") attempt.succeeded(false);
+      else attempt.failed();
+      return step;
+    }
   }
 
   return {
-    authenticate({ username, password, certificateName }) {
+    authenticate({ username, password, certificateName, address }) {
       // Whatever name the client says beside it: that one is proven.
       if (certificateName !== undefined) return { allowed: true, username: certificateName };
       if (username === undefined) {
         return anonymous ? { allowed: true, username: undefined } : { allowed: false, why: "not authorized" };
       }
       if (users.count === 0) return anonymous ? { allowed: true, username } : refused;
-      return password === undefined ? refused : check(username, password);
+      return password === undefined ? refused : check(username, password, address);
     },
-    exchange: (method) => (method === scramMethod && users.count > 0 ? createScramExchange(users.scram) : undefined),
+    exchange: (method, address) => (method === scramMethod && users.count > 0 ? limitedScram(address) : undefined),
     ...topicRules,
   };
 }

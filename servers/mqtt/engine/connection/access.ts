@@ -6,6 +6,7 @@ export interface Credentials {
   readonly password: Buffer | undefined;
   /** Common name of a client certificate that was verified. */
   readonly certificateName: string | undefined;
+  readonly address: string;
 }
 
 export interface Identity {
@@ -15,7 +16,7 @@ export interface Identity {
 
 export type Verdict =
   | { readonly allowed: true; readonly username: string | undefined }
-  | { readonly allowed: false; readonly why: "bad user name or password" | "not authorized" };
+  | { readonly allowed: false; readonly why: "bad user name or password" | "not authorized" | "too many failures" };
 
 /** One enhanced authentication under way (MQTT 5.0 §4.12). */
 export interface AuthExchange {
@@ -31,7 +32,7 @@ export type AuthStep =
 export interface Access {
   authenticate(credentials: Credentials): Verdict | Promise<Verdict>;
   /** Undefined where the method is not known. */
-  exchange(method: string): AuthExchange | undefined;
+  exchange(method: string, address: string): AuthExchange | undefined;
   mayPublish(identity: Identity, topic: string): boolean;
   /** A topic is a filter as well: whether it may be read. */
   maySubscribe(identity: Identity, filter: string): boolean;

@@ -55,13 +55,22 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
     return;
   }
   const { username, password } = packet;
-  const verdict = parts.access.authenticate({ clientId, username, password, certificateName: connection.origin.certificateName });
+  const verdict = parts.access.authenticate({
+    clientId,
+    username,
+    password,
+    certificateName: connection.origin.certificateName,
+    address: addressOf(connection),
+  });
   if (!(verdict instanceof Promise)) {
     onVerdict(parts, connection, packet, verdict);
     return;
   }
   wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
 }
+
+/** Without its port. */
+const addressOf = ({ origin }: Connection): string => origin.peer.slice(0, Math.max(0, origin.peer.lastIndexOf(":")));
 
 /** Also after an authentication that took time: others came meanwhile. True where it was refused. */
 function refuseAboveLimits(parts: ConnectParts, connection: Connection, clientId: string): boolean {
@@ -91,18 +100,19 @@ function wait<Value>(parts: ConnectParts, connection: Connection, pending: Promi
 
 function onVerdict(parts: ConnectParts, connection: Connection, packet: ConnectPacket, verdict: Verdict): void {
   if (!verdict.allowed) {
-    const wrong = verdict.why === "bad user name or password";
-    answerRefused(
-      parts,
-      connection,
-      wrong ? reasonCode.badUserNameOrPassword : reasonCode.notAuthorized,
-      wrong ? "The user name or the password is wrong." : "The client may not connect.",
-    );
+    const { reason, text } = refusals[verdict.why];
+    answerRefused(parts, connection, reason, text);
     return;
   }
   connection.identity = { clientId: connection.identity.clientId, username: verdict.username };
   fetchAndAccept(parts, connection, packet, {});
 }
+
+const refusals: Readonly<Record<(Verdict & { allowed: false })["why"], { readonly reason: ReasonCode; readonly text: string }>> = {
+  "bad user name or password": { reason: reasonCode.badUserNameOrPassword, text: "The user name or the password is wrong." },
+  "not authorized": { reason: reasonCode.notAuthorized, text: "The client may not connect." },
+  "too many failures": { reason: reasonCode.connectionRateExceeded, text: "Too many logins from this address have failed." },
+};
 
 const returnCodes: ReadonlyMap<number, number> = new Map([
   [reasonCode.unsupportedProtocolVersion, connectReturnCode.unacceptableProtocolVersion],
@@ -151,7 +161,7 @@ function isVersion5Connect(bytes: Buffer): boolean {
 }
 
 function beginExchange(parts: ConnectParts, connection: Connection, packet: ConnectPacket, method: string): void {
-  const exchange = parts.access.exchange(method);
+  const exchange = parts.access.exchange(method, addressOf(connection));
   if (!exchange) {
     answerRefused(
       parts,
@@ -176,7 +186,7 @@ export function handleAuth(parts: ConnectParts, connection: Connection, packet: 
   // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
   if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "AUTH with another method than CONNECT.");
   if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
-    const exchange = parts.access.exchange(method);
+    const exchange = parts.access.exchange(method, addressOf(connection));
     if (exchange) connection.exchange = { method, exchange, connect: undefined };
   } else if (packet.reason !== reasonCode.continueAuthentication || !connection.exchange) {
     throw new PacketError(reasonCode.protocolError, "AUTH out of turn.");
