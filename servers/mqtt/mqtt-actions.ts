@@ -1,12 +1,11 @@
 import type { Handlers } from "../../contract/operation.ts";
 import { type MqttActions, type MqttCertificate, mqttDisconnectReasons } from "../../contract/services/mqtt.ts";
 import { hashedLines } from "../core/credentials/users.ts";
-import { messageOfParams } from "./demo/message-of-params.ts";
+import { messageOfParams } from "./demo/recorded-line.ts";
 import type { Repeats } from "./demo/repeats.ts";
 import type { Replay } from "./demo/replay.ts";
 import type { ReplayFile } from "./demo/replay-file.ts";
 import type { ReplyRules } from "./demo/reply-rules.ts";
-import type { SensorDemo } from "./demo/sensor-demo.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { RetainedTree } from "./engine/retained/retained-tree.ts";
 import { Message } from "./engine/routing/message.ts";
@@ -15,15 +14,15 @@ import { describeClient, listClients } from "./inspector/client-list.ts";
 import { exportHistory } from "./inspector/history-export.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
+import type { SampleTraffic } from "./sample-traffic.ts";
 import type { TryClient } from "./try/try-client.ts";
-import { tryHandlers } from "./try/try-handlers.ts";
 
 export interface MqttParts {
   readonly engine: Engine;
   readonly retained: RetainedTree;
   readonly recorder: MessageRecorder;
   readonly clientFaults: ClientFaults;
-  readonly demo: SensorDemo;
+  readonly demo: SampleTraffic;
   readonly replies: ReplyRules;
   readonly repeats: Repeats;
   readonly replayFile: ReplayFile;
@@ -171,3 +170,22 @@ export function mqttHandlers({
     },
   };
 }
+
+type TryActions = { [Name in keyof MqttActions as Name extends `try.${string}` ? Name : never]: MqttActions[Name] };
+
+const tryHandlers = (tryClient: TryClient, onChange: () => void): Handlers<TryActions> => ({
+  "try.connect": (options) => tryClient.connect(options),
+  "try.disconnect"({ how }) {
+    tryClient.disconnect(how);
+    return null;
+  },
+  "try.publish": (params) => tryClient.publish(params),
+  "try.subscribe": (options) => tryClient.subscribe(options),
+  "try.unsubscribe": ({ filter }) => tryClient.unsubscribe(filter),
+  "try.received": (query) => ({ messages: tryClient.received.newest(query), received: tryClient.received.count }),
+  "try.clear"() {
+    tryClient.received.clear();
+    onChange();
+    return null;
+  },
+});

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { commonFields, field, portField, usersField, wholeNumber } from "../core/config/common-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
-import { limitFields } from "./limit-fields.ts";
+import { limitFields, protocolFields } from "./engine/engine-limits.ts";
 
 const isRedisUrl = (text: string): boolean =>
   text === "" || (/^rediss?:$/.test(URL.parse(text)?.protocol ?? "") && URL.parse(text)?.host !== "");
@@ -113,18 +113,7 @@ export const mqttConfig = z.strictObject({
 
   ...limitFields,
 
-  reasonStrings: field(z.boolean().default(true), {
-    title: "Reason strings",
-    help: "Tell MQTT 5 clients in words why something was refused.",
-    env: "MQTT_REASON_STRINGS",
-    group: "Protocol",
-  }),
-  responseInformation: field(z.string().default("replies/%c"), {
-    title: "Response information",
-    help: "Topic given to MQTT 5 clients that ask for one; %c is the client identifier.",
-    env: "MQTT_RESPONSE_INFORMATION",
-    group: "Protocol",
-  }),
+  ...protocolFields,
   sysIntervalSeconds: field(wholeNumber(0, 3_600, 10), {
     title: "$SYS interval",
     help: "How often the broker's own figures are published; 0 is never.",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import type { Packet, ProtocolVersion } from "../../servers/mqtt/codec/packet.ts";
 import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
-import { PacketError } from "../../servers/mqtt/codec/packet-error.ts";
+import { PacketError } from "../../servers/mqtt/codec/reason-code.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(/\s/g, ""), "hex");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
 import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
-import { PacketError } from "../../servers/mqtt/codec/packet-error.ts";
+import { PacketError } from "../../servers/mqtt/codec/reason-code.ts";
 import { TopicCache } from "../../servers/mqtt/codec/topic-cache.ts";
 
 /** More than the cache has room for, of every length around its limit, some beyond ASCII. */

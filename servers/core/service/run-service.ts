@@ -10,7 +10,7 @@ import type { ServiceBatch, ServiceMode } from "./link.ts";
 import { createLog } from "./log.ts";
 import { parseParams } from "./parse-params.ts";
 import type { Counters, Service, ServiceContext } from "./service.ts";
-import { ServiceError } from "./service-error.ts";
+import { errorText, ServiceError } from "./service-error.ts";
 
 export interface RunOptions {
   /** What differs from the defaults. */
@@ -65,7 +65,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       try {
         await release();
       } catch (error) {
-        log.error(`While stopping: ${error instanceof Error ? error.message : String(error)}`);
+        log.error(`While stopping: ${errorText(error)}`);
       }
     }
   }

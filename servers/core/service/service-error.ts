@@ -30,6 +30,9 @@ export class ServiceError extends Error {
   }
 }
 
+/** What a thrown value says. */
+export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Any thrown value as a failure; what is not a ServiceError becomes INTERNAL. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof ServiceError) {
@@ -44,6 +47,5 @@ export function toFailure(error: unknown): Failure {
       ...(field && { field }),
     };
   }
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: "INTERNAL", message, hint: "This is a fault in Backlot. The log holds the details; please report it." };
+  return { code: "INTERNAL", message: errorText(error), hint: "This is a fault in Backlot. The log holds the details; please report it." };
 }

@@ -1,10 +1,10 @@
+import { errorText } from "../../core/service/service-error.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { replyList, replyText, type ScriptArgument } from "./cluster-scripts.ts";
 import type { CommitGate } from "./commit-gate.ts";
 import type { FrameBus } from "./frame-bus.ts";
 import type { GroupMembers } from "./group-members.ts";
-import { messageOf } from "./message-of.ts";
 import type { OutFrame } from "./outgoing.ts";
 import { operationArguments, type RedisOperation } from "./redis-operation.ts";
 import { isShared, type SharedRetained } from "./shared-retained.ts";
@@ -97,7 +97,7 @@ export class Commits {
         const clients = replyList(kept).map(replyText);
         if (clients.length > 0) this.options.onKept(clients);
       },
-      (error: unknown) => parts.lost(messageOf(error)),
+      (error: unknown) => parts.lost(errorText(error)),
     );
   }
 

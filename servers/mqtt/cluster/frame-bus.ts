@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import mqemitterRedis from "mqemitter-redis";
-import { isJournalId } from "./journal-id.ts";
+import { isJournalId } from "./journal.ts";
 
 /** Frames remembered by their number, which is the emitter's own; every other use of it goes by the frame's. */
 const rememberedFrames = 1_000;

@@ -1,5 +1,5 @@
 import { ByteReader } from "../codec/byte-reader.ts";
-import { PacketError } from "../codec/packet-error.ts";
+import { PacketError } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { malformed, putMessage, readMessage } from "./message-fields.ts";

@@ -1,7 +1,7 @@
-import { PacketError } from "../codec/packet-error.ts";
+import { PacketError } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { type DecodedFrame, decodeFrame, type Entry } from "./frame.ts";
-import { firstJournalId, isLater } from "./journal-id.ts";
+import { firstJournalId, isLater } from "./journal.ts";
 import type { StateAt } from "./session-fields.ts";
 
 export interface Received {

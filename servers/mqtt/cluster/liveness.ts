@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorText } from "../../core/service/service-error.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, type Reply, replyList, replyText } from "./cluster-scripts.ts";
 import type { GroupMembers } from "./group-members.ts";
 import type { Received } from "./incoming.ts";
-import { framesAfter } from "./journal.ts";
-import { isJournalId } from "./journal-id.ts";
-import { messageOf } from "./message-of.ts";
+import { framesAfter, isJournalId } from "./journal.ts";
 import type { SessionOwnership } from "./session-ownership.ts";
 import type { SharedTurns } from "./shared-turns.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
@@ -66,7 +65,7 @@ export class Liveness {
       parts.flush();
       if (++this.beats % beatsPerTrim === 0) await parts.scripts.run("trim", parts.brokerId);
     } catch (error) {
-      parts.lost(messageOf(error));
+      parts.lost(errorText(error));
     }
   }
 

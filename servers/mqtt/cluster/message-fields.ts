@@ -1,9 +1,8 @@
 import { mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
 import type { ByteReader } from "../codec/byte-reader.ts";
-import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import type { Qos } from "../codec/packet.ts";
-import { PacketError } from "../codec/packet-error.ts";
-import { reasonCode } from "../codec/reason-code.ts";
+import { decodeForwarded } from "../codec/properties.ts";
+import { PacketError, reasonCode } from "../codec/reason-code.ts";
 import { isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
 import type { FrameWriter } from "./frame-writer.ts";

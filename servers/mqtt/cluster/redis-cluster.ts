@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import type { ClusterLink } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -19,7 +20,6 @@ import { GroupRegistry } from "./group-registry.ts";
 import { Incoming } from "./incoming.ts";
 import { Liveness } from "./liveness.ts";
 import { Membership } from "./membership.ts";
-import { messageOf } from "./message-of.ts";
 import { Outgoing } from "./outgoing.ts";
 import { connectRedis, type RedisConnections, unreachable } from "./redis-connections.ts";
 import type { RedisOperation } from "./redis-operation.ts";
@@ -103,7 +103,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       try {
         if (!bus.receive(bytes)) this.broken++;
       } catch (error) {
-        log.error(`What another broker told could not be taken: ${messageOf(error)}`);
+        log.error(`What another broker told could not be taken: ${errorText(error)}`);
       }
     });
     const waiting = new WaitingMessages(this, (group, message) => this.turns.deliver(group, message));
@@ -196,7 +196,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
         this.state = "connected";
       });
     } catch (error) {
-      throw unreachable(this.redis.where, messageOf(error));
+      throw unreachable(this.redis.where, errorText(error));
     }
     await this.liveness.beat();
     this.liveness.start();
@@ -227,7 +227,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       }
       let problem = "";
       this.comingBack = this.rejoin().catch((error: unknown) => {
-        problem = messageOf(error);
+        problem = errorText(error);
       });
       await this.comingBack;
       this.comingBack = undefined;

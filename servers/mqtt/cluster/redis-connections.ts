@@ -1,6 +1,5 @@
 import type { Redis } from "ioredis";
-import { ServiceError } from "../../core/service/service-error.ts";
-import { messageOf } from "./message-of.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
 
 export interface RedisConnections {
   readonly commands: Redis;
@@ -70,7 +69,7 @@ export async function connectRedis(url: string): Promise<RedisConnections> {
     };
   } catch (error) {
     commands.disconnect();
-    throw error instanceof ServiceError ? error : unreachable(where, messageOf(error));
+    throw error instanceof ServiceError ? error : unreachable(where, errorText(error));
   }
 }
 
@@ -96,7 +95,7 @@ async function connect(url: string, where: string): Promise<Redis> {
   try {
     await redis.connect();
   } catch (error) {
-    problem ||= messageOf(error);
+    problem ||= errorText(error);
   }
   if (problem !== "") {
     redis.disconnect();

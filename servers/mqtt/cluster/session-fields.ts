@@ -6,7 +6,7 @@ import type { Session } from "../engine/session/session.ts";
 import type { StoredDelivery, StoredSession } from "../engine/session/session-store.ts";
 import { parseWill, willText } from "../persistence/will-text.ts";
 import { FrameWriter } from "./frame-writer.ts";
-import { isJournalId } from "./journal-id.ts";
+import { isJournalId } from "./journal.ts";
 import { malformed, putMessage, readMessage } from "./message-fields.ts";
 
 /**

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorText } from "../../core/service/service-error.ts";
 import { reasonCode } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { adoptSession, surrenderSession } from "../engine/session/move-session.ts";
@@ -9,9 +10,7 @@ import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";
 import { missedMessages, type Received } from "./incoming.ts";
-import { framesAfter } from "./journal.ts";
-import { firstJournalId, isLater } from "./journal-id.ts";
-import { messageOf } from "./message-of.ts";
+import { firstJournalId, framesAfter, isLater } from "./journal.ts";
 import { type ReadSession, readSession, stateAtText } from "./session-fields.ts";
 
 const ownersKey = `${keyPrefix}owners`;
@@ -93,7 +92,7 @@ export class SessionOwnership {
         parts.flush();
         await this.answer(clientId);
       } catch (error) {
-        const problem = messageOf(error);
+        const problem = errorText(error);
         // Not a hash: nobody's session.
         if (problem.includes("WRONGTYPE")) this.ended(clientId);
         else parts.lost(problem);
@@ -205,7 +204,7 @@ export class SessionOwnership {
       await incoming.reached(latest);
       return [...(await framesAfter(redis.commands, earliest)), ...recording.frames];
     } catch (error) {
-      log.warning(`What was published while a session moved cannot be read: ${messageOf(error)}`);
+      log.warning(`What was published while a session moved cannot be read: ${errorText(error)}`);
       return recording.frames;
     } finally {
       recording.stop();

@@ -1,7 +1,7 @@
 import AsyncRedisPersistence from "aedes-persistence-redis/asyncPersistence.js";
 import type { Redis } from "ioredis";
-import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import type { Qos } from "../codec/packet.ts";
+import { decodeForwarded } from "../codec/properties.ts";
 import { isSystemTopic, isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
 import { keyPrefix } from "./cluster-scripts.ts";

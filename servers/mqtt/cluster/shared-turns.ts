@@ -6,7 +6,7 @@ import type { ClusterParts } from "./cluster-parts.ts";
 import type { Entry } from "./frame.ts";
 import type { MemberCounts } from "./group-registry.ts";
 import type { Received } from "./incoming.ts";
-import { isLater } from "./journal-id.ts";
+import { isLater } from "./journal.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
 
 /**

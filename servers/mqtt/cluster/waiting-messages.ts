@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { errorText } from "../../core/service/service-error.ts";
 import { ByteReader } from "../codec/byte-reader.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { putMessage, readMessage } from "./message-fields.ts";
-import { messageOf } from "./message-of.ts";
 
 const waitingKey = (group: string): string => `${keyPrefix}waiting:${group}`;
 const takingKey = (group: string): string => `${keyPrefix}taking:${group}`;
@@ -55,7 +55,7 @@ export class WaitingMessages {
       () => this.taking.delete(group),
       (error: unknown) => {
         this.taking.delete(group);
-        this.parts.lost(messageOf(error));
+        this.parts.lost(errorText(error));
       },
     );
   }
@@ -86,7 +86,7 @@ export class WaitingMessages {
     try {
       this.deliver(group, readMessage(reader));
     } catch (error) {
-      this.parts.log.warning(`A message that waited for ${group} in Redis cannot be read and is left out: ${messageOf(error)}`);
+      this.parts.log.warning(`A message that waited for ${group} in Redis cannot be read and is left out: ${errorText(error)}`);
     }
   }
 }

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { PacketError } from "./packet-error.ts";
-import { reasonCode } from "./reason-code.ts";
+import { PacketError, reasonCode } from "./reason-code.ts";
 import type { TopicCache } from "./topic-cache.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);

@@ -1,9 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { ByteReader } from "./byte-reader.ts";
 import type { ConnectPacket, ProtocolVersion, Qos, Will } from "./packet.ts";
-import { PacketError } from "./packet-error.ts";
 import { propertyContext, readProperties } from "./properties.ts";
-import { reasonCode } from "./reason-code.ts";
+import { PacketError, reasonCode } from "./reason-code.ts";
 import { isTopicName } from "./topic.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);

@@ -3,9 +3,8 @@ import { decodeConnect } from "./decode-connect.ts";
 import { decodePublish } from "./decode-publish.ts";
 import { decodeSuback, decodeSubscribe, decodeUnsubscribe, readPacketId } from "./decode-subscribe.ts";
 import { type AckPacket, type ConnackPacket, type DisconnectPacket, type Packet, type ProtocolVersion, packetTypes } from "./packet.ts";
-import { PacketError } from "./packet-error.ts";
 import { propertyContext, readProperties } from "./properties.ts";
-import { reasonCode } from "./reason-code.ts";
+import { PacketError, reasonCode } from "./reason-code.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 

@@ -1,9 +1,8 @@
 import type { ByteReader } from "./byte-reader.ts";
 import { checkResponseTopic } from "./decode-connect.ts";
 import type { ProtocolVersion, PublishPacket, Qos } from "./packet.ts";
-import { PacketError } from "./packet-error.ts";
 import { type Properties, propertyContext, readProperties } from "./properties.ts";
-import { reasonCode } from "./reason-code.ts";
+import { PacketError, reasonCode } from "./reason-code.ts";
 import { hasWildcard } from "./topic.ts";
 import { TopicCache } from "./topic-cache.ts";
 

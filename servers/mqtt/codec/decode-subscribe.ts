@@ -1,8 +1,7 @@
 import type { ByteReader } from "./byte-reader.ts";
 import type { ProtocolVersion, Qos, SubackPacket, SubscribePacket, SubscriptionRequest, UnsubscribePacket } from "./packet.ts";
-import { PacketError } from "./packet-error.ts";
 import { propertyContext, readProperties } from "./properties.ts";
-import { reasonCode } from "./reason-code.ts";
+import { PacketError, reasonCode } from "./reason-code.ts";
 import { isSharedFilter, isTopicFilter, parseSharedFilter } from "./topic.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);

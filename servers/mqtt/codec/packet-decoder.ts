@@ -1,7 +1,6 @@
 import { decodePacket } from "./decode-packet.ts";
 import type { Packet, ProtocolVersion } from "./packet.ts";
-import { PacketError } from "./packet-error.ts";
-import { reasonCode } from "./reason-code.ts";
+import { PacketError, reasonCode } from "./reason-code.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 const connectType = 1;

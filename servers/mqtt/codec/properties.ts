@@ -1,6 +1,6 @@
-import type { ByteReader } from "./byte-reader.ts";
-import { PacketError } from "./packet-error.ts";
-import { reasonCode } from "./reason-code.ts";
+import { ByteReader } from "./byte-reader.ts";
+import { putVariable, variableLength } from "./byte-writer.ts";
+import { PacketError, reasonCode } from "./reason-code.ts";
 
 /** Where properties stand; a bit each, so that a property's row says in which packets it may be. */
 export const propertyContext = {
@@ -185,4 +185,15 @@ function readValue(reader: ByteReader, row: PropertyRow): number | string | Buff
     default:
       return row.type satisfies never;
   }
+}
+
+/** The properties that a message carries on, as `encodeForwarded` wrote them. */
+export function decodeForwarded(forwarded: Buffer): Properties | undefined {
+  if (forwarded.length === 0) return undefined;
+  const bytes = Buffer.allocUnsafe(variableLength(forwarded.length) + forwarded.length);
+  const at = putVariable(bytes, 0, forwarded.length);
+  forwarded.copy(bytes, at);
+  const reader = new ByteReader();
+  reader.open(bytes, 0, bytes.length);
+  return readProperties(reader, propertyContext.publish);
 }

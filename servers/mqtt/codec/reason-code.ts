@@ -63,3 +63,14 @@ const names = new Map<number, string>(
 
 /** "session taken over", as a person reads it. */
 export const reasonName = (code: number): string => names.get(code) ?? `reason 0x${code.toString(16).padStart(2, "0")}`;
+
+/** What the other side sent breaks the standard; `reason` is what MQTT 5.0 has for it. */
+export class PacketError extends Error {
+  override readonly name = "PacketError";
+  readonly reason: ReasonCode;
+
+  constructor(reason: ReasonCode, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}

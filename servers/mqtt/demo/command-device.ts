@@ -1,5 +1,5 @@
-import { decodeForwarded } from "../codec/decode-forwarded.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
+import { decodeForwarded } from "../codec/properties.ts";
 import { isReservedTopic } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
+import type { MqttMessageProperties, MqttParsedPublish } from "../../../contract/traffic/mqtt.ts";
 import { encodeForwarded } from "../codec/encode-properties.ts";
 import { isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
@@ -73,4 +73,15 @@ export function propertyFields(properties: MqttMessageProperties): { readonly ex
       ...(correlationData !== undefined && { correlationData: Buffer.from(correlationData, "base64") }),
     }),
   };
+}
+
+/** What a person asks to publish, as a message of now. */
+export function messageOfParams({ topic, payload, encoding, qos, retain, ...properties }: MqttParsedPublish): Message {
+  return new Message({
+    topic,
+    payload: Buffer.from(payload, encoding === "base64" ? "base64" : "utf8"),
+    qos,
+    retain,
+    ...propertyFields(properties as MqttMessageProperties),
+  });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MqttReplyRule } from "../../../contract/services/mqtt-reply.ts";
 import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
-import { decodeForwarded } from "../codec/decode-forwarded.ts";
+import { decodeForwarded } from "../codec/properties.ts";
 import { isReservedTopic, isTopicName, topicMatches } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
 import { propertyFields } from "./recorded-line.ts";

@@ -1,47 +1,192 @@
-/** What the engine allows; every queue is bounded by something here. */
-export interface EngineLimits {
-  /** Of a packet from a client. */
-  readonly maximumPacketSize: number;
-  /** Waiting messages of one session, with QoS 1 and 2. */
-  readonly queueMessages: number;
-  readonly queueBytes: number;
-  /** Of all sessions' waiting messages together. */
-  readonly allQueueBytes: number;
-  /** Which message gives way when a queue is full. */
-  readonly queuePolicy: "drop newest" | "drop oldest";
-  /** Messages with QoS 1 and 2 sent to one client and not acknowledged; its own receive maximum may be lower. */
-  readonly inflightMessages: number;
-  /** What a client may have unacknowledged towards the broker (MQTT 5.0). */
-  readonly receiveMaximum: number;
-  readonly topicAliasMaximum: number;
-  /** Bytes that a client may leave unread before QoS 0 is dropped for it and the rest waits. */
-  readonly unreadBytes: number;
-  /** Of all clients together: each may leave its part of it unread, but for the first 64 KiB. */
-  readonly allUnreadBytes: number;
-  readonly clients: number;
-  /** Open connections, with those of clients that have not said yet who they are; more are closed at once. */
-  readonly sockets: number;
-  /** Of connected and absent clients. */
-  readonly sessions: number;
-  /** Of one client. */
-  readonly subscriptions: number;
-  /** Of a topic and of a filter. */
-  readonly topicLevels: number;
-  readonly connectTimeoutMs: number;
-  /** 0: whatever the client asks for. */
-  readonly keepAliveSeconds: number;
-  readonly sessionExpirySeconds: number;
-  readonly retainedMessages: number;
-  readonly retainedBytes: number;
-  /** Of each client; 0 is no limit. Faster ones are read more slowly. */
-  readonly messagesPerSecond: number;
-  /** Given to clients that ask for it; %c is the client identifier. Empty: none. */
-  readonly responseInformation: string;
-  /** MQTT 5.0: say in words what was wrong. */
-  readonly reasonStrings: boolean;
-}
+import { z } from "zod";
+import { field, wholeNumber } from "../../core/config/common-fields.ts";
+import type { Log } from "../../core/service/log.ts";
 
 /** Deeper filters and topics stand in lists beside the trees of levels: a level takes memory, and a topic may have 65,535. */
 export const treeLevels = 100;
 /** MQTT 5.0 §3.1.2.11.2: a session that never expires. */
 export const neverExpires = 0xffff_ffff;
+
+const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>
+  field(type, { title, help, unit, env, group: "Limits" });
+
+/** What clients may ask of the broker, and what it keeps for them. */
+export const limitFields = {
+  packetBytes: limit(
+    "Largest packet",
+    "MQTT_PACKET_BYTES",
+    "From a client; more is refused with 0x95.",
+    "B",
+    wholeNumber(256, 268_435_455, 1 << 20),
+  ),
+  clients: limit(
+    "Most clients",
+    "MQTT_CLIENTS",
+    "Connected at once; more are refused with 0x97.",
+    "clients",
+    wholeNumber(1, 1_000_000, 50_000),
+  ),
+  sessions: limit(
+    "Most sessions",
+    "MQTT_SESSIONS",
+    "Of connected and absent clients; more are refused with 0x97.",
+    "sessions",
+    wholeNumber(1, 1_000_000, 100_000),
+  ),
+  subscriptions: limit(
+    "Subscriptions of a client",
+    "MQTT_SUBSCRIPTIONS",
+    "More are refused with 0x97.",
+    "subscriptions",
+    wholeNumber(1, 1_000_000, 10_000),
+  ),
+  topicLevels: limit(
+    "Topic levels",
+    "MQTT_TOPIC_LEVELS",
+    "Of a topic and of a filter; more are refused with 0x90. The standard knows no bound.",
+    "levels",
+    wholeNumber(8, 65_536, 65_536),
+  ),
+  queueMessages: limit(
+    "Queue of a session",
+    "MQTT_QUEUE_MESSAGES",
+    "Messages with QoS 1 and 2 that wait for one client; QoS 0 never waits.",
+    "messages",
+    wholeNumber(0, 1_000_000, 10_000),
+  ),
+  queueBytes: limit(
+    "Queue bytes",
+    "MQTT_QUEUE_BYTES",
+    "Of what waits for one client, and as much again of what it has not acknowledged.",
+    "B",
+    wholeNumber(1_024, 1 << 30, 16 << 20),
+  ),
+  allQueueBytes: limit(
+    "All queues",
+    "MQTT_ALL_QUEUE_BYTES",
+    "Of what waits for all clients together.",
+    "B",
+    wholeNumber(1_024, 4_294_967_296, 256 << 20),
+  ),
+  queuePolicy: field(z.enum(["drop newest", "drop oldest"]).default("drop newest"), {
+    title: "Full queue",
+    help: "Which message gives way; counted either way.",
+    env: "MQTT_QUEUE_POLICY",
+    group: "Limits",
+  }),
+  inflightMessages: limit(
+    "In flight to a client",
+    "MQTT_INFLIGHT_MESSAGES",
+    "Sent and not acknowledged; a client's own receive maximum may be lower.",
+    "messages",
+    wholeNumber(1, 65_535, 1_000),
+  ),
+  receiveMaximum: limit(
+    "Receive maximum",
+    "MQTT_RECEIVE_MAXIMUM",
+    "What an MQTT 5 client may have unacknowledged; more is refused with 0x93.",
+    "messages",
+    wholeNumber(1, 65_535, 1_000),
+  ),
+  topicAliasMaximum: limit("Topic aliases", "MQTT_TOPIC_ALIAS_MAXIMUM", "That a client may set.", "aliases", wholeNumber(0, 65_535, 100)),
+  unreadBytes: limit(
+    "Unread bytes of a client",
+    "MQTT_UNREAD_BYTES",
+    "Above this QoS 0 is dropped for it and the rest waits in its queue.",
+    "B",
+    wholeNumber(4_096, 1 << 30, 1 << 20),
+  ),
+  allUnreadBytes: limit(
+    "Unread bytes of all clients",
+    "MQTT_ALL_UNREAD_BYTES",
+    "With many clients each may leave only its part of this unread, 64 KiB at least.",
+    "B",
+    wholeNumber(65_536, 4_294_967_296, 512 << 20),
+  ),
+  messagesPerSecond: limit(
+    "Rate of a client",
+    "MQTT_MESSAGES_PER_SECOND",
+    "A faster client is read more slowly; 0 is no limit.",
+    "msg/s",
+    wholeNumber(0, 10_000_000, 0),
+  ),
+  retainedMessages: limit(
+    "Retained messages",
+    "MQTT_RETAINED_MESSAGES",
+    "More are refused with 0x97.",
+    "messages",
+    wholeNumber(0, 10_000_000, 200_000),
+  ),
+  retainedBytes: limit(
+    "Retained bytes",
+    "MQTT_RETAINED_BYTES",
+    "All together, with what their topics take.",
+    "B",
+    wholeNumber(0, 4_294_967_296, 256 << 20),
+  ),
+  sessionExpirySeconds: limit(
+    "Longest session",
+    "MQTT_SESSION_EXPIRY_SECONDS",
+    "After the connection ended; 4294967295 is for ever.",
+    "s",
+    wholeNumber(0, neverExpires, neverExpires),
+  ),
+  keepAliveSeconds: limit(
+    "Keep alive",
+    "MQTT_KEEP_ALIVE_SECONDS",
+    "The most that an MQTT 5 client may ask for; 0 leaves it to the client.",
+    "s",
+    wholeNumber(0, 65_535, 0),
+  ),
+  connectTimeoutMs: limit(
+    "Connect timeout",
+    "MQTT_CONNECT_TIMEOUT_MS",
+    "For the CONNECT to arrive, and before it for the WebSocket's upgrade; a TLS handshake has 3 s at most.",
+    "ms",
+    wholeNumber(100, 3_600_000, 10_000),
+  ),
+};
+
+/** Settings that bound nothing, and that the engine needs beside its limits. */
+export const protocolFields = {
+  reasonStrings: field(z.boolean().default(true), {
+    title: "Reason strings",
+    help: "Tell MQTT 5 clients in words why something was refused.",
+    env: "MQTT_REASON_STRINGS",
+    group: "Protocol",
+  }),
+  responseInformation: field(z.string().default("replies/%c"), {
+    title: "Response information",
+    help: "Topic given to MQTT 5 clients that ask for one; %c is the client identifier.",
+    env: "MQTT_RESPONSE_INFORMATION",
+    group: "Protocol",
+  }),
+};
+
+const limitConfig = z.object({ ...limitFields, ...protocolFields });
+type LimitConfig = z.output<typeof limitConfig>;
+
+/** What the engine allows; every queue is bounded by something here. */
+export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes">> {
+  /** Of a packet from a client. */
+  readonly maximumPacketSize: number;
+  /** Open connections, with those of clients that have not said yet who they are; more are closed at once. */
+  readonly sockets: number;
+}
+
+/** Files of the process that are no clients' sockets: listeners, the database, the link to the supervisor, pages of Node. */
+const ownFiles = 64;
+/** Of the sockets that may be open, this part is for clients that are connected: the others can be told that there are no more places. */
+const clientsPart = 0.95;
+
+/** What the configuration allows, as far as the system does: `openFiles` is its limit for this process. */
+export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick<Log, "info">): EngineLimits {
+  const { packetBytes, ...limits } = config;
+  const sockets = Math.max(ownFiles, Math.min(2 * config.clients, openFiles - ownFiles));
+  const clients = Math.min(config.clients, Math.floor(sockets * clientsPart));
+  if (clients < config.clients) {
+    const [places, files] = [clients, openFiles].map((count) => count.toLocaleString("en"));
+    log.info(`${places} clients may connect at once and not more: the system allows ${files} open files (raise it with ulimit -n).`);
+  }
+  return { ...limits, maximumPacketSize: packetBytes, sockets, clients };
+}

@@ -1,5 +1,5 @@
 import type { ConnectPacket, PublishPacket, SubscriptionRequest } from "../codec/packet.ts";
-import type { PacketError } from "../codec/packet-error.ts";
+import type { PacketError } from "../codec/reason-code.ts";
 import type { DropReason, Message } from "./routing/message.ts";
 
 /** How a connection came. */

@@ -1,6 +1,5 @@
 import type { Packet } from "../codec/packet.ts";
-import type { PacketError } from "../codec/packet-error.ts";
-import { reasonCode } from "../codec/reason-code.ts";
+import { type PacketError, reasonCode } from "../codec/reason-code.ts";
 import { isSystemTopic } from "../codec/topic.ts";
 import type { ClusterLink } from "./cluster-link.ts";
 import type { Access } from "./connection/access.ts";

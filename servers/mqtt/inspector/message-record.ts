@@ -2,7 +2,7 @@ import type { MqttMessage, MqttMessageProperties, MqttMessageSummary, MqttOwnPub
 import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
 import { previewText } from "../../core/traffic/preview-text.ts";
-import { decodeForwarded } from "../codec/decode-forwarded.ts";
+import { decodeForwarded } from "../codec/properties.ts";
 import type { DeliveryTrace, DropReason, Message } from "../engine/routing/message.ts";
 import { describeDelivery, type NotedDelivery } from "./noted-delivery.ts";
 import type { TopicHistory } from "./topic-history.ts";

@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { encodePacket } from "../codec/encode-packet.ts";
 import type { Packet, PublishPacket } from "../codec/packet.ts";
 import { PacketDecoder } from "../codec/packet-decoder.ts";
-import { PacketError } from "../codec/packet-error.ts";
+import { PacketError } from "../codec/reason-code.ts";
 
 export interface TryConnectionOptions {
   readonly port: number;

@@ -1,6 +1,5 @@
 import type { AckPacket } from "../../codec/packet.ts";
-import { PacketError } from "../../codec/packet-error.ts";
-import { reasonCode } from "../../codec/reason-code.ts";
+import { PacketError, reasonCode } from "../../codec/reason-code.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import type { Session } from "../session/session.ts";
 import type { Connection } from "./connection.ts";

@@ -1,8 +1,7 @@
 import { encodePacket } from "../../codec/encode-packet.ts";
 import type { AckPacket, ConnectPacket, Packet, Qos } from "../../codec/packet.ts";
 import { PacketDecoder } from "../../codec/packet-decoder.ts";
-import { PacketError } from "../../codec/packet-error.ts";
-import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
+import { PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import type { FlushScheduler } from "../delivery/flush-scheduler.ts";
 import { Output, type OutputOwner, type Transport } from "../delivery/output.ts";
 import { type SendResult, writePublish } from "../delivery/write-publish.ts";

@@ -1,6 +1,5 @@
 import type { DisconnectPacket, Packet } from "../../codec/packet.ts";
-import { PacketError } from "../../codec/packet-error.ts";
-import { reasonCode } from "../../codec/reason-code.ts";
+import { PacketError, reasonCode } from "../../codec/reason-code.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";

@@ -1,7 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { PublishPacket } from "../../codec/packet.ts";
-import { PacketError } from "../../codec/packet-error.ts";
-import { type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
+import { PacketError, type ReasonCode, reasonCode } from "../../codec/reason-code.ts";
 import { hasMoreLevels, isReservedTopic } from "../../codec/topic.ts";
 import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineCounters } from "../engine-counters.ts";

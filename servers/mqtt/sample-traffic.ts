@@ -1,5 +1,5 @@
-import { encodeForwarded } from "../codec/encode-properties.ts";
-import { Message } from "../engine/routing/message.ts";
+import { encodeForwarded } from "./codec/encode-properties.ts";
+import { Message } from "./engine/routing/message.ts";
 
 interface Sensor {
   readonly topic: string;
@@ -22,7 +22,7 @@ const kinds = [
 
 const tickMs = 50;
 
-export interface SensorDemo {
+export interface SampleTraffic {
   readonly running: boolean;
   readonly messagesPerSecond: number;
   start(messagesPerSecond: number): void;
@@ -30,7 +30,7 @@ export interface SensorDemo {
 }
 
 /** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and now and then a line on test/topic. */
-export function createSensorDemo(publish: (message: Message) => void): SensorDemo {
+export function createSampleTraffic(publish: (message: Message) => void): SampleTraffic {
   const sensors: Sensor[] = places.flatMap((place) =>
     kinds.map((kind) => ({
       ...kind,
