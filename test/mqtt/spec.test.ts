@@ -15,7 +15,13 @@ it("every rule of docs/spec/mqtt.md has a test that is named after it in the fil
       .map((name) => ({ file: path.join(import.meta.dirname, "..", folder, name), title: prefix + path.basename(name, ".test.ts") }));
   const inBrowser = { file: path.join(import.meta.dirname, "../browser/mqtt.test.ts"), title: "browser" };
   const refreshed = { file: path.join(import.meta.dirname, "../renderer/use-refreshed.test.ts"), title: "refreshed" };
-  const tested = [...filesIn("mqtt", ""), ...filesIn("renderer-mqtt", "page-"), ...filesIn("renderer-viewer", "viewer-"), inBrowser, refreshed].flatMap(({ file, title }) => {
+  const tested = [
+    ...filesIn("mqtt", ""),
+    ...filesIn("renderer-mqtt", "page-"),
+    ...filesIn("renderer-viewer", "viewer-"),
+    inBrowser,
+    refreshed,
+  ].flatMap(({ file, title }) => {
     const text = readFileSync(file, "utf8");
     // In a test's name: MQTT-x.y.z of the standard is no rule of ours.
     return [...new Set([...text.matchAll(/"\[(MQTT-\d+)\]/g)].map((match) => `${match[1]} ${title}`))];
