@@ -17,6 +17,34 @@ it("a tab that the service does not have is its first one, and arrow keys walk t
   expect(await page.evaluate(() => location.hash)).toBe("#/http/logs");
 });
 
+it("another tab and back keep what is paused, opened and answered", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await fetch(`${origin}/api/data?first`);
+  const main = page.getByRole("main");
+  const tab = (name: string) => main.getByRole("tab", { name, exact: true });
+  await main.getByRole("row").filter({ hasText: "/api/data?first" }).click();
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  await inspector.getByRole("heading", { name: "/api/data?first" }).waitFor();
+  await main.getByRole("button", { name: "Pause" }).click();
+
+  await tab("Try").click();
+  expect(await inspector.count()).toBe(0);
+  await main.getByRole("button", { name: "Send", exact: true }).click();
+  await main.getByRole("heading", { name: "200 OK" }).waitFor();
+
+  await tab("Live").click();
+  await inspector.getByRole("heading", { name: "/api/data?first" }).waitFor();
+  await main.getByText(/^1 arrived since/).waitFor();
+  expect(await main.getByRole("row").count()).toBe(2);
+
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await page.getByRole("link", { name: /^HTTP/ }).click();
+  await main.getByText(/^1 arrived since/).waitFor();
+  await tab("Try").click();
+  await main.getByRole("heading", { name: "200 OK" }).waitFor();
+});
+
 it("a row of the Timeline opens in place, whatever its kind", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
   const client = await mqtt.connectAsync(`mqtt://${host}`);

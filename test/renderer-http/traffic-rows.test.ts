@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { TrafficPage } from "../../contract/control.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
-import { createTrafficRows, type TrafficQuery } from "../../renderer/src/list/traffic-rows.ts";
+import { createTrafficRows, type TrafficQuery, type TrafficRows, type TrafficRowsOptions } from "../../renderer/src/list/traffic-rows.ts";
 
 const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
   id,
@@ -41,19 +41,24 @@ function keeper(kept: TrafficRow[] = []) {
   };
 }
 
+/** Frames come as soon as they are asked for. */
+const atOnce = (run: () => void) => run();
 const fail = (error: unknown) => {
   throw error;
 };
 
-function listOf(kept: TrafficRow[] = [], options: { followRows?: number; pageRows?: number; mendAfterMs?: number } = {}) {
+/** Oldest first. */
+const idsOf = (rows: TrafficRows) => Array.from({ length: rows.view().count }, (_, index) => rows.rowAt(index)?.id).toReversed();
+
+function listOf(kept: TrafficRow[] = [], options: Partial<TrafficRowsOptions> = {}) {
   const supervisor = keeper(kept);
-  const rows = createTrafficRows({ read: supervisor.read, onFailure: fail, ...options });
+  const rows = createTrafficRows({ read: supervisor.read, onFailure: fail, nextFrame: atOnce, ...options });
   /** As a service does: kept, then shown. */
   const arrive = (items: TrafficRow[]) => {
     supervisor.kept.push(...items);
     rows.receive(items, 0);
   };
-  const ids = () => rows.view().rows.map((each) => each.id);
+  const ids = () => idsOf(rows);
   return { ...supervisor, rows, arrive, ids };
 }
 
@@ -73,7 +78,7 @@ describe("rows of a live view", () => {
     rows.receive([row(1, { outcome: "503", tone: "failed" })], 0);
     rows.receive([pending(1)], 0);
     expect(ids()).toEqual([1, 2]);
-    expect(rows.view().rows[0]?.outcome).toBe("503");
+    expect(rows.find(row(1))?.outcome).toBe("503");
     expect(rows.view().kept).toBe(2);
   });
 
@@ -91,7 +96,7 @@ describe("rows of a live view", () => {
     rows.receive([row(2), row(3)], 0);
     await reading;
     expect(ids()).toEqual([1, 2, 3]);
-    expect(rows.view().rows[1]?.tone).toBe("ok");
+    expect(rows.find(row(2))?.tone).toBe("ok");
   });
 
   it("are bounded while following, and the older ones can be had again", async () => {
@@ -115,7 +120,7 @@ describe("rows of a live view", () => {
     rows.receive([row(2)], 0);
     expect(ids()).toEqual([1, 2]);
     expect(rows.view()).toMatchObject({ mode: "scrolled", arrived: 2 });
-    expect(rows.view().rows[1]?.tone).toBe("ok");
+    expect(rows.find(row(2))?.tone).toBe("ok");
     rows.scrolled(false);
     expect(ids()).toEqual([1, 2, 3, 4]);
     expect(rows.view()).toMatchObject({ mode: "following", arrived: 0 });
@@ -132,15 +137,61 @@ describe("rows of a live view", () => {
     await expect.poll(ids).toEqual([1, 2, 3, 4]);
   });
 
+  it("keep what is held when they are read again, and count what came meanwhile", async () => {
+    const { rows, kept, ids } = listOf([row(1), pending(2)]);
+    await rows.reload();
+    rows.pause();
+    rows.stop();
+    kept.splice(1, 1, row(2), row(3), row(4));
+    await rows.reload();
+    expect(ids()).toEqual([1, 2]);
+    expect(rows.find(row(2))?.tone).toBe("ok");
+    expect(rows.view()).toMatchObject({ mode: "paused", arrived: 2 });
+    rows.resume();
+    await expect.poll(ids).toEqual([1, 2, 3, 4]);
+  });
+
+  it("of another run replace those of the last one", async () => {
+    const { rows, kept, ids } = listOf([row(1), row(2), row(3)]);
+    await rows.reload();
+    kept.splice(0, 3, row(1, { target: "/again" }));
+    await rows.reload();
+    expect(ids()).toEqual([1]);
+    rows.receive([row(2)], 0);
+    expect(rows.view()).toMatchObject({ kept: 2 });
+  });
+
+  it("are bounded however far back is read, and say so", async () => {
+    const kept = Array.from({ length: 20 }, (_, index) => row(index + 1));
+    const { rows, ids } = listOf(kept, { pageRows: 4, mostRows: 10 });
+    await rows.reload();
+    rows.scrolled(true);
+    for (let page = 0; page < 5; page++) await rows.loadOlder();
+    expect(ids()).toEqual([11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
+    expect(rows.view()).toMatchObject({ isFull: true, hasOlder: false });
+  });
+
+  it("change once a frame, however many batches come", async () => {
+    const frames: (() => void)[] = [];
+    const { rows, ids } = listOf([], { nextFrame: (run) => frames.push(run) });
+    await rows.reload();
+    let changes = 0;
+    rows.subscribe(() => changes++);
+    for (let id = 1; id <= 100; id++) rows.receive([row(id)], 0);
+    expect([changes, frames.length, ids()]).toEqual([0, 1, []]);
+    frames[0]?.();
+    expect([changes, ids().length]).toEqual([1, 100]);
+  });
+
   it("that came too fast are counted, and read once the load falls", async () => {
-    const { rows, kept, ids } = listOf([row(1)], { mendAfterMs: 1 });
+    const { rows, kept, ids } = listOf([row(1)], { quietMs: 1 });
     await rows.reload();
     kept.push(row(2), row(3), row(4));
     rows.receive([row(4)], 2);
     expect(rows.view()).toMatchObject({ skipped: 2, kept: 4 });
     await expect.poll(ids).toEqual([1, 2, 3, 4]);
     expect(rows.view().skipped).toBe(0);
-    rows.dispose();
+    rows.stop();
   });
 
   it("are filtered at once here, and then by the supervisor", async () => {
@@ -169,14 +220,14 @@ describe("rows of a live view", () => {
 
   it("take only the answer to the newest question", async () => {
     const answers: ((page: TrafficPage) => void)[] = [];
-    const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), onFailure: fail });
+    const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), onFailure: fail, nextFrame: atOnce });
     const page = (id: number): TrafficPage => ({ rows: [row(id)], matching: 1, kept: 1, total: 1, dropped: 0 });
     const first = rows.reload();
     const second = rows.reload();
     answers[1]?.(page(2));
     answers[0]?.(page(1));
     await Promise.all([first, second]);
-    expect(rows.view().rows.map((each) => each.id)).toEqual([2]);
+    expect(idsOf(rows)).toEqual([2]);
   });
 
   it("go when cleared and come back when restored", async () => {

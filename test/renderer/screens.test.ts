@@ -1,14 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type ConfigField, secretMask } from "../../contract/config.ts";
-import type { RateHistory, TrafficPage } from "../../contract/control.ts";
+import type { RateHistory } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
-import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { hashOf, parseRoute, servicePage } from "../../renderer/src/app/route.ts";
 import { configDrafts } from "../../renderer/src/pages/config/config-drafts.ts";
 import { credentialsOf, type Draft, defaultText, draftOf, parseDraft, problemOf } from "../../renderer/src/pages/config/draft.ts";
 import { cardNote } from "../../renderer/src/pages/overview/card-note.ts";
 import { groupSeries, stack } from "../../renderer/src/pages/overview/traffic-series.ts";
-import { createTimelineRows, heldRows, mergeTimeline, timelineId } from "../../renderer/src/pages/timeline/timeline-rows.ts";
 
 describe("routes", () => {
   it.each(["#/overview", "#/timeline", "#/settings", "#/http/live", "#/mqtt/config"])("%s is read and written the same", (hash) => {
@@ -156,101 +154,5 @@ describe("a field of the form", () => {
       {},
       {},
     ]);
-  });
-});
-
-describe("the timeline", () => {
-  const row = (service: ServiceId, id: number, at: number, tone: TrafficRow["tone"] = "ok"): TrafficRow => ({
-    id,
-    service,
-    at,
-    kind: "http",
-    verb: "GET",
-    target: `/${id}`,
-    tone,
-    outcome: "200",
-    bytesIn: 0,
-    bytesOut: 0,
-    client: "curl",
-    peer: "127.0.0.1:1",
-    preview: "",
-  });
-  const page = (rows: readonly TrafficRow[], kept: number): TrafficPage => ({ rows, matching: rows.length, kept, total: kept, dropped: 0 });
-  const setUp = (pages: Partial<Record<ServiceId, TrafficPage>>) =>
-    createTimelineRows({
-      read: async ({ id }) => pages[id] ?? page([], 0),
-      onFailure: (error) => expect.fail(String(error)),
-      nextFrame: (run) => run(),
-    });
-
-  it("puts the rows of all services on one clock, newest first, and replaces a row that ended", () => {
-    const rows = mergeTimeline([row("http", 2, 20, "pending"), row("http", 1, 10)], [row("mqtt", 1, 15), row("http", 2, 20, "ok")]);
-    expect(rows.map(({ service, id, tone }) => `${service} ${id} ${tone}`)).toEqual(["http 2 ok", "mqtt 1 ok", "http 1 ok"]);
-  });
-
-  it("holds a bounded number of rows, the newest", () => {
-    const many = Array.from({ length: heldRows + 5 }, (_, index) => row("http", index, index));
-    const rows = mergeTimeline([], many);
-    expect([rows.length, rows.at(-1)?.id]).toEqual([heldRows, 5]);
-  });
-
-  it("tells the rows of different services apart", () => {
-    const ids = serviceIds.map((service) => timelineId({ service, id: 1 }));
-    expect(new Set(ids).size).toBe(serviceIds.length);
-    expect(ids.every(Number.isSafeInteger)).toBe(true);
-  });
-
-  it("counts each row once, shown or dropped, and none for a row that only ended", async () => {
-    const timeline = setUp({ http: page([row("http", 1, 10)], 7) });
-    await timeline.reload(["http"], "");
-    timeline.receive([row("http", 1, 10, "ok"), row("http", 2, 20, "pending"), row("http", 2, 20)], 3);
-    expect(timeline.view.get()).toMatchObject({ kept: 11, skipped: 3, rows: [{ id: 2 }, { id: 1 }] });
-  });
-
-  it("holds the rows while paused, counts what arrives, and reads again on going on", async () => {
-    const pages = { http: page([row("http", 1, 10, "pending")], 1) };
-    const timeline = setUp(pages);
-    await timeline.reload(["http"], "");
-    timeline.togglePause();
-    timeline.receive([row("http", 1, 10, "ok"), row("http", 2, 20)], 4);
-    expect(timeline.view.get()).toMatchObject({ mode: "paused", arrived: 5, rows: [{ id: 1, tone: "ok" }] });
-    pages.http = page([row("http", 2, 20), row("http", 1, 10)], 6);
-    timeline.togglePause();
-    await Promise.resolve();
-    await expect.poll(() => timeline.view.get()).toMatchObject({ mode: "following", arrived: 0, kept: 6, rows: [{ id: 2 }, { id: 1 }] });
-  });
-
-  it("holds the rows while scrolled away", async () => {
-    const timeline = setUp({ http: page([row("http", 1, 10)], 1) });
-    await timeline.reload(["http"], "");
-    timeline.scrolled(true);
-    timeline.receive([row("http", 2, 20)], 0);
-    expect(timeline.view.get()).toMatchObject({ mode: "scrolled", arrived: 1, rows: [{ id: 1 }] });
-  });
-
-  it("says no more that all are kept once rows have left, or were never handed over", async () => {
-    const pages = { http: page([row("http", 1, 10)], 10) };
-    const timeline = setUp(pages);
-    await timeline.reload(["http"], "");
-    timeline.togglePause();
-    timeline.receive([row("http", 2, 20)], 4);
-    pages.http = page([row("http", 2, 20)], 15);
-    await timeline.recount();
-    expect(timeline.view.get()).toMatchObject({ kept: 15, allKept: true });
-    timeline.receive([], 5);
-    pages.http = page([row("http", 7, 20)], 12);
-    await timeline.recount();
-    timeline.receive([row("http", 8, 30)], 0);
-    expect(timeline.view.get()).toMatchObject({ kept: 12, allKept: false, arrived: 11 });
-    const losing = setUp({ http: { ...page([], 10), dropped: 2 } });
-    await losing.reload(["http"], "");
-    expect(losing.view.get().allKept).toBe(false);
-  });
-
-  it("shows only live rows that pass the filter", async () => {
-    const timeline = setUp({});
-    await timeline.reload(["http"], "/7");
-    timeline.receive([row("http", 6, 10), row("http", 7, 11)], 0);
-    expect(timeline.view.get().rows.map(({ id }) => id)).toEqual([7]);
   });
 });

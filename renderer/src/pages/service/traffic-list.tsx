@@ -1,33 +1,31 @@
 import { SegmentedControl } from "@mantine/core";
 import { IconTrash } from "@tabler/icons-react";
-import { useCallback, useEffect, useMemo } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
-import { useRate, useService } from "../../control/use-store.ts";
+import { useService } from "../../control/use-store.ts";
 import { useColumnChoice } from "../../list/column-choice.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
-import { DataTable } from "../../list/data-table.tsx";
 import { ListPage } from "../../list/list-page.tsx";
-import { NewRows } from "../../list/new-rows.tsx";
+import { LiveTable } from "../../list/live-table.tsx";
 import { isFiltering, noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
+import type { TrafficRows } from "../../list/traffic-rows.ts";
+import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
 import { useRowChoice } from "../../list/use-row-choice.ts";
-import { useTrafficRows } from "../../list/use-traffic-rows.ts";
+import { useRowsView, useTrafficRows } from "../../list/use-traffic-rows.ts";
 import { FilterInput } from "../../ui/filter-input.tsx";
 import { Nothing } from "../../ui/nothing.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
-import { capitalized } from "../../ui/texts.ts";
+import { capitalized, type Noun } from "../../ui/texts.ts";
 import { IconButton, PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useClearTraffic } from "../../ui/use-clear-traffic.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { useSpace } from "../../ui/use-space.ts";
 import type { TrafficTab } from "./define-service-page.ts";
 import { useRequestedRow } from "./requested-row.ts";
 import { RowInspector } from "./row-inspector.tsx";
 import { ServiceEmpty } from "./service-empty.tsx";
 import { TrafficStatusLine } from "./traffic-status-line.tsx";
 
-const filterAfterMs = 120;
 const rowId = (row: TrafficRow) => row.id;
 
 /** A service's traffic as it passes, and the inspector of the chosen row. */
@@ -35,42 +33,14 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const { columns: allColumns, item, Below } = tab;
   const clear = useClearTraffic();
   const service = useService(id);
-  const rate = useRate(id);
   const [filter, setFilter] = useRemembered<TrafficFilter>(`filter.${id}`, noFilter);
-  const [rows, view] = useTrafficRows(id, filter);
+  const rows = useTrafficRows(id, filter);
   const columns = useColumnChoice(id, allColumns);
   const choice = useRowChoice(rowId);
-  const { table, opened } = choice;
+  const list = useLiveList(rows, filter, choice);
   useRequestedRow(id, choice.openId);
-
-  useEffect(() => {
-    if (filter === rows.view().filter) return;
-    const timer = setTimeout(() => {
-      table.current?.toTop();
-      void rows.setFilter(filter);
-    }, filterAfterMs);
-    return () => clearTimeout(timer);
-  }, [filter, rows, table]);
-
-  const { rows: shown } = view;
-  const rowAt = useCallback((index: number) => shown[shown.length - 1 - index], [shown]);
-  const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
-  const openedRow = useMemo(() => opened && shown.find((row) => row.id === opened.id), [shown, opened]);
-
-  const paused = view.mode === "paused";
-  const follow = () => {
-    table.current?.toTop();
-    rows.resume();
-  };
-  const togglePause = () => (paused ? follow() : rows.pause());
-  useSpace(togglePause);
-  const enterList = () => {
-    table.current?.focus();
-    const newest = rowAt(0);
-    if (choice.chosen === undefined && newest) choice.choose(newest);
-  };
-
-  const isEmpty = view.loaded && shown.length === 0;
+  const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
+  const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter));
   return (
     <ListPage
       label={`Live ${item.many}`}
@@ -82,7 +52,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
             placeholder={tab.filterPlaceholder}
             value={filter.text}
             onChange={(text) => setFilter({ ...filter, text })}
-            onDown={enterList}
+            onDown={list.enterList}
           />
           <SegmentedControl
             flex="none"
@@ -98,44 +68,50 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
           <IconButton label="Clear the list" icon={IconTrash} onClick={() => void clear(id, service?.title ?? id)} />
           <ColumnMenu all={allColumns} choice={columns} />
           <ToolbarSeparator />
-          <PauseButton paused={paused} onToggle={togglePause} />
+          <PauseButton paused={list.paused} onToggle={list.togglePause} />
         </>
       }
-      status={<TrafficStatusLine id={id} view={view} rate={rate} service={service} onFollow={follow} />}
+      status={<TrafficStatusLine rows={rows} service={service} onFollow={list.follow} />}
       below={
         <>
           {Below && <Below service={service} />}
-          {opened && (
-            <InspectorSlot>
-              <RowInspector service={id} row={opened.id} live={openedRow} onClose={choice.close} />
-            </InspectorSlot>
-          )}
+          {choice.opened && <OpenedRow rows={rows} service={id} row={choice.opened.id} onClose={choice.close} />}
         </>
       }
     >
-      {view.mode === "scrolled" && view.arrived > 0 && <NewRows count={view.arrived} onFollow={follow} />}
-      {isEmpty && !isFiltering(view.filter) ? (
+      {isEmpty && !isFiltered ? (
         <ServiceEmpty id={id} service={service} text={tab.empty} />
       ) : (
-        <DataTable
-          {...choice.tableProps}
+        <LiveTable
+          rows={rows}
+          choice={choice}
           label={`${capitalized(item.many)}, newest first`}
-          count={shown.length}
-          rowAt={rowAt}
           columns={columns.columns}
-          onScrolledAway={rows.scrolled}
-          onEndNear={onEndNear}
-          empty={
-            isEmpty && (
-              <Nothing
-                text={`None of ${formatCountOf(view.kept, item.one, item.many)} matches the filter.`}
-                action="Show all"
-                onAction={() => setFilter(noFilter)}
-              />
-            )
-          }
+          onFollow={list.follow}
+          empty={isEmpty && <NoneMatches rows={rows} item={item} onAll={() => setFilter(noFilter)} />}
         />
       )}
     </ListPage>
+  );
+}
+
+function NoneMatches({ rows, item, onAll }: { readonly rows: TrafficRows; readonly item: Noun; readonly onAll: () => void }) {
+  const kept = useRowsView(rows, (view) => view.kept);
+  return <Nothing text={`None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`} action="Show all" onAction={onAll} />;
+}
+
+interface OpenedRowProps {
+  readonly rows: TrafficRows;
+  readonly service: ServiceId;
+  readonly row: number;
+  readonly onClose: () => void;
+}
+
+function OpenedRow({ rows, service, row, onClose }: OpenedRowProps) {
+  const live = useRowNow(rows, { service, id: row, at: 0 });
+  return (
+    <InspectorSlot>
+      <RowInspector service={service} row={row} live={live} onClose={onClose} />
+    </InspectorSlot>
   );
 }

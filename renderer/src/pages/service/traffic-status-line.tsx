@@ -1,44 +1,37 @@
 import { UnstyledButton } from "@mantine/core";
-import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
+import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
+import { useRate } from "../../control/use-store.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import styles from "../../list/list-page.module.css";
 import { isFiltering } from "../../list/traffic-filter.ts";
-import type { TrafficRowsView } from "../../list/traffic-rows.ts";
+import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
+import { useRowsView } from "../../list/use-traffic-rows.ts";
 import { formatCount, formatRate } from "../../ui/quantity.ts";
 import { clockMinutes, clockTime, isoTime } from "../../ui/time.ts";
 import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
 
 interface TrafficStatusLineProps {
-  readonly id: ServiceId;
-  readonly view: TrafficRowsView;
-  readonly rate: RateSample | undefined;
+  readonly rows: TrafficRows;
   readonly service: ServiceView | undefined;
   readonly onFollow: () => void;
 }
 
 /** One sentence in a fixed place: what is followed, how fast, how much of it is shown, and what is not. */
-export function TrafficStatusLine({ id, view, rate, service, onFollow }: TrafficStatusLineProps) {
-  const sample = useSampleTraffic(id);
+export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLineProps) {
+  const view = useRowsView(rows, (all) => all);
+  const rate = useRate(service?.id ?? "http");
   const running = service?.status.state === "running" ? service.status : undefined;
-  const whole = isFiltering(view.filter) ? view.matching : view.kept;
   return (
     <div className={styles.statusLine}>
       <span className={styles.facts}>
-        <FollowState view={view} lost={rate?.dropped ?? 0} onFollow={onFollow} />
-        <LeftOut view={view} rate={rate} />
+        <FollowState rows={rows} view={view} onFollow={onFollow} />
+        <LeftOut view={view} rate={service && rate} />
         {running && <span className={styles.fact}>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
-        <span className={styles.fact}>
-          {`showing ${formatCount(view.rows.length)} of ${formatCount(Math.max(whole, view.rows.length))}`}
-          {isFiltering(view.filter) && " that match"}
+        <span className={styles.fact} title={view.isFull ? "No more are loaded at once. Filter to find older ones." : undefined}>
+          {shownText(view)}
         </span>
-        {running && sample.playing && (
-          <span>
-            <UnstyledButton className={styles.link} onClick={sample.toggle}>
-              Stop sample traffic
-            </UnstyledButton>
-          </span>
-        )}
+        {service && running && <StopSampleTraffic service={service} />}
       </span>
       <span className={styles.since} title={rate?.note}>
         {running && <span title={isoTime(running.since)}>{`since ${clockMinutes(running.since)}`}</span>}
@@ -48,20 +41,39 @@ export function TrafficStatusLine({ id, view, rate, service, onFollow }: Traffic
   );
 }
 
-function FollowState({ view, lost, onFollow }: Pick<TrafficStatusLineProps, "view" | "onFollow"> & { readonly lost: number }) {
+/** "showing 500 of 12,480 that match" */
+function shownText(view: TrafficRowsView): string {
+  const filtered = isFiltering(view.filter);
+  const whole = Math.max(filtered ? view.matching : view.kept, view.count);
+  return `showing ${view.isFull ? "the newest " : ""}${formatCount(view.count)} of ${formatCount(whole)}${filtered ? " that match" : ""}`;
+}
+
+function FollowState({ rows, view, onFollow }: Pick<TrafficStatusLineProps, "rows" | "onFollow"> & { readonly view: TrafficRowsView }) {
   const scrolled = view.mode === "scrolled";
-  const kept = view.arrived <= view.kept && lost === 0 ? ", all kept" : "";
+  const kept = view.arrived <= view.kept && view.allKept ? ", all kept" : "";
   return (
     <FollowMark
       mode={scrolled ? "held" : view.mode}
       arrived={view.mode === "paused" ? `${formatCount(view.arrived)} arrived since${kept}` : undefined}
-      title={scrolled ? `Held at ${clockTime(view.rows.at(-1)?.at ?? 0)}` : undefined}
+      title={scrolled ? `Held at ${clockTime(rows.rowAt(0)?.at ?? 0)}` : undefined}
       onFollow={onFollow}
     />
   );
 }
 
-function LeftOut({ view, rate }: Pick<TrafficStatusLineProps, "view" | "rate">) {
+function StopSampleTraffic({ service }: { readonly service: ServiceView }) {
+  const sample = useSampleTraffic(service.id);
+  if (!sample.playing) return null;
+  return (
+    <span>
+      <UnstyledButton className={styles.link} onClick={sample.toggle}>
+        Stop sample traffic
+      </UnstyledButton>
+    </span>
+  );
+}
+
+function LeftOut({ view, rate }: { readonly view: TrafficRowsView; readonly rate: RateSample | undefined }) {
   const lost = rate?.dropped ?? 0;
   const leftOut = lost + view.skipped;
   if (leftOut === 0) return null;

@@ -2,13 +2,18 @@ import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
+import { servicePages } from "../../services/registry.ts";
 import { formatTook } from "../../ui/duration.ts";
 import { formatBytes } from "../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
 import { seriesToken } from "../overview/series-color.ts";
 import styles from "./timeline.module.css";
 
-export const timelineColumns = (titleOf: (id: ServiceId) => string): Column<TrafficRow>[] => [
+const longest = (texts: readonly string[]): string => texts.reduce((known, text) => (text.length > known.length ? text : known), "");
+const pages = [...servicePages.values()];
+
+/** `titles` are those of the services that are shown. */
+export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: readonly string[]): Column<TrafficRow>[] => [
   {
     id: "time",
     title: "Time",
@@ -24,7 +29,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string): Column<Traf
   {
     id: "service",
     title: "Service",
-    widest: "Account",
+    widest: longest(titles),
     besidePx: 16,
     rank: 0,
     cell: (row) => (
@@ -37,7 +42,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string): Column<Traf
   {
     id: "verb",
     title: "What",
-    widest: "SUBSCRIBE",
+    widest: longest(pages.map((page) => page.widest.verb)),
     face: "mono",
     rank: 0,
     cell: (row) => <span className={styles.verb}>{row.verb}</span>,
@@ -55,7 +60,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string): Column<Traf
   {
     id: "outcome",
     title: "Outcome",
-    widest: "UNAVAILABLE",
+    widest: longest(pages.map((page) => page.widest.outcome)),
     face: "mono",
     besidePx: 14,
     rank: 0,

@@ -1,106 +1,117 @@
-import { Button, UnstyledButton } from "@mantine/core";
-import { IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
-import { useMemo, useRef, useState } from "react";
+import { UnstyledButton } from "@mantine/core";
+import { useMemo, useState } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
-import { DataTable, type DataTableHandle } from "../../list/data-table.tsx";
-import { isPickedAtStart } from "../../ui/address.ts";
+import { useColumnChoice } from "../../list/column-choice.ts";
+import { ColumnMenu } from "../../list/column-menu.tsx";
+import { joinedId } from "../../list/joined-rows.ts";
+import { ListPage } from "../../list/list-page.tsx";
+import { LiveTable } from "../../list/live-table.tsx";
+import { isFiltering, noFilter } from "../../list/traffic-filter.ts";
+import type { TrafficRows } from "../../list/traffic-rows.ts";
+import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
+import { useRowChoice } from "../../list/use-row-choice.ts";
+import { useJoinedTrafficRows, useRowsView } from "../../list/use-traffic-rows.ts";
+import { servicePages } from "../../services/registry.ts";
+import { isPickedAtStart, originOf } from "../../ui/address.ts";
 import { CommandLine } from "../../ui/command-line.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { FilterInput } from "../../ui/filter-input.tsx";
+import { PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { useSpace } from "../../ui/use-space.ts";
 import { seriesToken } from "../overview/series-color.ts";
 import { RowInspector } from "../service/row-inspector.tsx";
+import { TrafficStatusLine } from "../service/traffic-status-line.tsx";
 import styles from "./timeline.module.css";
 import { timelineColumns } from "./timeline-columns.tsx";
-import { timelineId } from "./timeline-rows.ts";
-import { TimelineStatus } from "./timeline-status.tsx";
-import { useTimeline } from "./use-timeline.ts";
 
 const noneHidden: readonly ServiceId[] = [];
+const rowId = (row: TrafficRow) => joinedId(row);
 
 /** What passes through every service, on one clock. */
 export function TimelinePage() {
   const built = useServices().filter((service) => service.built);
   const [hidden, setHidden] = useRemembered<readonly ServiceId[]>("timeline-hidden", noneHidden);
   const [text, setText] = useState("");
-  const [chosen, setChosen] = useState<TrafficRow>();
-  const [opened, setOpened] = useState(false);
-  const table = useRef<DataTableHandle>(null);
+  const filter = useMemo(() => ({ ...noFilter, text }), [text]);
   const titles = built.map(({ id, title }) => `${id}=${title}`).join();
-  const columns = useMemo(() => {
+  const allColumns = useMemo(() => {
     const byId = new Map(titles.split(",").map((pair) => pair.split("=") as [ServiceId, string]));
-    return timelineColumns((id) => byId.get(id) ?? id);
+    return timelineColumns((id) => byId.get(id) ?? id, [...byId.values()]);
   }, [titles]);
+  const columns = useColumnChoice("timeline", allColumns);
   const shownIds = built.map(({ id }) => id).filter((id) => !hidden.includes(id));
-  const { view, togglePause, onScrolledAway } = useTimeline(shownIds, text);
-  useSpace(togglePause);
-  const shown = useMemo(() => view.rows.filter((row) => !hidden.includes(row.service)), [view.rows, hidden]);
-  const http = built.find((service) => service.id === "http")?.plannedEndpoints[0];
-  const paused = view.mode === "paused";
-  // A pending row is replaced in the list when it ends; what was chosen is the row as it was then.
-  const chosenNow = chosen && shown.find((row) => row.service === chosen.service && row.id === chosen.id);
-
+  const rows = useJoinedTrafficRows(shownIds.join(), filter);
+  const choice = useRowChoice(rowId);
+  const list = useLiveList(rows, filter, choice);
+  const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
+  const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter)) || hidden.length > 0;
+  const first = built.find(({ id }) => servicePages.get(id)?.tabs.some((tab) => tab.kind === "traffic"));
+  const origin = originOf(first);
   const toggle = (id: ServiceId) => setHidden(hidden.includes(id) ? hidden.filter((other) => other !== id) : [...hidden, id]);
-  const open = (row: TrafficRow) => {
-    setChosen(row);
-    setOpened(true);
-  };
-  const close = () => {
-    setOpened(false);
-    table.current?.focus();
-  };
   return (
     <div className={styles.page}>
       <h1 className={styles.title}>Timeline</h1>
-      <div className={styles.bar}>
-        <FilterInput value={text} onChange={setText} placeholder="Filter path, topic, client, start of body" />
-        {built.map(({ id, title }) => (
-          <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
-            <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
-            {title}
-          </UnstyledButton>
-        ))}
-        <Button
-          ml="auto"
-          leftSection={paused ? <IconPlayerPlay size={14} stroke={1.5} /> : <IconPlayerPause size={14} stroke={1.5} />}
-          onClick={togglePause}
-        >
-          {paused ? "Resume" : "Pause"}
-        </Button>
-      </div>
-      <DataTable
-        ref={table}
-        label="Traffic of all services, newest first"
-        count={shown.length}
-        rowAt={(index) => shown[index]}
-        rowId={timelineId}
-        columns={columns}
-        chosen={chosen && timelineId(chosen)}
-        onChoose={setChosen}
-        onOpen={open}
-        onClose={close}
-        onScrolledAway={onScrolledAway}
-        empty={
-          view.loaded && (
-            <EmptyState
-              title={text || hidden.length > 0 ? "Nothing passes this filter" : "Nothing has passed through yet"}
-              text="Every request, call and message of every service appears here, newest first, on one clock."
-            >
-              {http && !isPickedAtStart(http.url) && <CommandLine command={`curl ${http.url.replace(/\/$/, "")}/api/data`} />}
-            </EmptyState>
-          )
+      <ListPage
+        label="Traffic of all services"
+        toolbarLabel="Timeline"
+        filter={
+          <>
+            <FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client, start of body" />
+            {built.map(({ id, title }) => (
+              <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
+                <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
+                {title}
+              </UnstyledButton>
+            ))}
+          </>
         }
-      />
-      <TimelineStatus view={view} shown={shown.length} onNewest={() => table.current?.toTop()} />
-      {opened && chosen && (
-        <InspectorSlot>
-          <RowInspector service={chosen.service} row={chosen.id} live={chosenNow ?? chosen} onClose={close} />
-        </InspectorSlot>
-      )}
+        tools={
+          <>
+            <ColumnMenu all={allColumns} choice={columns} />
+            <ToolbarSeparator />
+            <PauseButton paused={list.paused} onToggle={list.togglePause} />
+          </>
+        }
+        status={<TrafficStatusLine rows={rows} service={undefined} onFollow={list.follow} />}
+        below={choice.opened?.row && <OpenedRow rows={rows} opened={choice.opened.row} onClose={choice.close} />}
+      >
+        <LiveTable
+          rows={rows}
+          choice={choice}
+          label="Traffic of all services, newest first"
+          columns={columns.columns}
+          onFollow={list.follow}
+          empty={
+            isEmpty && (
+              <EmptyState
+                title={isFiltered ? "Nothing matches this filter" : "No traffic yet"}
+                text="Every request, call and message of every service appears here, newest first, on one clock."
+              >
+                {first && !isPickedAtStart(origin) && <CommandLine command={`curl ${origin}/api/data`} />}
+              </EmptyState>
+            )
+          }
+        />
+      </ListPage>
     </div>
+  );
+}
+
+interface OpenedRowProps {
+  readonly rows: TrafficRows;
+  readonly opened: TrafficRow;
+  readonly onClose: () => void;
+}
+
+/** A pending row is replaced in the list when it ends; the opened one is the row as it was then. */
+function OpenedRow({ rows, opened, onClose }: OpenedRowProps) {
+  const live = useRowNow(rows, opened) ?? opened;
+  return (
+    <InspectorSlot>
+      <RowInspector service={opened.service} row={opened.id} live={live} onClose={onClose} />
+    </InspectorSlot>
   );
 }

@@ -1,0 +1,47 @@
+import { type ReactNode, useCallback } from "react";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { Column } from "./column.ts";
+import { DataTable } from "./data-table.tsx";
+import { NewRows } from "./new-rows.tsx";
+import type { TrafficRows } from "./traffic-rows.ts";
+import type { RowChoice } from "./use-row-choice.ts";
+import { useRowsView } from "./use-traffic-rows.ts";
+
+interface LiveTableProps {
+  readonly rows: TrafficRows;
+  readonly choice: RowChoice<TrafficRow, number>;
+  readonly columns: readonly Column<TrafficRow>[];
+  readonly label: string;
+  readonly onFollow: () => void;
+  /** In place of rows. */
+  readonly empty: ReactNode;
+}
+
+/** The rows of a live list; it alone renders with each frame in which some arrive. */
+export function LiveTable({ rows, choice, columns, label, onFollow, empty }: LiveTableProps) {
+  const version = useRowsView(rows, (view) => view.version);
+  const count = useRowsView(rows, (view) => view.count);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other rows in the same places.
+  const rowAt = useCallback((index: number) => rows.rowAt(index), [rows, version]);
+  const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
+  return (
+    <>
+      <Arrived rows={rows} onFollow={onFollow} />
+      <DataTable
+        {...choice.tableProps}
+        label={label}
+        count={count}
+        rowAt={rowAt}
+        columns={columns}
+        onScrolledAway={rows.scrolled}
+        onEndNear={onEndNear}
+        empty={empty}
+      />
+    </>
+  );
+}
+
+function Arrived({ rows, onFollow }: Pick<LiveTableProps, "rows" | "onFollow">) {
+  const arrived = useRowsView(rows, (view) => (view.mode === "scrolled" ? view.arrived : 0));
+  return arrived > 0 && <NewRows count={arrived} onFollow={onFollow} />;
+}

@@ -1,0 +1,40 @@
+import { useEffect } from "react";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { useSpace } from "../ui/use-space.ts";
+import type { TrafficFilter } from "./traffic-filter.ts";
+import type { RowPlace, TrafficRows } from "./traffic-rows.ts";
+import type { RowChoice } from "./use-row-choice.ts";
+import { useRowsView } from "./use-traffic-rows.ts";
+
+const filterAfterMs = 120;
+
+/** What every live list does: follow, pause with Space, filter while someone types, and the arrow key from the filter to the rows. */
+export function useLiveList(rows: TrafficRows, filter: TrafficFilter, choice: RowChoice<TrafficRow, number>) {
+  const { table } = choice;
+  const paused = useRowsView(rows, (view) => view.mode === "paused");
+  useEffect(() => {
+    const { text, tone } = rows.view().filter;
+    if (filter.text === text && filter.tone === tone) return;
+    const timer = setTimeout(() => {
+      table.current?.toTop();
+      void rows.setFilter(filter);
+    }, filterAfterMs);
+    return () => clearTimeout(timer);
+  }, [filter, rows, table]);
+  const follow = () => {
+    table.current?.toTop();
+    rows.resume();
+  };
+  const togglePause = () => (paused ? follow() : rows.pause());
+  useSpace(togglePause);
+  const enterList = () => {
+    table.current?.focus();
+    const newest = rows.rowAt(0);
+    if (choice.chosen === undefined && newest) choice.choose(newest);
+  };
+  return { paused, follow, togglePause, enterList };
+}
+
+/** A row as the list has it now, while it has it. */
+export const useRowNow = (rows: TrafficRows, place: RowPlace | undefined): TrafficRow | undefined =>
+  useRowsView(rows, () => place && rows.find(place));
