@@ -24,6 +24,7 @@ it("[EV-75] a job that ended with its process is not shown as going on", async (
   await page.getByText("Generating events").waitFor({ state: "detached" });
   await page.getByRole("tab", { name: "Logs", exact: true }).click();
   await page
+    .getByRole("region", { name: "Log lines" })
     .getByText(/The generation was ended with the service, after [\d,]+ events/)
     .first()
     .waitFor();

@@ -15,7 +15,7 @@ it("a tab that the service does not have is its first one, and arrow keys walk t
     await tab(name).and(page.locator("[aria-selected=true]")).and(page.locator(":focus")).waitFor();
   }
   expect(await page.evaluate(() => location.hash)).toBe("#/http/logs");
-});
+}, 60_000);
 
 it("another tab and back keep what is paused, opened and answered", async () => {
   const { page, origin } = await openBrowserShell("http");
@@ -43,7 +43,21 @@ it("another tab and back keep what is paused, opened and answered", async () => 
   await main.getByText(/^1 arrived since/).waitFor();
   await tab("Try").click();
   await main.getByRole("heading", { name: "200 OK" }).waitFor();
-});
+}, 60_000);
+
+it("a request of Try that is answered while another tab is shown is in its history", async () => {
+  const { page } = await openBrowserShell("http");
+  const main = page.getByRole("main");
+  const tab = (name: string) => main.getByRole("tab", { name, exact: true });
+  await tab("Try").click();
+  await main.getByRole("combobox", { name: "Path and query" }).fill("/api/delay/1");
+  await main.getByRole("button", { name: "Send", exact: true }).click();
+  await tab("Live").click();
+  await main.getByRole("row").filter({ hasText: "/api/delay/1" }).filter({ hasText: "200" }).waitFor();
+  await tab("Try").click();
+  await main.getByRole("region", { name: "History" }).getByRole("button").filter({ hasText: "/api/delay/1" }).waitFor();
+  await main.getByRole("heading", { name: "200 OK" }).waitFor();
+}, 60_000);
 
 it("a row of the Timeline opens in place, whatever its kind", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
@@ -59,4 +73,4 @@ it("a row of the Timeline opens in place, whatever its kind", async () => {
   } finally {
     await client.endAsync(true);
   }
-});
+}, 60_000);

@@ -94,7 +94,7 @@ describe("addresses", () => {
   it.each([
     ["http://127.0.0.1:8080/", "127.0.0.1:8080"],
     ["rtsp://127.0.0.1:8554/stream", "127.0.0.1:8554/stream"],
-    ["turn:127.0.0.1:3478", "turn:127.0.0.1:3478"],
+    ["turn:127.0.0.1:3478", "127.0.0.1:3478"],
   ])("%s is shown as %s", (url, text) => {
     expect(addressOf(url)).toBe(text);
   });
