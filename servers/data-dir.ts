@@ -1,7 +1,10 @@
 import os from "node:os";
 import path from "node:path";
 
-/** Where this system keeps a program's data; BACKLOT_DATA_DIR is stronger. */
+/**
+ * Where this system keeps a program's data; BACKLOT_DATA_DIR is stronger. The package env-paths has another folder on Windows
+ * (LOCALAPPDATA, with a subfolder) and takes no environment: installations would lose their data.
+ */
 export function defaultDataDir(environment: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
   if (environment.BACKLOT_DATA_DIR) return path.resolve(environment.BACKLOT_DATA_DIR);
   switch (platform) {

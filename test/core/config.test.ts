@@ -11,6 +11,7 @@ import {
   resolveConfig,
   restoreSecrets,
 } from "../../servers/core/config/config.ts";
+import { issueSentence, neededText } from "../../servers/core/config/issue-text.ts";
 import { defineService } from "../../servers/core/service/service.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 
@@ -26,6 +27,7 @@ const rtsp = defineService({
     password: field(z.string().max(10).default(""), { title: "Password", env: "RTSP_PASSWORD", secret: true }),
     users: field(z.array(z.string().regex(/^.+:.+$/)).default([]), { title: "Users", env: "USERS", credentials: true }),
     database: field(z.string().max(200).default(""), { title: "Database", env: "DATABASE", address: true }),
+    codec: field(z.enum(["H264", "H265", "none"]).default("H264"), { title: "Codec", env: "RTSP_CODEC" }),
     gain: field(z.number().min(0).max(2).default(1), { title: "Gain", env: "GAIN" }),
   }),
   actions: {},
@@ -99,6 +101,44 @@ describe("configuration", () => {
     expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "WARNING" } }).logLevel).toBe("warning");
     expect(resolveConfig(rtsp, { ...none, environment: { GAIN: "0.5" } }).gain).toBe(0.5);
     expect(resolveConfig(rtsp, { ...none, environment: { RTSP_PORT: "" } }).port).toBe(8_554);
+  });
+
+  it("[BL-159] takes a choice in any letter case, and gives it as the schema has it", () => {
+    for (const text of ["h265", "H265", " H265 "])
+      expect(resolveConfig(rtsp, { ...none, environment: { RTSP_CODEC: text } }).codec).toBe("H265");
+    expect(resolveConfig(rtsp, { ...none, flags: { codec: "None" } }).codec).toBe("none");
+    expect(failure({ flags: { codec: "VP8" } })).toMatchObject({ field: { problem: "H264, H265 or none is needed" } });
+  });
+
+  it.each<[z.ZodType, unknown, string, string]>([
+    [
+      z.object({ path: z.string().max(8_192) }),
+      { path: "x".repeat(9_000) },
+      "The path is too long (at most 8,192 characters)",
+      "at most 8,192 characters are allowed",
+    ],
+    [z.object({ keptRows: z.int().min(1_000) }), { keptRows: 1 }, "The kept rows is too small (at least 1,000)", "at least 1000 is needed"],
+    [z.object({ port: z.int() }), { port: 1.5 }, "The port is not a whole number", "a whole number is needed"],
+    [z.object({ name: z.string().min(1) }), { name: "" }, "The name is empty", "it may not be empty"],
+    [z.object({ name: z.string() }), {}, "The name is missing", "it is missing"],
+    [z.object({ users: z.array(z.string()) }), { users: ["a", 1] }, "The users, entry 2 is not a text", "a text is needed"],
+    [
+      z.object({ list: z.array(z.string()).max(2) }),
+      { list: ["", "", ""] },
+      "The list has too many entries (at most 2 entries)",
+      "at most 2 entries are allowed",
+    ],
+    [z.strictObject({}), { more: 1 }, "The request has an unknown field: more", "there is no field more"],
+    [z.object({ name: z.string().regex(/^a/) }), { name: "b" }, "The name has the wrong form", "the form is wrong"],
+    [
+      z.object({ name: z.string().refine(() => false, "It needs an @.") }),
+      { name: "b" },
+      "The name is not valid: It needs an @",
+      "It needs an @",
+    ],
+  ])("[BL-160] what a schema refuses is a sentence: %#", (schema, value, sentence, need) => {
+    const [issue] = schema.safeParse(value).error?.issues ?? [];
+    expect([issueSentence(issue), neededText(issue)]).toEqual([sentence, need]);
   });
 
   it("[BL-24] names service, field and source of a wrong value", () => {

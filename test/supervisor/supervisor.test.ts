@@ -60,7 +60,7 @@ describe("services", () => {
       expect(await dashboard.refusal(name, {})).toMatchObject({ code: "CALL_UNKNOWN" });
     expect(await dashboard.refusal("service.start", { id: "ftp" })).toMatchObject({
       code: "CALL_INVALID",
-      message: expect.stringContaining("service.start (id)"),
+      message: "The id is not http, grpc, mqtt, rtsp, webrtc, account or events",
     });
     expect(await dashboard.refusal("service.start", undefined)).toMatchObject({ code: "CALL_INVALID" });
     expect(await dashboard.refusal("service.start", { ...http, more: 1 })).toMatchObject({ code: "CALL_INVALID" });

@@ -5,6 +5,7 @@ import { maskedCredentials, maskedPassword, restoredCredentials, restoredPasswor
 import type { Service } from "../service/service.ts";
 import { ServiceError } from "../service/service-error.ts";
 import type { FieldMeta } from "./common-fields.ts";
+import { neededText } from "./issue-text.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -34,7 +35,7 @@ export function parseConfig(service: Service, values: Values): Record<string, un
   const parsed = service.config.safeParse(values);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
-  throw invalid(service, String(issue?.path[0] ?? "configuration"), problemOf(issue), "its configuration", parsed.error);
+  throw invalid(service, String(issue?.path[0] ?? "configuration"), neededText(issue), "its configuration", parsed.error);
 }
 
 /** Resolves default < file < environment < flag < run. Throws CONFIG_INVALID, naming the variable, flag or file that is wrong. */
@@ -51,7 +52,7 @@ export function resolveConfig(service: Service, sources: ConfigSources): Record<
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   const name = String(issue?.path[0] ?? "");
-  throw invalid(service, name, problemOf(issue), from[name]?.name ?? "its configuration", parsed.error);
+  throw invalid(service, name, neededText(issue), from[name]?.name ?? "its configuration", parsed.error);
 }
 
 /** The form: also where a value is wrong, which is then shown as it was given, with its problem. */
@@ -88,7 +89,7 @@ function maskSecrets(service: Service, name: string, property: JsonProperty, val
   return value;
 }
 
-/** Undefined where the value is no list of them. */
+/** Undefined where the value is not a list of credentials. */
 function credentialLines(service: Service, name: string, value: unknown): readonly string[] | undefined {
   const parsed = z.safeParse(service.config.shape[name] as z.ZodType, value);
   return parsed.success && Array.isArray(parsed.data) ? parsed.data : undefined;
@@ -100,7 +101,7 @@ export function restoreSecrets(service: Service, values: Values, stored: Values)
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
       const property = properties.get(name);
-      if (property?.address && typeof value === "string") return [[name, uncoveredAddress(service, name, value, stored[name])]];
+      if (property?.address && typeof value === "string") return [[name, restoredAddress(service, name, value, stored[name])]];
       if (!property?.credentials) return value === secretMask ? [] : [[name, value]];
       const lines = credentialLines(service, name, value);
       if (!lines) return [[name, value]];
@@ -111,7 +112,7 @@ export function restoreSecrets(service: Service, values: Values, stored: Values)
   );
 }
 
-function uncoveredAddress(service: Service, name: string, value: string, stored: unknown): string {
+function restoredAddress(service: Service, name: string, value: string, stored: unknown): string {
   const restored = restoredPassword(value, String(stored ?? ""));
   if (restored === undefined)
     throw invalid(service, name, "the password is needed: the hidden one is not known for this server", "its configuration");
@@ -160,27 +161,9 @@ function checkedValue(
   try {
     const value = given && typedValue(service, name, property, given);
     const parsed = z.safeParse(service.config.shape[name] as z.ZodType, value);
-    return parsed.success ? { value: parsed.data } : { value, problem: problemOf(parsed.error.issues[0]) };
+    return parsed.success ? { value: parsed.data } : { value, problem: neededText(parsed.error.issues[0]) };
   } catch (error) {
     return { value: given?.value, problem: (error instanceof ServiceError && error.field?.problem) || String(error) };
-  }
-}
-
-/** What is needed, in the words of a form. */
-function problemOf(issue: z.core.$ZodIssue | undefined): string {
-  if (!issue) return "not valid";
-  switch (issue.code) {
-    case "too_big":
-      return issue.origin === "number" || issue.origin === "int" ? `at most ${issue.maximum} is allowed` : issue.message;
-    case "too_small":
-      return issue.origin === "number" || issue.origin === "int" ? `at least ${issue.minimum} is needed` : issue.message;
-    case "invalid_type":
-      return issue.expected === "int" || issue.expected === "number" ? "a whole number is needed" : issue.message;
-    case "invalid_value":
-      return `${issue.values.slice(0, -1).join(", ")} or ${String(issue.values.at(-1))} is needed`;
-    default:
-      // It stands inside a sentence.
-      return issue.message.replace(/\.$/, "");
   }
 }
 
@@ -190,7 +173,7 @@ export function checkConfigValues(service: Service, values: Values): void {
     const schema = Object.hasOwn(service.config.shape, name) && service.config.shape[name];
     if (!schema) throw invalid(service, name, "there is no such field", "its configuration");
     const parsed = z.safeParse(schema, value);
-    if (!parsed.success) throw invalid(service, name, problemOf(parsed.error.issues[0]), "its configuration", parsed.error);
+    if (!parsed.success) throw invalid(service, name, neededText(parsed.error.issues[0]), "its configuration", parsed.error);
   }
 }
 
@@ -269,7 +252,7 @@ function fromText(service: Service, name: string, property: JsonProperty, text: 
       return value;
     }
     case "choice":
-      return text.trim().toLowerCase();
+      return kind.choices.find((choice) => choice.toLowerCase() === text.trim().toLowerCase()) ?? text.trim();
     case "list":
     case "rows":
       return text

@@ -5,6 +5,8 @@ import path from "node:path";
 /**
  * Writes the whole file or leaves the old one: a temporary file beside it is flushed to disk, then renamed over it.
  * With `backup`, the old content is kept under that name. Owner-only (0600).
+ * The package write-file-atomic names its temporary file by the process id, which two containers on one folder may share,
+ * and patches the process's handling of signals while it writes.
  */
 export async function writeFileAtomically(file: string, content: string, backup?: string): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
