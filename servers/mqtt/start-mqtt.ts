@@ -48,11 +48,15 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     failures: createFailureLimits({ failures: config.loginFailures, windowMs: config.loginWindowSeconds * 1_000 }),
   });
 
-  const recorder = new MessageRecorder(context.traffic, { ...config, inCluster: config.cluster !== "" });
+  const retained = new RetainedTree();
+  const recorder = new MessageRecorder(context.traffic, {
+    ...config,
+    inCluster: config.cluster !== "",
+    isRetained: (topic) => retained.get(topic) !== undefined,
+  });
   onStop(() => recorder.close());
   const watch = watchEngine({ traffic: context.traffic, log, recorder });
   onStop(watch.close);
-  const retained = new RetainedTree();
   const { store, sessions, cluster } = await openStorage(context, retained);
   const bus = await createAedesBus({ retained, store });
   onStop(() => bus.close());

@@ -78,3 +78,28 @@ describe("freezing and delaying", () => {
     }
   });
 });
+
+describe("what a frozen or delayed client counts for", () => {
+  it("[MQTT-237] a message that is held back for it is delivered when it leaves, and not before", async () => {
+    const broker = await startBroker();
+    const [frozen, other] = [await connectWire(broker, 5, { clientId: "frozen" }), await connectWire(broker, 5, { clientId: "other" })];
+    await frozen.subscribe("t", { qos: 1 });
+    await other.subscribe("t");
+    await broker.act("client.freeze", { clientId: "frozen", forMs: 60_000 });
+    await broker.act("publish", { topic: "t", payload: "x", qos: 1 });
+    await other.expect("publish");
+    const [message] = (await broker.act("topic.history", { filter: "t" })).messages;
+    expect(message).toMatchObject({ matched: 2, delivered: 1, acknowledgeable: 0 });
+    await expect.poll(() => broker.rows.find(({ id }) => id === message?.id)).toMatchObject({ tone: "pending" });
+    const heldForMs = 300;
+    await new Promise((resolve) => setTimeout(resolve, heldForMs));
+    await broker.act("client.release", { clientId: "frozen" });
+    const { packetId } = await frozen.expect("publish");
+    frozen.send({ type: "puback", packetId, reason: 0 });
+    const read = async () => await broker.act("message.read", { id: message?.id ?? 0 });
+    await expect.poll(read).toMatchObject({ delivered: 2, acknowledgeable: 1, acknowledged: 1 });
+    const delivery = (await read())?.deliveries.find(({ clientId }) => clientId === "frozen");
+    expect(delivery?.afterMs).toBeGreaterThanOrEqual(heldForMs - 5);
+    await expect.poll(() => broker.rows.findLast(({ id }) => id === message?.id)).toMatchObject({ tone: "ok" });
+  });
+});

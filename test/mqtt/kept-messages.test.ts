@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
 import { KeptMessages } from "../../servers/mqtt/inspector/kept-messages.ts";
 import { MessageRecord } from "../../servers/mqtt/inspector/message-record.ts";
+import { compareNatural } from "../../servers/mqtt/inspector/natural-order.ts";
 
 const limits = {
   recordedMessages: 1,
@@ -38,7 +39,7 @@ it("[MQTT-124] what has left the history holds little more than its row shows, t
 });
 
 it("[MQTT-124] a topic that the tree has no room for counts with its record", () => {
-  const kept = new KeptMessages({ ...limits, topics: 1, recordedMessages: 10 });
+  const kept = new KeptMessages({ ...limits, topics: 1, recordedMessages: 10 }, () => true);
   const topic = "t".repeat(10_000);
   expect(publishTo(kept, 1, topic, Buffer.alloc(0)).countedBytes).toBeLessThan(1_000);
   expect(publishTo(kept, 2, `${topic}t`, Buffer.alloc(0)).countedBytes).toBeGreaterThan(10_000);
@@ -76,4 +77,55 @@ it("[MQTT-155] a long topic is held once, and not as bytes as well", () => {
     expect(bytes.includes(topic)).toBe(true);
     expect(message.topicBytes !== undefined).toBe(isHeld);
   }
+});
+
+it("[MQTT-236] in a full tree the topic that is silent for longest gives way, unless it is retained, and keeps its messages", () => {
+  const kept = new KeptMessages({ ...limits, topics: 3, recordedMessages: 100 }, (topic) => topic === "a/retained");
+  const topics = () => kept.tree.search("", { offset: 0, limit: 10 }, () => false).nodes.map(({ topic, count }) => [topic, count]);
+  let id = 0;
+  const publish = (topic: string) => publishTo(kept, ++id, topic, Buffer.alloc(0));
+  for (const topic of ["a/retained", "a/b", "c", "a/b", "d/e/f"]) publish(topic);
+  expect(topics()).toEqual([
+    ["a/b", 2],
+    ["a/retained", 1],
+    ["d/e/f", 1],
+  ]);
+  expect(kept.tree.uncounted).toBe(1);
+  publish("c");
+  expect(topics()).toEqual([
+    ["a/retained", 1],
+    ["c", 1],
+    ["d/e/f", 1],
+  ]);
+  expect(kept.tree.children(undefined, { offset: 0, limit: 10 }, () => false).nodes.map(({ name, count }) => [name, count])).toEqual([
+    ["a", 1],
+    ["c", 1],
+    ["d", 1],
+  ]);
+  expect(kept.history("c", { text: "", before: undefined, limit: 10 }).map((record) => record.id)).toEqual([6, 3]);
+  expect(kept.history("a/b", { text: "", before: undefined, limit: 10 }).map((record) => record.id)).toEqual([4, 2]);
+  expect(kept.tree.uncounted).toBe(3);
+});
+
+it("[MQTT-236] however many topics come and go, the tree takes no more than it may, and its order holds", () => {
+  const kept = new KeptMessages({ ...limits, topics: 50, topicTreeBytes: 30_000 });
+  const page = { offset: 0, limit: 100 };
+  for (let index = 0; index < 20_000; index++) {
+    publishTo(kept, index + 1, `${index % 7}/${index % 13}/${index % 10_007}`, Buffer.alloc(0));
+    if (index % 500 === 0) kept.tree.search("", page, () => false);
+  }
+  expect(kept.tree.bytes).toBeLessThanOrEqual(30_000);
+  const found = kept.tree.search("", page, () => false).nodes.map(({ topic }) => topic);
+  expect(found).toEqual([...found].sort(compareNatural));
+  expect(found).toHaveLength(kept.tree.size);
+  const { nodes } = kept.tree.children(undefined, page, () => false);
+  expect(nodes.reduce((sum, { count }) => sum + count, 0) + kept.tree.uncounted).toBe(20_000);
+});
+
+it("[MQTT-236] a topic that is very long is recorded and not in the tree", () => {
+  const kept = new KeptMessages({ ...limits, recordedMessages: 10 });
+  const topic = "t".repeat(20_000);
+  publishTo(kept, 1, topic, Buffer.alloc(0));
+  expect([kept.tree.size, kept.tree.uncounted]).toEqual([0, 1]);
+  expect(kept.history(topic, { text: "", before: undefined, limit: 10 })).toHaveLength(1);
 });

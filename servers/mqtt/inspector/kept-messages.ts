@@ -35,11 +35,18 @@ export class KeptMessages {
   private readonly recent = new AgedRecords();
   /** Older than all of `recent`: the last of their topics, so that a quiet one keeps its newest however busy the others are. */
   private readonly last = new AgedRecords();
+  /** Of topics that gave way in the tree, and still have recorded messages. */
+  private readonly evicted = new Map<string, TopicHistory>();
   private readonly limits: KeptMessagesLimits;
 
-  constructor(limits: KeptMessagesLimits) {
+  constructor(limits: KeptMessagesLimits, isRetained: (topic: string) => boolean = () => false) {
     this.limits = limits;
-    this.tree = new TopicTree(limits);
+    this.tree = new TopicTree(limits, {
+      isRetained,
+      onEvicted: ({ topic, history }) => {
+        if (history && history.count > 0) this.evicted.set(topic, history);
+      },
+    });
   }
 
   get size(): number {
@@ -50,7 +57,7 @@ export class KeptMessages {
   keep(record: MessageRecord, node: TopicNode | undefined): void {
     this.newestId = record.id;
     const { recordedTopicMessages, recordedTopicBytes } = this.limits;
-    if (node) record.history = node.history ??= new TopicHistory();
+    if (node) record.history = node.history ??= this.historyOf(record.topic);
     record.countedBytes = record.heldBytes;
     this.recent.add(record);
     if (node?.history) {
@@ -62,6 +69,12 @@ export class KeptMessages {
       }
     }
     this.makeRoom();
+  }
+
+  private historyOf(topic: string): TopicHistory {
+    const known = this.evicted.get(topic);
+    if (known) this.evicted.delete(topic);
+    return known ?? new TopicHistory();
   }
 
   /** So many that all topics have room for theirs. */
@@ -97,6 +110,7 @@ export class KeptMessages {
   private forget(record: MessageRecord): void {
     if (!this.recent.remove(record)) this.last.remove(record);
     record.history?.removeOldest();
+    if (record.history?.count === 0) this.evicted.delete(record.topic);
     record.history = undefined;
     record.letGo();
   }
@@ -143,6 +157,11 @@ export class KeptMessages {
     const node = hasWildcard(filter) ? undefined : this.tree.node(filter);
     if (node) {
       if (node.history) yield* node.history.newestFirst();
+      return;
+    }
+    const evicted = this.evicted.get(filter);
+    if (evicted) {
+      yield* evicted.newestFirst();
       return;
     }
     const matches = rememberedMatcher(filter);

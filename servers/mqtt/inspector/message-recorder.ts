@@ -12,6 +12,8 @@ export interface RecorderLimits extends KeptMessagesLimits {
   readonly recordedPayloadBytes: number;
   /** What nobody gets here another broker's client may. */
   readonly inCluster?: boolean;
+  /** Retained topics keep their place in the topic tree. */
+  readonly isRetained?: (topic: string) => boolean;
 }
 
 const tickMs = 100;
@@ -50,7 +52,7 @@ export class MessageRecorder {
   constructor(traffic: TrafficSink, limits: RecorderLimits) {
     this.traffic = traffic;
     this.limits = limits;
-    this.messages = new KeptMessages(limits);
+    this.messages = new KeptMessages(limits, limits.isRetained);
     this.budget = limits.recordedPerSecond;
     this.context = {
       payloadLimit: limits.recordedPayloadBytes,
@@ -180,7 +182,7 @@ export class MessageRecorder {
   clear(): number {
     const { messages } = this;
     this.cleared = { messages, at: this.now };
-    this.messages = new KeptMessages(this.limits);
+    this.messages = new KeptMessages(this.limits, this.limits.isRetained);
     return messages.size;
   }
 

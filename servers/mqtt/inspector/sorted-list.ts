@@ -2,6 +2,7 @@
 export class SortedList<Item> {
   private sorted: Item[];
   private fresh: Item[] = [];
+  private readonly removed = new Set<Item>();
   private readonly compare: (one: Item, other: Item) => number;
 
   constructor(items: Iterable<Item>, compare: (one: Item, other: Item) => number) {
@@ -13,7 +14,21 @@ export class SortedList<Item> {
     this.fresh.push(item);
   }
 
+  remove(item: Item): void {
+    this.removed.add(item);
+    // Nobody may look for long: what is removed must not pile up.
+    if (this.removed.size > 1_000 && this.removed.size * 2 > this.sorted.length + this.fresh.length) this.dropRemoved();
+  }
+
+  private dropRemoved(): void {
+    const stays = (item: Item) => !this.removed.has(item);
+    this.sorted = this.sorted.filter(stays);
+    this.fresh = this.fresh.filter(stays);
+    this.removed.clear();
+  }
+
   items(): readonly Item[] {
+    if (this.removed.size > 0) this.dropRemoved();
     if (this.fresh.length > 0) this.merge();
     return this.sorted;
   }

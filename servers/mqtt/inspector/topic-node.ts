@@ -19,6 +19,9 @@ export class TopicNode {
   /** The last message, until `settle` keeps what is shown of it: it holds the chunk that it came in. */
   last: Message | undefined = undefined;
   lastAt = 0;
+  /** Neighbours in the order in which topics were published on last. */
+  older: TopicNode | undefined = undefined;
+  newer: TopicNode | undefined = undefined;
   /** Recorded messages of exactly this topic. */
   history: TopicHistory | undefined = undefined;
   private byName: SortedList<TopicNode> | undefined = undefined;
@@ -45,6 +48,23 @@ export class TopicNode {
     this.children.set(name, child);
     this.byName?.add(child);
     return child;
+  }
+
+  /** Nothing was published on exactly this topic any more, as far as the tree knows. */
+  clear(): void {
+    this.fullTopic = undefined;
+    this.last = undefined;
+    this.lastStart = "";
+    this.lastBytes = 0;
+    this.history = undefined;
+  }
+
+  remove(child: TopicNode): void {
+    this.children?.delete(child.name);
+    if (this.children?.size === 0) {
+      this.children = undefined;
+      this.byName = undefined;
+    } else this.byName?.remove(child);
   }
 
   /** In the order of their names. */

@@ -20,9 +20,24 @@ interface Page {
   readonly limit: number;
 }
 
-/** Every topic that was published on, with exact counts; bounded in topics and bytes, not in messages. */
+/** Of the tree's bytes, what one topic may take: a longer one is recorded and not in the tree, where it would push out many. */
+const topicPart = 1 / 100;
+/** Looks for one to give way; where all of them are retained the new topic is missing. */
+const evictionSteps = 64;
+
+export interface TopicTreeOptions {
+  /** A retained topic stays. */
+  readonly isRetained: (topic: string) => boolean;
+  /** Its topic gave way to a newer one. */
+  readonly onEvicted: (node: TopicNode) => void;
+}
+
+/**
+ * The topics that were published on, with exact counts; bounded in topics and bytes, not in messages. In a full tree the topic on
+ * which nothing was published for longest gives way.
+ */
 export class TopicTree {
-  /** Messages on topics that did not fit. */
+  /** Messages on topics that did not fit, or gave way. */
   uncounted = 0;
   /** Topics of the broker's own figures: not among those that are bounded. */
   private systemTopics = 0;
@@ -31,13 +46,19 @@ export class TopicTree {
   private readonly byTopic = new Map<string, TopicNode>();
   /** Made when someone searches. */
   private inOrder: SortedList<TopicNode> | undefined = undefined;
-  private lastSearch: { readonly filter: string; readonly size: number; readonly nodes: readonly TopicNode[] } | undefined = undefined;
+  private lastSearch: { readonly filter: string; readonly version: number; readonly nodes: readonly TopicNode[] } | undefined = undefined;
+  /** Counts up when a topic comes or goes. */
+  private version = 0;
+  private oldest: TopicNode | undefined = undefined;
+  private newest: TopicNode | undefined = undefined;
   /** Topics whose last message is still held. */
   private unsettled: TopicNode[] = [];
   private readonly limits: TopicTreeLimits;
+  private readonly options: TopicTreeOptions;
 
-  constructor(limits: TopicTreeLimits) {
+  constructor(limits: TopicTreeLimits, options: TopicTreeOptions) {
     this.limits = limits;
+    this.options = options;
   }
 
   /** Without the broker's own figures. */
@@ -55,6 +76,7 @@ export class TopicTree {
     if (node.last === undefined) this.unsettled.push(node);
     node.last = message;
     node.lastAt = now;
+    if (node !== this.newest) this.moveToNewest(node);
     for (let at: TopicNode | undefined = node; at; at = at.parent) at.count++;
     return node;
   }
@@ -73,24 +95,87 @@ export class TopicTree {
 
   private add(topic: string): TopicNode | undefined {
     const isSystem = isSystemTopic(topic);
-    if (!isSystem && this.size >= this.limits.topics) return undefined;
+    if (topic.length > this.limits.topicTreeBytes * topicPart) return undefined;
     const names = levelsOf(topic);
+    if (!isSystem) while (!this.hasRoom(topic, names)) if (!this.evictOldest()) return undefined;
     let node = this.root;
-    let known = 0;
-    for (let next = node.children?.get(names[0] as string); next; next = node.children?.get(names[known] as string)) {
+    for (const name of names) {
+      let next = node.children?.get(name);
+      if (!next) {
+        next = node.child(name);
+        this.bytes += levelBytes + name.length;
+      }
       node = next;
-      known++;
     }
-    let bytes = topicBytes + topic.length;
-    for (let level = known; level < names.length; level++) bytes += levelBytes + (names[level] as string).length;
-    if (!isSystem && this.bytes + bytes > this.limits.topicTreeBytes) return undefined;
-    this.bytes += bytes;
-    for (let level = known; level < names.length; level++) node = node.child(names[level] as string);
+    this.bytes += topicBytes + topic.length;
     node.fullTopic = topic;
     this.byTopic.set(topic, node);
     this.inOrder?.add(node);
+    this.version++;
     if (isSystem) this.systemTopics++;
     return node;
+  }
+
+  private hasRoom(topic: string, names: readonly string[]): boolean {
+    if (this.size >= this.limits.topics) return false;
+    let bytes = this.bytes + topicBytes + topic.length;
+    let node: TopicNode | undefined = this.root;
+    for (const name of names) {
+      node = node?.children?.get(name);
+      if (!node) bytes += levelBytes + name.length;
+    }
+    return bytes <= this.limits.topicTreeBytes;
+  }
+
+  /** The broker's own figures stay, and are not in this order. */
+  private moveToNewest(node: TopicNode): void {
+    if (isSystemTopic(node.fullTopic ?? "")) return;
+    this.unlink(node);
+    node.older = this.newest;
+    if (this.newest) this.newest.newer = node;
+    else this.oldest = node;
+    this.newest = node;
+  }
+
+  private unlink(node: TopicNode): void {
+    const { older, newer } = node;
+    if (older) older.newer = newer;
+    else if (this.oldest === node) this.oldest = newer;
+    if (newer) newer.older = older;
+    else if (this.newest === node) this.newest = older;
+    node.older = node.newer = undefined;
+  }
+
+  /** False where none was found that may go. */
+  private evictOldest(): boolean {
+    for (let step = 0; step < evictionSteps; step++) {
+      const node = this.oldest;
+      if (!node) return false;
+      if (!this.options.isRetained(node.topic)) {
+        this.evict(node);
+        return true;
+      }
+      this.moveToNewest(node);
+    }
+    return false;
+  }
+
+  private evict(node: TopicNode): void {
+    const { topic } = node;
+    const own = node.ownCount();
+    this.options.onEvicted(node);
+    this.unlink(node);
+    this.byTopic.delete(topic);
+    this.inOrder?.remove(node);
+    this.version++;
+    this.uncounted += own;
+    this.bytes -= topicBytes + topic.length;
+    for (let at: TopicNode | undefined = node; at; at = at.parent) at.count -= own;
+    node.clear();
+    for (let at = node; at.parent && !at.children && at.fullTopic === undefined; at = at.parent) {
+      at.parent.remove(at);
+      this.bytes -= levelBytes + at.name.length;
+    }
   }
 
   /** One level, by name; of the whole tree without a topic. */
@@ -108,13 +193,13 @@ export class TopicTree {
   /** The page asks the same again and again, for other places and for new counts. */
   private found(filter: string): readonly TopicNode[] {
     const { lastSearch } = this;
-    const { size } = this.byTopic;
-    if (lastSearch?.filter === filter && lastSearch.size === size) return lastSearch.nodes;
+    const { version } = this;
+    if (lastSearch?.filter === filter && lastSearch.version === version) return lastSearch.nodes;
     const text = filter.toLowerCase();
     const matches = hasWildcard(filter) ? createTopicMatcher(filter) : (topic: string) => topic.toLowerCase().includes(text);
     this.inOrder ??= new SortedList(this.byTopic.values(), compareTopics);
     const nodes = this.inOrder.items().filter(({ topic }) => matches(topic));
-    this.lastSearch = { filter, size, nodes };
+    this.lastSearch = { filter, version, nodes };
     return nodes;
   }
 
@@ -123,8 +208,10 @@ export class TopicTree {
     for (const node of newer.byTopic.values()) {
       const own = node.ownCount();
       const ours = this.byTopic.get(node.topic) ?? this.add(node.topic);
-      if (ours) ours.absorb(node, own);
-      else this.uncounted += own;
+      if (ours) {
+        ours.absorb(node, own);
+        this.moveToNewest(ours);
+      } else this.uncounted += own;
     }
     this.uncounted += newer.uncounted;
   }
