@@ -283,3 +283,30 @@ it("[HTTP-41] a connection that stays idle is closed", async () => {
   expect(await connection.closed()).toMatch(/\{"status":"ok"}$/);
   onEnd(() => {});
 });
+
+it("[HTTP-134] JSON nested too deeply to be shown is 400 at every route that shows it", async () => {
+  const { url } = await startHttp();
+  for (const depth of [1_500, 5_000, 400_000]) {
+    for (const path of ["/anything", "/post", "/delay/0"]) {
+      const answer = await fetch(url + path, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: "[".repeat(depth) + "]".repeat(depth),
+      });
+      expect([answer.status, await answer.json()]).toEqual([400, { status: "error", message: "Invalid JSON: nested too deeply" }]);
+    }
+  }
+});
+
+it("[HTTP-135] a form with one name very often takes no longer than its bytes; more than 2,000 parts are 413", async () => {
+  const { url } = await startHttp();
+  const form = (parts: number) => `${'--x\r\nContent-Disposition: form-data; name="a"; filename="f"\r\n\r\n1\r\n'.repeat(parts)}--x--\r\n`;
+  const post = (path: string, body: string) =>
+    fetch(url + path, { method: "POST", headers: { "Content-Type": "multipart/form-data; boundary=x" }, body });
+  const answer = (await (await post("/post", form(2_000))).json()) as { files: { a: string[] } };
+  expect(answer.files.a).toHaveLength(2_000);
+  expect((await post("/api/echo", form(2_001))).status).toBe(413);
+  const startedAt = performance.now();
+  expect((await post("/post", form(12_000))).status).toBe(200);
+  expect(performance.now() - startedAt).toBeLessThan(1_000);
+});

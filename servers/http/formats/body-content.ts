@@ -73,14 +73,28 @@ export function formFields(text: string): Fields {
   return fields;
 }
 
-function addField(fields: Fields, name: string, value: string): void {
+export function addField(fields: Fields, name: string, value: string): void {
   const earlier = fields[name];
   if (earlier === undefined) fields[name] = value;
   else if (Array.isArray(earlier)) earlier.push(value);
   else fields[name] = [earlier, value];
 }
 
+/** Each is an object of its own. */
+const mostParts = 2_000;
+
+function countParts(body: Buffer): number {
+  // RFC 2046 §5.1.1: it begins with the boundary that separates its parts.
+  const boundary = body.subarray(0, Math.max(0, body.indexOf("\r\n")));
+  if (boundary.length < 3) return 0;
+  // The last one ends the form.
+  let parts = -1;
+  for (let at = 0; at !== -1 && parts <= mostParts; at = body.indexOf(boundary, at + boundary.length)) parts += 1;
+  return parts;
+}
+
 async function parseMultipart(contentType: string, body: Buffer): Promise<BodyContent> {
+  if (countParts(body) > mostParts) throw new HttpRefusal(413, `The form has more than ${mostParts} parts`);
   const form = await new Response(new Uint8Array(body), { headers: { "Content-Type": contentType } }).formData().catch(() => {
     throw new HttpRefusal(400, "Invalid multipart body");
   });
@@ -130,8 +144,11 @@ interface ExactJson {
 }
 const exact = JSON as unknown as ExactJson;
 
-/** Numbers that may not come back as written: too many digits, an exponent, a fraction that is tiny or ends with 0, and -0. */
-const delicateNumber = /\d{16}|\d{7}\.\d|\d[eE]|\.\d{10}|\.0{6}|\.\d{0,8}0(?!\d)|-0/;
+/**
+ * Numbers that may not come back as written: too many digits, an exponent, a fraction that is tiny or ends with 0, and -0.
+ * What stands before a number is looked at too, so that dates and article numbers in strings do not count.
+ */
+const delicateNumber = /(?:^|[\s:,[])(?:-0(?![.\d])|-?(?:\d{16}|\d{7,}\.|\d+[eE]|\d+\.(?:\d{10}|0{6}|\d{0,8}0(?!\d)|\d+[eE])))/;
 
 /** Parses so that `JSON.stringify` gives each number back as it was written, also one that JavaScript would round. */
 function parseJsonExactly(text: string): unknown {

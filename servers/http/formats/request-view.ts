@@ -1,6 +1,6 @@
 import { TLSSocket } from "node:tls";
 import type { HttpRequest } from "../../core/http/http-route.ts";
-import { type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
+import { addField, type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
 
 /** What httpbin's routes tell of a request, with httpbin's names. */
 export interface RequestView {
@@ -12,7 +12,7 @@ export interface RequestView {
 
 export interface RequestViewWithBody extends RequestView {
   readonly data: string;
-  readonly files: Readonly<Record<string, string | string[]>>;
+  readonly files: Readonly<Fields>;
   readonly form: Fields;
   readonly json: unknown;
 }
@@ -54,12 +54,11 @@ function jsonOrNull(text: string): unknown {
   }
 }
 
-function viewFiles(files: readonly UploadedFile[]): Record<string, string | string[]> {
-  const shown = Object.create(null) as Record<string, string | string[]>;
+function viewFiles(files: readonly UploadedFile[]): Fields {
+  const shown = Object.create(null) as Fields;
   for (const { field, contentType, bytes } of files) {
     const text = utf8Text(bytes) ?? dataUrl(bytes, contentType);
-    const earlier = shown[field];
-    shown[field] = earlier === undefined ? text : [earlier, text].flat();
+    addField(shown, field, text);
   }
   return shown;
 }

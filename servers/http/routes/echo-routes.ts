@@ -1,10 +1,10 @@
 import { send } from "../../core/http/http-answer.ts";
-import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import type { BodyContent } from "../formats/body-content.ts";
 import { readContent, utf8Text } from "../formats/body-content.ts";
 import { parseMediaType } from "../formats/media-type.ts";
 import type { HttpConfig } from "../http-config.ts";
+import { jsonText } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 export const echoRoutes = (config: HttpConfig): readonly Route[] =>
@@ -23,17 +23,7 @@ async function echo(request: HttpRequest, response: HttpResponse, limitBytes: nu
     content.kind === "json" || content.kind === "none"
       ? {}
       : { contentType: parseMediaType(request.headers["content-type"]).essence, bytes: body.length };
-  send(response, 200, "application/json; charset=utf-8", toJson({ status: "success", ...received(content), ...described }));
-}
-
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch (cause) {
-    // V8 parses any depth but writes only what fits the stack.
-    if (cause instanceof RangeError) throw new HttpRefusal(400, "Invalid JSON: nested too deeply");
-    throw cause;
-  }
+  send(response, 200, "application/json; charset=utf-8", jsonText({ status: "success", ...received(content), ...described }));
 }
 
 function received(content: BodyContent): { readonly received: unknown; readonly encoding?: "base64" } {

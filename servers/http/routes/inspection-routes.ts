@@ -3,37 +3,37 @@ import { waitWithClient } from "../../core/http/client-wait.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpMethod, HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readContentLeniently } from "../formats/body-content.ts";
-import { headersOf, originOf, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
+import { headersOf, originOf, type RequestViewWithBody, viewRequest, viewRequestWithBody } from "../formats/request-view.ts";
 import type { HttpConfig } from "../http-config.ts";
 import { textParam } from "./query.ts";
-import { sendPrettyJson, sendText } from "./reply.ts";
+import { requireIndentable, sendPrettyJson, sendText } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
 /** Routes that tell the client what arrived, in httpbin's shapes. */
 export function inspectionRoutes(config: HttpConfig): readonly Route[] {
-  async function tellWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
+  async function showWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
     const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
-    sendPrettyJson(response, viewRequestWithBody(request, content, body));
+    sendView(response, viewRequestWithBody(request, content, body));
   }
 
-  async function tellAnything(request: HttpRequest, response: HttpResponse): Promise<void> {
+  async function showAnything(request: HttpRequest, response: HttpResponse): Promise<void> {
     const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
-    sendPrettyJson(response, { ...viewRequestWithBody(request, content, body), method: request.method });
+    sendView(response, { ...viewRequestWithBody(request, content, body), method: request.method });
   }
 
-  async function tellLater(request: HttpRequest, response: HttpResponse): Promise<void> {
+  async function showLater(request: HttpRequest, response: HttpResponse): Promise<void> {
     const seconds = Number(textParam(request, "seconds"));
     if (!(seconds >= 0)) throw new HttpRefusal(400, "Invalid delay: seconds are needed");
     const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
     await waitWithClient(response, Math.min(seconds, config.delaySeconds) * 1_000);
-    sendPrettyJson(response, viewRequestWithBody(request, content, body));
+    sendView(response, viewRequestWithBody(request, content, body));
   }
 
   const withBody = (method: HttpMethod): Omit<Route, "group"> => ({
     path: `/${method.toLowerCase()}`,
     methods: [method],
     summary: `Tells what a ${method} brought: query, header, body`,
-    handle: tellWithBody,
+    handle: showWithBody,
   });
 
   return routeGroup("Inspection", [
@@ -44,7 +44,7 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
       handle: (request, response) => sendPrettyJson(response, viewRequest(request)),
     },
     ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(withBody),
-    { path: "/anything{/*rest}", methods: "any", summary: "Tells what any method brought to any path below", handle: tellAnything },
+    { path: "/anything{/*rest}", methods: "any", summary: "Tells what any method brought to any path below", handle: showAnything },
     {
       path: "/headers",
       methods: ["GET"],
@@ -74,9 +74,14 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
       path: "/delay/:seconds",
       methods: ["GET", "POST", "PUT", "PATCH", "DELETE"],
       summary: `Like /anything, this many seconds later, at most ${config.delaySeconds}`,
-      handle: tellLater,
+      handle: showLater,
     },
   ]);
+}
+
+function sendView(response: HttpResponse, view: RequestViewWithBody & { readonly method?: string | undefined }): void {
+  requireIndentable(view.json);
+  sendPrettyJson(response, view);
 }
 
 function decodeBase64(request: HttpRequest, response: HttpResponse): void {
