@@ -11,7 +11,7 @@ import { formatBytes, formatCount, formatRate } from "../../../ui/quantity.ts";
 import { isoTime } from "../../../ui/time.ts";
 import { useNow } from "../../../ui/use-now.ts";
 import styles from "./client-details.module.css";
-import { HinderDialog } from "./client-fault-dialog.tsx";
+import { ClientFaultDialog } from "./client-fault-dialog.tsx";
 import { subscriptionText, versionText } from "./client-text.ts";
 
 interface ClientDetailsProps {
@@ -55,7 +55,7 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
       </section>
       <div className={styles.actions}>
         {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
-        {connected && !hindered && <HinderMenu clientId={clientId} />}
+        {connected && !hindered && <FaultMenu clientId={clientId} />}
         {hindered && (
           <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
         )}
@@ -88,7 +88,7 @@ function Head({ clientId, onClose }: { readonly clientId: string; readonly onClo
   );
 }
 
-function HinderMenu({ clientId }: { readonly clientId: string }) {
+function FaultMenu({ clientId }: { readonly clientId: string }) {
   const control = useControl();
   const [asking, setAsking] = useState(false);
   return (
@@ -118,7 +118,7 @@ function HinderMenu({ clientId }: { readonly clientId: string }) {
           <Menu.Item onClick={() => setAsking(true)}>For a time of your own…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <HinderDialog clientId={clientId} opened={asking} onClose={() => setAsking(false)} />
+      <ClientFaultDialog clientId={clientId} opened={asking} onClose={() => setAsking(false)} />
     </>
   );
 }

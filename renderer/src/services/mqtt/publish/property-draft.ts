@@ -18,11 +18,11 @@ export type ParsedProperties =
   | { readonly properties: SettableProperties }
   | { readonly field: "expirySeconds" | "responseTopic"; readonly problem: string };
 
-/** As the broker takes them, or which is wrong and why. */
+/** The properties as the broker's actions have them, or which one is wrong and why. */
 export function parseProperties({ isUtf8, expirySeconds, contentType, responseTopic, userProperties }: PropertyDraft): ParsedProperties {
   const expiry = expirySeconds.trim() === "" ? undefined : Number(expirySeconds);
   if (expiry !== undefined && !(Number.isInteger(expiry) && expiry >= 0 && expiry <= 0xffff_ffff))
-    return { field: "expirySeconds", problem: "Whole seconds, up to 4294967295." };
+    return { field: "expirySeconds", problem: "Whole seconds, at most 4,294,967,295." };
   const responseProblem = responseTopic && problemOfTopic(responseTopic);
   if (responseProblem) return { field: "responseTopic", problem: responseProblem };
   const named = userProperties.filter(([key]) => key !== "").map(([key, value]): [string, string] => [key, value]);
@@ -37,7 +37,7 @@ export function parseProperties({ isUtf8, expirySeconds, contentType, responseTo
   };
 }
 
-/** Of a message or a rule. */
+/** Those of a message or a rule. */
 type GivenProperties = Omit<SettableProperties, "userProperties"> & {
   readonly userProperties?: PropertyDraft["userProperties"] | undefined;
 };
@@ -53,6 +53,6 @@ export function propertyDraft(properties: GivenProperties): PropertyDraft {
   };
 }
 
-/** Whether it says anything that 3.1.1 cannot. */
+/** Whether any is set. */
 export const setsProperties = ({ isUtf8, expirySeconds, contentType, responseTopic, userProperties }: PropertyDraft): boolean =>
   isUtf8 || [expirySeconds, contentType, responseTopic].some((text) => text !== "") || userProperties.length > 0;

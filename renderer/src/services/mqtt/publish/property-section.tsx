@@ -1,67 +1,45 @@
-import { ActionIcon, Button, Checkbox, TextInput } from "@mantine/core";
+import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { CheckField, type DraftForm, FormColumns, TextField } from "../../../ui/draft-form.tsx";
+import { Caption, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { PropertyDraft } from "./property-draft.ts";
-import styles from "./property-section.module.css";
+import styles from "./publish.module.css";
 
 interface PropertySectionProps {
-  readonly draft: PropertyDraft;
-  readonly onDraft: (part: Partial<PropertyDraft>) => void;
+  readonly form: DraftForm<PropertyDraft>;
   readonly isSet: boolean;
-  readonly problem: (field: string) => string | undefined;
-  /** What the form asks about the correlation data. */
+  /** The field for the correlation data. */
   readonly correlation: ReactNode;
 }
 
-/** What MQTT 5.0 can say about a message; folded away until it is wanted. */
-export function PropertySection({ draft, onDraft, isSet, problem, correlation }: PropertySectionProps) {
+/** The properties of MQTT 5.0; folded at first. */
+export function PropertySection({ form, isSet, correlation }: PropertySectionProps) {
+  const { draft, set, problem } = form;
   const [shows, setShows] = useRemembered("mqtt.publish-properties", false);
   const hasProblem = ["expirySeconds", "responseTopic", "correlationData"].some((field) => problem(field) !== undefined);
   const open = shows || hasProblem;
   return (
     <>
-      <div className={styles.head}>
-        <h3 className={styles.title}>MQTT 5.0 properties</h3>
-        {!open && isSet && <span className={styles.hint}>some are set</span>}
-        <span className={styles.spring} />
+      <div className={styles.propertyHead}>
+        <SectionTitle as="h3">MQTT 5.0 properties</SectionTitle>
+        {!open && isSet && <Caption>some are set</Caption>}
+        <Spring />
         <Button size="compact-xs" variant="subtle" aria-expanded={open} onClick={() => setShows(!shows)}>
           {open ? "Hide" : "Show"}
         </Button>
       </div>
       {open && (
         <>
-          <div className={styles.pair}>
-            <TextInput
-              label="Content type"
-              placeholder="application/json"
-              value={draft.contentType}
-              onChange={(event) => onDraft({ contentType: event.currentTarget.value })}
-            />
-            <TextInput
-              label="Message expiry (s)"
-              placeholder="never"
-              inputMode="numeric"
-              value={draft.expirySeconds}
-              error={problem("expirySeconds")}
-              onChange={(event) => onDraft({ expirySeconds: event.currentTarget.value })}
-            />
-            <TextInput
-              label="Response topic"
-              value={draft.responseTopic}
-              spellCheck={false}
-              error={problem("responseTopic")}
-              onChange={(event) => onDraft({ responseTopic: event.currentTarget.value })}
-            />
+          <FormColumns>
+            <TextField form={form} name="contentType" label="Content type" placeholder="application/json" />
+            <TextField form={form} name="expirySeconds" label="Message expiry (s)" placeholder="never" inputMode="numeric" />
+            <TextField form={form} name="responseTopic" label="Response topic" mono />
             {correlation}
-          </div>
-          <Checkbox
-            size="xs"
-            label="Payload format: UTF-8"
-            checked={draft.isUtf8}
-            onChange={(event) => onDraft({ isUtf8: event.currentTarget.checked })}
-          />
-          <UserProperties properties={draft.userProperties} onChange={(userProperties) => onDraft({ userProperties })} />
+          </FormColumns>
+          <CheckField form={form} name="isUtf8" label="Payload format: UTF-8" />
+          <UserProperties properties={draft.userProperties} onChange={(userProperties) => set({ userProperties })} />
         </>
       )}
     </>
@@ -78,10 +56,10 @@ function UserProperties({ properties, onChange }: UserPropertiesProps) {
   const put = (place: number, pair: readonly [string, string]) =>
     onChange(properties.map((other, index) => (index === place ? pair : other)));
   return (
-    <div className={styles.users}>
+    <div className={styles.userProperties}>
       {properties.map(([key, value], place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place; keys may repeat.
-        <div key={place} className={styles.user}>
+        <div key={place} className={styles.userProperty}>
           <TextInput
             aria-label={`User property ${place + 1}`}
             placeholder="key"

@@ -6,14 +6,16 @@ import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { CommandLine } from "../../../ui/command-line.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { draftForm } from "../../../ui/draft-form.tsx";
 import { attempt } from "../../../ui/notify.tsx";
+import { Note } from "../../../ui/panel.tsx";
 import { formatCountOf } from "../../../ui/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { brokerAddress } from "../broker/broker-address.ts";
 import { useAnonymous } from "../broker/use-broker.ts";
 import { mosquittoNotes, mosquittoPubOf } from "../try/mqtt-commands.ts";
+import styles from "./publish.module.css";
 import { type PublishDraft, parsePublishDraft, type SavedMessage } from "./publish-draft.ts";
-import styles from "./publish-form.module.css";
 import { PublishForm } from "./publish-form.tsx";
 
 interface PublishDialogProps {
@@ -24,7 +26,7 @@ interface PublishDialogProps {
   readonly service: ServiceView | undefined;
 }
 
-/** Publishes as the broker itself, once or at an interval; stays open for the next one. */
+/** Publishes as the broker itself, once or repeatedly; it stays open for the next message. */
 export function PublishDialog({ opened, onClose, draft, onDraft, service }: PublishDialogProps) {
   const client = useControl();
   const anonymous = useAnonymous();
@@ -48,26 +50,26 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
       client
         .action(mqttActions, "mqtt", "publish", parsed.params)
         .then(({ matched }) =>
-          setSent(matched === 0 ? "Published; nobody subscribes." : `Published to ${formatCountOf(matched, "subscription")}.`),
+          setSent(matched === 0 ? "Published; no subscriber." : `Published to ${formatCountOf(matched, "subscription")}.`),
         ),
     );
   };
   return (
     <Dialog opened={opened} onClose={onClose} title="Publish a message" size="lg">
       <form onSubmit={submit}>
-        <PublishForm draft={draft} parsed={parsed} onDraft={change} />
+        <PublishForm form={draftForm(draft, change, parsed)} />
         <div className={styles.command}>
           {"params" in parsed ? (
             <CommandLine command={mosquittoPubOf(draft, brokerAddress(service), anonymous)} />
           ) : (
-            <span className={styles.noCommand}>The same as a command, once nothing above is wrong.</span>
+            <Note>Fix the fields above to see the command.</Note>
           )}
         </div>
         {"params" in parsed &&
           mosquittoNotes(draft).map((note) => (
-            <p key={note} className={styles.note}>
+            <Note key={note} className={styles.aside}>
               {note}
-            </p>
+            </Note>
           ))}
         <Group mt="md" gap="sm" wrap="nowrap">
           <SavedMenu draft={draft} onDraft={change} />
@@ -84,7 +86,7 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
             disabled={!repeats}
             onChange={setEverySeconds}
           />
-          <span className={styles.sent} aria-live="polite">
+          <span className={styles.result} aria-live="polite">
             {sent}
           </span>
           <Button onClick={onClose}>Close</Button>
@@ -129,7 +131,7 @@ function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly 
               disabled={!saved.some((other) => other.name === name)}
               onClick={() => setSaved(saved.filter((other) => other.name !== name))}
             >
-              Forget the shown one
+              Forget this message
             </Menu.Item>
           </>
         )}

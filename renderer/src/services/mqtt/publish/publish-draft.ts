@@ -14,6 +14,8 @@ export interface PublishDraft extends PropertyDraft {
   readonly correlationData: string;
 }
 
+export const qosChoices = ([0, 1, 2] as const).map((value) => ({ value, label: `QoS ${value}` }));
+
 export interface SavedMessage {
   readonly name: string;
   readonly draft: PublishDraft;
@@ -33,17 +35,18 @@ export type ParsedDraft =
   | { readonly params: MqttPublishParams }
   | { readonly field: "topic" | "payload" | "expirySeconds" | "responseTopic" | "correlationData"; readonly problem: string };
 
-/** The draft as the broker takes it, or which field is wrong and why. */
+/** The parameters of the broker's action, or which field is wrong and why. */
 export function parsePublishDraft(draft: PublishDraft): ParsedDraft {
   const { topic, payload, encoding, qos, retain, correlationData } = draft;
   const topicProblem = problemOfTopic(topic);
   if (topicProblem) return { field: "topic", problem: topicProblem };
   const bytes = encoding === "hex" ? fromHex(payload) : encoding === "base64" ? base64Bytes(payload) : undefined;
-  if (encoding !== "text" && !bytes) return { field: "payload", problem: `This is no ${encoding}.` };
+  if (encoding !== "text" && !bytes) return { field: "payload", problem: encoding === "hex" ? "Not valid hex." : "Not valid Base64." };
   const parsed = parseProperties(draft);
   if ("problem" in parsed) return parsed;
   const correlation = correlationData === "" ? undefined : correlationBytes(correlationData);
-  if (correlationData !== "" && !correlation) return { field: "correlationData", problem: "After 0x come pairs of hex digits." };
+  if (correlationData !== "" && !correlation)
+    return { field: "correlationData", problem: "After 0x, an even number of hex digits is needed." };
   return {
     params: {
       topic,
@@ -57,7 +60,7 @@ export function parsePublishDraft(draft: PublishDraft): ParsedDraft {
   };
 }
 
-/** The same message once more. */
+/** To publish a message again. */
 export function draftOfMessage({ topic, payload, qos, retain, properties }: MqttMessage): PublishDraft {
   const bytes = fromBase64(payload);
   const text = decodeText(bytes, false);
@@ -72,7 +75,7 @@ export function draftOfMessage({ topic, payload, qos, retain, properties }: Mqtt
   };
 }
 
-/** Whether it says anything that 3.1.1 cannot. */
+/** Whether it has properties that 3.1.1 lacks. */
 export const usesVersion5 = (draft: PublishDraft): boolean => draft.correlationData !== "" || setsProperties(draft);
 
 export function correlationBytes(text: string): Uint8Array | undefined {

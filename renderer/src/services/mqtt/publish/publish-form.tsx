@@ -1,77 +1,40 @@
-import { Checkbox, SegmentedControl, Textarea, TextInput } from "@mantine/core";
+import { CheckField, ChoiceField, type DraftForm, FormLine, FormStack, TextAreaField, TextField } from "../../../ui/draft-form.tsx";
+import { Spring } from "../../../ui/panel.tsx";
 import { PropertySection } from "./property-section.tsx";
-import { type ParsedDraft, type PublishDraft, usesVersion5 } from "./publish-draft.ts";
-import styles from "./publish-form.module.css";
+import { type PublishDraft, qosChoices, usesVersion5 } from "./publish-draft.ts";
 
-interface PublishFormProps {
-  readonly draft: PublishDraft;
-  readonly parsed: ParsedDraft;
-  readonly onDraft: (draft: PublishDraft) => void;
-}
+const encodings = [
+  { value: "text", label: "Text" },
+  { value: "hex", label: "Hex" },
+  { value: "base64", label: "Base64" },
+] as const;
 
 /** Every option of a PUBLISH in 3.1.1, and the properties of 5.0. */
-export function PublishForm({ draft, parsed, onDraft }: PublishFormProps) {
-  const set = (part: Partial<PublishDraft>) => onDraft({ ...draft, ...part });
-  const problem = (field: string) => ("problem" in parsed && parsed.field === field ? parsed.problem : undefined);
+export function PublishForm({ form }: { readonly form: DraftForm<PublishDraft> }) {
+  const { draft } = form;
   return (
-    <div className={styles.form}>
-      <TextInput
-        className={styles.mono}
-        label="Topic"
-        data-autofocus
-        value={draft.topic}
-        spellCheck={false}
-        error={problem("topic")}
-        onChange={(event) => set({ topic: event.currentTarget.value })}
-      />
-      <div className={styles.options}>
-        <SegmentedControl
-          aria-label="Quality of service"
-          data={["0", "1", "2"].map((value) => ({ value, label: `QoS ${value}` }))}
-          value={String(draft.qos)}
-          onChange={(value) => set({ qos: Number(value) as PublishDraft["qos"] })}
-        />
-        <Checkbox size="xs" label="Retain" checked={draft.retain} onChange={(event) => set({ retain: event.currentTarget.checked })} />
-        <span className={styles.spring} />
-        <SegmentedControl
-          aria-label="Payload is"
-          data={[
-            { value: "text", label: "Text" },
-            { value: "hex", label: "Hex" },
-            { value: "base64", label: "Base64" },
-          ]}
-          value={draft.encoding}
-          onChange={(value) => set({ encoding: value as PublishDraft["encoding"] })}
-        />
-      </div>
-      <Textarea
-        className={styles.mono}
+    <FormStack>
+      <TextField form={form} name="topic" mono label="Topic" data-autofocus />
+      <FormLine>
+        <ChoiceField form={form} name="qos" label="Quality of service" choices={qosChoices} />
+        <CheckField form={form} name="retain" label="Retain" />
+        <Spring />
+        <ChoiceField form={form} name="encoding" label="Payload encoding" choices={encodings} />
+      </FormLine>
+      <TextAreaField
+        form={form}
+        name="payload"
+        mono
         aria-label="Payload"
         placeholder={draft.retain ? "Empty: deletes the retained message" : "Payload"}
-        autosize
         minRows={4}
         maxRows={10}
-        spellCheck={false}
-        value={draft.payload}
-        error={problem("payload")}
-        onChange={(event) => set({ payload: event.currentTarget.value })}
       />
       <PropertySection
-        draft={draft}
-        onDraft={set}
+        form={form}
         isSet={usesVersion5(draft)}
-        problem={problem}
-        correlation={
-          <TextInput
-            label="Correlation data"
-            placeholder="text, or 0x and hex"
-            value={draft.correlationData}
-            spellCheck={false}
-            error={problem("correlationData")}
-            onChange={(event) => set({ correlationData: event.currentTarget.value })}
-          />
-        }
+        correlation={<TextField form={form} name="correlationData" label="Correlation data" placeholder="text, or 0x and hex" />}
       />
-    </div>
+    </FormStack>
   );
 }

@@ -1,20 +1,20 @@
-import { Button, FileButton, Group, Progress, SegmentedControl, Text } from "@mantine/core";
+import { Button, FileButton, Progress, SegmentedControl, Text } from "@mantine/core";
 import { useState } from "react";
 import { type MqttReplayFile, type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { Dialog, DialogButtons } from "../../../ui/dialog.tsx";
 import { formatDurationExact } from "../../../ui/duration.ts";
 import { filePieces } from "../../../ui/file-pieces.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
 
 const speeds = [
-  { value: "1", label: "Own pace" },
+  { value: "1", label: "1 ×" },
   { value: "2", label: "2 ×" },
   { value: "10", label: "10 ×" },
   { value: "100", label: "100 ×" },
-  { value: "0", label: "At once" },
+  { value: "0", label: "As fast as possible" },
 ];
 
 interface ReplayDialogProps {
@@ -46,7 +46,7 @@ export function ReplayDialog({ opened, onClose, replay }: ReplayDialogProps) {
   return (
     <Dialog opened={opened} onClose={onClose} title="Replay a file">
       <Text c="var(--bl-text-2)" fz="md" mb="md">
-        Publishes what “Export as JSONL” wrote once more, with the pauses that were between the messages.
+        Publishes the messages of a JSONL export again, with the same pauses between them.
       </Text>
       {file && <FileState file={file} />}
       {replay?.running && file && <Sent sent={replay.sent} of={file.messages} />}
@@ -56,10 +56,10 @@ export function ReplayDialog({ opened, onClose, replay }: ReplayDialogProps) {
         </Text>
       )}
       {file?.complete && !replay?.running && (
-        <SegmentedControl mt="md" fullWidth aria-label="Pace" data={speeds} value={speed} onChange={setSpeed} />
+        <SegmentedControl mt="md" fullWidth aria-label="Speed" data={speeds} value={speed} onChange={setSpeed} />
       )}
-      <Group justify="flex-end" mt="lg" gap="sm">
-        {file && !file.complete && <Button onClick={() => act("replay.discard")}>Cancel the file</Button>}
+      <DialogButtons>
+        {file && !file.complete && <Button onClick={() => act("replay.discard")}>Cancel</Button>}
         {replay?.running && <Button onClick={() => act("replay.stop")}>Stop</Button>}
         {file?.complete !== false && !replay?.running && (
           <FileButton onChange={choose} accept=".jsonl,.ndjson,.json,.txt">
@@ -76,7 +76,7 @@ export function ReplayDialog({ opened, onClose, replay }: ReplayDialogProps) {
             {`Replay ${formatCount(file.messages)}`}
           </Button>
         )}
-      </Group>
+      </DialogButtons>
     </Dialog>
   );
 }
@@ -89,11 +89,11 @@ function FileState({ file }: { readonly file: MqttReplayFile }) {
       <Text fz="sm" fw={500} style={{ overflowWrap: "anywhere" }}>
         {name}
       </Text>
-      {!complete && <Progress mt="xs" value={(100 * receivedBytes) / Math.max(1, sizeBytes)} aria-label="The file on its way" />}
+      {!complete && <Progress mt="xs" value={(100 * receivedBytes) / Math.max(1, sizeBytes)} aria-label="Upload" />}
       <Text mt={4} fz="sm" c="var(--bl-text-2)" aria-live="polite">
         {complete
           ? `${formatCountOf(messages, "message")} over ${lasts}, ${formatBytes(sizeBytes)}`
-          : `${formatBytes(receivedBytes)} of ${formatBytes(sizeBytes)} checked, ${formatCountOf(messages, "message")}`}
+          : `${formatBytes(receivedBytes)} of ${formatBytes(sizeBytes)} read, ${formatCountOf(messages, "message")}`}
       </Text>
     </>
   );

@@ -1,14 +1,15 @@
-import { ActionIcon, Button, Group, Switch, Text } from "@mantine/core";
+import { ActionIcon, Button, Switch, Text } from "@mantine/core";
 import { IconPencil, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReplyRule } from "../../../../../contract/services/mqtt-reply.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useConfirm } from "../../../ui/confirm.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { Dialog, DialogButtons } from "../../../ui/dialog.tsx";
 import { attempt } from "../../../ui/notify.tsx";
+import { Caption, Note } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/quantity.ts";
-import styles from "./replies-dialog.module.css";
+import styles from "./publish.module.css";
 import { conditionText, draftOfRule, newReply, type ReplyDraft } from "./reply-draft.ts";
 import { ReplyForm } from "./reply-form.tsx";
 
@@ -18,7 +19,7 @@ interface RepliesDialogProps {
   readonly rules: readonly MqttReplyRule[];
 }
 
-/** Rules by which the broker itself answers; they are kept over a restart. */
+/** Rules by which the broker replies by itself; they survive a restart. */
 export function RepliesDialog({ opened, onClose, rules }: RepliesDialogProps) {
   const [edited, setEdited] = useState<ReplyDraft>();
   return (
@@ -46,7 +47,7 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
   const remove = async ({ id, filter }: MqttReplyRule) => {
     const isSure = await confirm({
       title: `Remove the rule for “${filter}”?`,
-      text: "Messages on it are no longer answered.",
+      text: "The broker no longer replies to messages that match it.",
       action: "Remove the rule",
     });
     if (isSure) await attempt(client.action(mqttActions, "mqtt", "reply.remove", { id }));
@@ -54,10 +55,10 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
   return (
     <>
       <Text c="var(--bl-text-2)" fz="md" mb="md">
-        A message that matches a rule is answered by the broker. Rules are kept when the service stops.
+        The broker replies to messages that match a rule. Rules survive a restart.
       </Text>
       {rules.length === 0 ? (
-        <p className={styles.none}>No rule yet.</p>
+        <Note>No rule yet.</Note>
       ) : (
         <ul className={styles.rules}>
           {rules.map((rule) => (
@@ -68,17 +69,17 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
                 onChange={(event) => void save(rule, event.currentTarget.checked)}
               />
               <span className={styles.rule}>
-                <span className={styles.line}>
+                <span className={styles.ruleLine}>
                   <code>{rule.filter}</code>
-                  <span className={styles.condition}>{conditionText(rule.when)}</span>
+                  <span>{conditionText(rule.when)}</span>
                 </span>
-                <span className={styles.line}>
-                  <span className={styles.arrow}>→</span>
+                <span className={styles.ruleLine}>
+                  <span>→</span>
                   <code>{rule.topic || "response topic"}</code>
-                  <span className={styles.payload}>{rule.payload}</span>
+                  <span className={styles.rulePayload}>{rule.payload}</span>
                 </span>
               </span>
-              <span className={styles.answered}>{`${formatCount(rule.answered)} answered`}</span>
+              <Caption>{`${formatCount(rule.answered)} answered`}</Caption>
               <ActionIcon aria-label={`Change the rule for ${rule.filter}`} onClick={() => onEdit(draftOfRule(rule))}>
                 <IconPencil size={14} stroke={1.5} />
               </ActionIcon>
@@ -89,12 +90,12 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
           ))}
         </ul>
       )}
-      <Group justify="flex-end" mt="lg" gap="sm">
+      <DialogButtons>
         <Button onClick={onClose}>Close</Button>
         <Button variant="filled" onClick={() => onEdit(newReply)}>
           New rule
         </Button>
-      </Group>
+      </DialogButtons>
     </>
   );
 }

@@ -2,9 +2,9 @@ import type { MqttReplyCondition, MqttReplyParams, MqttReplyRule } from "../../.
 import { isTopicFilter, problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft } from "./property-draft.ts";
 
-/** What the form of a rule holds, as typed. */
+/** The form of a rule, as typed. */
 export interface ReplyDraft extends PropertyDraft {
-  /** Absent for a new one. */
+  /** Undefined for a new one. */
   readonly id: string | undefined;
   readonly enabled: boolean;
   readonly filter: string;
@@ -48,11 +48,11 @@ export type ParsedReply =
   | { readonly params: MqttReplyParams }
   | { readonly field: "filter" | "text" | "topic" | "expirySeconds" | "responseTopic"; readonly problem: string };
 
-/** The rule as the broker takes it, or which field is wrong and why. */
+/** The parameters of the broker's action, or which field is wrong and why. */
 export function parseReplyDraft(draft: ReplyDraft): ParsedReply {
   const { id, enabled, filter, topic, payload, qos, retain, delayMs, takesCorrelationData } = draft;
-  if (!isTopicFilter(filter)) return { field: "filter", problem: "This is no topic filter." };
-  if (draft.condition === "text contains" && draft.text === "") return { field: "text", problem: "Which text?" };
+  if (!isTopicFilter(filter)) return { field: "filter", problem: "Not a valid topic filter." };
+  if (draft.condition === "text contains" && draft.text === "") return { field: "text", problem: "Enter a text." };
   const topicProblem = topic === "" ? undefined : problemOfTopic(topic);
   if (topicProblem) return { field: "topic", problem: topicProblem };
   const parsed = parseProperties(draft);
@@ -87,7 +87,7 @@ function conditionOf({ condition, text, field, value }: ReplyDraft): MqttReplyCo
   }
 }
 
-/** Behind the filter, in a list; empty where every payload is answered. */
+/** Shown after the filter; empty where any payload matches. */
 export function conditionText(when: MqttReplyCondition): string {
   switch (when.type) {
     case "any payload":

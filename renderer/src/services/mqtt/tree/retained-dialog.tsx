@@ -1,8 +1,10 @@
-import { Button, Group, Text, TextInput } from "@mantine/core";
-import { type FormEvent, useEffect, useState } from "react";
+import { Text, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { useRefreshed } from "../../../control/use-refreshed.ts";
+import { FormDialog } from "../../../ui/dialog.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { isTopicFilter } from "./topic-scope.ts";
@@ -19,11 +21,11 @@ interface RetainedDialogProps {
   readonly retained: number;
 }
 
-/** Asks which ones, by filter, and says how many that are; nobody is told of it. */
+/** Clears the retained messages of a filter, and says how many match; subscribers are not notified. */
 export function RetainedDialog({ opened, onClose, filter, retained }: RetainedDialogProps) {
   const client = useControl();
   const [typed, setTyped] = useState<string>();
-  // While it closes it still names them.
+  // The title keeps the filter while the dialog fades out.
   const [named, setNamed] = useState("#");
   if (opened && named !== (filter || "#")) setNamed(filter || "#");
   const wanted = typed ?? named;
@@ -33,9 +35,7 @@ export function RetainedDialog({ opened, onClose, filter, retained }: RetainedDi
     setTyped(undefined);
     onClose();
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (!isFilter || !count) return;
+  const submit = () => {
     close();
     void attempt(
       client
@@ -44,54 +44,45 @@ export function RetainedDialog({ opened, onClose, filter, retained }: RetainedDi
     );
   };
   return (
-    <Dialog opened={opened} onClose={close} title={`Clear the retained messages of “${wanted}”?`}>
-      <form onSubmit={submit}>
-        <Text c="var(--bl-text-2)" fz="md" mb="md" mih={40} role="status">
-          {countText(count, retained)}
-        </Text>
-        <TextInput
-          label="Topic filter"
-          value={wanted}
-          spellCheck={false}
-          error={isFilter ? undefined : "This is no topic filter."}
-          onChange={(event) => setTyped(event.currentTarget.value)}
-        />
-        <Group justify="flex-end" mt="lg" gap="sm">
-          <Button onClick={close}>Cancel</Button>
-          <Button type="submit" variant="filled" data-autofocus disabled={!isFilter || !count}>
-            {count ? `Clear ${formatCount(count)}` : "Clear"}
-          </Button>
-        </Group>
-      </form>
-    </Dialog>
+    <FormDialog
+      opened={opened}
+      onClose={close}
+      title={`Clear the retained messages of “${wanted}”?`}
+      action={count ? `Clear ${formatCount(count)}` : "Clear"}
+      disabled={!isFilter || !count}
+      isQuestion
+      isDestructive
+      onSubmit={submit}
+    >
+      <Text c="var(--bl-text-2)" fz="md" mb="md" mih={40} role="status">
+        {countText(count, retained)}
+      </Text>
+      <TextInput
+        label="Topic filter"
+        value={wanted}
+        spellCheck={false}
+        error={isFilter ? undefined : "Not a valid topic filter."}
+        onChange={(event) => setTyped(event.currentTarget.value)}
+      />
+    </FormDialog>
   );
 }
 
 function countText(count: number | undefined, retained: number): string {
   if (count === undefined) return "";
-  if (count === 0) return `No message is retained there; ${formatCountOf(retained, "message")} in all.`;
-  const are = count === 1 ? "is" : "are";
-  return `${formatCountOf(count, "message")} ${are} retained there, of ${formatCount(Math.max(count, retained))} in all. New subscribers no longer get ${count === 1 ? "it" : "them"}; this cannot be undone.`;
+  if (count === 0) return `No retained message matches, of ${formatCount(retained)} in all.`;
+  return `${formatCountOf(count, "retained message")} of ${formatCount(Math.max(count, retained))}. New subscribers will not receive ${count === 1 ? "it" : "them"}. This cannot be undone.`;
 }
 
-/** Undefined until it is told; asked again when there are more or fewer in all. */
+/** Undefined until it is known; read again when there are more or fewer in all. */
 function useRetainedCount(filter: string | undefined, retained: number): number | undefined {
   const client = useControl();
-  const [told, setTold] = useState<{ readonly filter: string; readonly count: number }>();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with another number in all it may be another one here.
-  useEffect(() => {
-    if (filter === undefined) return;
-    let isWanted = true;
-    const timer = setTimeout(() => {
-      client
-        .action(mqttActions, "mqtt", "retained.count", { filter })
-        .then(({ count }) => isWanted && setTold({ filter, count }))
-        .catch(notifyUnlessGone);
-    }, askAfterMs);
-    return () => {
-      isWanted = false;
-      clearTimeout(timer);
-    };
-  }, [client, filter, retained]);
-  return told?.filter === filter ? told?.count : undefined;
+  const [asked] = useDebouncedValue(filter, askAfterMs);
+  const read = useRefreshed({
+    key: asked,
+    version: retained,
+    read: async (wanted) => (await client.action(mqttActions, "mqtt", "retained.count", { filter: wanted })).count,
+    onFailure: notifyUnlessGone,
+  });
+  return read?.key === filter ? read?.answer : undefined;
 }

@@ -12,7 +12,7 @@ export const scopeFilter = ({ topic, below }: TopicScope): string => (below && t
 
 export const hasWildcard = (filter: string): boolean => filter.split("/").some((level) => level === "+" || level === "#");
 
-/** MQTT §4.7.1: # is the last level, and both wildcards stand alone in theirs. */
+/** MQTT §4.7.1: # is the last level, and each wildcard is a level of its own. */
 export function isTopicFilter(filter: string): boolean {
   const levels = filter.split("/");
   return (
@@ -39,10 +39,10 @@ export function topicWithin({ topic: chosen, below }: TopicScope, topic: string)
   return topic.length > start.length && topic.startsWith(start) ? topic.slice(start.length) : topic;
 }
 
-/** Of one to publish on. */
+/** Why nothing can be published on it. */
 export function problemOfTopic(topic: string): string | undefined {
-  if (topic === "") return "A topic has at least one character.";
-  if (/[+#]/.test(topic)) return "A topic to publish on holds no + and no #.";
-  if (topic.includes("\0")) return "A topic holds no NUL.";
+  if (topic === "") return "Enter a topic.";
+  if (/[+#]/.test(topic)) return "A topic cannot contain + or #.";
+  if (topic.includes("\0")) return "A topic cannot contain NUL.";
   return undefined;
 }

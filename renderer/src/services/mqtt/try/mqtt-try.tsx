@@ -7,6 +7,7 @@ import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { useService } from "../../../control/use-store.ts";
+import { draftForm } from "../../../ui/draft-form.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -26,7 +27,7 @@ import { TryCommands } from "./try-commands.tsx";
 import { TryReceived } from "./try-received.tsx";
 import { TrySubscribe } from "./try-subscribe.tsx";
 
-/** A client of one's own: what it publishes, what the broker answers, what it is sent, and the same as lines to copy. */
+/** A client to try the broker with: it publishes, subscribes and shows what the broker answers and sends; and the same as commands. */
 export function MqttTry() {
   const client = useControl();
   const service = useService("mqtt");
@@ -39,7 +40,7 @@ export function MqttTry() {
   const [state, setState] = useState<TryState<MqttTryAnswer>>({ state: "untried" });
   const parsedWho = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
-  // What a stopped service told last holds no more.
+  // The last view of a stopped service no longer holds.
   const act = running ? views.try : undefined;
 
   /** Undefined once it is connected, else what the broker said. */
@@ -82,7 +83,7 @@ export function MqttTry() {
           <div className={styles.sectionHead}>
             <h2 className={styles.title}>Publish</h2>
             <span className={styles.check} aria-live="polite">
-              <Told state={state} leftOut={who.version === 4 && usesVersion5(draft)} />
+              <PublishResult state={state} leftOut={who.version === 4 && usesVersion5(draft)} />
             </span>
             <SendButton
               title="Publish"
@@ -92,7 +93,7 @@ export function MqttTry() {
               onSend={() => void publish()}
             />
           </div>
-          <PublishForm draft={draft} parsed={parsed} onDraft={setDraft} />
+          <PublishForm form={draftForm(draft, setDraft, parsed)} />
         </section>
         <TryCommands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
       </div>
@@ -119,11 +120,11 @@ export function MqttTry() {
   );
 }
 
-function Told({ state, leftOut }: { readonly state: TryState<MqttTryAnswer>; readonly leftOut: boolean }) {
+function PublishResult({ state, leftOut }: { readonly state: TryState<MqttTryAnswer>; readonly leftOut: boolean }) {
   switch (state.state) {
     case "untried":
     case "sending":
-      return leftOut ? "3.1.1 leaves the properties out" : null;
+      return leftOut ? "3.1.1 has no properties: they are left out" : null;
     case "failed":
       return (
         <span className={styles.problem}>

@@ -1,7 +1,7 @@
 import type { MqttTrySubscribe } from "../../../../../contract/services/mqtt-try.ts";
 import { isTopicFilter } from "../tree/topic-scope.ts";
 
-/** What the form holds, as typed. */
+/** The form, as typed. */
 export interface SubscribeDraft {
   readonly filter: string;
   readonly qos: 0 | 1 | 2;
@@ -30,13 +30,13 @@ const largestIdentifier = 268_435_455;
 
 export function parseSubscribeDraft({ identifier, ...draft }: SubscribeDraft): ParsedSubscription {
   const filter = draft.filter.startsWith("$share/") ? sharedFilter(draft.filter) : draft.filter;
-  if (filter === undefined) return { field: "filter", problem: "A shared subscription is $share/group/filter." };
-  if (!isTopicFilter(filter)) return { field: "filter", problem: "+ stands for one level, # for all that follow and comes last." };
+  if (filter === undefined) return { field: "filter", problem: "A shared subscription has the form $share/group/filter." };
+  if (!isTopicFilter(filter)) return { field: "filter", problem: "Not a valid topic filter: + is one level, # is the last." };
   // [MQTT5-3.8.3-4]
-  if (draft.noLocal && draft.filter.startsWith("$share/")) return { field: "noLocal", problem: "Not for a shared subscription." };
+  if (draft.noLocal && draft.filter.startsWith("$share/")) return { field: "noLocal", problem: "Not allowed for a shared subscription." };
   const number = identifier.trim() === "" ? 0 : Number(identifier);
   if (!Number.isInteger(number) || number < 0 || number > largestIdentifier || (number === 0 && identifier.trim() !== ""))
-    return { field: "identifier", problem: `1 to ${largestIdentifier}.` };
+    return { field: "identifier", problem: "From 1 to 268,435,455." };
   return { params: { ...draft, identifier: number } };
 }
 

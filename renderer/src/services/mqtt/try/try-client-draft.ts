@@ -1,7 +1,7 @@
 import type { MqttTryConnect } from "../../../../../contract/services/mqtt-try.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
 
-/** What the form holds, as typed; the password is kept nowhere. */
+/** The form, as typed; the password is not part of it, so that it is not remembered. */
 export interface TryClientDraft {
   readonly version: 4 | 5;
   readonly clientId: string;
@@ -37,7 +37,8 @@ export type ParsedTryClient =
 
 export function parseTryClient(draft: TryClientDraft, password: string): ParsedTryClient {
   const { version, clientId, username, cleanStart, willTopic, willPayload, willQos, willRetain } = draft;
-  if (clientId === "" && version === 4 && !cleanStart) return { field: "clientId", problem: "3.1.1 needs one to keep a session." };
+  if (clientId === "" && version === 4 && !cleanStart)
+    return { field: "clientId", problem: "3.1.1 needs an identifier to keep a session." };
   const expiry = secondsOf(draft.expirySeconds);
   if (expiry === undefined) return { field: "expirySeconds", problem: wholeSeconds };
   const willProblem = willTopic && problemOfTopic(willTopic);
@@ -61,28 +62,28 @@ export function parseTryClient(draft: TryClientDraft, password: string): ParsedT
   };
 }
 
-const wholeSeconds = "Whole seconds, up to 4294967295.";
+const wholeSeconds = "Whole seconds, at most 4,294,967,295.";
 
 function secondsOf(text: string): number | undefined {
   const seconds = text.trim() === "" ? 0 : Number(text);
   return Number.isInteger(seconds) && seconds >= 0 && seconds <= 0xffff_ffff ? seconds : undefined;
 }
 
-/** Whether it says more than what stands in the first line of the form. */
+/** Whether any option is set. */
 export const hasOptions = (draft: TryClientDraft): boolean =>
   draft.username !== "" || !draft.cleanStart || draft.expirySeconds !== "" || draft.willTopic !== "";
 
-/** As whom the copied lines connect. */
+/** The client of the copied commands. */
 export interface CommandClient extends TryClientDraft {
   readonly password: string;
 }
 
 export const plainClient: CommandClient = { ...firstTryClient, clientId: "", password: "" };
 
-/** Where the broker asks who one is and nothing is typed yet, words stand in the lines for what the user puts there. */
+/** Where the broker requires a login and none is typed, placeholders. */
 export const namedClient = (client: CommandClient, anonymous: boolean | undefined): CommandClient =>
   anonymous === false ? { ...client, username: client.username || "USER", password: client.password || "PASSWORD" } : client;
 
-/** Whether the session is to be found again: only then the name matters. */
+/** Whether the session outlives the connection: only then the identifier matters. */
 export const keepsSession = ({ version, cleanStart, expirySeconds }: CommandClient): boolean =>
   !cleanStart || (version === 5 && Number(expirySeconds) > 0);

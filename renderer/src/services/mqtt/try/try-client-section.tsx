@@ -1,15 +1,22 @@
-import { Button, Checkbox, Menu, PasswordInput, SegmentedControl, TextInput } from "@mantine/core";
+import { Button, Menu, PasswordInput } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/draft-form.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import styles from "../../try/try-page.module.css";
+import { qosChoices } from "../publish/publish-draft.ts";
 import { answerText } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { hasOptions, type ParsedTryClient, type TryClientDraft } from "./try-client-draft.ts";
+
+const versions = [
+  { value: 5, label: "5.0" },
+  { value: 4, label: "3.1.1" },
+] as const;
 
 interface TryClientSectionProps {
   readonly state: MqttTryState | undefined;
@@ -22,13 +29,12 @@ interface TryClientSectionProps {
   readonly onConnect: () => void;
 }
 
-/** As whom the broker is tried: an ordinary client, which stays connected when the page is left. */
+/** The client that Try uses: an ordinary one, which stays connected when the page is left. */
 export function TryClientSection(props: TryClientSectionProps) {
   const { state, running, draft, parsed, onDraft, onConnect } = props;
   const [open, setOpen] = useRemembered("mqtt.try-client-options", false);
-  const set = (part: Partial<TryClientDraft>) => onDraft({ ...draft, ...part });
-  const problem = (field: string) => ("problem" in parsed && parsed.field === field ? parsed.problem : undefined);
-  const showsOptions = open || problem("expirySeconds") || problem("willTopic") || problem("willDelaySeconds");
+  const form = draftForm(draft, onDraft, parsed);
+  const showsOptions = open || ["expirySeconds", "willTopic", "willDelaySeconds"].some((field) => form.problem(field) !== undefined);
   const connected = state?.state === "connected";
   return (
     <section className={own.client} aria-label="Client">
@@ -37,8 +43,8 @@ export function TryClientSection(props: TryClientSectionProps) {
         <span className={styles.check} aria-live="polite">
           <StateWords state={running ? state : undefined} clientId={draft.clientId} />
         </span>
-        <Button size="compact-xs" variant="subtle" aria-expanded={Boolean(showsOptions)} onClick={() => setOpen(!open)}>
-          {showsOptions ? "Fewer options" : hasOptions(draft) ? "Options, some set" : "Options"}
+        <Button size="compact-xs" variant="subtle" aria-expanded={showsOptions} onClick={() => setOpen(!open)}>
+          {showsOptions ? "Fewer options" : hasOptions(draft) ? "Options (some set)" : "Options"}
         </Button>
         {connected ? (
           <DisconnectMenu hasWill={draft.willTopic !== ""} />
@@ -49,26 +55,16 @@ export function TryClientSection(props: TryClientSectionProps) {
         )}
       </div>
       <div className={own.who}>
-        <SegmentedControl
-          aria-label="Protocol version"
-          data={[
-            { value: "5", label: "5.0" },
-            { value: "4", label: "3.1.1" },
-          ]}
-          value={String(draft.version)}
-          onChange={(value) => set({ version: value === "4" ? 4 : 5 })}
-        />
-        <TextInput
-          className={own.mono}
+        <ChoiceField form={form} name="version" label="Protocol version" choices={versions} />
+        <TextField
+          form={form}
+          name="clientId"
+          mono
           aria-label="Client identifier"
-          placeholder="client identifier; empty: the broker gives one"
-          value={draft.clientId}
-          spellCheck={false}
-          error={problem("clientId")}
-          onChange={(event) => set({ clientId: event.currentTarget.value })}
+          placeholder="client identifier; empty: assigned by the broker"
         />
       </div>
-      {showsOptions && <Options {...props} set={set} problem={problem} />}
+      {showsOptions && <Options form={form} password={props.password} onPassword={props.onPassword} />}
     </section>
   );
 }
@@ -108,28 +104,25 @@ function DisconnectMenu({ hasWill }: { readonly hasWill: boolean }) {
       <Menu.Dropdown>
         <Menu.Item onClick={() => leave("normal")}>Disconnect</Menu.Item>
         {hasWill && <Menu.Item onClick={() => leave("with will")}>Disconnect with will</Menu.Item>}
-        <Menu.Item onClick={() => leave("cut")}>{hasWill ? "Cut off; the will is published" : "Cut off without a word"}</Menu.Item>
+        <Menu.Item onClick={() => leave("cut")}>
+          {hasWill ? "Close without DISCONNECT; the will is published" : "Close without DISCONNECT"}
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-interface OptionsProps extends TryClientSectionProps {
-  readonly set: (part: Partial<TryClientDraft>) => void;
-  readonly problem: (field: string) => string | undefined;
+interface OptionsProps extends Pick<TryClientSectionProps, "password" | "onPassword"> {
+  readonly form: DraftForm<TryClientDraft>;
 }
 
-function Options({ draft, password, onPassword, set, problem }: OptionsProps) {
-  const isV5 = draft.version === 5;
+function Options({ form, password, onPassword }: OptionsProps) {
+  const { version, willTopic } = form.draft;
+  const isV5 = version === 5;
+  const hasWill = willTopic !== "";
   return (
-    <div className={own.options}>
-      <TextInput
-        label="User"
-        autoComplete="off"
-        spellCheck={false}
-        value={draft.username}
-        onChange={(event) => set({ username: event.currentTarget.value })}
-      />
+    <FormColumns style={{ paddingTop: 10 }}>
+      <TextField form={form} name="username" label="User" autoComplete="off" />
       <PasswordInput
         label="Password"
         size="xs"
@@ -137,68 +130,29 @@ function Options({ draft, password, onPassword, set, problem }: OptionsProps) {
         value={password}
         onChange={(event) => onPassword(event.currentTarget.value)}
       />
-      <Checkbox
-        size="xs"
-        className={own.beside}
-        label={isV5 ? "Clean start" : "Clean session"}
-        checked={draft.cleanStart}
-        onChange={(event) => set({ cleanStart: event.currentTarget.checked })}
-      />
-      <TextInput
+      <CheckField form={form} name="cleanStart" className={own.beside} label={isV5 ? "Clean start" : "Clean session"} />
+      <TextField
+        form={form}
+        name="expirySeconds"
         label="Session expiry (s)"
-        placeholder="with the connection"
+        placeholder="ends with the connection"
         inputMode="numeric"
         disabled={!isV5}
-        value={draft.expirySeconds}
-        error={problem("expirySeconds")}
-        onChange={(event) => set({ expirySeconds: event.currentTarget.value })}
       />
-      <TextInput
-        className={own.mono}
-        label="Will topic"
-        placeholder="no will"
-        spellCheck={false}
-        value={draft.willTopic}
-        error={problem("willTopic")}
-        onChange={(event) => set({ willTopic: event.currentTarget.value })}
-      />
-      <TextInput
-        className={own.mono}
-        label="Will payload"
-        spellCheck={false}
-        disabled={draft.willTopic === ""}
-        value={draft.willPayload}
-        onChange={(event) => set({ willPayload: event.currentTarget.value })}
-      />
+      <TextField form={form} name="willTopic" mono label="Will topic" placeholder="no will" />
+      <TextField form={form} name="willPayload" mono label="Will payload" disabled={!hasWill} />
       <div className={own.beside}>
-        <SegmentedControl
-          aria-label="Quality of service of the will"
-          data={[
-            { value: "0", label: "QoS 0" },
-            { value: "1", label: "1" },
-            { value: "2", label: "2" },
-          ]}
-          disabled={draft.willTopic === ""}
-          value={String(draft.willQos)}
-          onChange={(value) => set({ willQos: Number(value) as TryClientDraft["willQos"] })}
-        />
-        <Checkbox
-          size="xs"
-          label="Retain"
-          disabled={draft.willTopic === ""}
-          checked={draft.willRetain}
-          onChange={(event) => set({ willRetain: event.currentTarget.checked })}
-        />
+        <ChoiceField form={form} name="willQos" label="Quality of service of the will" choices={qosChoices} disabled={!hasWill} />
+        <CheckField form={form} name="willRetain" label="Retain" disabled={!hasWill} />
       </div>
-      <TextInput
+      <TextField
+        form={form}
+        name="willDelaySeconds"
         label="Will delay (s)"
         placeholder="none"
         inputMode="numeric"
-        disabled={!isV5 || draft.willTopic === ""}
-        value={draft.willDelaySeconds}
-        error={problem("willDelaySeconds")}
-        onChange={(event) => set({ willDelaySeconds: event.currentTarget.value })}
+        disabled={!isV5 || !hasWill}
       />
-    </div>
+    </FormColumns>
   );
 }

@@ -2,6 +2,7 @@ import { Select } from "@mantine/core";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
 import { AuthorityActions } from "../../../ui/authority-actions.tsx";
+import { Caption, Note } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { SameAs } from "../../try/same-as.tsx";
 import { type BrokerTransport, brokerAddress, brokerTransports, usesTls, usesWebSocket } from "../broker/broker-address.ts";
@@ -20,21 +21,21 @@ interface TryCommandsProps {
   readonly service: ServiceView | undefined;
 }
 
-/** The subscription and the message as a program of one’s own has them, with a transport of one’s choice. */
+/** The subscription and the message as commands or as code, over the chosen transport. */
 export function TryCommands({ draft, subscription, client, service }: TryCommandsProps) {
   const [language, setLanguage] = useRemembered<Language>("mqtt.try-language", "mosquitto");
   const [transport, setTransport] = useRemembered<BrokerTransport>("mqtt.try-transport", "mqtt");
   const certificate = useCertificate();
   const isMosquitto = language === "mosquitto";
   const wanted = brokerAddress(service, transport, certificate);
-  // The tools of mosquitto 2.0 speak no WebSocket.
+  // The tools of mosquitto 2.0 do not support WebSocket.
   const address =
     isMosquitto && usesWebSocket(wanted.transport)
       ? brokerAddress(service, usesTls(wanted.transport) ? "mqtts" : "mqtt", certificate)
       : wanted;
   const notes = [
     ...(isMosquitto ? mosquittoNotes(draft, client.version === 5 ? subscription : undefined) : []),
-    ...(address !== wanted ? ["The mosquitto tools speak no WebSocket: these lines go over TCP."] : []),
+    ...(address !== wanted ? ["The mosquitto tools do not support WebSocket: these commands use TCP."] : []),
   ];
   const anonymous = useAnonymous();
   const linesFor = (password: string) =>
@@ -48,7 +49,7 @@ export function TryCommands({ draft, subscription, client, service }: TryCommand
       copied={() => linesFor(client.password)}
       notes={notes}
       below={usesTls(address.transport) && <CertificateToTrust certificate={certificate} />}
-      copies={client.password === "" ? "the lines" : "the lines, with the password"}
+      copies={client.password === "" ? "the commands" : "the commands with the password"}
     >
       <Select
         aria-label="Transport"
@@ -63,14 +64,16 @@ export function TryCommands({ draft, subscription, client, service }: TryCommand
   );
 }
 
-/** Clients refuse a broker whose certificate they do not trust: here it is to be had. */
-export function CertificateToTrust({ certificate }: { readonly certificate: MqttCertificate | null | undefined }) {
-  if (!certificate) return <p className={styles.trust}>Its certificate can be saved here once it runs.</p>;
+/** Clients refuse a broker whose certificate they do not trust. */
+function CertificateToTrust({ certificate }: { readonly certificate: MqttCertificate | null | undefined }) {
+  if (!certificate) return <Note className={styles.trust}>The CA certificate can be saved here while the service runs.</Note>;
   if (!certificate.isSelfMade)
-    return <p className={styles.trust}>ca.pem is the file of the authority that signed the broker’s certificate.</p>;
+    return <Note className={styles.trust}>ca.pem is the certificate of the authority that signed the broker’s.</Note>;
   return (
     <div className={styles.trust}>
-      <span title={certificate.file}>The lines trust Backlot’s authority; on another machine save its certificate first.</span>
+      <Caption grow title={certificate.file}>
+        The commands trust Backlot’s CA. On another computer save its certificate first.
+      </Caption>
       <AuthorityActions authority={certificate} />
     </div>
   );

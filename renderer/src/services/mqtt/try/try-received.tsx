@@ -6,6 +6,7 @@ import type { MqttReceived, MqttTryState } from "../../../../../contract/service
 import { useControl } from "../../../control/client-context.tsx";
 import { useRefreshed } from "../../../control/use-refreshed.ts";
 import { attempt } from "../../../ui/notify.tsx";
+import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../../ui/time.ts";
 import { fromBase64 } from "../../../viewer/bytes.ts";
@@ -28,7 +29,7 @@ interface TryReceivedProps {
   readonly running: boolean;
 }
 
-/** What the client was sent, as it came: newest first, each opens. */
+/** The messages that the client received, newest first; each opens. */
 export function TryReceived({ state, running }: TryReceivedProps) {
   const client = useControl();
   const messages = useReceived(running ? (state?.received ?? 0) : 0);
@@ -37,20 +38,20 @@ export function TryReceived({ state, running }: TryReceivedProps) {
   const received = state?.received ?? 0;
   return (
     <>
-      <div className={own.receivedHead}>
-        <h2 className={styles.title}>Received</h2>
-        <span className={own.count}>
+      <PanelHead className={own.receivedHead}>
+        <SectionTitle>Received</SectionTitle>
+        <Caption grow>
           {received > messages.length
             ? `newest ${formatCount(messages.length)} of ${formatCount(received)}`
             : formatCountOf(received, "message")}
-        </span>
+        </Caption>
         <FormatMenu label="Show payloads as" value={view} onChange={setView} formats={payloadFormats} />
         <Button disabled={received === 0} onClick={() => void attempt(client.action(mqttActions, "mqtt", "try.clear"))}>
           Clear
         </Button>
-      </div>
+      </PanelHead>
       {messages.length === 0 ? (
-        <p className={styles.note}>{nothingText(state, running)}</p>
+        <Note className={own.nothing}>{nothingText(state, running)}</Note>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
         <ol className={own.messages} tabIndex={0} aria-label="Received messages, newest first">
@@ -83,10 +84,10 @@ function useReceived(received: number): readonly MqttReceived[] {
 
 function nothingText(state: MqttTryState | undefined, running: boolean): string {
   if (!running) return "Start the service to publish and subscribe.";
-  if ((state?.subscriptions.length ?? 0) === 0) return "Subscribe to a filter: what the broker sends to this client appears here.";
+  if ((state?.subscriptions.length ?? 0) === 0) return "Subscribe to a topic filter. The messages that this client receives appear here.";
   return state?.state === "connected"
-    ? "Nothing came yet. Publish on a topic that the filter matches."
-    : "The client is not connected: the broker keeps what comes, as far as its session lasts.";
+    ? "No message yet. Publish on a topic that matches the filter."
+    : "The client is not connected. The broker queues messages while its session lasts.";
 }
 
 interface ReceivedProps {
@@ -115,12 +116,12 @@ function Received({ message, view, isOpen, onToggle }: ReceivedProps) {
         <span>{facts.filter(Boolean).join(" · ")}</span>
         {!isOpen && <span className={own.payload}>{previewLine({ start: payload, bytes }, view) || "empty"}</span>}
       </UnstyledButton>
-      {isOpen && <Whole message={message} />}
+      {isOpen && <ReceivedDetails message={message} />}
     </li>
   );
 }
 
-function Whole({ message }: { readonly message: MqttReceived }) {
+function ReceivedDetails({ message }: { readonly message: MqttReceived }) {
   const { topic, payload, bytes, properties, subscriptionIdentifiers } = message;
   const content = useMemo(() => ({ bytes: fromBase64(payload), totalBytes: bytes }), [payload, bytes]);
   const rows = [
@@ -128,7 +129,7 @@ function Whole({ message }: { readonly message: MqttReceived }) {
     ...(subscriptionIdentifiers ? [{ name: "Subscription", value: subscriptionIdentifiers.join(", "), isText: true }] : []),
   ];
   return (
-    <div className={own.whole}>
+    <div className={own.details}>
       <ContentViewer
         of="message"
         title="Payload"

@@ -1,10 +1,12 @@
-import { ActionIcon, Button, Checkbox, NativeSelect, SegmentedControl, TextInput } from "@mantine/core";
+import { ActionIcon, Button, NativeSelect } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
 import type { MqttTryAnswer, MqttTryState, MqttTrySubscribe } from "../../../../../contract/services/mqtt-try.ts";
+import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/draft-form.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { subscriptionText } from "../clients/client-text.ts";
+import { qosChoices } from "../publish/publish-draft.ts";
 import { Answer } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { parseSubscribeDraft, type SubscribeDraft, usesSubscriptionOptions } from "./subscribe-draft.ts";
@@ -14,22 +16,22 @@ interface TrySubscribeProps {
   readonly running: boolean;
   readonly draft: SubscribeDraft;
   readonly onDraft: (draft: SubscribeDraft) => void;
-  /** Undefined where it could not be asked; that is shown elsewhere. */
+  /** Undefined where the call failed, which is shown as a notification. */
   readonly onSubscribe: (params: MqttTrySubscribe) => Promise<MqttTryAnswer | undefined>;
   readonly onUnsubscribe: (filter: string) => void;
 }
 
-/** A subscription with every option, and those that there are. */
+/** A new subscription with every option, and the existing ones. */
 export function TrySubscribe({ state, running, draft, onDraft, onSubscribe, onUnsubscribe }: TrySubscribeProps) {
   const [open, setOpen] = useRemembered("mqtt.try-subscribe-options", false);
   const [answer, setAnswer] = useState<MqttTryAnswer>();
   const parsed = parseSubscribeDraft(draft);
-  const set = (part: Partial<SubscribeDraft>) => {
+  const change = (next: SubscribeDraft) => {
     setAnswer(undefined);
-    onDraft({ ...draft, ...part });
+    onDraft(next);
   };
-  const problem = (field: string) => ("problem" in parsed && parsed.field === field ? parsed.problem : undefined);
-  const showsOptions = open || problem("identifier") || problem("noLocal");
+  const form = draftForm(draft, change, parsed);
+  const showsOptions = open || form.problem("identifier") !== undefined || form.problem("noLocal") !== undefined;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if ("params" in parsed && running) void onSubscribe(parsed.params).then(setAnswer);
@@ -37,34 +39,28 @@ export function TrySubscribe({ state, running, draft, onDraft, onSubscribe, onUn
   return (
     <form className={own.subscribe} onSubmit={submit}>
       <div className={own.subscribeLine}>
-        <TextInput
-          className={`${own.mono} ${own.grow}`}
+        <TextField
+          form={form}
+          name="filter"
+          mono
+          className={own.grow}
           aria-label="Topic filter"
-          placeholder="Topic filter, + and # work"
-          value={draft.filter}
-          spellCheck={false}
-          error={problem("filter")}
-          onChange={(event) => set({ filter: event.currentTarget.value })}
+          placeholder="Topic filter, + and # allowed"
         />
-        <SegmentedControl
-          aria-label="Highest quality of service"
-          data={["0", "1", "2"].map((value) => ({ value, label: `QoS ${value}` }))}
-          value={String(draft.qos)}
-          onChange={(value) => set({ qos: Number(value) as SubscribeDraft["qos"] })}
-        />
+        <ChoiceField form={form} name="qos" label="Maximum quality of service" choices={qosChoices} />
         <Button type="submit" disabled={!running || "problem" in parsed}>
           Subscribe
         </Button>
       </div>
-      <div className={own.told}>
-        <Button size="compact-xs" variant="subtle" aria-expanded={Boolean(showsOptions)} onClick={() => setOpen(!open)}>
-          {showsOptions ? "Hide the 5.0 options" : usesSubscriptionOptions(draft) ? "5.0 options, some set" : "5.0 options"}
+      <div className={own.optionsLine}>
+        <Button size="compact-xs" variant="subtle" aria-expanded={showsOptions} onClick={() => setOpen(!open)}>
+          {showsOptions ? "Hide the 5.0 options" : usesSubscriptionOptions(draft) ? "5.0 options (some set)" : "5.0 options"}
         </Button>
         <span className={own.answer} aria-live="polite">
           {answer && (!answer.ok || state?.state === "connected") && <Answer answer={answer} />}
         </span>
       </div>
-      {showsOptions && <Options draft={draft} set={set} problem={problem} />}
+      {showsOptions && <Options form={form} />}
       {(state?.subscriptions.length ?? 0) > 0 && (
         <ul className={own.chips} aria-label="Subscriptions" data-away={state?.state !== "connected" || undefined}>
           {state?.subscriptions.map((subscription) => (
@@ -76,48 +72,26 @@ export function TrySubscribe({ state, running, draft, onDraft, onSubscribe, onUn
   );
 }
 
-interface OptionsProps {
-  readonly draft: SubscribeDraft;
-  readonly set: (part: Partial<SubscribeDraft>) => void;
-  readonly problem: (field: string) => string | undefined;
-}
+const retainHandlings = [
+  { value: "0", label: "0: send" },
+  { value: "1", label: "1: send if the subscription is new" },
+  { value: "2", label: "2: do not send" },
+];
 
-function Options({ draft, set, problem }: OptionsProps) {
+function Options({ form }: { readonly form: DraftForm<SubscribeDraft> }) {
   return (
-    <div className={own.options}>
-      <Checkbox
-        size="xs"
-        label="No local: not what it publishes itself"
-        checked={draft.noLocal}
-        error={problem("noLocal")}
-        onChange={(event) => set({ noLocal: event.currentTarget.checked })}
-      />
-      <Checkbox
-        size="xs"
-        label="Retain as published"
-        checked={draft.retainAsPublished}
-        onChange={(event) => set({ retainAsPublished: event.currentTarget.checked })}
-      />
+    <FormColumns style={{ paddingTop: 10 }}>
+      <CheckField form={form} name="noLocal" label="No local: not its own messages" />
+      <CheckField form={form} name="retainAsPublished" label="Retain as published" />
       <NativeSelect
         size="xs"
         label="Retained messages"
-        data={[
-          { value: "0", label: "0: send them" },
-          { value: "1", label: "1: only if it is new" },
-          { value: "2", label: "2: do not send them" },
-        ]}
-        value={String(draft.retainHandling)}
-        onChange={(event) => set({ retainHandling: Number(event.currentTarget.value) as SubscribeDraft["retainHandling"] })}
+        data={retainHandlings}
+        value={String(form.draft.retainHandling)}
+        onChange={(event) => form.set({ retainHandling: Number(event.currentTarget.value) as SubscribeDraft["retainHandling"] })}
       />
-      <TextInput
-        label="Subscription identifier"
-        placeholder="none"
-        inputMode="numeric"
-        value={draft.identifier}
-        error={problem("identifier")}
-        onChange={(event) => set({ identifier: event.currentTarget.value })}
-      />
-    </div>
+      <TextField form={form} name="identifier" label="Subscription identifier" placeholder="none" inputMode="numeric" />
+    </FormColumns>
   );
 }
 
