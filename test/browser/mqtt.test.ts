@@ -136,7 +136,7 @@ it("[MQTT-133] a receiver's and a publisher's name show the client, which covers
   await page.getByRole("treeitem", { name: /one/ }).click();
   await page.getByRole("list", { name: "Deliveries" }).getByRole("button", { name: "dashboard" }).click();
   const card = page.getByRole("region", { name: "Client dashboard", exact: true });
-  await card.getByRole("button", { name: "Freeze, delay…" }).waitFor();
+  await card.getByRole("button", { name: "Freeze or delay…" }).waitFor();
   const [shown, message] = [await card.boundingBox(), await page.getByRole("region", { name: "Message", exact: true }).boundingBox()];
   expect(shown?.x).toBeGreaterThanOrEqual((message?.x ?? 0) + (message?.width ?? 0));
   await page.getByRole("treeitem", { name: /two/ }).click();

@@ -50,6 +50,29 @@ export function IconButton({ label, icon: Icon, onClick, pressed, disabled = fal
   );
 }
 
+interface ToggleButtonProps {
+  readonly label: string;
+  readonly icon: ComponentType<{ size: number; stroke: number }>;
+  readonly on: boolean;
+  readonly onClick: () => void;
+}
+
+/** An icon with a word, which stays pressed. Its word is the first to go where a panel is narrow. */
+export function ToggleButton({ label, icon: Icon, on, onClick }: ToggleButtonProps) {
+  return (
+    <Button
+      className={`${styles.toggle} ${styles.fixed} ${styles.wordy}`}
+      aria-label={label}
+      title={label}
+      aria-pressed={on}
+      onClick={onClick}
+      leftSection={<Icon size={14} stroke={1.5} />}
+    >
+      <span className={styles.word}>{label}</span>
+    </Button>
+  );
+}
+
 interface PauseButtonProps {
   readonly paused: boolean;
   readonly onToggle: () => void;

@@ -1,14 +1,16 @@
-import { ActionIcon, Button, Menu } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttClient } from "../../../../../contract/services/mqtt-client.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useConfirm } from "../../../ui/confirm.tsx";
 import { formatDuration, formatDurationExact } from "../../../ui/duration.ts";
 import { attempt } from "../../../ui/notify.tsx";
+import { Note, Pair, Pairs, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatRate } from "../../../ui/quantity.ts";
 import { isoTime } from "../../../ui/time.ts";
+import { IconButton } from "../../../ui/toolbar.tsx";
 import { useNow } from "../../../ui/use-now.ts";
 import styles from "./client-details.module.css";
 import { ClientFaultDialog } from "./client-fault-dialog.tsx";
@@ -33,7 +35,7 @@ const freezes = [
   { forMs: 600_000, label: "for 10 minutes" },
 ] as const;
 
-/** One client whole, and what can be done to it to see how it copes. */
+/** The details of one client, and the faults that can be put on it. */
 export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: ClientDetailsProps) {
   const { clientId, connected, hindered } = client;
   const control = useControl();
@@ -41,7 +43,7 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
   const forget = async () => {
     const isSure = await confirm({
       title: `Remove the session of “${clientId}”?`,
-      text: "Its subscriptions and its queue are lost; if it is connected, it is disconnected.",
+      text: "Its subscriptions and its queue are lost. If the client is connected, it is disconnected.",
       action: "Remove the session",
     });
     if (isSure && (await attempt(control.action(mqttActions, "mqtt", "client.forget", { clientId })))) onClose();
@@ -59,32 +61,30 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
         {hindered && (
           <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
         )}
-        <Button onClick={() => void forget()}>Remove…</Button>
+        <Button onClick={() => void forget()}>Remove session…</Button>
       </div>
     </section>
   );
 }
 
-/** In place of the details of a client that is gone with its session. */
+/** In place of the details of a client whose session has ended. */
 export function ClientGone({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
   return (
     <section className={styles.details} aria-label={`Client ${clientId}`}>
       <Head clientId={clientId} onClose={onClose} />
-      <p className={styles.gone}>It has left, and its session with it.</p>
+      <Note className={styles.gone}>The client disconnected and its session ended.</Note>
     </section>
   );
 }
 
 function Head({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
   return (
-    <div className={styles.head}>
-      <h3 className={styles.title} title={clientId}>
+    <PanelHead plain className={styles.head}>
+      <SectionTitle as="h3" className={styles.name} title={clientId}>
         {clientId}
-      </h3>
-      <ActionIcon size={20} aria-label="Close the client" onClick={onClose}>
-        <IconX size={14} stroke={1.5} />
-      </ActionIcon>
-    </div>
+      </SectionTitle>
+      <IconButton size={20} label="Close the client" icon={IconX} onClick={onClose} />
+    </PanelHead>
   );
 }
 
@@ -95,17 +95,17 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
     <>
       <Menu position="top-end" withinPortal={false} width={190}>
         <Menu.Target>
-          <Button>Freeze, delay…</Button>
+          <Button>Freeze or delay…</Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Label>Freeze: neither read nor written</Menu.Label>
+          <Menu.Label>Freeze: the broker neither reads nor writes</Menu.Label>
           {freezes.map(({ forMs, label }) => (
             <Menu.Item key={label} onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.freeze", { clientId, forMs }))}>
               {label}
             </Menu.Item>
           ))}
           <Menu.Divider />
-          <Menu.Label>Delay what it receives</Menu.Label>
+          <Menu.Label>Delay what the client receives</Menu.Label>
           {delays.map(({ label, ...params }) => (
             <Menu.Item
               key={label}
@@ -115,7 +115,7 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
             </Menu.Item>
           ))}
           <Menu.Divider />
-          <Menu.Item onClick={() => setAsking(true)}>For a time of your own…</Menu.Item>
+          <Menu.Item onClick={() => setAsking(true)}>Other times…</Menu.Item>
         </Menu.Dropdown>
       </Menu>
       <ClientFaultDialog clientId={clientId} opened={asking} onClose={() => setAsking(false)} />
@@ -127,22 +127,22 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
   const now = useNow();
   const { connected, hindered, will, subscriptions, subscriptionCount } = client;
   return (
-    <dl className={styles.pairs}>
+    <Pairs>
       {hindered && (
         <Pair name={hindered.how === "frozen" ? "Frozen" : "Delayed"}>
-          <span className={styles.warn}>{`${formatDurationExact(hindered.until - now)} more`}</span>
+          <span className={styles.warn}>{`for another ${formatDurationExact(hindered.until - now)}`}</span>
         </Pair>
       )}
-      <Pair name={connected ? "Connected" : "Left"} title={isoTime(client.since)}>
+      <Pair name={connected ? "Connected" : "Disconnected"} title={isoTime(client.since)}>
         {connected ? formatDuration(now - client.since) : `${formatDuration(now - client.since)} ago`}
       </Pair>
       <Pair name="Protocol">{[`MQTT ${versionText(client.version)}`, client.transport].filter(Boolean).join(", ")}</Pair>
       {client.peer && <Pair name="From">{client.peer}</Pair>}
       {client.username !== undefined && <Pair name="User">{client.username}</Pair>}
       <Pair name="Keep alive">{client.keepAliveSeconds === 0 ? "off" : `${client.keepAliveSeconds} s`}</Pair>
-      <Pair name="Session ends">
+      <Pair name="Session expires">
         {client.sessionExpirySeconds === 0
-          ? "with the connection"
+          ? "on disconnect"
           : client.sessionExpirySeconds === neverSeconds
             ? "never"
             : `after ${formatDuration(client.sessionExpirySeconds * 1_000)}`}
@@ -166,9 +166,9 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
           "none"
         )}
       </Pair>
-      <Pair name={`Subscribes (${formatCount(subscriptionCount)})`}>
+      <Pair name={`Subscriptions (${formatCount(subscriptionCount)})`}>
         {subscriptions.length === 0
-          ? "nothing"
+          ? "none"
           : subscriptions.map((subscription) => (
               <span key={subscription.filter} className={styles.subscription}>
                 <code>{subscription.filter}</code>
@@ -176,15 +176,6 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
               </span>
             ))}
       </Pair>
-    </dl>
-  );
-}
-
-function Pair({ name, title, children }: { readonly name: string; readonly title?: string; readonly children: ReactNode }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd title={title}>{children}</dd>
-    </>
+    </Pairs>
   );
 }

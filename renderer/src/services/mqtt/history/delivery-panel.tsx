@@ -2,6 +2,7 @@ import { UnstyledButton } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import type { MqttDelivery, MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { formatTook } from "../../../ui/duration.ts";
+import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { isoTime } from "../../../ui/time.ts";
@@ -14,18 +15,18 @@ interface DeliveryPanelProps {
   readonly onClient: (clientId: string) => void;
 }
 
-/** Who received the chosen message, and who acknowledged it, and when. */
+/** Which clients received the chosen message, and when each acknowledged it. */
 export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
   return (
     <section className={styles.panel} aria-label="Delivery of the chosen message">
-      <div className={styles.head}>
-        <h2 className={styles.title}>Delivery</h2>
-        <span className={styles.caption}>of the chosen message</span>
-      </div>
+      <PanelHead>
+        <SectionTitle>Delivery</SectionTitle>
+        <Caption>of the chosen message</Caption>
+      </PanelHead>
       {message ? (
         <Deliveries message={message} onClient={onClient} />
       ) : (
-        <p className={styles.none}>Choose a message to see who received it.</p>
+        <Note className={styles.none}>Choose a message to see which clients received it.</Note>
       )}
     </section>
   );
@@ -33,7 +34,7 @@ export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
 
 function Deliveries({ message, onClient }: { readonly message: MqttMessage } & Pick<DeliveryPanelProps, "onClient">) {
   const { cluster, deliveries, delivered, dropped, sentAsRetained } = message;
-  const told = deliveries.length;
+  const listed = deliveries.length;
   const isElsewhere = cluster === "elsewhere";
   const all = delivered + dropped + sentAsRetained;
   return (
@@ -51,14 +52,14 @@ function Deliveries({ message, onClient }: { readonly message: MqttMessage } & P
         )}
       </div>
       <p className={styles.sum}>{sumText(message)}</p>
-      {told > 0 && (
+      {listed > 0 && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
         <ul className={styles.list} tabIndex={0} aria-label="Deliveries">
           {deliveries.map((delivery, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a client may get a message twice, and deliveries only come at the end.
             <Delivery key={place} delivery={delivery} at={message.at} onClient={onClient} />
           ))}
-          {all > told && <li className={styles.more}>{`and ${formatCount(all - told)} more`}</li>}
+          {all > listed && <li className={styles.more}>{`and ${formatCount(all - listed)} more`}</li>}
         </ul>
       )}
     </div>

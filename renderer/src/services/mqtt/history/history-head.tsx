@@ -1,4 +1,3 @@
-import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { IconChartLine, IconPlusMinus, IconSearch, IconSitemap, IconTerminal2 } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
@@ -6,6 +5,8 @@ import { CopyButton } from "../../../ui/copy-button.tsx";
 import { copyText } from "../../../ui/copy-text.ts";
 import { FilterInput } from "../../../ui/filter-input.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
+import { Chip, PanelHead, Spring } from "../../../ui/panel.tsx";
+import { IconButton, ToggleButton } from "../../../ui/toolbar.tsx";
 import type { ContentFormat, FormatChoice } from "../../../viewer/content-format.ts";
 import { FormatMenu } from "../../../viewer/format-menu.tsx";
 import { brokerAddress } from "../broker/broker-address.ts";
@@ -44,72 +45,35 @@ export function HistoryHead(props: HistoryHeadProps) {
       copyText(mosquittoSubOf(filter, 1, brokerAddress(service), anonymous)).then(() => notifyDone("Copied the mosquitto_sub command.")),
     );
   return (
-    <div className={styles.head}>
+    <PanelHead className={styles.head}>
       {filter !== "" && (
         <>
           <h2 className={styles.topic} title={filter}>
             <TopicName topic={filter} hasLeaf />
           </h2>
           <CopyButton text={filter} what="the topic" />
-          <Tooltip label="Copy the mosquitto_sub command">
-            <ActionIcon size={20} aria-label="Copy the mosquitto_sub command" onClick={() => void copyCommand()}>
-              <IconTerminal2 size={14} stroke={1.5} />
-            </ActionIcon>
-          </Tooltip>
-          {isRetained && !scope.below && <span className={styles.chip}>retained</span>}
+          <IconButton size={20} label="Copy the mosquitto_sub command" icon={IconTerminal2} onClick={() => void copyCommand()} />
+          {isRetained && !scope.below && <Chip className={styles.retainedChip}>retained</Chip>}
           {isBranch && !hasWildcard(scope.topic) && (
-            <Tooltip label={scope.below ? "Only this topic" : "With all topics below"}>
-              <ActionIcon
-                size={20}
-                className={styles.toggle}
-                aria-label="With all topics below"
-                aria-pressed={scope.below}
-                onClick={() => onScope({ ...scope, below: !scope.below })}
-              >
-                <IconSitemap size={14} stroke={1.5} />
-              </ActionIcon>
-            </Tooltip>
+            <IconButton
+              size={20}
+              label="With all topics below"
+              icon={IconSitemap}
+              pressed={scope.below}
+              onClick={() => onScope({ ...scope, below: !scope.below })}
+            />
           )}
         </>
       )}
-      <span className={styles.spring} />
+      <Spring />
       {searching ? (
         <FilterInput width={150} slash={false} focused={text === ""} placeholder="Filter payloads" value={text} onChange={onText} />
       ) : (
-        <Tooltip label="Filter payloads">
-          <ActionIcon aria-label="Filter payloads" onClick={() => setSearching(true)}>
-            <IconSearch size={15} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label="Filter payloads" icon={IconSearch} onClick={() => setSearching(true)} />
       )}
       <FormatMenu label="Show payloads as" value={props.payloadView} onChange={props.onPayloadView} formats={payloadFormats} />
       <ToggleButton label="Plot" icon={IconChartLine} on={props.showsPlot} onClick={props.onPlot} />
       <ToggleButton label="Diff" icon={IconPlusMinus} on={props.showsDiff} onClick={props.onDiff} />
-    </div>
-  );
-}
-
-function ToggleButton({
-  label,
-  icon: Icon,
-  on,
-  onClick,
-}: {
-  readonly label: string;
-  readonly icon: typeof IconChartLine;
-  readonly on: boolean;
-  readonly onClick: () => void;
-}) {
-  return (
-    <Button
-      className={styles.toggle}
-      aria-label={label}
-      title={label}
-      aria-pressed={on}
-      onClick={onClick}
-      leftSection={<Icon size={14} stroke={1.5} />}
-    >
-      <span className={styles.word}>{label}</span>
-    </Button>
+    </PanelHead>
   );
 }

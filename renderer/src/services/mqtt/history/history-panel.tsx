@@ -34,7 +34,7 @@ interface HistoryPanelProps {
   readonly service: ServiceView | undefined;
 }
 
-/** The chosen topic's messages: their numbers as a plot, one by one, and the chosen one whole. */
+/** The chosen topic's messages: a plot of their numbers, a list, and the chosen one in full. */
 export function HistoryPanel(props: HistoryPanelProps) {
   const { scope, history, view, chosen, onChoose } = props;
   const [payloadView, setPayloadView] = useRememberedFormat(`mqtt ${scopeFilter(scope)}`);
@@ -113,10 +113,10 @@ function Nothing({ scope, view, text, onText }: HistoryPanelProps) {
   return (
     <div className={styles.nothing}>
       {scope.topic === ""
-        ? "Choose a topic: its messages appear here."
+        ? "Choose a topic to see its messages."
         : text === ""
-          ? "No message of this topic is kept any more."
-          : "No message holds this text."}
+          ? "No message of this topic is kept."
+          : "No message contains this text."}
       {text !== "" && <Button onClick={() => onText("")}>Show all</Button>}
     </div>
   );

@@ -1,14 +1,14 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconRepeat } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { EdgeHandle } from "../../../ui/edge-handle.tsx";
-import { Spring } from "../../../ui/panel.tsx";
+import { Chip, Note, PanelHead, Spring } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/quantity.ts";
 import { saveFile } from "../../../ui/save-file.ts";
 import { clockTime, isoTime } from "../../../ui/time.ts";
+import { IconButton } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { fromBase64 } from "../../../viewer/bytes.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
@@ -58,7 +58,7 @@ export function MessagePanel({ detail: { message, gone }, before, onCompare, sho
           onPublish={onPublish}
         />
       ) : (
-        gone && <p className={styles.gone}>This message has left the recorder: newer ones took its place.</p>
+        gone && <Note className={styles.gone}>This message is no longer kept: newer ones took its place.</Note>
       )}
     </section>
   );
@@ -97,43 +97,34 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
   const { laidOut } = layout;
   const image = laidOut?.format === "image" ? imageSize(bytes) : undefined;
   const note = noteText(laidOut, [
-    isCut && `The first ${formatBytes(bytes.length)} are recorded.`,
-    showsDiff && isPreviousGone && "The other message is no longer recorded.",
+    isCut && `The first ${formatBytes(bytes.length)} are kept.`,
+    showsDiff && isPreviousGone && "The other message is no longer kept.",
   ]);
   const name = message.topic.replace(/[^\w.-]+/g, "-").slice(0, 80) || "message";
   return (
     <>
-      <div className={styles.head}>
+      <PanelHead plain className={styles.head}>
         <h2 className={styles.title} title={message.topic}>
           <TopicName topic={message.topic} />
         </h2>
         <time className={styles.time} title={isoTime(message.at)}>
           {clockTime(message.at)}
         </time>
-        <span className={styles.chip}>{`QoS ${message.qos}`}</span>
-        <span className={styles.chip}>{formatBytes(message.bytes)}</span>
-        {message.version !== undefined && (
-          <span className={`${styles.chip} ${styles.version}`}>{`MQTT ${versionText(message.version)}`}</span>
-        )}
-        {message.retain && <span className={styles.chip}>retain</span>}
-        {message.dup && <span className={styles.chip}>duplicate</span>}
+        <Chip>{`QoS ${message.qos}`}</Chip>
+        <Chip>{formatBytes(message.bytes)}</Chip>
+        {message.version !== undefined && <Chip className={styles.version}>{`MQTT ${versionText(message.version)}`}</Chip>}
+        {message.retain && <Chip>retain</Chip>}
+        {message.dup && <Chip>duplicate</Chip>}
         <Spring />
         {before !== undefined && <CompareMenu message={message} other={previous} view={view} onCompare={onCompare} />}
-        <Tooltip label="Publish it again, or change it first">
-          <ActionIcon aria-label="Publish it again" onClick={() => onPublish(draftOfMessage(message))}>
-            <IconRepeat size={15} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-        <Tooltip label="Save the payload as a file">
-          <ActionIcon
-            aria-label="Save the payload as a file"
-            onClick={() => saveFile(fileName(name, message.properties.contentType ?? "", laidOut?.format ?? "hex", bytes), bytes)}
-          >
-            <IconDownload size={15} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
+        <IconButton label="Edit and publish again" icon={IconRepeat} onClick={() => onPublish(draftOfMessage(message))} />
+        <IconButton
+          label="Save the payload as a file"
+          icon={IconDownload}
+          onClick={() => saveFile(fileName(name, message.properties.contentType ?? "", laidOut?.format ?? "hex", bytes), bytes)}
+        />
         <CopyButton text={() => textToCopy(laidOut, request)} what="the payload" size={24} />
-      </div>
+      </PanelHead>
       <div className={styles.content}>
         {message.bytes === 0 ? (
           <p className={styles.empty}>

@@ -1,7 +1,8 @@
-import { Fragment, type ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { formatDuration } from "../../../ui/duration.ts";
+import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { fromBase64, toHex } from "../../../viewer/bytes.ts";
 import { hexText } from "../../../viewer/hex-lines.ts";
 import styles from "./message-panel.module.css";
@@ -21,15 +22,15 @@ export function PropertyList({ message }: { readonly message: MqttMessage }) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
     <section className={styles.properties} tabIndex={0} aria-label="Properties">
       {rows.length === 0 ? (
-        <p className={styles.without}>
-          {message.version === undefined || message.version === 5 ? "No MQTT 5.0 properties." : "MQTT 3.1.1 knows no properties."}
-        </p>
+        <Note className={styles.without}>
+          {message.version === undefined || message.version === 5 ? "No MQTT 5.0 properties." : "MQTT 3.1.1 has no properties."}
+        </Note>
       ) : (
         <PropertyPairs rows={rows} />
       )}
       {packet !== undefined && (
         <p className={styles.packet}>
-          PUBLISH as it came
+          The PUBLISH packet
           <CopyButton text={() => hexOfPacket(packet)} what="the packet as hex" />
         </p>
       )}
@@ -39,17 +40,14 @@ export function PropertyList({ message }: { readonly message: MqttMessage }) {
 
 export function PropertyPairs({ rows }: { readonly rows: readonly Property[] }) {
   return (
-    <dl className={styles.pairs}>
+    <Pairs className={styles.pairs}>
       {rows.map(({ name, value, title, isText }, place) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a user property may repeat, and rows never change places.
-        <Fragment key={place}>
-          <dt>{name}</dt>
-          <dd title={title} data-text={isText}>
-            {value}
-          </dd>
-        </Fragment>
+        <Pair key={place} name={name} title={title} mono={!isText}>
+          {value}
+        </Pair>
       ))}
-    </dl>
+    </Pairs>
   );
 }
 

@@ -15,8 +15,8 @@ import { mosquittoPubOf } from "../try/mqtt-commands.ts";
 
 const whatAppears = [
   ["topics", "as a tree, with counts and last values"],
-  ["history", "of each topic: text, JSON, hex, what changed, and numbers as a plot"],
-  ["delivery", "who received a message, and who acknowledged it when"],
+  ["history", "of each topic: payloads, what changed, and a plot of numbers"],
+  ["delivery", "which clients received a message, and when each acknowledged it"],
   ["clients", "with subscriptions, queue, keep alive and will"],
 ] as const;
 
@@ -37,12 +37,12 @@ export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
     attempt(isDemo ? client.action(mqttActions, "mqtt", "sample.stop") : client.action(mqttActions, "mqtt", "sample.start", usualDemo));
   const listening = (
     <>
-      on <code>{`${address.host}:${address.port}`}</code>. No message has come yet.
+      on <code>{`${address.host}:${address.port}`}</code>. No messages yet.
     </>
   );
   const connect = (
     <>
-      your client to <code>{`mqtt://${address.host}:${address.port}`}</code>, 3.1.1 or 5.0, or let the demo publish.
+      your client to <code>{`mqtt://${address.host}:${address.port}`}</code> (MQTT 3.1.1 or 5.0), or start the demo publisher.
     </>
   );
   return (
@@ -50,9 +50,9 @@ export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
       steps={[
         running
           ? { title: "Listening", text: listening }
-          : { title: "Start", text: "the broker. It answers on this computer only, unless you open it." },
+          : { title: "Start", text: "the broker. It listens on this computer only, unless you open it to the LAN." },
         { title: "Connect", text: connect },
-        { title: "Watch", text: "topics grow here, each message with its publisher and its receivers." },
+        { title: "Watch", text: "topics appear here, and each message with its publisher and its receivers." },
       ]}
       ways={
         running ? (

@@ -20,7 +20,7 @@ import { useMqttViews } from "../use-mqtt-views.ts";
 import { type MqttDialogName, MqttDialogs } from "./mqtt-dialogs.tsx";
 import { MqttEmpty } from "./mqtt-empty.tsx";
 import styles from "./mqtt-live.module.css";
-import { MqttStrip } from "./mqtt-toolbar.tsx";
+import { MqttToolbar } from "./mqtt-toolbar.tsx";
 
 /** Topics as a tree, the history of the chosen one, who received its messages, and who is connected. */
 export function MqttLive() {
@@ -85,7 +85,7 @@ export function MqttLive() {
     attempt(
       client.action(mqttActions, "mqtt", "history.restore").then(({ restored }) => {
         if (restored) beginAnew(shown);
-        else notifyDone("What was cleared is gone by now.");
+        else notifyDone("It can no longer be restored.");
       }),
     );
   const clearHistory = () =>
@@ -93,7 +93,7 @@ export function MqttLive() {
       client.action(mqttActions, "mqtt", "history.clear").then(({ cleared }) => {
         beginAnew(noScope);
         withdrawUndo.current?.();
-        withdrawUndo.current = notifyDone(`Cleared ${formatCountOf(cleared, "message")}; retained messages stay.`, {
+        withdrawUndo.current = notifyDone(`Cleared ${formatCountOf(cleared, "message")}. Retained messages stay.`, {
           title: "Undo",
           run: () => void restore(scope),
         });
@@ -113,7 +113,7 @@ export function MqttLive() {
   const isBare = !running || (isSilent && (figures?.sessions ?? 0) === 0);
   return (
     <section className={styles.live} aria-label="Live messages">
-      <MqttStrip
+      <MqttToolbar
         rate={rate}
         views={views}
         running={running}

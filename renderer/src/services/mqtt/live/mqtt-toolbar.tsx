@@ -1,12 +1,10 @@
-import { ActionIcon, Button, Divider, Menu, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import {
   IconDots,
   IconDownload,
   IconMessageReply,
   IconPinnedOff,
-  IconPlayerPause,
   IconPlayerPauseFilled,
-  IconPlayerPlayFilled,
   IconPlayerTrackNext,
   IconRobot,
   IconSend,
@@ -15,12 +13,13 @@ import {
 import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import type { RateSample } from "../../../../../contract/traffic/row.ts";
 import { formatCount, formatRate } from "../../../ui/quantity.ts";
+import { Facts, IconButton, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
 import styles from "./mqtt-toolbar.module.css";
 import { RunningPublishers } from "./running-publishers.tsx";
 import { useFlowRates } from "./use-flow-rates.ts";
 
-interface MqttStripProps {
+interface MqttToolbarProps {
   readonly rate: RateSample | undefined;
   readonly views: Partial<MqttViews>;
   readonly running: boolean;
@@ -33,15 +32,15 @@ interface MqttStripProps {
   readonly onDialog: (name: MqttDialogName) => void;
 }
 
-/** One sentence in a fixed place: how fast, how much of it is shown, and what is not; then what can be done. */
-export function MqttStrip(props: MqttStripProps) {
+/** The rate, how much of it is shown and what is not; then the actions. */
+export function MqttToolbar(props: MqttToolbarProps) {
   const { rate, views, running, shownCount, kept, pausedAt, onPause } = props;
   const { figures } = views;
   const flow = useFlowRates(figures);
   const isPaused = pausedAt !== undefined;
   return (
-    <div className={styles.strip} role="toolbar" aria-label="Messages">
-      <span className={styles.facts}>
+    <Toolbar className={styles.toolbar} label="Messages">
+      <Facts className={styles.facts}>
         <span>
           <b>{formatRate(running ? (rate?.itemsPerSecond ?? 0) : 0)}</b> msg/s
         </span>
@@ -55,42 +54,27 @@ export function MqttStrip(props: MqttStripProps) {
         )}
         <RunningPublishers views={views} />
         <Losses figures={figures} />
-      </span>
+      </Facts>
       <span className={styles.flow}>
         {running &&
           figures &&
           `in ${formatRate(flow.inPerSecond)}/s · out ${formatRate(flow.outPerSecond)}/s · retained ${formatCount(figures.retained)}`}
       </span>
-      <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
-      <Tooltip label="Clear counts and history">
-        <ActionIcon aria-label="Clear counts and history" disabled={!running} onClick={props.onClear}>
-          <IconTrash size={15} stroke={1.5} />
-        </ActionIcon>
-      </Tooltip>
+      <ToolbarSeparator />
+      <IconButton label="Clear counts and history" icon={IconTrash} disabled={!running} onClick={props.onClear} />
       <MoreMenu demo={views.demo} running={running} onDialog={props.onDialog} />
       <Button leftSection={<IconSend size={14} stroke={1.5} />} disabled={!running} onClick={() => props.onDialog("publish")}>
         Publish…
       </Button>
-      <Tooltip label={isPaused ? "Follow the newest again (Space)" : "Hold what is shown; capture goes on (Space)"}>
-        <Button
-          w={90}
-          className={styles.pause}
-          variant={isPaused ? "filled" : "default"}
-          onClick={onPause}
-          aria-pressed={isPaused}
-          leftSection={isPaused ? <IconPlayerPlayFilled size={13} /> : <IconPlayerPause size={14} stroke={1.5} />}
-        >
-          {isPaused ? "Resume" : "Pause"}
-        </Button>
-      </Tooltip>
-    </div>
+      <PauseButton paused={isPaused} onToggle={onPause} what="the page" />
+    </Toolbar>
   );
 }
 
-function arrivedText(pausedAt: NonNullable<MqttStripProps["pausedAt"]>, figures: MqttViews["figures"] | undefined): string {
+function arrivedText(pausedAt: NonNullable<MqttToolbarProps["pausedAt"]>, figures: MqttViews["figures"] | undefined): string {
   const arrived = Math.max(0, (figures?.messagesIn ?? 0) - pausedAt.messages);
   const unrecorded = Math.max(0, (figures?.unrecorded ?? 0) - pausedAt.unrecorded);
-  return `${formatCount(arrived)} arrived since, ${unrecorded === 0 ? "all kept" : `${formatCount(unrecorded)} only counted`}`;
+  return `${formatCount(arrived)} arrived since, ${unrecorded === 0 ? "all kept" : `${formatCount(unrecorded)} counted but not kept`}`;
 }
 
 function Losses({ figures }: { readonly figures: MqttViews["figures"] | undefined }) {
@@ -101,12 +85,12 @@ function Losses({ figures }: { readonly figures: MqttViews["figures"] | undefine
   const title = [
     ...reasons.map(([reason, count]) => `${formatCount(count)} dropped: ${reason}.`),
     ...(figures.unrecorded > 0
-      ? [`${formatCount(figures.unrecorded)} came too fast to be recorded one by one; all were delivered and counted.`]
+      ? [`${formatCount(figures.unrecorded)} came too fast to be recorded one by one. All were delivered and counted.`]
       : []),
   ].join(" ");
   const words = [
     dropped > 0 && `${formatCount(dropped)} dropped`,
-    figures.unrecorded > 0 && `${formatCount(figures.unrecorded)} only counted`,
+    figures.unrecorded > 0 && `${formatCount(figures.unrecorded)} counted but not kept`,
   ];
   return (
     <span className={dropped > 0 ? styles.dropped : undefined} title={title}>

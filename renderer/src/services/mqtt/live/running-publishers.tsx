@@ -15,7 +15,7 @@ interface RunningPublisher {
   readonly stop: () => Promise<unknown>;
 }
 
-/** What publishes by itself in the service: one stands in the strip, more in a list. */
+/** What publishes in the service by itself: one is shown in the toolbar, several in a list. */
 export function RunningPublishers({ views }: { readonly views: Partial<MqttViews> }) {
   const client = useControl();
   const running = runningPublishers(views, client);
@@ -32,7 +32,7 @@ export function RunningPublishers({ views }: { readonly views: Partial<MqttViews
           </UnstyledButton>
         </Popover.Target>
         <Popover.Dropdown className={styles.publishers}>
-          <ul aria-label="What publishes by itself">
+          <ul aria-label="Running publishers">
             {running.map((publisher) => (
               <li key={publisher.key}>
                 <Publisher publisher={publisher} />
@@ -83,7 +83,7 @@ function runningPublishers({ demo, replay, repeats }: Partial<MqttViews>, client
   } else if (file && !file.complete) {
     running.push({
       key: "replay",
-      what: `${file.name}, ${Math.floor((100 * file.receivedBytes) / Math.max(1, file.sizeBytes))} % checked`,
+      what: `${file.name}, ${Math.floor((100 * file.receivedBytes) / Math.max(1, file.sizeBytes))} % read`,
       word: "Cancel",
       stop: () => client.action(mqttActions, "mqtt", "replay.discard"),
     });

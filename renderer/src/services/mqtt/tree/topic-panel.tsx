@@ -32,7 +32,7 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
           if (wildcard) onScope({ topic: wildcard, below: false });
         }}
       >
-        <FilterInput width="100%" placeholder="Filter topics, + and # work" value={filter} onChange={onFilter} />
+        <FilterInput width="100%" placeholder="Filter topics, + and # allowed" value={filter} onChange={onFilter} />
       </form>
       <TopicTree
         branches={branches}
@@ -54,7 +54,7 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
             <span>{`${formatCount(tree.matching)} of ${isFull ? formatCount(topics) : formatCountOf(topics, "topic")}`}</span>
             {wildcard && (
               <Button size="compact-xs" variant="subtle" onClick={() => onScope({ topic: wildcard, below: false })}>
-                Their messages
+                Show messages
               </Button>
             )}
           </>
@@ -63,7 +63,7 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
           <a
             className={styles.full}
             href={hashOf(servicePage("mqtt", "config"))}
-            title={`The tree is full: ${formatCountOf(missingInTree, "message")} on further topics are not shown in it; they were delivered, and the history has them. How many topics fit is set in Config: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
+            title={`The tree is full: ${formatCountOf(missingInTree, "message")} on other topics are not in it. They were delivered and are in the history. Config sets how many topics fit: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
           >
             {tree.filter === "" ? `full, ${formatCount(missingInTree)} not shown` : "full"}
           </a>

@@ -91,10 +91,10 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
       {tree.loaded && tree.count === 0 && tree.filter !== "" && (
         <div className={styles.none}>
           {hasWildcard(tree.filter) && !isTopicFilter(tree.filter)
-            ? "No topic filter: # comes last, + and # stand alone."
+            ? "Not a valid topic filter: + is one level, # is the last."
             : isFull
-              ? "None in the tree, which is full."
-              : "No topic matches."}
+              ? "No matches in the tree, which is full."
+              : "No matches."}
           <Button size="compact-xs" onClick={() => onFilter("")}>
             Show all
           </Button>
