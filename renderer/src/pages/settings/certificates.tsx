@@ -1,8 +1,6 @@
 import { useControl } from "../../control/client-context.tsx";
-import { useRefreshed } from "../../control/use-refreshed.ts";
-import { useConnection } from "../../control/use-store.ts";
+import { useAnswer } from "../../control/use-answer.ts";
 import { AuthorityActions } from "../../ui/authority-actions.tsx";
-import { notifyFailure } from "../../ui/notify.tsx";
 import { isoTime } from "../../ui/time.ts";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
@@ -10,9 +8,7 @@ import styles from "./settings-page.module.css";
 /** The certificate authority of this installation. */
 export function Certificates() {
   const client = useControl();
-  const open = useConnection().state === "open";
-  const read = () => client.call("certificate.authority");
-  const authority = useRefreshed({ key: open ? "authority" : undefined, read, onFailure: notifyFailure })?.answer;
+  const { value: authority } = useAnswer({ key: ["certificate authority"], ask: () => client.call("certificate.authority") });
   if (!authority) return null;
   return (
     <SettingsSection title="Certificates">

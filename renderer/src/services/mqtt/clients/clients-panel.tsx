@@ -3,12 +3,11 @@ import { useEffect, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttClient, MqttClientPage } from "../../../../../contract/services/mqtt-client.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useRefreshed } from "../../../control/use-refreshed.ts";
+import { useAnswer } from "../../../control/use-answer.ts";
 import { FilterInput } from "../../../ui/filter-input.tsx";
 import { Caption, Note, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/quantity.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
-import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
 import { ClientDetails, ClientGone } from "./client-details.tsx";
 import { ClientList } from "./client-list.tsx";
 import { clientRates, noClientRates } from "./client-rates.ts";
@@ -87,27 +86,28 @@ const secondOf = (page: MqttClientPage | undefined): number => Math.floor((page?
 /** The view's first ones; with a filter, or where the list wants more than the view has, what the broker finds. */
 function useShownClients(page: MqttClientPage | undefined, text: string, limit: number): MqttClientPage {
   const client = useControl();
-  const isPartial = page !== undefined && (text !== "" || (page.matching > page.clients.length && limit > page.clients.length));
-  const found = useRefreshed({
-    key: isPartial ? `${limit} ${text}` : undefined,
+  const enabled = page !== undefined && (text !== "" || (page.matching > page.clients.length && limit > page.clients.length));
+  const { value } = useAnswer({
+    key: ["mqtt", "clients", text, limit],
+    ask: async () => ({ text, page: await client.action(mqttActions, "mqtt", "client.list", { text, limit }) }),
+    enabled,
     version: secondOf(page),
-    read: async () => ({ text, page: await client.action(mqttActions, "mqtt", "client.list", { text, limit }) }),
-    onFailure: notifyUnlessGone,
   });
-  return (isPartial && found?.answer.text === text ? found.answer.page : page) ?? nobody;
+  return (enabled && value?.text === text ? value.page : page) ?? nobody;
 }
 
 /** Also where it is not among those that are shown; null where it has no session here. */
 function useChosenClient(chosenId: string | undefined, shown: MqttClientPage): MqttClient | null | undefined {
   const client = useControl();
   const known = shown.clients.find(({ clientId }) => clientId === chosenId);
-  const read = useRefreshed({
-    key: known === undefined ? chosenId : undefined,
+  const { value } = useAnswer({
+    key: ["mqtt", "client", chosenId],
+    ask: () => client.action(mqttActions, "mqtt", "client.read", { clientId: chosenId ?? "" }),
+    enabled: known === undefined && chosenId !== undefined,
     version: secondOf(shown),
-    read: (clientId) => client.action(mqttActions, "mqtt", "client.read", { clientId }),
-    onFailure: notifyUnlessGone,
+    keepsPrevious: false,
   });
-  return known ?? (read?.key === chosenId ? read?.answer : undefined);
+  return chosenId === undefined ? undefined : (known ?? value);
 }
 
 function useClientRates(page: MqttClientPage | undefined): ReadonlyMap<string, number> {

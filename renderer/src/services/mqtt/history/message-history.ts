@@ -1,4 +1,5 @@
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import { createRefresher } from "../../../control/refresher.ts";
 
 /** Following shows each message as it comes; the other two hold what is on screen. */
 export type HistoryMode = "following" | "scrolled" | "paused";
@@ -62,7 +63,6 @@ export function createMessageHistory({
   const listeners = new Set<() => void>();
   /** Answers to older questions than this are stale. */
   let question = 0;
-  let readingNew = false;
   let readingOlder = false;
   let view: MessageHistoryView = { ...empty, filter: "", text: "", mode: "following" };
 
@@ -71,22 +71,18 @@ export function createMessageHistory({
     for (const listener of listeners) listener();
   }
 
-  async function refresh(): Promise<void> {
-    if (view.filter === "" || readingNew) return;
-    readingNew = true;
-    const mine = question;
-    const { filter, text } = view;
-    try {
-      const page = await read({ filter, text, limit: pageRows });
-      if (mine === question) take(page);
-    } catch (error) {
-      if (mine === question) onFailure(error);
-    } finally {
-      readingNew = false;
-    }
-    // Another topic was chosen meanwhile.
-    if (mine !== question) await refresh();
-  }
+  const refresh = createRefresher({
+    read: async () => {
+      if (view.filter === "") return;
+      const mine = question;
+      try {
+        const page = await read({ filter: view.filter, text: view.text, limit: pageRows });
+        if (mine === question) take(page);
+      } catch (error) {
+        if (mine === question) onFailure(error);
+      }
+    },
+  });
 
   function take({ messages: page }: HistoryPage) {
     const known = view.messages;

@@ -1,9 +1,8 @@
-import { useRef } from "react";
+import { useState } from "react";
 import { type MqttFigures, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useRefreshed } from "../../../control/use-refreshed.ts";
-import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
+import { useAnswer } from "../../../control/use-answer.ts";
 
 export interface ChosenMessage {
   readonly message: MqttMessage | undefined;
@@ -13,37 +12,33 @@ export interface ChosenMessage {
 
 const nothing: ChosenMessage = { message: undefined, gone: false };
 
-/** A recorded message with its deliveries, read again while acknowledgements are awaited. */
+/** A recorded message with its deliveries, asked for again while acknowledgements are awaited. */
 export function useChosenMessage(summary: MqttMessageSummary | undefined, figures: MqttFigures | undefined): ChosenMessage {
   const client = useControl();
-  const newest = useRef<MqttMessage>(undefined);
   const id = summary?.id;
-  const known = newest.current?.id === id ? newest.current : undefined;
-  const isOpen = known !== undefined && known.acknowledged < known.acknowledgeable;
-  const counts = summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`;
-  const answered = useRefreshed({
-    key: id,
+  /** As read last: it stays when the recorder drops it, and until the next one is there, so that nothing flickers from row to row. */
+  const [shown, setShown] = useState<MqttMessage>();
+  const isOpen = shown !== undefined && shown.id === id && shown.acknowledged < shown.acknowledgeable;
+  const { value, isCurrent } = useAnswer({
+    key: ["mqtt", "message", id],
+    ask: () => client.action(mqttActions, "mqtt", "message.read", { id: id ?? 0 }),
+    enabled: id !== undefined,
     // What has no acknowledgement outstanding changes with its row only.
-    version: isOpen ? figures?.at : counts,
-    read: async (asked): Promise<ChosenMessage> => {
-      const message = await client.action(mqttActions, "mqtt", "message.read", { id: asked });
-      if (message) newest.current = message;
-      return message ? { message, gone: false } : { message: newest.current?.id === asked ? newest.current : undefined, gone: true };
-    },
-    onFailure: notifyUnlessGone,
+    version: isOpen ? figures?.at : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`,
   });
-  // What was shown stays until there is something else: no flicker from row to row.
-  return id === undefined ? nothing : (answered?.answer ?? nothing);
+  if (isCurrent && value && value !== shown) setShown(value);
+  if (id === undefined) return nothing;
+  const gone = isCurrent && value === null;
+  return { message: gone && shown?.id !== id ? undefined : shown, gone };
 }
 
-/** An older message than another, for comparing; read once. */
+/** An older message than another, for comparing. */
 export function useMessage(id: number | undefined): ChosenMessage {
   const client = useControl();
-  const answered = useRefreshed({
-    key: id,
-    read: (asked) => client.action(mqttActions, "mqtt", "message.read", { id: asked }),
-    onFailure: notifyUnlessGone,
+  const { value, isCurrent } = useAnswer({
+    key: ["mqtt", "message", id],
+    ask: () => client.action(mqttActions, "mqtt", "message.read", { id: id ?? 0 }),
+    enabled: id !== undefined,
   });
-  if (answered === undefined || answered.key !== id) return nothing;
-  return { message: answered.answer ?? undefined, gone: answered.answer === null };
+  return isCurrent && id !== undefined ? { message: value ?? undefined, gone: value === null } : nothing;
 }

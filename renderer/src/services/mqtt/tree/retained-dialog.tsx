@@ -3,12 +3,11 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useRefreshed } from "../../../control/use-refreshed.ts";
+import { useAnswer } from "../../../control/use-answer.ts";
 import { FormDialog } from "../../../ui/dialog.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { isTopicFilter } from "./topic-scope.ts";
-import { notifyUnlessGone } from "./use-topic-branches.ts";
 
 const askAfterMs = 120;
 
@@ -74,15 +73,15 @@ function countText(count: number | undefined, retained: number): string {
   return `${formatCountOf(count, "retained message")} of ${formatCount(Math.max(count, retained))}. New subscribers will not receive ${count === 1 ? "it" : "them"}. This cannot be undone.`;
 }
 
-/** Undefined until it is known; read again when there are more or fewer in all. */
+/** Undefined until it is known; asked again when there are more or fewer in all. */
 function useRetainedCount(filter: string | undefined, retained: number): number | undefined {
   const client = useControl();
-  const [asked] = useDebouncedValue(filter, askAfterMs);
-  const read = useRefreshed({
-    key: asked,
+  const [wanted = ""] = useDebouncedValue(filter, askAfterMs);
+  const { value, isCurrent } = useAnswer({
+    key: ["mqtt", "retained", wanted],
+    ask: () => client.action(mqttActions, "mqtt", "retained.count", { filter: wanted }),
+    enabled: wanted !== "",
     version: retained,
-    read: async (wanted) => (await client.action(mqttActions, "mqtt", "retained.count", { filter: wanted })).count,
-    onFailure: notifyUnlessGone,
   });
-  return read?.key === filter ? read?.answer : undefined;
+  return isCurrent && wanted === filter ? value?.count : undefined;
 }

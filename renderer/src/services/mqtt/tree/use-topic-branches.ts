@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "reac
 import { type MqttFigures, type MqttTopicNode, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
+import { createRefresher } from "../../../control/refresher.ts";
 import { notifyFailure } from "../../../ui/notify.tsx";
 import { createTopicBranches, type TopicBranches, type TopicBranchesView } from "./topic-branches.ts";
 
@@ -29,7 +30,6 @@ interface Options {
 export function useTopicBranches({ filter, figures, running }: Options): readonly [HeldTopicBranches, TopicTreeView] {
   const client = useControl();
   const held = useRef(false);
-  const busyUntil = useRef(0);
   const [branches] = useState(() => {
     const store = createTopicBranches({
       read: ({ filter: wanted, topic, ...page }) =>
@@ -42,7 +42,7 @@ export function useTopicBranches({ filter, figures, running }: Options): readonl
       held.current = isHeld;
       if (!isHeld) void store.refresh();
     };
-    return { ...store, hold };
+    return { ...store, hold, renew: createRefresher({ read: store.refresh, restFactor }) };
   });
   const view = useSyncExternalStore(branches.subscribe, branches.view);
 
@@ -55,13 +55,7 @@ export function useTopicBranches({ filter, figures, running }: Options): readonl
   }, [branches, running]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the figures say that there is something new to read.
   useEffect(() => {
-    const startedAt = performance.now();
-    if (!running || held.current || startedAt < busyUntil.current) return;
-    busyUntil.current = Number.POSITIVE_INFINITY;
-    void branches.refresh().finally(() => {
-      const now = performance.now();
-      busyUntil.current = now + restFactor * (now - startedAt) - 50;
-    });
+    if (running && !held.current) void branches.renew();
   }, [branches, figures, running]);
 
   const tree = useMemo(

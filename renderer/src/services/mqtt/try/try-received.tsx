@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReceived, MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useRefreshed } from "../../../control/use-refreshed.ts";
+import { useAnswer } from "../../../control/use-answer.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
@@ -15,10 +15,8 @@ import { ContentViewer } from "../../../viewer/content-viewer.tsx";
 import { FormatMenu } from "../../../viewer/format-menu.tsx";
 import { previewLine } from "../../../viewer/payload-preview.ts";
 import { useRememberedFormat } from "../../../viewer/remembered-format.ts";
-import styles from "../../try/try-page.module.css";
 import { payloadFormats } from "../history/history-head.tsx";
 import { PropertyPairs, propertiesOf } from "../history/property-list.tsx";
-import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
 import own from "./mqtt-try.module.css";
 
 const shownMessages = 200;
@@ -73,13 +71,13 @@ export function TryReceived({ state, running }: TryReceivedProps) {
 /** The newest messages that the client of the Try tab received, newest first. */
 function useReceived(received: number): readonly MqttReceived[] {
   const client = useControl();
-  const page = useRefreshed({
-    key: received === 0 ? undefined : "received",
+  const { value } = useAnswer({
+    key: ["mqtt", "received"],
+    ask: () => client.action(mqttActions, "mqtt", "try.received", { limit: shownMessages }),
+    enabled: received > 0,
     version: received,
-    read: () => client.action(mqttActions, "mqtt", "try.received", { limit: shownMessages }),
-    onFailure: notifyUnlessGone,
   });
-  return received === 0 ? none : (page?.answer.messages ?? none);
+  return received === 0 ? none : (value?.messages ?? none);
 }
 
 function nothingText(state: MqttTryState | undefined, running: boolean): string {
