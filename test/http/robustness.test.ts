@@ -305,8 +305,10 @@ it("[HTTP-135] a form with one name very often takes no longer than its bytes; m
     fetch(url + path, { method: "POST", headers: { "Content-Type": "multipart/form-data; boundary=x" }, body });
   const answer = (await (await post("/post", form(2_000))).json()) as { files: { a: string[] } };
   expect(answer.files.a).toHaveLength(2_000);
-  expect((await post("/api/echo", form(2_001))).status).toBe(413);
+  const refused = await post("/api/echo", form(2_001));
+  expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining("parts")]);
   const startedAt = performance.now();
-  expect((await post("/post", form(12_000))).status).toBe(200);
+  const shown = await post("/post", form(12_000));
+  expect([shown.status, (await shown.text()).length]).toEqual([200, expect.any(Number)]);
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
