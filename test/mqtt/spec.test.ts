@@ -14,13 +14,13 @@ it("every rule of docs/spec/mqtt.md has a test that is named after it in the fil
       .filter((name) => name.endsWith(".test.ts") && name !== path.basename(import.meta.filename))
       .map((name) => ({ file: path.join(import.meta.dirname, "..", folder, name), title: prefix + path.basename(name, ".test.ts") }));
   const inBrowser = { file: path.join(import.meta.dirname, "../browser/mqtt.test.ts"), title: "browser" };
-  const refreshed = { file: path.join(import.meta.dirname, "../renderer/use-refreshed.test.ts"), title: "refreshed" };
+  const refresher = { file: path.join(import.meta.dirname, "../renderer/refresher.test.ts"), title: "refresher" };
   const tested = [
     ...filesIn("mqtt", ""),
     ...filesIn("renderer-mqtt", "page-"),
     ...filesIn("renderer-viewer", "viewer-"),
     inBrowser,
-    refreshed,
+    refresher,
   ].flatMap(({ file, title }) => {
     const text = readFileSync(file, "utf8");
     // In a test's name: MQTT-x.y.z of the standard is no rule of ours.
