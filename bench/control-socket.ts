@@ -38,6 +38,10 @@ export async function openControlSocket(dashboardUrl: string): Promise<ControlSo
         listeners.get(frame.topic)?.(frame);
         post({ type: "ack", topic: frame.topic, seq: frame.seq });
         return;
+      case "binary":
+      case "binaryDropped":
+      case "binaryRefused":
+        return;
       default:
         frame satisfies never;
     }

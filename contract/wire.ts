@@ -1,7 +1,8 @@
 /** The frames between a dashboard and the supervisor, the same over Electron IPC and over a WebSocket. */
 import { z } from "zod";
+import { maxSourceLength } from "./binary.ts";
 import type { Topic } from "./control.ts";
-import type { Failure } from "./service.ts";
+import { type Failure, serviceIds } from "./service.ts";
 
 /** Largest frame that a dashboard may send, in bytes. */
 export const maxFrameBytes = 1024 * 1024;
@@ -22,6 +23,17 @@ export const upFrame = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("unsubscribe"), topic: z.string().max(100) }),
   /** All batches of the topic up to `seq` are painted. */
   z.strictObject({ type: z.literal("ack"), topic: z.string().max(100), seq: z.int().nonnegative() }),
+  /** `subscription` is the dashboard's own number for it. */
+  z.strictObject({
+    type: z.literal("binarySubscribe"),
+    subscription: z.int().nonnegative(),
+    service: z.enum(serviceIds),
+    topic: z.string().max(100),
+    source: z.string().max(maxSourceLength),
+  }),
+  z.strictObject({ type: z.literal("binaryUnsubscribe"), subscription: z.int().nonnegative() }),
+  /** All items of the subscription up to `seq` are taken. */
+  z.strictObject({ type: z.literal("binaryAck"), subscription: z.int().nonnegative(), seq: z.int().nonnegative() }),
 ]);
 export type UpFrame = z.output<typeof upFrame>;
 
@@ -35,7 +47,27 @@ export type DownFrame =
       readonly items: readonly unknown[];
       /** Items since the last batch that are not in this one. */
       readonly dropped: number;
-    };
+    }
+  | BinaryFrame
+  /** Items that no later one could carry the count of so far. */
+  | { readonly type: "binaryDropped"; readonly subscription: number; readonly dropped: number }
+  /** There will be no items. */
+  | { readonly type: "binaryRefused"; readonly subscription: number; readonly failure: Failure };
+
+/**
+ * Never text: over Electron IPC it goes as it is, over a WebSocket as a binary message of the length of its fields (4 bytes,
+ * big-endian), the fields without the payload as JSON, and the payload.
+ */
+export interface BinaryFrame {
+  readonly type: "binary";
+  readonly subscription: number;
+  readonly seq: number;
+  /** Items since the last one that were left out. */
+  readonly dropped: number;
+  readonly isKey: boolean;
+  readonly header: unknown;
+  readonly payload: Uint8Array;
+}
 
 /** One end of a connection that carries whole frames in order. */
 export interface Port<Out, In> {

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { exportPath } from "../contract/export.ts";
 import {
+  type BinaryFrame,
   controlProtocol,
   type DownFrame,
   linkExpiredCode,
@@ -143,7 +144,7 @@ function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
     post(frame) {
       if (webSocket.readyState !== webSocket.OPEN) return;
       if (webSocket.bufferedAmount > maxBufferedBytes) webSocket.terminate();
-      else webSocket.send(JSON.stringify(frame));
+      else webSocket.send(frame.type === "binary" ? encodeBinaryFrame(frame) : JSON.stringify(frame));
     },
     onFrame: (listener) =>
       webSocket.on("message", (data) => {
@@ -157,6 +158,14 @@ function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
       }),
     onClose: (listener) => webSocket.on("close", listener),
   };
+}
+
+/** As contract/wire.ts describes it. */
+export function encodeBinaryFrame({ payload, ...fields }: BinaryFrame): Buffer {
+  const head = Buffer.from(JSON.stringify(fields));
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(head.length);
+  return Buffer.concat([length, head, payload]);
 }
 
 /** Only by a close code can a page see why: of a refused upgrade a browser tells it nothing. */

@@ -1,6 +1,7 @@
 import { type Topic, topicPolicies } from "../../contract/control.ts";
 import { type DownFrame, type Port, type UpFrame, upFrame } from "../../contract/wire.ts";
 import { ServiceError, toFailure } from "../core/service/service-error.ts";
+import type { BinaryHub, BinaryOutlet } from "./binary-hub.ts";
 import type { TopicHub } from "./topic-hub.ts";
 import { createTopicOutlet, type TopicOutlet } from "./topic-outlet.ts";
 
@@ -9,11 +10,20 @@ export type CallHandler = (name: string, params: unknown) => Promise<unknown>;
 
 /** Calls of one dashboard that may be under way at once. */
 const maxPendingCalls = 256;
+/** Binary sources that one dashboard may look at, each with its own window of bytes. */
+const maxBinarySubscriptions = 64;
 
 /** Serves one dashboard until its port closes. A frame that is not one is answered by closing (`reject`). */
-export function serveDashboard(options: { port: Port<DownFrame, unknown>; hub: TopicHub; call: CallHandler; reject: () => void }): void {
+export function serveDashboard(options: {
+  port: Port<DownFrame, unknown>;
+  hub: TopicHub;
+  binary: Pick<BinaryHub, "open">;
+  call: CallHandler;
+  reject: () => void;
+}): void {
   const { port, hub, call } = options;
   const outlets = new Map<string, TopicOutlet>();
+  const binaryOutlets = new Map<number, BinaryOutlet>();
   let pendingCalls = 0;
   let open = true;
   const post = (frame: DownFrame) => {
@@ -31,6 +41,18 @@ export function serveDashboard(options: { port: Port<DownFrame, unknown>; hub: T
       post({ type: "failure", id: frame.id, failure: toFailure(error) });
     } finally {
       pendingCalls--;
+    }
+  }
+
+  function openBinary({ subscription, ...wanted }: Extract<UpFrame, { type: "binarySubscribe" }>) {
+    if (!open || binaryOutlets.has(subscription)) return;
+    try {
+      if (binaryOutlets.size >= maxBinarySubscriptions) {
+        throw new ServiceError("CALL_INVALID", "Too many binary topics are open", "Close some of them.");
+      }
+      binaryOutlets.set(subscription, options.binary.open(wanted, subscription, post));
+    } catch (error) {
+      post({ type: "binaryRefused", subscription, failure: toFailure(error) });
     }
   }
 
@@ -57,13 +79,24 @@ export function serveDashboard(options: { port: Port<DownFrame, unknown>; hub: T
       case "ack":
         outlets.get(frame.topic)?.ack(frame.seq);
         return;
+      case "binarySubscribe":
+        openBinary(frame);
+        return;
+      case "binaryUnsubscribe":
+        binaryOutlets.get(frame.subscription)?.close();
+        binaryOutlets.delete(frame.subscription);
+        return;
+      case "binaryAck":
+        binaryOutlets.get(frame.subscription)?.ack(frame.seq);
+        return;
       default:
         frame satisfies never;
     }
   });
   port.onClose(() => {
     open = false;
-    for (const outlet of outlets.values()) outlet.close();
+    for (const outlet of [...outlets.values(), ...binaryOutlets.values()]) outlet.close();
     outlets.clear();
+    binaryOutlets.clear();
   });
 }

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts";
-import type { FromService, ServiceBatch, ServiceMode } from "../core/service/link.ts";
+import type { FromService, ServiceBatch, ServiceMode, StreamFromService, ToService } from "../core/service/link.ts";
 import type { Counters, Service } from "../core/service/service.ts";
-import { ServiceError, toFailure } from "../core/service/service-error.ts";
+import { errorOfFailure, ServiceError, toFailure } from "../core/service/service-error.ts";
 import { createBackOff } from "./back-off.ts";
 import type { ServiceProcess, Spawner } from "./spawner.ts";
 
@@ -24,6 +24,8 @@ export interface ManagedServiceOptions {
   readonly onBatch: (batch: ServiceBatch) => void;
   readonly onView: (name: string, value: unknown) => void;
   readonly onCounters: (counters: Counters, at: number) => void;
+  /** Absent for a process that only answers actions. */
+  readonly onStream?: (message: StreamFromService) => void;
   readonly onOutput: (text: string) => void;
   /** The process is gone, asked or not; its open rows will not end any more. */
   readonly onGone: (crashed: boolean) => void;
@@ -55,6 +57,8 @@ export interface ManagedService {
   /** Throws SERVICE_NOT_RUNNING, or what the action answers. */
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
+  /** Of calls and streams; dropped where it does not run. */
+  postStream(message: Extract<ToService, { type: "stream" }>["message"]): void;
 }
 
 type StartOutcome = { readonly running: readonly Endpoint[] } | { readonly failure: Failure } | { readonly cancelled: true };
@@ -182,12 +186,15 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       case "counters":
         options.onCounters(message.counters, message.at);
         return;
+      case "stream":
+        options.onStream?.(message.message);
+        return;
       case "result":
         actions.get(message.id)?.resolve(message.value);
         actions.delete(message.id);
         return;
       case "failure":
-        actions.get(message.id)?.reject(fromFailure(message.failure));
+        actions.get(message.id)?.reject(errorOfFailure(message.failure));
         actions.delete(message.id);
         return;
       case "stopped":
@@ -224,7 +231,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     const failure = await options.explain(told, config).catch(() => told);
     if (byItself && failure.code === "CRASHED") retryAfter(failure);
     else setStatus({ state: "failed", since: Date.now(), failure });
-    throw fromFailure(failure);
+    throw errorOfFailure(failure);
   }
 
   async function stopNow() {
@@ -281,14 +288,14 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
         process.post({ type: "action", id, action, params });
       });
     },
+    postStream(message) {
+      child?.post({ type: "stream", message });
+    },
     setLogLevel(level) {
       child?.post({ type: "logLevel", level });
     },
   };
 }
-
-/** A failure that crossed a process boundary, as an error again. */
-const fromFailure = (failure: Failure) => new ServiceError(failure.code as ServiceError["code"], failure.message, failure.hint, failure);
 
 export const notRunning = (service: Service) =>
   new ServiceError("SERVICE_NOT_RUNNING", `${service.title} is not running`, "Start it first.");

@@ -4,11 +4,11 @@ import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceId, ServiceView, Snippet, SuggestedFix } from "../../contract/service.ts";
 import type { RateSample } from "../../contract/traffic/row.ts";
 import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "../core/config/config.ts";
-import type { ServiceBatch } from "../core/service/link.ts";
+import type { ServiceBatch, StreamFromService } from "../core/service/link.ts";
 import { createLog, type LogEntry } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
 import { createBrowsing } from "./browsing.ts";
-import { createManagedService, type ServiceTiming } from "./managed-service.ts";
+import { createManagedService, type ManagedService, type ServiceTiming } from "./managed-service.ts";
 import { type PortPlan, type PortProblem, type PortUse, portUses } from "./port-plan.ts";
 import type { RateHistoryStore } from "./rate-history.ts";
 import type { SettingsFile } from "./settings-file.ts";
@@ -29,6 +29,10 @@ export interface SupervisedServiceOptions {
   readonly rates: RateHistoryStore;
   readonly log: (entries: readonly LogEntry[]) => void;
   readonly ports: Pick<PortPlan, "explain">;
+  readonly onStream: (message: StreamFromService) => void;
+  /** Its process listens; it answers other services from here on. */
+  readonly onStarted: () => void;
+  readonly onGone: (crashed: boolean) => void;
   readonly timing?: Partial<ServiceTiming>;
 }
 
@@ -36,6 +40,8 @@ export interface SupervisedServiceOptions {
 export interface SupervisedService {
   readonly id: ServiceId;
   readonly traffic: TrafficStore;
+  readonly title: string;
+  readonly isRunning: boolean;
   view(): ServiceView;
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -57,6 +63,7 @@ export interface SupervisedService {
   portUses(): readonly PortUse[];
   /** Of its process, from its beginning. */
   readonly pid: number | undefined;
+  postStream: ManagedService["postStream"];
   /** To be called after the settings or the active profile changed. */
   refresh(): void;
 }
@@ -178,9 +185,15 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     // Two processes of one service must not write to its data.
     beforeStart: browsing.end,
     explain,
+    onStream: options.onStream,
+    onGone(crashed) {
+      processOptions.onGone(crashed);
+      options.onGone(crashed);
+    },
     onStatus: (status) => {
       refresh();
       if (status.state === "failed") log.error(`${status.failure.message}. ${status.failure.hint}`);
+      if (status.state === "running") options.onStarted();
       if (status.state === "running") log.info(`Listening: ${status.endpoints.map(({ url }) => url).join(", ")}`);
       if (status.state === "stopped") log.info("Stopped");
     },
@@ -241,6 +254,11 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     act(action, params) {
       const { state } = managed.status;
       return state === "stopped" || state === "failed" ? browsing.act(action, params) : managed.act(action, params);
+    },
+    postStream: managed.postStream,
+    title: service.title,
+    get isRunning() {
+      return managed.status.state === "running";
     },
     snippets() {
       const { status } = managed;

@@ -4,14 +4,17 @@ import { type LogLine, type LogSource, logLevels } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
 import type { DownFrame, Port } from "../../contract/wire.ts";
 import { adoptAuthority } from "../core/certificates/certificate-authority.ts";
+import type { StreamFromService } from "../core/service/link.ts";
 import type { LogEntry } from "../core/service/log.ts";
 import { createLog, type Log } from "../core/service/log.ts";
 import type { Service } from "../core/service/service.ts";
+import { createBinaryHub } from "./binary-hub.ts";
 import { createControlHandlers } from "./control-handlers.ts";
 import { serveDashboard } from "./dashboard-session.ts";
 import { type ClaimedExport, createExports, type ExportsOptions } from "./exports.ts";
 import { createLogStore } from "./log-store.ts";
 import type { ServiceTiming } from "./managed-service.ts";
+import { createPeerBroker } from "./peer-broker.ts";
 import { createPortPlan } from "./port-plan.ts";
 import { residentBytes } from "./process-sampler.ts";
 import { createRateHistory } from "./rate-history.ts";
@@ -93,6 +96,30 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   });
 
   const supervised = new Map<ServiceId, SupervisedService>();
+  const binary = createBinaryHub({ services: options.services, post: (id, message) => supervised.get(id)?.postStream(message) });
+  const peers = createPeerBroker((id) => supervised.get(id));
+  function onStream(id: ServiceId, message: StreamFromService) {
+    switch (message.type) {
+      case "binary":
+      case "binaryDropped":
+        binary.receive(id, message);
+        return;
+      case "peerCall":
+      case "peerOpen":
+      case "peerTaken":
+      case "peerCancel":
+        peers.fromConsumer(id, message);
+        return;
+      case "servedResult":
+      case "servedItem":
+      case "servedEnd":
+        peers.fromProvider(id, message);
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
   const ports = createPortPlan({
     uses: () => [...supervised.values()].flatMap((service) => service.portUses()),
     planned: options.planned.flatMap((service) => service.ports),
@@ -113,6 +140,9 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
         hub,
         rates,
         log: (entries) => addLogs(service.id, entries),
+        onStream: (message) => onStream(service.id, message),
+        onStarted: () => binary.started(service.id),
+        onGone: (crashed) => peers.gone(service.id, crashed),
         ports,
         ...(options.timing && { timing: options.timing }),
       }),
@@ -191,7 +221,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
       return hub.subscribe("log", listener);
     },
     log,
-    attach: (port, reject) => serveDashboard({ port, hub, call: handlers.call, reject }),
+    attach: (port, reject) => serveDashboard({ port, hub, binary, call: handlers.call, reject }),
     claimExport: exports.claim,
     close() {
       closing ??= close();

@@ -13,6 +13,7 @@ import { toFailure } from "../../servers/core/service/service-error.ts";
 import { checkDashboard } from "../../servers/dashboard-files.ts";
 import { openDashboardSecret, secretFileName } from "../../servers/dashboard-secret.ts";
 import { serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
+import { createBinaryHub } from "../../servers/supervisor/binary-hub.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
@@ -28,6 +29,7 @@ async function start(options: { port?: number; secret?: string } = {}) {
   writeFileSync(path.join(root, "secret.txt"), "secret");
   writeFileSync(path.join(root, "dashboard-secret.txt"), "secret");
   const hub = createTopicHub();
+  const binary = createBinaryHub({ services: [], post: () => {} });
   let unclaimed = 1;
   const claimExport = (token: string) =>
     token === "the-token" && unclaimed-- > 0 ? { name: "events.csv", sendTo: async (to: Writable) => void to.end("a,b\r\n") } : undefined;
@@ -36,7 +38,7 @@ async function start(options: { port?: number; secret?: string } = {}) {
     port: options.port ?? 0,
     dashboardDir,
     secret: options.secret ?? "the secret",
-    attach: (port, reject) => serveDashboard({ port, hub, call, reject }),
+    attach: (port, reject) => serveDashboard({ port, hub, binary, call, reject }),
     claimExport,
   });
   let closed = false;

@@ -10,6 +10,7 @@ class FakeSocket implements Socket {
   onclose: Socket["onclose"] = null;
   readyState = 0;
   protocol = "";
+  binaryType: BinaryType = "blob";
   readonly sent: string[] = [];
   send(text: string) {
     this.sent.push(text);

@@ -1,13 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
+import { createBinaryHub } from "../../servers/supervisor/binary-hub.ts";
 import { type CallHandler, serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createTestDashboard } from "./dashboard.ts";
 
+const binary = createBinaryHub({ services: [], post: () => {} });
 function open(call: CallHandler = async () => null, hub = createTopicHub()) {
-  return { hub, dashboard: createTestDashboard((port, reject) => serveDashboard({ port, hub, call, reject })) };
+  return { hub, dashboard: createTestDashboard((port, reject) => serveDashboard({ port, hub, binary, call, reject })) };
 }
 const row = (id: number) => ({ id }) as TrafficRow;
 

@@ -32,7 +32,7 @@ export function createTestDashboard(attach: (port: Port<DownFrame, unknown>, rej
     {
       post(frame) {
         // As it would arrive over a wire.
-        const arrived = JSON.parse(JSON.stringify(frame)) as DownFrame;
+        const arrived = (frame.type === "binary" ? structuredClone(frame) : JSON.parse(JSON.stringify(frame))) as DownFrame;
         frames.add(arrived);
         if (arrived.type !== "batch") return;
         const items = followed.get(arrived.topic);
@@ -50,8 +50,8 @@ export function createTestDashboard(attach: (port: Port<DownFrame, unknown>, rej
   async function ask(name: string, params: unknown) {
     const id = ++lastId;
     listener({ type: "call", id, name, params });
-    const answer = await frames.until((frame) => frame.type !== "batch" && frame.id === id);
-    return answer as Exclude<DownFrame, Batch>;
+    const answer = await frames.until((frame) => (frame.type === "result" || frame.type === "failure") && frame.id === id);
+    return answer as Extract<DownFrame, { type: "result" | "failure" }>;
   }
   return {
     frames,

@@ -1,7 +1,9 @@
+import type { BinaryTopics, HeaderOf } from "../../../contract/binary.ts";
 import { type ControlCall, type ControlCalls, type Topic, type Topics, topicPolicies } from "../../../contract/control.ts";
 import type { Operations, ParamsOf, ResultOf } from "../../../contract/operation.ts";
 import type { ServiceId } from "../../../contract/service.ts";
 import type { DownFrame } from "../../../contract/wire.ts";
+import { type BinaryListener, createBinarySubscriptions } from "./binary-subscriptions.ts";
 import { connectionLost, FailureError } from "./failure-error.ts";
 import { createFrameStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
 import type { Connection, Transport } from "./transport.ts";
@@ -27,6 +29,14 @@ export interface ControlClient {
   ): Promise<ResultOf<O[Name]>>;
   /** The newest item per key comes at once where the topic has keys; the result ends it. */
   subscribe<T extends Topic>(topic: T, listener: TopicListener<T>): () => void;
+  /** `binary(rtspBinary, "rtsp", "picture", "/cam1", { item })`: binary items of one source; the result ends it. */
+  binary<Topics extends BinaryTopics, Name extends keyof Topics & string>(
+    topics: Topics,
+    id: ServiceId,
+    name: Name,
+    source: string,
+    listener: BinaryListener<HeaderOf<Topics[Name]>>,
+  ): () => void;
   readonly connection: ReadableStore<Connection>;
   /** Runs now when open, and again each time that the connection is made anew. */
   onOpen(listener: () => void): () => void;
@@ -45,6 +55,7 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: FailureError): void }>();
   const unsent: { id: number; name: string; params: unknown }[] = [];
   const openListeners = new Set<() => void>();
+  const binary = createBinarySubscriptions({ post: (frame) => transport.post(frame), isOpen: () => connection.get().state === "open" });
   let nextId = 0;
   let generation = 0;
 
@@ -73,6 +84,11 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
       case "batch":
         onBatch(frame);
         return;
+      case "binary":
+      case "binaryDropped":
+      case "binaryRefused":
+        binary.receive(frame);
+        return;
       default:
         frame satisfies never;
     }
@@ -89,6 +105,7 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
           subscription.newest.clear();
           transport.post({ type: "subscribe", topic });
         }
+        binary.reopen();
         for (const call of unsent.splice(0)) transport.post({ type: "call", ...call });
         for (const listener of [...openListeners]) listener();
         return;
@@ -134,6 +151,7 @@ export function createControlClient({ transport, nextFrame }: { transport: Trans
         if (connection.get().state === "open") transport.post({ type: "unsubscribe", topic });
       };
     },
+    binary: (_topics, service, topic, source, listener) => binary.open({ service, topic, source }, listener as BinaryListener<never>),
     connection,
     onOpen(listener) {
       openListeners.add(listener);

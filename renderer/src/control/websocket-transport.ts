@@ -1,4 +1,4 @@
-import { controlProtocol, type DownFrame, linkExpiredCode, tokenProtocol } from "../../../contract/wire.ts";
+import { type BinaryFrame, controlProtocol, type DownFrame, linkExpiredCode, tokenProtocol } from "../../../contract/wire.ts";
 import type { LinkToken } from "./link-token.ts";
 import type { Connection, Transport } from "./transport.ts";
 
@@ -13,6 +13,7 @@ export interface Socket {
   onmessage: ((event: MessageEvent) => void) | null;
   onclose: ((event: CloseEvent) => void) | null;
   readonly readyState: number;
+  binaryType: BinaryType;
   /** The subprotocol that the server selected. */
   readonly protocol: string;
   send(text: string): void;
@@ -26,7 +27,14 @@ export interface WebSocketTransportOptions {
   readonly now?: () => number;
 }
 
-/** Frames as JSON text; a lost connection is made again with growing waits until it holds. */
+/** As contract/wire.ts describes it; the payload shares the memory of the message. */
+export function decodeBinaryFrame(message: ArrayBuffer): BinaryFrame {
+  const headLength = new DataView(message).getUint32(0);
+  const fields = JSON.parse(new TextDecoder().decode(new Uint8Array(message, 4, headLength))) as Omit<BinaryFrame, "payload">;
+  return { ...fields, payload: new Uint8Array(message, 4 + headLength) };
+}
+
+/** Frames as JSON text, binary ones as binary messages; a lost connection is made again with growing waits until it holds. */
 export function webSocketTransport(options: WebSocketTransportOptions): Transport {
   const now = options.now ?? Date.now;
   /** Until it is closed: there is never a second one beside it. */
@@ -53,7 +61,9 @@ export function webSocketTransport(options: WebSocketTransportOptions): Transpor
       lostSince = undefined;
       listen.onConnection({ state: "open" });
     };
-    next.onmessage = (event) => listen.onFrame(JSON.parse(event.data as string) as DownFrame);
+    next.binaryType = "arraybuffer";
+    next.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) =>
+      listen.onFrame(typeof data === "string" ? (JSON.parse(data) as DownFrame) : decodeBinaryFrame(data));
     next.onclose = ({ code }) => {
       socket = undefined;
       if (code === linkExpiredCode) {

@@ -2,6 +2,8 @@
 
 import type { LogLevel } from "../../../contract/log.ts";
 import type { Endpoint, Failure } from "../../../contract/service.ts";
+import type { BinaryFromService, BinaryToService } from "../streams/binary-publisher.ts";
+import type { ConsumerMessage, ProviderMessage, ToConsumer, ToProvider } from "../streams/peer-messages.ts";
 import type { LogEntry } from "./log.ts";
 import type { Counters } from "./service.ts";
 
@@ -21,6 +23,7 @@ export type ToService =
   | { readonly type: "stop" }
   | { readonly type: "logLevel"; readonly level: LogLevel }
   | { readonly type: "action"; readonly id: number; readonly action: string; readonly params: unknown }
+  | { readonly type: "stream"; readonly message: BinaryToService | ToProvider | ToConsumer }
   /** The batch up to `seq` is stored; at most two travel unacknowledged. */
   | { readonly type: "ack"; readonly seq: number };
 
@@ -37,7 +40,10 @@ export type FromService =
   | { readonly type: "failure"; readonly id: number; readonly failure: Failure }
   | { readonly type: "view"; readonly name: string; readonly value: unknown }
   | { readonly type: "counters"; readonly at: number; readonly counters: Counters }
+  | { readonly type: "stream"; readonly message: StreamFromService }
   | ServiceBatch;
+
+export type StreamFromService = BinaryFromService | ProviderMessage | ConsumerMessage;
 
 export interface ServiceBatch {
   readonly type: "batch";

@@ -5,6 +5,10 @@ import type { Endpoint } from "../../../contract/service.ts";
 import { type InstallationCertificates, openCertificates } from "../certificates/installation-certificates.ts";
 import { parseConfig } from "../config/config.ts";
 import { lockFolder } from "../files/folder-lock.ts";
+import { type BinaryFromService, type BinaryToService, createBinaryPublishers } from "../streams/binary-publisher.ts";
+import { noPeers, type PeerServices } from "../streams/peer-client.ts";
+import type { ProviderMessage, ToProvider } from "../streams/peer-messages.ts";
+import { createPeerProvider, type ProvidedHandlers } from "../streams/peer-provider.ts";
 import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.ts";
 import type { ServiceBatch, ServiceMode } from "./link.ts";
 import { createLog } from "./log.ts";
@@ -25,6 +29,9 @@ export interface RunOptions {
   readonly firstRowId?: number;
   readonly outboxLimits?: OutboxLimits;
   readonly onBatch?: (batch: ServiceBatch) => void;
+  /** The other services; without it none runs. */
+  readonly services?: PeerServices;
+  readonly onStream?: (message: BinaryFromService | ProviderMessage) => void;
   readonly onView?: (name: string, value: unknown) => void;
   /** `at` is milliseconds since the epoch. */
   readonly onCounters?: (counters: Counters, at: number) => void;
@@ -36,6 +43,7 @@ export interface RunningService {
   /** Parses the parameters and runs the action. Throws CALL_UNKNOWN, CALL_INVALID or what the action throws. */
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
+  receiveStream(message: BinaryToService | ToProvider): void;
   /** Runs every release, last-opened-first; a release that throws is logged and does not stop the others. */
   stop(): Promise<void>;
 }
@@ -59,8 +67,13 @@ export async function runService(service: Service, options: RunOptions): Promise
   const views = createViews((name, value) => options.onView?.(name, value));
   onStop(views.close);
   let handlers: Handlers<Operations> | undefined;
+  let providedHandlers: ProvidedHandlers | undefined;
+  const postStream = (message: BinaryFromService | ProviderMessage) => options.onStream?.(message);
+  const publishers = createBinaryPublishers({ topics: service.binary ?? {}, post: postStream });
+  const provider = createPeerProvider({ declared: service.provides, handlers: () => providedHandlers, post: postStream });
 
   async function stop() {
+    provider.close();
     for (let release = releases.pop(); release; release = releases.pop()) {
       try {
         await release();
@@ -92,6 +105,11 @@ export async function runService(service: Service, options: RunOptions): Promise
         handlers = given;
       },
       view: views.show,
+      binary: publishers.topic as ServiceContext["binary"],
+      provide: (given) => {
+        providedHandlers = given;
+      },
+      services: options.services ?? noPeers,
       counters(read) {
         const timer = setInterval(() => options.onCounters?.(read(), Date.now()), counterIntervalMs);
         onStop(() => clearInterval(timer));
@@ -116,6 +134,10 @@ export async function runService(service: Service, options: RunOptions): Promise
       setLogLevel(level) {
         logLevel = level;
       },
+      receiveStream(message) {
+        if (isForPublishers(message)) publishers.receive(message);
+        else provider.receive(message);
+      },
       stop,
     };
   } catch (error) {
@@ -123,6 +145,9 @@ export async function runService(service: Service, options: RunOptions): Promise
     throw error;
   }
 }
+
+const isForPublishers = (message: BinaryToService | ToProvider): message is BinaryToService =>
+  message.type === "binarySubscribers" || message.type === "binaryAck";
 
 async function browse(service: Service, context: ServiceContext): Promise<readonly Endpoint[]> {
   if (!service.browse) throw new ServiceError("SERVICE_NOT_RUNNING", `${service.title} is not running`, "Start it first.");

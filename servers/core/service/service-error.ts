@@ -33,6 +33,10 @@ export class ServiceError extends Error {
 /** What a thrown value says. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** A failure that crossed a process boundary, as an error again. */
+export const errorOfFailure = (failure: Failure): ServiceError =>
+  new ServiceError(failure.code as ErrorCode, failure.message, failure.hint, failure);
+
 /** Any thrown value as a failure; what is not a ServiceError becomes INTERNAL. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof ServiceError) {

@@ -1,4 +1,6 @@
 import type { ServiceId } from "../../../contract/service.ts";
+import { createPeerClient } from "../streams/peer-client.ts";
+import type { ToConsumer } from "../streams/peer-messages.ts";
 import type { Outbox } from "../traffic/outbox.ts";
 import { collectAtRest, garbageCollector } from "./collect-at-rest.ts";
 import type { FromService, Link, ToService } from "./link.ts";
@@ -16,6 +18,8 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   /** Undefined where it did not start. Every message waits for it alike, so that they keep their order. */
   let started: Promise<RunningService | undefined> = Promise.resolve(undefined);
   let outbox: Outbox | undefined;
+
+  const peers = createPeerClient((message) => link.post({ type: "stream", message }));
 
   const collect = garbageCollector();
   if (collect) collectAtRest({ collect });
@@ -47,6 +51,8 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           certificatesDir: message.certificatesDir,
           backlotPid: process.ppid,
           firstRowId: message.firstRowId,
+          services: peers.services,
+          onStream: (message) => link.post({ type: "stream", message }),
           onBatch: link.post,
           onView: (name, value) => link.post({ type: "view", name, value }),
           onCounters: (counters, at) => link.post({ type: "counters", at, counters }),
@@ -75,6 +81,11 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
       case "ack":
         (await started)?.outbox.ack(message.seq);
         return;
+      case "stream":
+        // An answer may be what `start` waits for.
+        if (isForConsumer(message.message)) peers.receive(message.message);
+        else (await started)?.receiveStream(message.message);
+        return;
       case "action":
         link.post(await answer(message.id, message.action, message.params));
         return;
@@ -94,3 +105,8 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   link.onMessage((message) => void onMessage(message));
   link.post({ type: "loaded" });
 }
+
+type StreamToService = Extract<ToService, { type: "stream" }>["message"];
+
+const isForConsumer = (message: StreamToService): message is ToConsumer =>
+  message.type === "peerResult" || message.type === "peerItem" || message.type === "peerEnd";

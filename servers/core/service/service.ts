@@ -1,12 +1,22 @@
 import type { z } from "zod";
+import type { BinaryTopics, HeaderOf } from "../../../contract/binary.ts";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
+import type { Provided } from "../../../contract/provided.ts";
 import type { Endpoint, PortTransport, ServiceId, Snippet } from "../../../contract/service.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import type { InstallationCertificates } from "../certificates/installation-certificates.ts";
+import type { BinaryPublisher } from "../streams/binary-publisher.ts";
+import type { PeerServices } from "../streams/peer-client.ts";
+import type { ProvidedHandlers } from "../streams/peer-provider.ts";
 import type { Log } from "./log.ts";
 
 /** A service is data and one function. Its module stays light: `start` imports what is heavy. */
-export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions extends Operations = Operations> {
+export interface Service<
+  Schema extends z.ZodObject = z.ZodObject,
+  Actions extends Operations = Operations,
+  Binary extends BinaryTopics = BinaryTopics,
+  Provides extends Provided = Provided,
+> {
   readonly id: ServiceId;
   readonly title: string;
   /** What it stands in for, in a few words. */
@@ -14,6 +24,10 @@ export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions exten
   /** Defaults, validation, form, command-line help and environment names, from one place; begins with `commonFields(id)`. */
   readonly config: Schema;
   readonly actions: Actions;
+  /** Binary items for the pages that look at them. */
+  readonly binary?: Binary;
+  /** What the other services may ask of it. */
+  readonly provides?: Provides;
   /** In the order in which they are shown; a field whose port is used for both transports stands twice. */
   readonly ports: readonly ServicePort<z.output<Schema>>[];
   /**
@@ -30,7 +44,7 @@ export interface Service<Schema extends z.ZodObject = z.ZodObject, Actions exten
    * Resolves, with the endpoints, when it really listens.
    * Whatever it opens it hands to `context.onStop` on the next line, so there is no `stop`.
    */
-  start(context: ServiceContext<z.output<Schema>, Actions>): Promise<readonly Endpoint[]>;
+  start(context: ServiceContext<z.output<Schema>, Actions, Binary, Provides>): Promise<readonly Endpoint[]>;
   /** Answers the page's actions on what is kept, and listens nowhere: for looking at it while the service is stopped. */
   browse?(context: ServiceContext<z.output<Schema>, Actions>): Promise<void>;
 }
@@ -45,7 +59,12 @@ export interface ServicePort<Config = Readonly<Record<string, unknown>>> {
   isUsed?(config: Config): boolean;
 }
 
-export interface ServiceContext<Config = unknown, Actions extends Operations = Operations> {
+export interface ServiceContext<
+  Config = unknown,
+  Actions extends Operations = Operations,
+  Binary extends BinaryTopics = BinaryTopics,
+  Provides extends Provided = Provided,
+> {
   readonly config: Config;
   /** A folder of the service's own for what it keeps, locked; for services that say that they keep files. */
   dataDir(): string;
@@ -59,6 +78,10 @@ export interface ServiceContext<Config = unknown, Actions extends Operations = O
   handle(handlers: Handlers<Actions>): void;
   /** Shows a value under a name on the service's page; the newest wins, at most 10 a second are sent. */
   view(name: string, value: unknown): void;
+  binary<Name extends keyof Binary & string>(name: Name): BinaryPublisher<HeaderOf<Binary[Name]>>;
+  /** Answers what the service provides; to be called once, before `start` resolves. */
+  provide(handlers: ProvidedHandlers<Provides["calls"], Provides["streams"]>): void;
+  readonly services: PeerServices;
   /** Asked once a second for the service's figures. */
   counters(read: () => Counters): void;
 }
@@ -91,6 +114,12 @@ export interface TrafficSink {
   touch(entry: TrafficEntry): void;
 }
 
-/** Keeps the types of schema and actions; the catalog sees the plain `Service`. */
-export const defineService = <Schema extends z.ZodObject, Actions extends Operations>(service: Service<Schema, Actions>): Service =>
-  service as unknown as Service;
+/** Keeps the types of schema, actions and streams; the catalog sees the plain `Service`. */
+export const defineService = <
+  Schema extends z.ZodObject,
+  Actions extends Operations,
+  Binary extends BinaryTopics = BinaryTopics,
+  Provides extends Provided = Provided,
+>(
+  service: Service<Schema, Actions, Binary, Provides>,
+): Service => service as unknown as Service;

@@ -1,0 +1,35 @@
+/** Binary items on their way from a service to the pages that look at them: a picture, sound, a recording. */
+
+declare const headerType: unique symbol;
+
+export interface BinaryPolicy {
+  /** Bytes and items of one subscription that may be on their way unacknowledged; what does not fit is left out and counted. */
+  readonly windowBytes: number;
+  readonly windowItems: number;
+  /** After an item was left out, and at the beginning: "key" leaves out all up to the next key item, as a video decoder needs it. */
+  readonly resume: "any" | "key";
+}
+
+/** One topic may have several sources, such as the path of each stream. */
+export interface BinaryTopic<Header = unknown> {
+  readonly policy: BinaryPolicy;
+  /** Exists for the compiler only. */
+  readonly [headerType]?: Header;
+}
+export type BinaryTopics = Readonly<Record<string, BinaryTopic>>;
+export type HeaderOf<Topic> = Topic extends { readonly [headerType]?: infer Header } ? Exclude<Header, undefined> : never;
+
+/** `binaryTopic<Header>()(policy)`: an item is a header of plain fields and its bytes. */
+export const binaryTopic =
+  <Header>() =>
+  (policy: BinaryPolicy): BinaryTopic<Header> => ({ policy });
+
+export interface BinaryItem<Header = unknown> {
+  readonly header: Header;
+  readonly payload: Uint8Array;
+  /** A decoder can begin here. */
+  readonly isKey: boolean;
+}
+
+/** Longest name of a source, in characters. */
+export const maxSourceLength = 500;

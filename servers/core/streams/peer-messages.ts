@@ -1,0 +1,43 @@
+/** Calls and streams from one service to another, as they pass through the supervisor. Ids are the consumer's or the supervisor's. */
+import type { StreamCredit, StreamItem } from "../../../contract/provided.ts";
+import type { Failure, ServiceId } from "../../../contract/service.ts";
+
+export type ConsumerMessage =
+  | { readonly type: "peerCall"; readonly id: number; readonly service: ServiceId; readonly name: string; readonly params: unknown }
+  | {
+      readonly type: "peerOpen";
+      readonly id: number;
+      readonly service: ServiceId;
+      readonly name: string;
+      readonly params: unknown;
+      readonly credit: StreamCredit;
+    }
+  /** So much was taken by the reader, and may be sent anew. */
+  | { readonly type: "peerTaken"; readonly id: number; readonly credit: StreamCredit }
+  | { readonly type: "peerCancel"; readonly id: number };
+
+export type ToConsumer =
+  | { readonly type: "peerResult"; readonly id: number; readonly value: unknown }
+  | { readonly type: "peerItem"; readonly id: number; readonly item: StreamItem }
+  /** The end of a call that failed or of a stream; without a failure the stream is complete. */
+  | { readonly type: "peerEnd"; readonly id: number; readonly failure?: Failure };
+
+export type ToProvider =
+  | { readonly type: "serveCall"; readonly id: number; readonly consumer: ServiceId; readonly name: string; readonly params: unknown }
+  | {
+      readonly type: "serveOpen";
+      readonly id: number;
+      readonly consumer: ServiceId;
+      readonly name: string;
+      readonly params: unknown;
+      readonly credit: StreamCredit;
+    }
+  | { readonly type: "serveTaken"; readonly id: number; readonly credit: StreamCredit }
+  | { readonly type: "serveCancel"; readonly id: number };
+
+export type ProviderMessage =
+  | { readonly type: "servedResult"; readonly id: number; readonly value: unknown }
+  | { readonly type: "servedItem"; readonly id: number; readonly item: StreamItem }
+  | { readonly type: "servedEnd"; readonly id: number; readonly failure?: Failure };
+
+export const bytesOf = (item: StreamItem): number => item.payload?.byteLength ?? 0;
