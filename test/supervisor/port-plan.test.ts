@@ -101,7 +101,7 @@ describe("ports of our own", () => {
     expect(checks.find(({ service }) => service === "mqtt")).toMatchObject({
       free: false,
       problem: `Fixture http and Fixture mqtt are both set to ${port("http")}`,
-      next: expect.any(Number),
+      fix: { config: { port: expect.any(Number) } },
     });
     const failure = await dashboard.refusal("service.start", { id: "mqtt" });
     const next = failure.fix?.config.port;
