@@ -10,7 +10,8 @@ export const mqttService = defineService({
   purpose: "Broker, 3.1.1 and 5.0, TCP, WebSocket and TLS",
   config: mqttConfig,
   actions: mqttActions,
-  keepsFiles: () => true,
+  // Without sessions on disk its files are small things of the page.
+  keepsFiles: ({ persistence, cluster }) => (persistence && cluster === "" ? true : "if possible"),
   ports: [
     { field: "port", transport: "tcp" },
     { field: "webSocketPort", transport: "tcp", isUsed: ({ webSocket }) => webSocket },

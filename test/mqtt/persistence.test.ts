@@ -144,6 +144,15 @@ describe("persistence", () => {
     expect(seen(await back.expect("publish")).payload).toBe("after");
   });
 
+  it("[MQTT-238] without persistence a folder that cannot be written keeps nobody from starting", async () => {
+    const unwritable = path.join(temporaryDir(), "file");
+    writeFileSync(unwritable, "");
+    const broker = await startBroker({}, path.join(unwritable, "mqtt"));
+    await (await connectWire(broker, 5)).expectNothing();
+    await expect.poll(() => broker.logs).toContainEqual(expect.stringMatching(/cannot be used: .*: MQTT runs, and keeps nothing there\.$/));
+    await expect(startBroker({ persistence: true }, path.join(unwritable, "other"))).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
+  });
+
   it("[MQTT-151] nothing is committed between a message's first and last note, however many bytes it sends", async () => {
     const notes: string[] = [];
     const note = (what: string) => () => void notes.push(what);

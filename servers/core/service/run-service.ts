@@ -85,7 +85,15 @@ export async function runService(service: Service, options: RunOptions): Promise
 
   try {
     const keepsFiles = service.keepsFiles?.(config as never) ?? false;
-    if (keepsFiles) onStop(await lockFolder(options.dataDir, options.backlotPid));
+    if (keepsFiles !== false) {
+      try {
+        onStop(await lockFolder(options.dataDir, options.backlotPid));
+      } catch (error) {
+        const isUnwritable = error instanceof ServiceError && error.code === "STORE_UNREACHABLE";
+        if (keepsFiles === true || !isUnwritable) throw error;
+        log.notable(`${error.message}: ${service.title} runs, and keeps nothing there.`);
+      }
+    }
     let certificates: Promise<InstallationCertificates> | undefined;
     const context: ServiceContext = {
       config,

@@ -32,9 +32,9 @@ export interface Service<
   readonly ports: readonly ServicePort<z.output<Schema>>[];
   /**
    * Whether it uses `context.dataDir()` with this configuration: the folder is its alone then, from before `start` or
-   * `browse` until after the last release.
+   * `browse` until after the last release. "if possible": it starts also where the folder cannot be written.
    */
-  keepsFiles?(config: z.output<Schema>): boolean;
+  keepsFiles?(config: z.output<Schema>): boolean | "if possible";
   /** What is saved of values that a person gave: passwords as hashes. Absent where all is saved as it is given. */
   hashSecrets?(values: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
   /** Where it would listen with this configuration. */
