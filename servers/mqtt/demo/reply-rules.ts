@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
-import type { MqttReplyRule } from "../../../contract/services/mqtt-reply.ts";
+import { readFile, rename } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { type MqttReplyCondition, type MqttReplyRule, replyRule } from "../../../contract/services/mqtt-reply.ts";
 import type { MqttMessageProperties } from "../../../contract/traffic/mqtt.ts";
+import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import type { Log } from "../../core/service/log.ts";
 import { decodeForwarded } from "../codec/properties.ts";
 import { isReservedTopic, isTopicName, topicMatches } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
 import { propertyFields } from "./recorded-line.ts";
-import { conditionsOf } from "./reply-condition.ts";
-import type { ReplyRulesFile } from "./reply-rules-file.ts";
 
 export interface ReplyRules {
   list(): readonly MqttReplyRule[];
@@ -77,5 +80,90 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
       for (const timer of timers) clearTimeout(timer);
       return file.settled();
     },
+  };
+}
+
+const noJson = Symbol("no JSON");
+
+/** Answers whether a message's payload is what a rule wants; it is parsed once for all rules, and only where one looks into it. */
+export function conditionsOf(payload: Buffer): (when: MqttReplyCondition) => boolean {
+  let parsed: unknown;
+  let isParsed = false;
+  const json = () => {
+    if (!isParsed) parsed = parseJson(payload);
+    isParsed = true;
+    return parsed;
+  };
+  return (when) => {
+    switch (when.type) {
+      case "any payload":
+        return true;
+      case "text contains":
+        return payload.includes(when.text);
+      case "JSON field equals":
+        return textOf(fieldOf(json(), when.field)) === when.value;
+      default:
+        return when satisfies never;
+    }
+  };
+}
+
+function parseJson(payload: Buffer): unknown {
+  try {
+    return JSON.parse(payload.toString("utf8"));
+  } catch {
+    return noJson;
+  }
+}
+
+function fieldOf(json: unknown, field: string): unknown {
+  if (field === "" || json === noJson) return json;
+  let value = json;
+  for (const name of field.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return noJson;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
+/** Undefined where there is nothing. */
+function textOf(value: unknown): string | undefined {
+  return value === noJson ? undefined : typeof value === "string" ? value : JSON.stringify(value);
+}
+
+const savedRules = z.array(replyRule.required({ id: true }));
+export type SavedReplyRule = z.output<typeof savedRules>[number];
+
+export interface ReplyRulesFile {
+  read(): Promise<readonly SavedReplyRule[]>;
+  /** One after the other: the last call's rules are those that stay. */
+  write(rules: readonly SavedReplyRule[]): Promise<void>;
+  /** Resolves when nothing is being written. */
+  settled(): Promise<void>;
+}
+
+/** Keeps the auto-reply rules over a restart. */
+export function createReplyRulesFile(folder: string, log: Log): ReplyRulesFile {
+  const file = path.join(folder, "reply-rules.json");
+  let writing: Promise<void> = Promise.resolve();
+  return {
+    async read() {
+      try {
+        return savedRules.parse(JSON.parse(await readFile(file, "utf8")));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+        // The broker is worth more than its rules; what the file holds is left to be looked at.
+        const aside = `${file}.unreadable`;
+        await rename(file, aside).catch(() => {});
+        log.warning(`The auto-reply rules could not be read: there are none now, and the file is kept as ${path.basename(aside)}.`);
+        return [];
+      }
+    },
+    write(rules) {
+      const written = writing.then(() => writeFileAtomically(file, JSON.stringify(rules, null, 2)));
+      writing = written.catch(() => {});
+      return written;
+    },
+    settled: () => writing,
   };
 }

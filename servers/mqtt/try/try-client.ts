@@ -2,8 +2,8 @@ import type { MqttSubscription } from "../../../contract/services/mqtt-client.ts
 import type { MqttTryAnswer, MqttTryConnect, MqttTryState, MqttTrySubscribe } from "../../../contract/services/mqtt-try.ts";
 import type { MqttParsedPublish } from "../../../contract/traffic/mqtt.ts";
 import type { ConnackPacket, ConnectPacket, Packet, PublishPacket, Qos } from "../codec/packet.ts";
+import { reasonName } from "../codec/reason-code.ts";
 import { createReceivedMessages, type ReceivedMessages } from "./received-messages.ts";
-import { tryAnswer } from "./try-answer.ts";
 import { openTryConnection, type TryConnection } from "./try-connection.ts";
 
 /** Of the broker on the same computer: later it does not answer any more. */
@@ -40,7 +40,10 @@ interface Open {
 const lost = (meaning: string, tookMs: number): MqttTryAnswer => ({ ok: false, meaning, tookMs });
 const tookMs = (since: number): number => Math.round((performance.now() - since) * 100) / 100;
 
-/** An ordinary client of the broker, for trying it from the dashboard: what it is told and sent is what any client would be. */
+/**
+ * An ordinary client of the broker, for trying it from the dashboard: what it is answered and sent is what any client would be.
+ * Not MQTT.js, which refuses invalid topics before the broker sees them and gives an error where the tab shows the packet.
+ */
 export function createTryClient({ port, onChange }: { port: () => number; onChange: () => void }): TryClient {
   const received = createReceivedMessages();
   let open: Open | undefined;
@@ -260,4 +263,52 @@ function publishPacket(params: MqttParsedPublish, packetId: number, version: 4 |
             ...(userProperties && { userProperties: [...userProperties] }),
           },
   };
+}
+
+/** MQTT 3.1.1 §3.2.2.3. */
+const returnNames = [
+  "accepted",
+  "unacceptable protocol version",
+  "identifier rejected",
+  "server unavailable",
+  "bad user name or password",
+  "not authorized",
+];
+
+/** A packet of the broker's in a person's words. */
+export function tryAnswer(packet: Packet, version: 4 | 5, tookMs: number): MqttTryAnswer {
+  const name = packet.type.toUpperCase();
+  const reason = reasonOf(packet);
+  const text = "properties" in packet ? packet.properties?.reasonString : undefined;
+  const more = { tookMs, ...(text !== undefined && { text }) };
+  if (reason === undefined) return { ok: true, packet: name, meaning: "acknowledged", ...more };
+  const isReturnCode = packet.type === "connack" && version === 4;
+  const ok = isReturnCode ? reason === 0 : reason < 0x80 && packet.type !== "disconnect";
+  const meaning = isReturnCode ? (returnNames[reason] ?? "refused") : meaningOf(packet, reason, version);
+  return { ok, packet: name, reason, meaning, ...more };
+}
+
+function reasonOf(packet: Packet): number | undefined {
+  switch (packet.type) {
+    case "suback":
+    case "unsuback":
+      return packet.reasons[0];
+    case "connack":
+    case "disconnect":
+    case "auth":
+    case "puback":
+    case "pubrec":
+    case "pubrel":
+    case "pubcomp":
+      return packet.reason;
+    default:
+      return undefined;
+  }
+}
+
+function meaningOf(packet: Packet, reason: number, version: 4 | 5): string {
+  if (packet.type === "suback" && reason < 3) return `QoS ${reason} granted`;
+  if (packet.type === "suback" && version === 4) return "refused";
+  if (packet.type === "disconnect" && reason === 0) return "disconnected by the broker";
+  return reasonName(reason);
 }
