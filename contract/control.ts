@@ -39,10 +39,10 @@ const appFields = z.strictObject({
   startAtLaunch: z.array(serviceId),
   /** Desktop: closing the window leaves the services running in the tray. */
   keepRunningInTray: z.boolean(),
-  /** Rows kept for each service, newest first to stay. */
+  /** Ended rows kept for each service, newest first to stay; open ones are kept beside them. */
   keptRows: z.int().min(1_000).max(200_000),
-  /** Memory for the kept rows of each service, in mebibytes. */
-  keptMebibytes: z.int().min(4).max(512),
+  /** Memory for what passed through all services together, in mebibytes. */
+  trafficMebibytes: z.int().min(16).max(4_096),
 });
 const { shape } = appFields;
 
@@ -51,7 +51,7 @@ export const appSettings = z.strictObject({
   startAtLaunch: shape.startAtLaunch.default([]),
   keepRunningInTray: shape.keepRunningInTray.default(false),
   keptRows: shape.keptRows.default(50_000),
-  keptMebibytes: shape.keptMebibytes.default(64),
+  trafficMebibytes: shape.trafficMebibytes.default(192),
 });
 export type AppSettings = z.output<typeof appSettings>;
 

@@ -1,4 +1,5 @@
 import { accountActions } from "../../contract/services/account.ts";
+import { httpDetails } from "../core/http/http-details.ts";
 import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
 import { defineService } from "../core/service/service.ts";
 import { accountConfig } from "./account-config.ts";
@@ -12,6 +13,7 @@ export const accountService = defineService({
   purpose: "Login, JSON Web Tokens, Basic, details",
   config: accountConfig,
   actions: accountActions,
+  details: httpDetails,
   ports: httpPorts,
   keepsFiles: () => true,
   endpoints: (config) => httpEndpoints(config, paths),

@@ -1,4 +1,5 @@
 import { eventsActions } from "../../contract/services/events.ts";
+import { httpDetails } from "../core/http/http-details.ts";
 import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
 import { defineService } from "../core/service/service.ts";
 import { eventsConfig } from "./events-config.ts";
@@ -15,6 +16,7 @@ export const eventsService = defineService({
   purpose: "Collects completion events, pages and statistics",
   config: eventsConfig,
   actions: eventsActions,
+  details: httpDetails,
   ports: httpPorts,
   keepsFiles: ({ database }) => database === "",
   endpoints: (config) => httpEndpoints(config, paths),

@@ -1,4 +1,5 @@
 import { httpActions } from "../../contract/services/http.ts";
+import { httpDetails } from "../core/http/http-details.ts";
 import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
 import { defineService } from "../core/service/service.ts";
 import { httpConfig } from "./http-config.ts";
@@ -12,6 +13,7 @@ export const httpService = defineService({
   purpose: "REST endpoints, server-sent events, WebSocket echo",
   config: httpConfig,
   actions: httpActions,
+  details: httpDetails,
   ports: httpPorts,
   endpoints: (config) => httpEndpoints(config, paths),
   snippets: httpSnippets,

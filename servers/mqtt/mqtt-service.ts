@@ -12,6 +12,10 @@ export const mqttService = defineService({
   actions: mqttActions,
   // Without sessions on disk its files are small things of the page.
   keepsFiles: ({ persistence, cluster }) => (persistence && cluster === "" ? true : "if possible"),
+  details: {
+    "mqtt-message": async () => (await import("./inspector/decode-mqtt.ts")).mqttMessageDecoder,
+    "mqtt-event": async () => (await import("./inspector/decode-mqtt.ts")).mqttEventDecoder,
+  },
   ports: [
     { field: "port", transport: "tcp" },
     { field: "webSocketPort", transport: "tcp", isUsed: ({ webSocket }) => webSocket },

@@ -16,7 +16,7 @@ export function createBrowsing(
   service: Service,
   options: Pick<
     ManagedServiceOptions,
-    "spawner" | "config" | "dataDir" | "certificatesDir" | "firstRowId" | "onBatch" | "onView" | "onOutput" | "onGone"
+    "spawner" | "config" | "dataDir" | "certificatesDir" | "firstRowId" | "readKept" | "onBatch" | "onView" | "onOutput" | "onGone"
   >,
 ): Browsing {
   let managed: ManagedService | undefined;

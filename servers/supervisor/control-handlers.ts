@@ -1,4 +1,12 @@
-import { type AppInfo, type ControlCall, type ControlCalls, controlCalls, type PortCheck, type Profiles } from "../../contract/control.ts";
+import {
+  type AppInfo,
+  type AppSettings,
+  type ControlCall,
+  type ControlCalls,
+  controlCalls,
+  type PortCheck,
+  type Profiles,
+} from "../../contract/control.ts";
 import type { ExportPart, ExportSource } from "../../contract/export.ts";
 import type { Handlers, ParsedParamsOf } from "../../contract/operation.ts";
 import type { ServiceId, ServiceView } from "../../contract/service.ts";
@@ -29,6 +37,8 @@ export interface ControlParts {
   readonly ports: PortPlan;
   readonly certificatesDir: string;
   readonly log: Log;
+  /** To apply them at once. */
+  readonly onAppSettings: (settings: AppSettings) => void;
 }
 
 export interface ControlHandlers {
@@ -72,6 +82,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     "app.settings": () => settings.current.app,
     async "app.setSettings"(changed) {
       const { app } = await settings.update((current) => ({ ...current, app: { ...current.app, ...changed } }));
+      parts.onAppSettings(app);
       for (const service of all) service.refresh();
       return app;
     },

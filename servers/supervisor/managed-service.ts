@@ -21,6 +21,8 @@ export interface ManagedServiceOptions {
   /** Makes a failure to start clearer, for example by naming who holds the port. */
   readonly explain: (failure: Failure, config: Readonly<Record<string, unknown>>) => Promise<Failure>;
   readonly onStatus: (status: ServiceStatus) => void;
+  /** Records that are kept of its traffic, for a process that browses. */
+  readonly readKept: (after: number) => Uint8Array;
   readonly onBatch: (batch: ServiceBatch) => void;
   readonly onView: (name: string, value: unknown) => void;
   readonly onCounters: (counters: Counters, at: number) => void;
@@ -179,6 +181,9 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       case "batch":
         options.onBatch(message);
         process.post({ type: "ack", seq: message.seq });
+        return;
+      case "readKept":
+        process.post({ type: "kept", records: options.readKept(message.after) });
         return;
       case "view":
         options.onView(message.name, message.value);

@@ -14,7 +14,9 @@ import type { RateHistoryStore } from "./rate-history.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
 import type { TopicHub } from "./topic-hub.ts";
-import { createTrafficStore, type TrafficStore } from "./traffic-store.ts";
+import type { TrafficMemory } from "./traffic/traffic-memory.ts";
+import { createTrafficStore, type TrafficStore } from "./traffic/traffic-store.ts";
+import type { Turns } from "./traffic/turns.ts";
 
 export interface SupervisedServiceOptions {
   readonly service: Service;
@@ -26,6 +28,9 @@ export interface SupervisedServiceOptions {
   readonly alone: boolean;
   readonly settings: SettingsFile;
   readonly hub: TopicHub;
+  /** For the traffic of all services. */
+  readonly memory: TrafficMemory;
+  readonly turns: Turns;
   readonly rates: RateHistoryStore;
   readonly log: (entries: readonly LogEntry[]) => void;
   readonly ports: Pick<PortPlan, "explain">;
@@ -71,8 +76,13 @@ export interface SupervisedService {
 export function createSupervisedService(options: SupervisedServiceOptions): SupervisedService {
   const { service, settings, hub } = options;
   const { id } = service;
-  const ringLimits = () => ({ items: settings.current.app.keptRows, bytes: settings.current.app.keptMebibytes * 1_048_576 });
-  const traffic = createTrafficStore(id, ringLimits());
+  const traffic = createTrafficStore({
+    service: id,
+    decoders: service.details,
+    memory: options.memory,
+    turns: options.turns,
+    rows: settings.current.app.keptRows,
+  });
   let lastCounters: { at: number; counters: Counters } | undefined;
 
   /** Chosen in the dashboard, stronger than all others, and gone with this run. */
@@ -158,8 +168,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     dataDir: options.dataDir,
     certificatesDir: options.certificatesDir,
     firstRowId: () => traffic.nextId(),
+    readKept: traffic.records,
     onBatch: (batch: ServiceBatch) => {
-      hub.publishAll(`traffic/${id}`, traffic.add(batch));
+      traffic.add(batch);
+      if (hub.hasSubscribers(`traffic/${id}`)) hub.publishAll(`traffic/${id}`, traffic.rowsOf(batch));
       if (batch.logs.length > 0) options.log(batch.logs);
       if (batch.droppedLogs > droppedLogs) log.warning(`${batch.droppedLogs - droppedLogs} log lines left out under load`);
       droppedLogs = batch.droppedLogs;
@@ -223,7 +235,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     return fields().some(({ name, needsRestart }) => needsRestart && !isDeepStrictEqual(running[name], next[name]));
   }
   function refresh() {
-    traffic.limit(ringLimits());
+    traffic.limitRows(settings.current.app.keptRows);
     hub.publish("status", view());
   }
 

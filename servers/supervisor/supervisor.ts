@@ -22,6 +22,8 @@ import { openSettings } from "./settings-file.ts";
 import type { Spawner } from "./spawner.ts";
 import { createSupervisedService, type SupervisedService } from "./supervised-service.ts";
 import { createTopicHub } from "./topic-hub.ts";
+import { createTrafficMemory } from "./traffic/traffic-memory.ts";
+import { createTurns } from "./traffic/turns.ts";
 
 /** A service that the rail names before it exists. */
 export interface PlannedService {
@@ -68,6 +70,7 @@ export interface Supervisor {
 }
 
 const processSampleIntervalMs = 2_000;
+const mebibyte = 1_048_576;
 const replayedLines = 1_000;
 
 export async function createSupervisor(options: SupervisorOptions): Promise<Supervisor> {
@@ -86,6 +89,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
   const log = createLog({ level: () => level, write: (entry) => addLogs("backlot", [entry]) });
   const settings = await openSettings(options.dataDir, log.warning);
+  const memory = createTrafficMemory(settings.current.app.trafficMebibytes * mebibyte);
+  const turns = createTurns();
 
   const certificatesDir = path.join(options.dataDir, "certificates");
   // MQTT once had a certificate of its own, which clients may trust.
@@ -138,6 +143,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
         alone: options.alone === service.id,
         settings,
         hub,
+        memory,
+        turns,
         rates,
         log: (entries) => addLogs(service.id, entries),
         onStream: (message) => onStream(service.id, message),
@@ -184,6 +191,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     ports,
     certificatesDir,
     log,
+    onAppSettings: ({ trafficMebibytes }) => memory.setLimit(trafficMebibytes * mebibyte),
   });
 
   const sampling = setInterval(async () => {

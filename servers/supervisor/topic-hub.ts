@@ -6,6 +6,8 @@ export interface TopicHub {
   publish<T extends Topic>(topic: T, item: Topics[T]): void;
   publishAll<T extends Topic>(topic: T, items: readonly Topics[T][]): void;
   subscribe<T extends Topic>(topic: T, listener: (items: readonly Topics[T][]) => void): () => void;
+  /** Whether anybody listens: for items that cost something to make. */
+  hasSubscribers(topic: Topic): boolean;
   /** Forgets what a keyed topic remembers. */
   forget(topic: Topic): void;
 }
@@ -38,6 +40,7 @@ export function createTopicHub(): TopicHub {
       if (remembered && remembered.size > 0) (listener as Listener)([...remembered.values()]);
       return () => void set.delete(listener as Listener);
     },
+    hasSubscribers: (topic) => (listeners.get(topic)?.size ?? 0) > 0,
     forget: (topic) => void newest.delete(topic),
   };
 }

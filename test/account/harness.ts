@@ -5,14 +5,12 @@ import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
 import type { Endpoint } from "../../contract/service.ts";
 import type { AccountActions, AccountViews } from "../../contract/services/account.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
-import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { accountService } from "../../servers/account/account-service.ts";
 import type { LogEntry } from "../../servers/core/service/log.ts";
 import { type RunningService, runService } from "../../servers/core/service/run-service.ts";
 import { createEventLog } from "../support/event-log.ts";
+import { createRecorded, type Row, rowsOfBatch } from "../support/records.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-
-export type Row = Omit<TrafficRow, "service">;
 
 export interface AccountUnderTest {
   readonly url: string;
@@ -45,6 +43,7 @@ export async function startAccount(
   const logs: LogEntry[] = [];
   const rows = createEventLog<Row>();
   const details: HttpExchange[] = [];
+  const recorded = createRecorded();
   const views = createEventLog<readonly [string, unknown]>();
   const told: string[] = [];
   let started: RunningService | undefined;
@@ -55,9 +54,15 @@ export async function startAccount(
     config: { port: 0, scryptCost: 10, ...config },
     dataDir,
     onBatch(batch) {
-      told.push(batch.rows, ...batch.details, JSON.stringify(batch.logs));
-      for (const row of JSON.parse(batch.rows) as Row[]) rows.add(row);
-      for (const text of batch.details) details.push(JSON.parse(text) as HttpExchange);
+      const added = recorded.add(batch).map((id) => recorded.detail(id) as HttpExchange);
+      told.push(
+        Buffer.from(batch.records).toString(),
+        JSON.stringify(rowsOfBatch(batch)),
+        JSON.stringify(added),
+        JSON.stringify(batch.logs),
+      );
+      for (const row of rowsOfBatch(batch)) rows.add(row);
+      details.push(...added);
       logs.push(...batch.logs);
       setImmediate(acknowledge, batch.seq);
     },

@@ -31,6 +31,7 @@ const rtsp = defineService({
     gain: field(z.number().min(0).max(2).default(1), { title: "Gain", env: "GAIN" }),
   }),
   actions: {},
+  details: {},
   ports: [
     { field: "port", transport: "tcp" },
     { field: "httpPort", transport: "tcp" },

@@ -4,23 +4,43 @@ import type { ServiceBatch } from "../../servers/core/service/link.ts";
 import type { TrafficEntry } from "../../servers/core/service/service.ts";
 import { createOutbox, type OutboxLimits } from "../../servers/core/traffic/outbox.ts";
 import { fixtureEntry } from "../supervisor/fixture-service.ts";
+import { type Row, rowsOfBatch } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
-const small: OutboxLimits = { entries: 10, heldBytes: 1_000, logs: 10, batchEntries: 4, lastEntries: 4, intervalMs: 50 };
-const rowsOf = (batch: ServiceBatch) => JSON.parse(batch.rows) as { id: number; tone: Tone }[];
+const small: OutboxLimits = {
+  entries: 10,
+  heldBytes: 1_000,
+  logs: 10,
+  batchEntries: 4,
+  batchBytes: 1 << 20,
+  batchMs: 50,
+  lastEntries: 4,
+  intervalMs: 50,
+};
+/** A batch's bytes are used again for the next one. */
+interface SentBatch extends ServiceBatch {
+  readonly rows: readonly Row[];
+}
+const rowsOf = ({ rows }: SentBatch) => rows;
 
 interface OpenEntry extends TrafficEntry {
   tone: Tone;
 }
 
 function openEntry(id: number, heldBytes = 10): OpenEntry {
-  const entry: OpenEntry = { ...fixtureEntry(id, () => entry.tone, heldBytes), tone: "pending" };
+  let tone: Tone = "pending";
+  const setTone = (next: Tone) => {
+    tone = next;
+  };
+  const entry: OpenEntry = Object.defineProperties(fixtureEntry(id, () => tone, heldBytes) as OpenEntry, {
+    tone: { get: () => tone, set: setTone },
+  });
   return entry;
 }
 
 function createTestOutbox(limits = small) {
-  const batches: ServiceBatch[] = [];
-  const outbox = createOutbox({ post: (batch) => batches.push(batch), limits });
+  const batches: SentBatch[] = [];
+  const outbox = createOutbox({ post: (batch) => batches.push({ ...batch, rows: rowsOfBatch(batch) }), limits });
   return { outbox, batches };
 }
 

@@ -5,6 +5,7 @@ import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { fixtureService } from "../supervisor/fixture-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
+import { rowsOfBatch } from "../support/records.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 const service = fixtureService("http");
@@ -19,7 +20,7 @@ async function run(config: Record<string, unknown> = {}) {
     dataDir: temporaryDir(),
     onBatch(batch) {
       logs.push(...batch.logs);
-      rows.push(...(JSON.parse(batch.rows) as { id: number }[]));
+      rows.push(...rowsOfBatch(batch));
     },
     onView: (name, value) => views.push([name, value]),
   });

@@ -2,18 +2,16 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
 import type { Endpoint } from "../../contract/service.ts";
-import type { Detail } from "../../contract/traffic/detail.ts";
+import type { Detail, DetailPart } from "../../contract/traffic/detail.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
-import type { TrafficRow } from "../../contract/traffic/row.ts";
 import type { LogEntry } from "../../servers/core/service/log.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
 import type { Counters } from "../../servers/core/service/service.ts";
 import { httpService } from "../../servers/http/http-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
+import { createRecorded, type Row } from "../support/records.ts";
 
 checkLeaks();
-
-export type Row = Omit<TrafficRow, "service">;
 
 export interface HttpUnderTest {
   readonly port: number;
@@ -27,6 +25,7 @@ export interface HttpUnderTest {
   rows(): Row[];
   detail(id: number): HttpExchange;
   anyDetail(id: number): Detail | undefined;
+  parts(id: number): readonly DetailPart[];
   /** Waits for an ended row that matches. */
   ended(match: (row: Row) => boolean): Promise<Row>;
   stop(): Promise<void>;
@@ -36,8 +35,7 @@ const releases: (() => unknown)[] = [];
 
 /** The service on a free port, stopped after the test. */
 export async function startHttp(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<HttpUnderTest> {
-  const rows = new Map<number, Row>();
-  const details = new Map<number, Detail>();
+  const recorded = createRecorded();
   const logs: LogEntry[] = [];
   const views = new Map<string, unknown>();
   let counters: Counters | undefined;
@@ -46,11 +44,7 @@ export async function startHttp(config: Record<string, unknown> = {}, certificat
     dataDir: "unused",
     ...(certificatesDir && { certificatesDir }),
     onBatch(batch) {
-      for (const row of JSON.parse(batch.rows) as Row[]) rows.set(row.id, row);
-      for (const text of batch.details) {
-        const detail = JSON.parse(text) as Detail;
-        details.set(detail.id, detail);
-      }
+      recorded.add(batch);
       logs.push(...batch.logs);
       setImmediate(() => running.outbox.ack(batch.seq));
     },
@@ -68,10 +62,11 @@ export async function startHttp(config: Record<string, unknown> = {}, certificat
     views,
     counters: () => counters,
     act: async <Result>(name: string, params: unknown = {}) => (await running.act(name, params)) as Result,
-    rows: () => [...rows.values()],
-    anyDetail: (id) => details.get(id),
-    detail: (id) => details.get(id) as HttpExchange,
-    ended: (match) => until(() => [...rows.values()].find((row) => row.tone !== "pending" && match(row))),
+    rows: () => [...recorded.rows.values()],
+    anyDetail: (id) => recorded.detail(id),
+    parts: (id) => recorded.parts(id),
+    detail: (id) => recorded.detail(id) as HttpExchange,
+    ended: (match) => until(() => [...recorded.rows.values()].find((row) => row.tone !== "pending" && match(row))),
     stop: running.stop,
   };
   releases.push(running.stop);

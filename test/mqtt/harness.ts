@@ -12,6 +12,7 @@ import type { ConnackPacket, ConnectPacket, Packet, PublishPacket, SubscriptionR
 import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
 import type { Properties } from "../../servers/mqtt/codec/properties.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
+import { rowsOfBatch } from "../support/records.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
 export interface Broker {
@@ -41,7 +42,7 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
     onView: (name, value) => views.set(name, value),
     onCounters: (figures) => counters.push(figures),
     onBatch(batch) {
-      rows.push(...(JSON.parse(batch.rows) as TrafficRow[]));
+      rows.push(...rowsOfBatch(batch).map((row) => ({ service: "mqtt" as const, ...row })));
       logs.push(...batch.logs.map(({ text }) => text));
       // Some lines come while it starts, also where it does not.
       void running.then(

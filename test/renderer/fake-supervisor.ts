@@ -39,7 +39,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
   const startedAt = Date.now() - 2 * 3_600_000 - 14 * 60_000;
   const statuses = new Map<ServiceId, ServiceStatus>(serviceIds.map((id) => [id, initialStatus(id)]));
   const lines: LogLine[] = [];
-  let settings: AppSettings = { startAtLaunch: ["http"], keepRunningInTray: false, keptRows: 50_000, keptMebibytes: 64 };
+  let settings: AppSettings = { startAtLaunch: ["http"], keepRunningInTray: false, keptRows: 50_000, trafficMebibytes: 192 };
   let profiles = { active: "Mobile app, staging-like", names: ["Default", "Mobile app, staging-like"] };
   let nextRow = 1;
   let newestSeq = 0;

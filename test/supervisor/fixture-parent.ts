@@ -17,6 +17,7 @@ const managed = createManagedService({
   onStatus(status) {
     if (status.state === "running") console.log(status.pid);
   },
+  readKept: () => new Uint8Array(),
   onBatch: () => {},
   onView: () => {},
   onCounters: () => {},

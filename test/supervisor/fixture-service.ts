@@ -11,6 +11,7 @@ import { commonFields, field, portField } from "../../servers/core/config/common
 import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
 import { defineService, type TrafficEntry } from "../../servers/core/service/service.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
+import { RecordReader } from "../../servers/core/traffic/record-reader.ts";
 
 const none = z.strictObject({});
 
@@ -52,6 +53,17 @@ export const fixtureService = (id: ServiceId) =>
       password: field(z.string().default(""), { title: "Password", env: `${id.toUpperCase()}_PASSWORD`, secret: true }),
     }),
     actions,
+    details: {
+      // What was written last.
+      "mqtt-event": async () => ({
+        detail({ row: { id, at }, detail }) {
+          const reader = new RecordReader(detail);
+          let text = "";
+          while (!reader.atEnd) text = reader.text();
+          return { kind: "mqtt-event", id, at, clientId: "fixture", text };
+        },
+      }),
+    },
     ports: [{ field: "port", transport: "tcp" }],
     keepsFiles: ({ starts }) => starts === "crashes-again",
     endpoints({ port, label }) {
@@ -163,21 +175,26 @@ export function fixtureEntry(id: number, tone: () => Tone, heldBytes = 100): Tra
   return {
     id,
     heldBytes,
-    row: () => ({
-      id,
-      at: 0,
-      kind: "http",
-      verb: "GET",
-      target: `/${id}`,
-      tone: tone(),
-      outcome: tone() === "pending" ? "" : "200",
-      bytesIn: 0,
-      bytesOut: 0,
-      client: "fixture",
-      peer: "127.0.0.1:1",
-      preview: "",
-    }),
-    detail: () => ({ id, tone: tone() }),
+    get open() {
+      return tone() === "pending";
+    },
+    write(record) {
+      record.row({
+        id,
+        at: 0,
+        kind: "mqtt-event",
+        verb: "GET",
+        target: `/${id}`,
+        tone: tone(),
+        outcome: tone() === "pending" ? "" : "200",
+        bytesIn: 0,
+        bytesOut: 0,
+        client: "fixture",
+        peer: "127.0.0.1:1",
+        preview: "",
+      });
+      record.text(tone());
+    },
   };
 }
 

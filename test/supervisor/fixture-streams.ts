@@ -85,6 +85,7 @@ export const streamFixture = (id: "rtsp" | "webrtc") =>
     title: `Stream ${id}`,
     purpose: "Tests of binary items and of streams between services",
     config: z.strictObject({ port: portField(0, { title: "Port", env: `${id.toUpperCase()}_PORT` }), ...commonFields(id) }),
+    details: {},
     actions: fixtureStreamActions,
     binary: fixtureBinary,
     provides: providedBy(id),

@@ -5,6 +5,7 @@ import type { LogEntry } from "../../servers/core/service/log.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "../../servers/supervisor/managed-service.ts";
 import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
 import { createEventLog, type EventLog } from "../support/event-log.ts";
+import { rowsOfBatch } from "../support/records.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { fixtureService } from "./fixture-service.ts";
 
@@ -43,9 +44,10 @@ export function manage(options: { id?: ServiceId; config?: Record<string, unknow
       firstRowId: () => 1,
       explain: async (failure) => failure,
       onStatus: statuses.add,
+      readKept: () => new Uint8Array(),
       onBatch(batch) {
         for (const entry of batch.logs) logs.add(entry);
-        for (const row of JSON.parse(batch.rows) as { id: number }[]) rows.add(row);
+        for (const row of rowsOfBatch(batch)) rows.add(row);
       },
       onView: () => {},
       onCounters: () => {},

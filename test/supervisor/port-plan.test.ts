@@ -22,6 +22,7 @@ const relay = defineService({
     ...commonFields("webrtc"),
   }),
   actions: {},
+  details: {},
   ports: [
     { field: "turnPort", transport: "tcp" },
     { field: "turnPort", transport: "udp" },

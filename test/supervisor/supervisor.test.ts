@@ -96,7 +96,7 @@ describe("services", () => {
     expect(await rows.until(({ id, tone }) => id === again.row && tone === "aborted")).toMatchObject({ outcome: "service stopped" });
     const page = await dashboard.call("traffic.read", http);
     expect(page).toMatchObject({ kept: 2, total: 2, dropped: 0 });
-    expect(await dashboard.call("traffic.detail", { ...http, row })).toEqual({ id: row, tone: "pending" });
+    expect(await dashboard.call("traffic.detail", { ...http, row })).toMatchObject({ id: row, text: "pending" });
     expect(await dashboard.call("traffic.clear", http)).toEqual({ cleared: 2 });
     expect(await dashboard.call("traffic.restore", http)).toEqual({ restored: 2 });
   });
@@ -212,7 +212,7 @@ describe("settings and profiles", () => {
       startAtLaunch: ["http"],
       keepRunningInTray: true,
       keptRows: 1_000,
-      keptMebibytes: 64,
+      trafficMebibytes: 192,
     });
     expect(await dashboard.refusal("app.setSettings", { keptRows: 1 })).toMatchObject({ code: "CALL_INVALID" });
     await supervisor.start("http");

@@ -1,6 +1,5 @@
-import type { HttpBody } from "../../../contract/traffic/http.ts";
 import { previewBytes } from "../../../contract/traffic/row.ts";
-import { previewText } from "../traffic/preview-text.ts";
+import type { RecordWriter } from "../traffic/record-writer.ts";
 
 /** The first bytes of a body and the count of all, kept by reference so that a busy server pays little. */
 export class BodyCapture {
@@ -8,6 +7,8 @@ export class BodyCapture {
   /** Bytes of memory that the kept parts hold. */
   held = 0;
   #parts: (string | Uint8Array)[] | undefined;
+  /** Parts that were written. */
+  #written = 0;
 
   add(chunk: string | Uint8Array, encoding: BufferEncoding | undefined, limit: number): void {
     const length = typeof chunk === "string" ? Buffer.byteLength(chunk, encoding) : chunk.byteLength;
@@ -25,9 +26,7 @@ export class BodyCapture {
       const isUtf8 = encoding === undefined || encoding === "utf8" || encoding === "utf-8";
       return isUtf8 && length <= room ? chunk : Buffer.from(chunk, encoding).subarray(0, room);
     }
-    const slice = length > room ? chunk.subarray(0, room) : chunk;
-    // A slice keeps the whole buffer that it was cut from: copy it when that is much more.
-    return slice.buffer.byteLength > 2 * slice.byteLength + 8_192 ? Buffer.from(slice) : slice;
+    return copyOfSlice(length > room ? chunk.subarray(0, room) : chunk);
   }
 
   kept(limit: number): Buffer {
@@ -37,17 +36,33 @@ export class BodyCapture {
     return Buffer.concat(this.#parts.map(asBuffer)).subarray(0, limit);
   }
 
-  /** As text on one line. */
-  preview(): string {
-    const only = this.#parts?.length === 1 ? this.#parts[0] : undefined;
-    // As many characters as bytes: ASCII, which needs no decoding.
-    return previewText(typeof only === "string" && only.length === this.bytes ? only : this.kept(previewBytes));
+  /** Writes what was kept since the last call, each piece behind the tag. */
+  write(record: RecordWriter, tag: number): void {
+    const parts = this.#parts;
+    if (!parts) return;
+    for (; this.#written < parts.length; this.#written++) {
+      const part = parts[this.#written] as string | Uint8Array;
+      record.u8(tag);
+      if (typeof part === "string") record.text(part);
+      else record.bytes(part);
+    }
   }
 
-  tell(limit: number): HttpBody {
-    return { bytes: this.bytes, base64: this.#parts ? this.kept(limit).toString("base64") : "" };
+  /** The first bytes, for the row. */
+  start(): string | Uint8Array {
+    const [first] = this.#parts ?? [];
+    if (first === undefined) return "";
+    // As many characters as bytes: ASCII, which needs no encoding.
+    if (typeof first === "string" && first.length === this.bytes) return first.slice(0, previewBytes);
+    if (typeof first === "string")
+      return Buffer.from(this.#parts?.length === 1 ? first.slice(0, previewBytes) : first).subarray(0, previewBytes);
+    return this.#parts?.length === 1 || first.length >= previewBytes ? first.subarray(0, previewBytes) : this.kept(previewBytes);
   }
 }
+
+/** A slice keeps the whole buffer that it was cut from: it is copied where that is much more. */
+export const copyOfSlice = <Bytes extends Uint8Array>(slice: Bytes): Bytes | Buffer =>
+  slice.buffer.byteLength > 2 * slice.byteLength + 8_192 ? Buffer.from(slice) : slice;
 
 const asBuffer = (part: string | Uint8Array): Buffer =>
   typeof part === "string" ? Buffer.from(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);

@@ -1,19 +1,18 @@
 import type { ServerResponse } from "node:http";
-import type { Detail } from "../../../contract/traffic/detail.ts";
-import type { HeaderList, HttpBody, HttpExchange, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
-import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
+import type { HeaderList } from "../../../contract/traffic/http.ts";
+import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../service/service.ts";
-import { previewText } from "../traffic/preview-text.ts";
+import type { PendingParts } from "../traffic/pending-parts.ts";
+import type { RecordWriter } from "../traffic/record-writer.ts";
 import { BodyCapture } from "./body-capture.ts";
 import type { HttpConnection } from "./http-connections.ts";
+import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 
 /** What an entry is begun with. `rawHeaders` is kept by reference: name, value, name, value. */
 export interface HttpEntryHead {
   readonly id: number;
-  readonly kind: "http" | "websocket" | "websocket-message";
-  /** Id of the row that it belongs to. */
-  readonly parent?: number | undefined;
+  readonly kind: "http" | "websocket";
   readonly method: string;
   readonly target: string;
   readonly httpVersion: string;
@@ -26,9 +25,15 @@ export interface HttpEntryHead {
 }
 
 const rowTargetLength = 1_024;
-const nothing = { kept: Buffer.alloc(0), told: Buffer.alloc(0) };
+const nothing = { kept: Buffer.alloc(0), shown: Buffer.alloc(0) };
 
-/** One exchange as it goes on; told as a row and as a whole only when a batch leaves. */
+interface HiddenBody {
+  readonly kept: Buffer;
+  /** The same without the values that are hidden. */
+  readonly shown: Buffer;
+}
+
+/** One exchange as it goes on; it is serialized only when a batch leaves. */
 export class HttpEntry implements TrafficEntry {
   readonly id: number;
   readonly at = Date.now();
@@ -42,6 +47,10 @@ export class HttpEntry implements TrafficEntry {
   aborted: string | undefined;
   /** Instead of the status in the row: "closed 1000". */
   outcome: string | undefined;
+  /** Events or messages, where it is a stream of them. */
+  parts: PendingParts | undefined;
+  /** The close frame of a WebSocket. */
+  closed: { readonly code: number; readonly reason: string } | undefined;
   /** Who asked, where the service knows. */
   user: string | undefined;
   /** Why it was refused, in a few words. */
@@ -55,8 +64,11 @@ export class HttpEntry implements TrafficEntry {
   /** Held until the end only: its head is read from it when someone asks meanwhile. */
   #response: ServerResponse | undefined;
   #responseHead = "";
-  /** Of the body that was told last: a row's preview and the detail behind it tell the same one. */
-  #hidden: { readonly of: BodyCapture; readonly bytes: number; readonly kept: Buffer; readonly told: Buffer } | undefined;
+  /** Of the last body in which values were hidden: a row's preview and its detail show the same one. */
+  #hidden: (HiddenBody & { readonly of: BodyCapture; readonly bytes: number }) | undefined;
+  #wroteHead = false;
+  #wroteResponse = false;
+  #wroteTiming = false;
 
   constructor(head: HttpEntryHead) {
     this.id = head.id;
@@ -66,6 +78,15 @@ export class HttpEntry implements TrafficEntry {
 
   received(chunk: string | Uint8Array): void {
     this.requestBody.add(chunk, undefined, this.head.bodyLimit);
+  }
+
+  /** Bytes of messages, which are kept as parts. */
+  countReceived(bytes: number): void {
+    this.requestBody.bytes += bytes;
+  }
+
+  countSent(bytes: number): void {
+    this.responseBody.bytes += bytes;
   }
 
   receivedAll(): void {
@@ -127,128 +148,150 @@ export class HttpEntry implements TrafficEntry {
 
   // An estimate of the head, since counting it would cost more than it helps.
   get heldBytes(): number {
-    return 400 + this.head.target.length + this.head.rawHeaders.length * 40 + this.requestBody.held + this.responseBody.held;
+    const bodies = this.requestBody.held + this.responseBody.held;
+    return 400 + this.head.target.length + this.head.rawHeaders.length * 40 + bodies + (this.parts?.held ?? 0);
   }
 
-  row(): Omit<TrafficRow, "service"> {
+  get open(): boolean {
+    return !this.ended;
+  }
+
+  write(record: RecordWriter): void {
     const { head } = this;
     const target = head.redaction?.target(head.target) ?? head.target;
-    return {
+    const isLong = target.length > rowTargetLength;
+    record.row({
       id: this.id,
       at: this.at,
-      ...(head.parent !== undefined && { parent: head.parent }),
       kind: head.kind,
       verb: head.method,
-      target: target.length > rowTargetLength ? `${target.slice(0, rowTargetLength)}…` : target,
+      target: isLong ? `${target.slice(0, rowTargetLength)}…` : target,
       tone: this.tone,
       outcome: this.outcomeText,
-      ...(this.ended && { tookMs: rounded(this.tookMs) }),
+      tookMs: this.ended ? rounded(this.tookMs) : undefined,
       bytesIn: this.requestBody.bytes,
       bytesOut: this.responseBody.bytes,
+      ...(this.parts && { parts: this.parts.total, partBytes: this.parts.bytes }),
       client: head.client,
       peer: head.connection.remote,
       preview: this.#preview(this.requestBody.bytes > 0 ? this.requestBody : this.responseBody),
-      ...(this.user !== undefined && { user: this.user }),
-      ...(this.reason !== undefined && { reason: this.reason }),
-    };
+      user: this.user,
+      reason: this.reason,
+    });
+    if (!this.#wroteHead) {
+      this.#writeHead(record);
+      if (isLong) {
+        record.u8(httpTag.target);
+        record.text(target);
+      }
+    }
+    this.#writeBody(record, this.requestBody, bodySide.request);
+    this.#writeResponseHead(record);
+    this.#writeBody(record, this.responseBody, bodySide.response);
+    if (this.#answeredAt !== 0 || this.ended) this.#writeTiming(record);
+    if (this.ended) this.#writeEnd(record);
+    this.parts?.write(record);
   }
 
-  detail(): Detail {
-    const { kind, parent = 0, method } = this.head;
-    switch (kind) {
-      case "http":
-        return { kind, ...this.#facts() };
-      case "websocket":
-        return { kind, ...this.#facts(), parts: { total: 0, bytes: 0, leftOut: 0, leftOutBytes: 0 } };
-      case "websocket-message": {
-        const body = this.#tellBody(this.requestBody);
-        const type = method === "binary" ? "binary" : "text";
-        const { id, at, outcomeText: outcome } = this;
-        return {
-          kind,
-          id,
-          parent,
-          at,
-          index: 0,
-          direction: "received",
-          type,
-          body,
-          outcome,
-          ...(this.ended && { tookMs: rounded(this.tookMs) }),
-        };
-      }
-      default:
-        return kind satisfies never;
+  #writeHead(record: RecordWriter): void {
+    this.#wroteHead = true;
+    const { httpVersion, rawHeaders, connection } = this.head;
+    record.u8(httpTag.head);
+    record.text(httpVersion);
+    this.#writeFields(record, rawHeaders);
+    record.f64(connection.id);
+    record.text(connection.local);
+    record.u32(this.ordinal);
+    record.f64(connection.openedAt);
+  }
+
+  #writeFields(record: RecordWriter, raw: readonly string[]): void {
+    const { redaction } = this.head;
+    const fields = redaction ? redaction.headers(headerPairs(raw)).flat() : raw;
+    record.u32(fields.length >> 1);
+    for (let index = 0; index < (fields.length >> 1) << 1; index++) record.text(fields[index] as string);
+  }
+
+  #writeResponseHead(record: RecordWriter): void {
+    if (this.#status === 0 || this.#wroteResponse) return;
+    const head = this.#response ? writtenHead(this.#response) : this.#responseHead;
+    // It is written by Node a little after the status is known.
+    if (head === "" && !this.ended) return;
+    this.#wroteResponse = true;
+    const { redaction } = this.head;
+    if (redaction) {
+      const { reason, headers } = parseHead(head);
+      record.u8(httpTag.responseFields);
+      record.u32(this.#status);
+      record.text(reason);
+      this.#writeFields(record, headers.flat());
+    } else {
+      record.u8(httpTag.responseHead);
+      record.u32(this.#status);
+      record.text(head);
     }
   }
 
-  #facts(): HttpExchangeFacts {
-    const { head } = this;
-    const { connection } = head;
-    return {
-      id: this.id,
-      at: this.at,
-      request: {
-        method: head.method,
-        target: head.redaction?.target(head.target) ?? head.target,
-        httpVersion: head.httpVersion,
-        headers: this.#tellHeaders(headerPairs(head.rawHeaders)),
-        trailers: this.#tellHeaders(headerPairs(this.#requestTrailers)),
-        body: this.#tellBody(this.requestBody),
-      },
-      ...(this.#status !== 0 && { response: this.#tellResponse() }),
-      ...(this.aborted !== undefined && { aborted: this.aborted }),
-      timing: this.#timing(),
-      connection: {
-        id: connection.id,
-        remote: connection.remote,
-        local: connection.local,
-        requests: this.ordinal,
-        openedAt: connection.openedAt,
-      },
-    };
-  }
-
-  #tellResponse(): NonNullable<HttpExchange["response"]> {
-    const head = this.#response ? writtenHead(this.#response) : this.#responseHead;
-    const { reason, headers } = parseHead(head);
-    return { status: this.#status, reason, headers: this.#tellHeaders(headers), body: this.#tellBody(this.responseBody) };
-  }
-
-  #tellHeaders(headers: HeaderList): HeaderList {
-    return this.head.redaction?.headers(headers) ?? headers;
-  }
-
-  #tellBody(body: BodyCapture): HttpBody {
-    const { bodyLimit, redaction } = this.head;
-    if (!redaction) return body.tell(bodyLimit);
-    const { kept, told } = this.#hide(body, redaction);
-    return { bytes: body.bytes, base64: told.toString("base64"), ...(!told.equals(kept) && { hiddenIn: kept.length }) };
-  }
-
-  #preview(body: BodyCapture): string {
+  /** What values are hidden in is known of a whole body only. */
+  #writeBody(record: RecordWriter, body: BodyCapture, side: 0 | 1): void {
+    const tag = side === bodySide.request ? httpTag.requestBody : httpTag.responseBody;
     const { redaction } = this.head;
-    return redaction ? previewText(this.#hide(body, redaction).told) : body.preview();
+    if (!redaction) {
+      body.write(record, tag);
+      return;
+    }
+    if (!this.ended || body.bytes === 0) return;
+    const { kept, shown } = this.#hide(body, redaction);
+    record.u8(tag);
+    record.bytes(shown);
+    if (shown.equals(kept)) return;
+    record.u8(httpTag.hiddenIn);
+    record.u8(side);
+    record.u32(kept.length);
   }
 
-  #hide(body: BodyCapture, redaction: HttpRedaction): { readonly kept: Buffer; readonly told: Buffer } {
+  #preview(body: BodyCapture): string | Uint8Array {
+    const { redaction } = this.head;
+    return redaction ? this.#hide(body, redaction).shown.subarray(0, previewBytes) : body.start();
+  }
+
+  #hide(body: BodyCapture, redaction: HttpRedaction): HiddenBody {
     if (body.bytes === 0) return nothing;
     const known = this.#hidden;
     if (known?.of === body && known.bytes === body.bytes) return known;
     const kept = body.kept(this.head.bodyLimit);
-    this.#hidden = { of: body, bytes: body.bytes, kept, told: redaction.body(kept) };
+    this.#hidden = { of: body, bytes: body.bytes, kept, shown: redaction.body(kept) };
     return this.#hidden;
   }
 
-  #timing(): HttpExchange["timing"] {
+  /** Milliseconds; each phase is known once, so an open row has them written twice at the most. */
+  #writeTiming(record: RecordWriter): void {
+    if (this.#wroteTiming && !this.ended) return;
+    this.#wroteTiming = true;
     // Node reports the end of an empty body only after the handler has run.
     const receivedAt = this.requestBody.bytes === 0 && this.#answeredAt !== 0 ? this.#startedAt : this.#receivedAt;
-    return {
-      ...(receivedAt !== 0 && { receiveMs: rounded(receivedAt - this.#startedAt) }),
-      ...(this.#answeredAt !== 0 && { answerMs: rounded(Math.max(0, this.#answeredAt - (receivedAt || this.#startedAt))) }),
-      ...(this.ended && this.#answeredAt !== 0 && { sendMs: rounded(this.#endedAt - this.#answeredAt) }),
-      ...(this.ended && { totalMs: rounded(this.#endedAt - this.#startedAt) }),
-    };
+    const isAnswered = this.#answeredAt !== 0;
+    record.u8(httpTag.timing);
+    record.f64(receivedAt === 0 ? Number.NaN : receivedAt - this.#startedAt);
+    record.f64(isAnswered ? Math.max(0, this.#answeredAt - (receivedAt || this.#startedAt)) : Number.NaN);
+    record.f64(isAnswered && this.ended ? this.#endedAt - this.#answeredAt : Number.NaN);
+    record.f64(this.ended ? this.#endedAt - this.#startedAt : Number.NaN);
+  }
+
+  #writeEnd(record: RecordWriter): void {
+    if (this.#requestTrailers.length > 0) {
+      record.u8(httpTag.trailers);
+      this.#writeFields(record, this.#requestTrailers);
+    }
+    if (this.aborted !== undefined) {
+      record.u8(httpTag.aborted);
+      record.text(this.aborted);
+    }
+    if (this.closed !== undefined) {
+      record.u8(httpTag.closed);
+      record.u32(this.closed.code);
+      record.text(this.closed.reason);
+    }
   }
 }
 
@@ -262,23 +305,6 @@ const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_0
 
 // `_header` is the head as written, with what Node itself adds; there is no public way to ask for it.
 const writtenHead = (response: ServerResponse): string => (response as ServerResponse & { readonly _header?: string | null })._header ?? "";
-
-/** "HTTP/1.1 200 OK\r\nName: value\r\n…": told for each exchange, so without patterns and intermediate lists. */
-function parseHead(head: string): { reason: string; headers: HeaderList } {
-  const headers: [string, string][] = [];
-  let start = head.indexOf("\r\n");
-  const statusLine = start === -1 ? head : head.slice(0, start);
-  while (start !== -1) {
-    start += 2;
-    const end = head.indexOf("\r\n", start);
-    const line = end === -1 ? head.slice(start) : head.slice(start, end);
-    const colon = line.indexOf(":");
-    if (colon > 0) headers.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
-    start = end;
-  }
-  // After "HTTP/1.1 200 ".
-  return { reason: statusLine.slice(13), headers };
-}
 
 function headerPairs(raw: readonly string[]): HeaderList {
   const pairs: [string, string][] = [];

@@ -9,6 +9,7 @@ import { HttpEntry } from "./http-entry.ts";
 import { httpLogLine } from "./http-log-line.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
+import { type MessageEnd, type MessageFacts, WebSocketMessageEntry } from "./websocket-message-entry.ts";
 
 export interface HttpRecorderOptions {
   readonly traffic: TrafficSink;
@@ -25,10 +26,13 @@ export interface HttpRecorder {
   readonly connections: HttpConnections;
   /** At the request event, before anything else: one row begins. */
   begin(request: RecordedRequest, response: RecordedResponse): HttpEntry;
-  /** For what has no request and response of its own: malformed bytes, a WebSocket, one of its messages. */
+  /** For what has no request and response of its own: malformed bytes, a WebSocket. */
   beginEntry(socket: Socket, facts: EntryFacts): HttpEntry;
   /** Ends an entry that `beginEntry` began. */
   end(entry: HttpEntry, options?: { quiet?: boolean }): void;
+  /** A message of an open WebSocket: a part of its connection's row, and a row that belongs to it. */
+  beginMessage(connection: HttpEntry, bytes: Buffer, facts: MessageFacts): WebSocketMessageEntry;
+  endMessage(message: WebSocketMessageEntry, ended: MessageEnd): void;
   /** Calls back with the row of the next request from this address and port. */
   watch(remote: string, onBegin: (row: number) => void): () => void;
   counters(): Counters;
@@ -37,15 +41,12 @@ export interface HttpRecorder {
 }
 
 export interface EntryFacts {
-  readonly kind: "http" | "websocket" | "websocket-message";
-  readonly parent?: number;
+  readonly kind: "http" | "websocket";
   readonly method: string;
   readonly target: string;
   readonly httpVersion: string;
   readonly rawHeaders: readonly string[];
   readonly userAgent: string | undefined;
-  /** A part of a connection that is counted already, such as one message. */
-  readonly part?: boolean;
 }
 
 export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPath }: HttpRecorderOptions): HttpRecorder {
@@ -59,16 +60,13 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
 
   function beginEntry(socket: Socket, facts: EntryFacts): HttpEntry {
     const connection = connections.of(socket);
-    if (!facts.part) {
-      connection.requests += 1;
-      begun += 1;
-    }
-    const { kind, parent, method, target, httpVersion, rawHeaders } = facts;
+    connection.requests += 1;
+    begun += 1;
+    const { kind, method, target, httpVersion, rawHeaders } = facts;
     const client = clientNameOf(facts.userAgent);
     const entry = new HttpEntry({
       id: traffic.nextId(),
       kind,
-      parent,
       method,
       target,
       httpVersion,
@@ -132,6 +130,16 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
     },
     beginEntry,
     end,
+    beginMessage(connection, bytes, facts) {
+      const message = new WebSocketMessageEntry(traffic.nextId(), connection, bytes, facts);
+      traffic.touch(message);
+      traffic.touch(connection);
+      return message;
+    },
+    endMessage(message, ended) {
+      message.end(ended);
+      traffic.touch(message);
+    },
     watch(remote, onBegin) {
       watched.set(remote, onBegin);
       return () => void watched.delete(remote);

@@ -25,7 +25,9 @@ export type ToService =
   | { readonly type: "action"; readonly id: number; readonly action: string; readonly params: unknown }
   | { readonly type: "stream"; readonly message: BinaryToService | ToProvider | ToConsumer }
   /** The batch up to `seq` is stored; at most two travel unacknowledged. */
-  | { readonly type: "ack"; readonly seq: number };
+  | { readonly type: "ack"; readonly seq: number }
+  /** The answer to `readKept`: records in the form of a batch's, whole details in each. Empty after the last. */
+  | { readonly type: "kept"; readonly records: Uint8Array };
 
 export type FromService =
   /** The process has loaded and waits for `start`. */
@@ -39,6 +41,8 @@ export type FromService =
   | { readonly type: "result"; readonly id: number; readonly value: unknown }
   | { readonly type: "failure"; readonly id: number; readonly failure: Failure }
   | { readonly type: "view"; readonly name: string; readonly value: unknown }
+  /** While it browses: asks for the kept records beyond a row's id, the oldest first. */
+  | { readonly type: "readKept"; readonly after: number }
   | { readonly type: "counters"; readonly at: number; readonly counters: Counters }
   | { readonly type: "stream"; readonly message: StreamFromService }
   | ServiceBatch;
@@ -48,10 +52,8 @@ export type StreamFromService = BinaryFromService | ProviderMessage | ConsumerMe
 export interface ServiceBatch {
   readonly type: "batch";
   readonly seq: number;
-  /** JSON of `Omit<TrafficRow, "service">[]`: a string crosses the process boundary cheaper than objects. */
-  readonly rows: string;
-  /** JSON of each row's detail as it is now, in the same order. */
-  readonly details: readonly string[];
+  /** Rows, details and parts as `RecordWriter` writes them. */
+  readonly records: Uint8Array;
   readonly logs: readonly LogEntry[];
   /** Rows since the start that did not fit the queue. */
   readonly droppedRows: number;
@@ -75,7 +77,10 @@ export function parentLink(): Link {
   const { parentPort } = process as NodeJS.Process & { parentPort?: ParentPort };
   if (parentPort) {
     return {
-      post: (message) => parentPort.postMessage(message),
+      post(message) {
+        // A view is cloned with all of the buffer behind it.
+        parentPort.postMessage(message.type === "batch" ? { ...message, records: message.records.slice() } : message);
+      },
       async postLast(message) {
         parentPort.postMessage(message);
         await new Promise((resolve) => setImmediate(resolve));

@@ -9,6 +9,7 @@ import { type BinaryFromService, type BinaryToService, createBinaryPublishers } 
 import { noPeers, type PeerServices } from "../streams/peer-client.ts";
 import type { ProviderMessage, ToProvider } from "../streams/peer-messages.ts";
 import { createPeerProvider, type ProvidedHandlers } from "../streams/peer-provider.ts";
+import { keptRecords, type ReadKept } from "../traffic/kept-records.ts";
 import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.ts";
 import type { ServiceBatch, ServiceMode } from "./link.ts";
 import { createLog } from "./log.ts";
@@ -28,6 +29,9 @@ export interface RunOptions {
   readonly mode?: ServiceMode;
   readonly firstRowId?: number;
   readonly outboxLimits?: OutboxLimits;
+  /** While it browses: the records that the supervisor kept. */
+  readonly readKept?: ReadKept;
+  /** `records` of the batch are good until it returns. */
   readonly onBatch?: (batch: ServiceBatch) => void;
   /** The other services; without it none runs. */
   readonly services?: PeerServices;
@@ -108,6 +112,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
       log,
       traffic: outbox,
+      kept: keptRecords(service.id, options.mode === "browse" ? options.readKept : undefined),
       onStop,
       handle: (given) => {
         handlers = given;

@@ -18,6 +18,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   /** Undefined where it did not start. Every message waits for it alike, so that they keep their order. */
   let started: Promise<RunningService | undefined> = Promise.resolve(undefined);
   let outbox: Outbox | undefined;
+  let onKept: ((records: Uint8Array) => void) | undefined;
 
   const peers = createPeerClient((message) => link.post({ type: "stream", message }));
 
@@ -54,6 +55,12 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           services: peers.services,
           onStream: (message) => link.post({ type: "stream", message }),
           onBatch: link.post,
+          readKept: (after) => {
+            link.post({ type: "readKept", after });
+            return new Promise((resolve) => {
+              onKept = resolve;
+            });
+          },
           onView: (name, value) => link.post({ type: "view", name, value }),
           onCounters: (counters, at) => link.post({ type: "counters", at, counters }),
         });
@@ -77,6 +84,10 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
       }
       case "logLevel":
         (await started)?.setLogLevel(message.level);
+        return;
+      // Read while it starts, so not to wait for that.
+      case "kept":
+        onKept?.(message.records);
         return;
       case "ack":
         (await started)?.outbox.ack(message.seq);

@@ -8,6 +8,8 @@ import type { InstallationCertificates } from "../certificates/installation-cert
 import type { BinaryPublisher } from "../streams/binary-publisher.ts";
 import type { PeerServices } from "../streams/peer-client.ts";
 import type { ProvidedHandlers } from "../streams/peer-provider.ts";
+import type { DetailDecoders } from "../traffic/detail-decoder.ts";
+import type { RecordWriter } from "../traffic/record-writer.ts";
 import type { Log } from "./log.ts";
 
 /** A service is data and one function. Its module stays light: `start` imports what is heavy. */
@@ -28,6 +30,8 @@ export interface Service<
   readonly binary?: Binary;
   /** What the other services may ask of it. */
   readonly provides?: Provides;
+  /** Decoders of what its rows recorded; the supervisor uses them when somebody looks at one. */
+  readonly details: DetailDecoders;
   /** In the order in which they are shown; a field whose port is used for both transports stands twice. */
   readonly ports: readonly ServicePort<z.output<Schema>>[];
   /**
@@ -72,6 +76,11 @@ export interface ServiceContext<
   certificates(): Promise<InstallationCertificates>;
   readonly log: Log;
   readonly traffic: TrafficSink;
+  /**
+   * In `browse`: what the supervisor keeps of this service's traffic, the oldest first. Read in bounded batches as it is iterated.
+   * Empty in `start`.
+   */
+  readonly kept: AsyncIterable<KeptRecord>;
   /** Releases run last-opened-first at stop, and also when start fails half-way. */
   onStop(release: () => void | Promise<void>): void;
   /** Answers the actions; to be called once, before `start` resolves. */
@@ -97,20 +106,31 @@ export interface Counters {
   readonly note: string;
 }
 
-/** A row of the live view that knows how to tell itself; told only when a batch leaves, so a busy service pays little. */
+/** A row of the live view that is serialized only when a batch leaves, so a busy service pays little. */
 export interface TrafficEntry {
   readonly id: number;
   /** What the entry holds in memory beyond its row, for the bounds of the queue. */
   readonly heldBytes: number;
-  row(): Omit<TrafficRow, "service">;
-  /** The whole exchange as `contract/` declares it for the service. */
-  detail(): unknown;
+  /** Its row is pending: it is going to be touched again. */
+  readonly open: boolean;
+  /**
+   * Writes the row as it is now, then what is new of its detail and its parts since the last call. Whoever reads puts the pieces
+   * of a detail together, so what is written once is never written again.
+   */
+  write(record: RecordWriter): void;
+}
+
+/** A record of an earlier process that the supervisor kept. */
+export interface KeptRecord {
+  readonly row: TrafficRow;
+  /** All that the row's entry wrote of its detail. */
+  readonly detail: Buffer;
 }
 
 export interface TrafficSink {
   /** The id for the next entry. */
   nextId(): number;
-  /** Queues the entry; call it when it begins and again when it ended. Never throws, never waits. */
+  /** Queues the entry; call it when it begins, when it got parts, and when it ended. Never throws, never waits. */
   touch(entry: TrafficEntry): void;
 }
 

@@ -1,14 +1,19 @@
 import type { ServiceBatch } from "../service/link.ts";
 import type { LogEntry } from "../service/log.ts";
 import type { TrafficEntry, TrafficSink } from "../service/service.ts";
+import { RecordWriter } from "./record-writer.ts";
 
 export interface OutboxLimits {
   readonly entries: number;
   readonly heldBytes: number;
   readonly logs: number;
-  /** Entries in one batch. While it is told the service does nothing else: 250 take 10 to 30 ms. */
+  /** Entries in one batch. */
   readonly batchEntries: number;
-  /** Entries that are still told when the process ends. */
+  /** A batch that has grown so far leaves: what is left waits for the next turn of the event loop. */
+  readonly batchBytes: number;
+  /** A batch that has taken so long leaves too: while it is written the service does nothing else. */
+  readonly batchMs: number;
+  /** Entries that are still written when the process ends. */
   readonly lastEntries: number;
   /** Least time between two batches; the first after a rest leaves at once, and so does a full one. */
   readonly intervalMs: number;
@@ -19,12 +24,16 @@ export const outboxLimits: OutboxLimits = {
   heldBytes: 16 << 20,
   logs: 20_000,
   batchEntries: 250,
+  batchBytes: 256 << 10,
+  batchMs: 1,
   lastEntries: 2_000,
   intervalMs: 50,
 };
 
 /** Batches on their way that the supervisor has not stored yet. */
 const window = 2;
+/** Asking for the time costs about what a short record costs. */
+const clockEvery = 8;
 
 export interface Outbox extends TrafficSink {
   log(entry: LogEntry): void;
@@ -34,19 +43,26 @@ export interface Outbox extends TrafficSink {
   close(): void;
 }
 
+export interface OutboxOptions {
+  /** `records` of the batch are good until it returns. */
+  readonly post: (batch: ServiceBatch) => void;
+  readonly firstRowId?: number | undefined;
+  readonly limits?: OutboxLimits | undefined;
+}
+
 /**
  * Queues rows and log lines and posts them in batches. What does not fit is counted, never waited for.
  * A row that was posted while pending is never dropped when it ends, or it would look open for ever.
  */
-export function createOutbox(options: { post: (batch: ServiceBatch) => void; firstRowId?: number; limits?: OutboxLimits }): Outbox {
-  const limits = options.limits ?? outboxLimits;
-  let nextRowId = options.firstRowId ?? 1;
+export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: OutboxOptions): Outbox {
+  let nextRowId = firstRowId;
   /** Each waiting entry with the bytes it was counted for. */
   const queued = new Map<TrafficEntry, number>();
   let logs: LogEntry[] = [];
   const announced = new Set<TrafficEntry>();
   /** Counted as dropped so far: one that fits when it ends is a delivered row after all, and must not count twice. */
   const missed = new WeakSet<TrafficEntry>();
+  const records = new RecordWriter();
   let heldBytes = 0;
   let droppedRows = 0;
   let droppedLogs = 0;
@@ -54,41 +70,59 @@ export function createOutbox(options: { post: (batch: ServiceBatch) => void; fir
   let acked = 0;
   let lastFlushAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
+  /** The batch before was full: the next one leaves in the next turn of the event loop. */
+  let next: NodeJS.Immediate | undefined;
   let closed = false;
 
   function schedule() {
-    if (timer || closed || seq - acked >= window) return;
-    const isFull = queued.size >= limits.batchEntries;
-    const waitMs = isFull ? 0 : Math.max(0, lastFlushAt + limits.intervalMs - performance.now());
-    timer = setTimeout(flushBatch, waitMs, limits.batchEntries);
+    if (next || closed || seq - acked >= window) return;
+    if (queued.size >= limits.batchEntries) {
+      clearTimeout(timer);
+      timer = undefined;
+      next = setImmediate(flushBatch);
+    }
+    if (!next) timer ??= setTimeout(flushBatch, Math.max(0, lastFlushAt + limits.intervalMs - performance.now()));
   }
 
-  function flushBatch(most: number) {
+  function unschedule() {
     clearTimeout(timer);
+    clearImmediate(next);
     timer = undefined;
+    next = undefined;
+  }
+
+  function flushBatch() {
+    unschedule();
     if (queued.size === 0 && logs.length === 0) return;
-    lastFlushAt = performance.now();
-    const taken: TrafficEntry[] = [];
-    for (const entry of queued.keys()) {
-      taken.push(entry);
-      if (taken.length === most) break;
-    }
-    const rows: unknown[] = [];
-    const details: string[] = [];
-    for (const entry of taken) {
-      heldBytes -= queued.get(entry) ?? 0;
+    const startedAt = performance.now();
+    lastFlushAt = startedAt;
+    let taken = 0;
+    for (const [entry, counted] of queued) {
+      heldBytes -= counted;
       queued.delete(entry);
-      const row = entry.row();
-      rows.push(row);
-      if (row.tone === "pending") announced.add(entry);
-      else announced.delete(entry);
-      // A pending row may stay open for hours: its detail as it is now is worth showing too.
-      details.push(JSON.stringify(entry.detail()));
+      write(entry);
+      taken++;
+      if (taken === limits.batchEntries || records.length >= limits.batchBytes) break;
+      if (taken % clockEvery === 0 && performance.now() - startedAt >= limits.batchMs) break;
     }
     const sentLogs = logs;
     logs = [];
-    options.post({ type: "batch", seq: ++seq, rows: JSON.stringify(rows), details, logs: sentLogs, droppedRows, droppedLogs });
+    post({ type: "batch", seq: ++seq, records: records.take(), logs: sentLogs, droppedRows, droppedLogs });
     if (queued.size > 0) schedule();
+  }
+
+  function write(entry: TrafficEntry) {
+    if (entry.open) announced.add(entry);
+    else announced.delete(entry);
+    records.begin();
+    try {
+      entry.write(records);
+      records.end();
+    } catch {
+      // A row that cannot be written must not take the service's process with it.
+      records.undo();
+      droppedRows++;
+    }
   }
 
   return {
@@ -102,8 +136,9 @@ export function createOutbox(options: { post: (batch: ServiceBatch) => void; fir
         return;
       }
       if (droppedRows > 0 && missed.delete(entry)) droppedRows--;
-      queued.set(entry, entry.heldBytes);
-      heldBytes += entry.heldBytes - (counted ?? 0);
+      const held = entry.heldBytes;
+      queued.set(entry, held);
+      heldBytes += held - (counted ?? 0);
       schedule();
     },
     log(entry) {
@@ -120,7 +155,7 @@ export function createOutbox(options: { post: (batch: ServiceBatch) => void; fir
       if (queued.size > 0 || logs.length > 0) schedule();
     },
     flush() {
-      // Telling a full queue takes seconds, and whoever asked for a stop waits: the newest go, the rest is counted.
+      // Writing a full queue takes its time, and whoever asked for a stop waits: the newest go, the rest is counted.
       let surplus = queued.size - limits.lastEntries;
       for (const entry of queued.keys()) {
         if (surplus <= 0) break;
@@ -129,13 +164,12 @@ export function createOutbox(options: { post: (batch: ServiceBatch) => void; fir
         droppedRows++;
         surplus--;
       }
-      while (queued.size > 0 || logs.length > 0) flushBatch(limits.lastEntries);
-      clearTimeout(timer);
-      timer = undefined;
+      while (queued.size > 0 || logs.length > 0) flushBatch();
+      unschedule();
     },
     close() {
       closed = true;
-      clearTimeout(timer);
+      unschedule();
       queued.clear();
       logs = [];
       announced.clear();

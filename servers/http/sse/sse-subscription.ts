@@ -1,6 +1,7 @@
 import type { SseSubscriber } from "../../../contract/services/http.ts";
 import type { HttpEntry } from "../../core/http/http-entry.ts";
 import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
+import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { SseFrame } from "./sse-frame.ts";
 
 /** What may wait unsent for one subscriber; further events are left out for it. */
@@ -33,6 +34,10 @@ export function createSseSubscription(options: {
 
   function write(frame: SseFrame): void {
     const { socket, entry } = response;
+    if (entry) {
+      entry.parts ??= new PendingParts();
+      entry.parts.add(frame.plain.subarray(0, entry.head.bodyLimit), frame.plain.length);
+    }
     // A prebuilt chunk straight to the socket costs half of what response.write does. Not while this answer
     // waits behind another of the same connection.
     if (socket && response.chunkedEncoding && entry) {

@@ -43,33 +43,24 @@ export function createWebSocketEcho(options: {
     return entry;
   }
 
-  function serve(webSocket: WebSocket, request: RecordedRequest, entry: HttpEntry): void {
+  function serve(webSocket: WebSocket, entry: HttpEntry): void {
     webSocket.on("message", (data, isBinary) => {
       const bytes = asBuffer(data);
-      const message = recorder.beginEntry(request.socket, {
-        ...factsOf(request),
-        kind: "websocket-message",
-        parent: entry.id,
-        method: isBinary ? "binary" : "text",
-        part: true,
-      });
-      message.longLived = true;
-      message.received(bytes);
-      entry.received(bytes);
+      const message = recorder.beginMessage(entry, bytes, { binary: isBinary, sent: false });
+      entry.countReceived(bytes.length);
       webSocket.send(bytes, { binary: isBinary }, (error) => {
-        message.outcome = error ? "not sent" : "echoed";
-        if (error) message.aborted = "client left";
-        else {
-          message.answeredRaw(101, "", bytes);
-          entry.sent(bytes);
-        }
-        recorder.end(message, { quiet: true });
+        if (!error) entry.countSent(bytes.length);
+        recorder.endMessage(
+          message,
+          error ? { tone: "aborted", outcome: "not sent", bytesBack: 0 } : { tone: "ok", outcome: "echoed", bytesBack: bytes.length },
+        );
         if (webSocket.isPaused && webSocket.bufferedAmount <= queuedBytes / 2) webSocket.resume();
       });
       if (webSocket.bufferedAmount > queuedBytes) webSocket.pause();
     });
     webSocket.on("error", (error) => log.debug(`WebSocket of ${entry.head.connection.remote}: ${error.message}`));
-    webSocket.on("close", (code) => {
+    webSocket.on("close", (code, reason) => {
+      entry.closed = { code, reason: reason.toString() };
       entry.outcome = `closed ${code}`;
       // RFC 6455 §7.4.1: 1006 says that no close frame came.
       if (code === 1006) entry.aborted = "client left";
@@ -94,7 +85,7 @@ export function createWebSocketEcho(options: {
       socket.once("close", onLeft);
       server.handleUpgrade(request, socket, head, (webSocket) => {
         socket.off("close", onLeft);
-        serve(webSocket, request, entry);
+        serve(webSocket, entry);
       });
     },
     close() {

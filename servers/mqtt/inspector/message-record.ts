@@ -1,10 +1,17 @@
 import type { MqttMessage, MqttMessageProperties, MqttMessageSummary, MqttOwnPublisher } from "../../../contract/traffic/mqtt.ts";
-import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts";
+import { previewBytes } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
-import { previewText } from "../../core/traffic/preview-text.ts";
-import { decodeForwarded } from "../codec/properties.ts";
+import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { DeliveryTrace, DropReason, Message } from "../engine/routing/message.ts";
-import { describeDelivery, type NotedDelivery } from "./noted-delivery.ts";
+import {
+  describeMessage,
+  describeProperties,
+  describeSummary,
+  type NotedDelivery,
+  type PublishedMessage,
+  type RoutedMessage,
+} from "./describe-message.ts";
+import { writeDeliveries, writeMessage } from "./message-bytes.ts";
 import type { TopicHistory } from "./topic-history.ts";
 
 /** Of each message; the counts go on. */
@@ -12,9 +19,9 @@ const keptDeliveries = 100;
 /** What a record and a delivery take beside their bytes, as measured with 50,000 of them. */
 const recordBytes = 400;
 const deliveryBytes = 100;
-/** In the detail that travels with each row; the page asks for the rest. */
-const toldDeliveries = 10;
-/** Later subscriptions that are told one by one. */
+/** In the record of each row; the page asks for the rest. */
+const recordedDeliveries = 10;
+/** Later subscriptions that are listed. */
 const keptRetained = 10;
 /** As the peer of what other brokers published. */
 const elsewhere = "another broker";
@@ -24,7 +31,7 @@ const leftLength = 1_024;
 
 /** The same for all records of a recorder. */
 export interface RecordContext {
-  /** Of payload and packet, in what is told at once. */
+  /** Bytes of the payload that a record and an answer have. */
   readonly payloadLimit: number;
   /** Other brokers may have subscribers too. */
   readonly inCluster: boolean;
@@ -90,6 +97,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   private readonly context: RecordContext;
   private deliveries: NotedDelivery[] | undefined = undefined;
   private settledAfterMs = 0;
+  private wrote = false;
 
   constructor(id: number, topic: string, message: Message, origin: RecordOrigin | undefined, context: RecordContext) {
     this.id = id;
@@ -118,10 +126,10 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return recordBytes + topicBytes + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
   }
 
-  /** It has left the history. A message that waits or is retained keeps it for long yet, and its row may not have been told. */
+  /** It has left the history. A message that waits or is retained keeps it for long yet, and its row may not have been written. */
   letGo(): void {
     this.countedBytes = 0;
-    this.deliveries = this.settled ? undefined : this.deliveries?.slice(0, toldDeliveries);
+    this.deliveries = this.settled ? undefined : this.deliveries?.slice(0, recordedDeliveries);
     if (this.forwarded.length > leftLength) this.forwarded = "";
     if (this.bytes.length <= leftLength) return;
     this.bytes = this.payload(previewBytes).toString("latin1");
@@ -146,9 +154,13 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.settledAfterMs = performance.now() - this.startedAt;
   }
 
-  row(): Omit<TrafficRow, "service"> {
-    const waiting = this.waiting && !this.settled;
-    return {
+  get open(): boolean {
+    return this.waiting && !this.settled;
+  }
+
+  write(record: RecordWriter): void {
+    const waiting = this.open;
+    record.row({
       id: this.id,
       at: this.at,
       kind: "mqtt-message",
@@ -156,13 +168,18 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       target: this.topic.slice(0, rowTargetLength),
       tone: waiting ? "pending" : this.droppedCount > 0 ? "failed" : "ok",
       outcome: this.outcome(),
-      ...(!waiting && { tookMs: this.settledAfterMs }),
+      tookMs: waiting ? undefined : this.settledAfterMs,
       bytesIn: this.payloadBytes,
       bytesOut: this.payloadBytes * this.deliveredCount,
       client: this.publisherId || (this.own ?? "broker"),
       peer: this.peer,
-      preview: previewText(this.payload(previewBytes)),
-    };
+      preview: this.payload(previewBytes),
+    });
+    if (!this.wrote) {
+      this.wrote = true;
+      writeMessage(record, this.published());
+    }
+    writeDeliveries(record, this.routed(recordedDeliveries));
   }
 
   private outcome(): string {
@@ -177,62 +194,36 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   summary(): MqttMessageSummary {
-    return {
-      id: this.id,
-      at: this.at,
-      topic: this.topic,
-      qos: this.qos,
-      retain: this.retain,
-      publisher: this.publisherId,
-      ...(this.own && { own: this.own }),
-      ...(this.isWill && { will: true }),
-      ...(this.context.inCluster && { cluster: this.peer === elsewhere ? "elsewhere" : "here" }),
-      bytes: this.payloadBytes,
-      start: this.payload(previewBytes).toString("base64"),
-      matched: this.matched,
-      delivered: this.deliveredCount,
-      acknowledged: this.acknowledgedCount,
-      acknowledgeable: this.acknowledgeableCount,
-      dropped: this.droppedCount,
-    };
+    return describeSummary(this.published(previewBytes), this.routed(0));
   }
 
-  detail(): MqttMessage {
-    return this.whole(toldDeliveries);
-  }
-
-  whole(deliveries = keptDeliveries): MqttMessage {
-    const { payloadLimit } = this.context;
-    const packet = this.version > 0 ? Buffer.from(this.bytes.slice(0, this.payloadAt + payloadLimit), "latin1") : undefined;
-    return {
-      ...this.outline(deliveries),
-      payload: this.payload(payloadLimit).toString("base64"),
-      ...(packet && { packet: packet.toString("base64") }),
-    };
-  }
-
-  private outline(deliveries: number): Omit<MqttMessage, "payload" | "packet"> {
-    return {
-      kind: "mqtt-message",
-      ...this.summary(),
-      dup: this.dup,
-      ...(this.version > 0 && { version: this.version }),
-      properties: this.properties(),
-      sentAsRetained: this.sentAsRetainedCount,
-      deliveries: this.deliveries?.slice(0, deliveries).map(describeDelivery) ?? [],
-    };
+  whole(): MqttMessage {
+    return describeMessage(this.published(), this.routed(keptDeliveries));
   }
 
   properties(): MqttMessageProperties {
-    const decoded = decodeForwarded(Buffer.from(this.forwarded, "latin1"));
+    return describeProperties(this.published(0));
+  }
+
+  private published(limit = this.context.payloadLimit): PublishedMessage {
+    const { id, at, topic, qos, retain, publisherId, own, isWill, dup, version, topicAlias, expirySeconds, payloadAt, payloadBytes } = this;
     return {
-      ...(decoded?.payloadFormatIndicator !== undefined && { payloadFormatIndicator: decoded.payloadFormatIndicator }),
-      ...(this.expirySeconds >= 0 && { messageExpiryInterval: this.expirySeconds }),
-      ...(decoded?.contentType !== undefined && { contentType: decoded.contentType }),
-      ...(decoded?.responseTopic !== undefined && { responseTopic: decoded.responseTopic }),
-      ...(decoded?.correlationData && { correlationData: decoded.correlationData.toString("base64") }),
-      ...(this.topicAlias > 0 && { topicAlias: this.topicAlias }),
-      ...(decoded?.userProperties && { userProperties: decoded.userProperties }),
+      ...{ id, at, topic, qos, retain, publisherId, own, isWill, dup, version, topicAlias, expirySeconds, payloadAt, payloadBytes },
+      cluster: this.context.inCluster ? (this.peer === elsewhere ? "elsewhere" : "here") : undefined,
+      forwarded: this.forwarded,
+      bytes: this.bytes.slice(0, payloadAt + limit),
+    };
+  }
+
+  private routed(deliveries: number): RoutedMessage {
+    return {
+      matched: this.matched,
+      sentAsRetained: this.sentAsRetainedCount,
+      delivered: this.deliveredCount,
+      acknowledgeable: this.acknowledgeableCount,
+      acknowledged: this.acknowledgedCount,
+      dropped: this.droppedCount,
+      deliveries: this.deliveries?.slice(0, deliveries) ?? [],
     };
   }
 
@@ -285,7 +276,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
 
   private note(clientId: string, qos: number, asRetained = false): NotedDelivery | undefined {
     const { deliveries } = this;
-    if (deliveries && deliveries.length >= (this.countedBytes > 0 ? keptDeliveries : toldDeliveries)) return undefined;
+    if (deliveries && deliveries.length >= (this.countedBytes > 0 ? keptDeliveries : recordedDeliveries)) return undefined;
     const delivery: NotedDelivery = {
       clientId,
       qos,

@@ -1,6 +1,6 @@
-import type { MqttEvent } from "../../../contract/traffic/mqtt.ts";
-import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
+import type { Tone } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
+import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 
 export interface MqttEventFacts {
   readonly id: number;
@@ -14,28 +14,29 @@ export interface MqttEventFacts {
   readonly text: string;
 }
 
+const rowTargetLength = 1_000;
+const rowClientLength = 200;
+
 /** A row for what a client does beside publishing. */
-export function mqttEvent(facts: MqttEventFacts): TrafficEntry {
-  const { id, verb, target, tone, outcome, clientId, peer, text } = facts;
+export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, text }: MqttEventFacts): TrafficEntry {
   const at = Date.now();
   return {
     id,
     heldBytes: 300 + target.length + text.length,
-    row: (): Omit<TrafficRow, "service"> => ({
-      id,
-      at,
-      kind: "mqtt-event",
-      verb,
-      target: target.slice(0, 1_000),
-      tone,
-      outcome,
-      tookMs: 0,
-      bytesIn: 0,
-      bytesOut: 0,
-      client: clientId.slice(0, 200),
-      peer,
-      preview: "",
-    }),
-    detail: (): MqttEvent => ({ kind: "mqtt-event", id, at, clientId, text }),
+    open: false,
+    write(record: RecordWriter) {
+      record.row({
+        ...{ id, at, verb, tone, outcome, peer },
+        kind: "mqtt-event",
+        target: target.slice(0, rowTargetLength),
+        tookMs: 0,
+        bytesIn: 0,
+        bytesOut: 0,
+        client: clientId.slice(0, rowClientLength),
+        preview: "",
+      });
+      record.text(clientId);
+      record.text(text);
+    },
   };
 }

@@ -57,10 +57,10 @@ export function ProgramSettings() {
           </SettingRow>
         )}
       </SettingsSection>
-      <SettingsSection title="Kept traffic, for each service">
+      <SettingsSection title="Kept traffic">
         <NumberSetting
-          label="Rows"
-          help="The newest stay; older ones leave."
+          label="Rows of each service"
+          help="The oldest are evicted. Open rows are kept beside them."
           unit="rows"
           minimum={1_000}
           maximum={200_000}
@@ -68,13 +68,13 @@ export function ProgramSettings() {
           onSave={(keptRows) => write({ keptRows })}
         />
         <NumberSetting
-          label="Memory"
-          help="Whichever bound is met first counts."
+          label="Memory of all services"
+          help="When it is full, rows of the service that holds the most are evicted."
           unit="MiB"
-          minimum={4}
-          maximum={512}
-          value={settings.keptMebibytes}
-          onSave={(keptMebibytes) => write({ keptMebibytes })}
+          minimum={16}
+          maximum={4_096}
+          value={settings.trafficMebibytes}
+          onSave={(trafficMebibytes) => write({ trafficMebibytes })}
         />
       </SettingsSection>
     </>

@@ -3,15 +3,9 @@ import { putVariable, variableLength } from "../../codec/byte-writer.ts";
 import type { Qos } from "../../codec/packet.ts";
 import type { SharedRun, SharedSlab } from "../delivery/shared-slab.ts";
 
-/** Why a message did not reach a client. */
-export type DropReason =
-  /** QoS 0 to a client that reads too slowly. */
-  | "slow reader"
-  | "queue full"
-  | "expired"
-  /** Larger than the client takes. */
-  | "too large"
-  | "session ended";
+export const dropReasons = ["slow reader", "queue full", "expired", "too large", "session ended"] as const;
+/** Why a message did not reach a client. "slow reader": QoS 0 to a client that reads too slowly; "too large": larger than the client takes. */
+export type DropReason = (typeof dropReasons)[number];
 
 /** What the inspector wants to hear of the deliveries of one message. */
 export interface DeliveryTrace {

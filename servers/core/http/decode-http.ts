@@ -1,0 +1,141 @@
+import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
+import type { SseEventPart } from "../../../contract/traffic/sse.ts";
+import type { WebSocketMessagePart } from "../../../contract/traffic/websocket.ts";
+import type { DetailDecoder, RecordedPart, RecordedRow } from "../traffic/detail-decoder.ts";
+import { RecordError, RecordReader } from "../traffic/record-reader.ts";
+import { bodySide, httpTag, isBinary, isSent, parseHead } from "./http-record.ts";
+
+export const httpDecoder: DetailDecoder = {
+  detail(recorded) {
+    const { facts } = readExchange(recorded);
+    return { kind: "http", ...facts, ...(recorded.parts.total > 0 && { parts: recorded.parts }) };
+  },
+  part: ({ index, at, bytes, content }): SseEventPart => ({ kind: "sse-event", index, at, bytes, text: content.toString("utf8") }),
+};
+
+export const webSocketDecoder: DetailDecoder = {
+  detail(recorded) {
+    const { facts, closed } = readExchange(recorded);
+    return { kind: "websocket", ...facts, parts: recorded.parts, ...(closed && { closed }) };
+  },
+  part: (part): WebSocketMessagePart => ({
+    kind: "websocket-message",
+    index: part.index,
+    at: part.at,
+    ...messageFacts(part),
+    ...(part.row !== 0 && { row: part.row }),
+  }),
+};
+
+export const webSocketMessageDecoder: DetailDecoder = {
+  detail({ row, detail, part }) {
+    const { id, parent = 0, at, outcome, tookMs, bytesIn, verb } = row;
+    const index = new RecordReader(detail).u32();
+    const kept = part(parent, index);
+    const facts = kept
+      ? messageFacts(kept)
+      : ({ direction: "received", type: verb === "binary" ? "binary" : "text", body: { bytes: bytesIn, base64: "" } } as const);
+    return { kind: "websocket-message", id, parent, at, index, ...facts, outcome, ...(tookMs !== undefined && { tookMs }) };
+  },
+};
+
+const messageFacts = ({ flags, bytes, content }: RecordedPart) =>
+  ({
+    direction: isSent(flags) ? "sent" : "received",
+    type: isBinary(flags) ? "binary" : "text",
+    body: { bytes, base64: content.toString("base64") },
+  }) as const;
+
+/** Puts together what was written piece by piece. */
+function readExchange({ row, detail }: RecordedRow) {
+  const reader = new RecordReader(detail);
+  let httpVersion = "";
+  let { target } = row;
+  let headers: HeaderList = [];
+  let trailers: HeaderList = [];
+  let connection: HttpExchangeFacts["connection"] = { id: 0, remote: row.peer, local: "", requests: 0, openedAt: row.at };
+  let response: { readonly status: number; readonly reason: string; readonly headers: HeaderList } | undefined;
+  let aborted: string | undefined;
+  let timing: HttpExchangeFacts["timing"] = {};
+  let closed: { readonly code: number; readonly reason: string } | undefined;
+  const bodies: readonly [Buffer[], Buffer[]] = [[], []];
+  const hiddenIn: [number | undefined, number | undefined] = [undefined, undefined];
+
+  while (!reader.atEnd) {
+    switch (reader.u8()) {
+      case httpTag.head:
+        httpVersion = reader.text();
+        headers = readPairs(reader);
+        connection = { id: reader.f64(), remote: row.peer, local: reader.text(), requests: reader.u32(), openedAt: reader.f64() };
+        break;
+      case httpTag.target:
+        target = reader.text();
+        break;
+      case httpTag.requestBody:
+        bodies[bodySide.request].push(reader.bytes());
+        break;
+      case httpTag.responseBody:
+        bodies[bodySide.response].push(reader.bytes());
+        break;
+      case httpTag.hiddenIn: {
+        const side = reader.u8();
+        if (side === bodySide.request || side === bodySide.response) hiddenIn[side] = reader.u32();
+        break;
+      }
+      case httpTag.responseHead:
+        response = { status: reader.u32(), ...parseHead(reader.text()) };
+        break;
+      case httpTag.responseFields:
+        response = { status: reader.u32(), reason: reader.text(), headers: readPairs(reader) };
+        break;
+      case httpTag.trailers:
+        trailers = readPairs(reader);
+        break;
+      case httpTag.timing:
+        timing = readTiming(reader);
+        break;
+      case httpTag.aborted:
+        aborted = reader.text();
+        break;
+      case httpTag.closed:
+        closed = { code: reader.u32(), reason: reader.text() };
+        break;
+      default:
+        throw new RecordError("a piece of an exchange has an unknown tag");
+    }
+  }
+  const body = (side: 0 | 1, bytes: number): HttpBody => ({
+    bytes,
+    base64: Buffer.concat(bodies[side]).toString("base64"),
+    ...(hiddenIn[side] !== undefined && { hiddenIn: hiddenIn[side] }),
+  });
+  const facts: HttpExchangeFacts = {
+    id: row.id,
+    at: row.at,
+    request: { method: row.verb, target, httpVersion, headers, trailers, body: body(bodySide.request, row.bytesIn) },
+    ...(response && { response: { ...response, body: body(bodySide.response, row.bytesOut) } }),
+    ...(aborted !== undefined && { aborted }),
+    timing,
+    connection,
+  };
+  return { facts, closed };
+}
+
+/** Absent as NaN. */
+function readTiming(reader: RecordReader): HttpExchangeFacts["timing"] {
+  const [receiveMs, answerMs, sendMs, totalMs] = [reader.f64(), reader.f64(), reader.f64(), reader.f64()];
+  return {
+    ...(!Number.isNaN(receiveMs) && { receiveMs: rounded(receiveMs) }),
+    ...(!Number.isNaN(answerMs) && { answerMs: rounded(answerMs) }),
+    ...(!Number.isNaN(sendMs) && { sendMs: rounded(sendMs) }),
+    ...(!Number.isNaN(totalMs) && { totalMs: rounded(totalMs) }),
+  };
+}
+
+const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;
+
+function readPairs(reader: RecordReader): HeaderList {
+  const pairs: [string, string][] = [];
+  for (let left = reader.u32(); left > 0; left--) pairs.push([reader.text(), reader.text()]);
+  return pairs;
+}

@@ -1,0 +1,50 @@
+import type { HeaderList } from "../../../contract/traffic/http.ts";
+
+/** What the pieces of an exchange's detail begin with: they come in the order in which they became known. */
+export const httpTag = {
+  /** HTTP version, header fields, connection. */
+  head: 1,
+  /** Where the row's is cut or differs. */
+  target: 2,
+  /** More of a body. */
+  requestBody: 3,
+  responseBody: 4,
+  /** How many bytes of a body there were before values in it were hidden. */
+  hiddenIn: 5,
+  /** As it was written: status line and header fields in one text. */
+  responseHead: 6,
+  /** The same, taken apart. */
+  responseFields: 7,
+  trailers: 8,
+  /** Milliseconds to each phase's end; NaN until then. */
+  timing: 9,
+  aborted: 10,
+  /** Of a WebSocket: code and reason of the close frame. */
+  closed: 11,
+} as const;
+
+export const bodySide = { request: 0, response: 1 } as const;
+
+/** Flags of a WebSocket's message. */
+const binaryFlag = 1;
+const sentFlag = 2;
+export const messageFlags = (binary: boolean, sent: boolean): number => (binary ? binaryFlag : 0) | (sent ? sentFlag : 0);
+export const isBinary = (flags: number): boolean => (flags & binaryFlag) !== 0;
+export const isSent = (flags: number): boolean => (flags & sentFlag) !== 0;
+
+/** "HTTP/1.1 200 OK\r\nName: value\r\n…" */
+export function parseHead(head: string): { reason: string; headers: HeaderList } {
+  const headers: [string, string][] = [];
+  let start = head.indexOf("\r\n");
+  const statusLine = start === -1 ? head : head.slice(0, start);
+  while (start !== -1) {
+    start += 2;
+    const end = head.indexOf("\r\n", start);
+    const line = end === -1 ? head.slice(start) : head.slice(start, end);
+    const colon = line.indexOf(":");
+    if (colon > 0) headers.push([line.slice(0, colon), line.slice(colon + 1).trim()]);
+    start = end;
+  }
+  // After "HTTP/1.1 200 ".
+  return { reason: statusLine.slice(13), headers };
+}

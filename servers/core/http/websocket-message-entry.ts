@@ -1,0 +1,92 @@
+import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
+import type { TrafficEntry } from "../service/service.ts";
+import { PendingParts } from "../traffic/pending-parts.ts";
+import type { RecordWriter } from "../traffic/record-writer.ts";
+import { copyOfSlice } from "./body-capture.ts";
+import type { HttpEntry } from "./http-entry.ts";
+import { messageFlags } from "./http-record.ts";
+
+export interface MessageFacts {
+  readonly binary: boolean;
+  /** By the service; else received. */
+  readonly sent: boolean;
+}
+
+export interface MessageEnd {
+  readonly tone: Tone;
+  /** "echoed", "not sent". */
+  readonly outcome: string;
+  /** That went back in answer to it. */
+  readonly bytesBack: number;
+}
+
+/** One message of a WebSocket. Its bytes are a part of the connection; its own record says which one. */
+export class WebSocketMessageEntry implements TrafficEntry {
+  readonly id: number;
+  readonly #connection: HttpEntry;
+  readonly #facts: MessageFacts;
+  readonly #at = Date.now();
+  readonly #startedAt = performance.now();
+  readonly #bytes: number;
+  readonly #start: Uint8Array;
+  readonly #index: number;
+  #tookMs = 0;
+  #ended: MessageEnd | undefined;
+  #wroteIndex = false;
+
+  constructor(id: number, connection: HttpEntry, bytes: Buffer, facts: MessageFacts) {
+    const { bodyLimit, redaction } = connection.head;
+    const kept = copyOfSlice(bytes.subarray(0, bodyLimit));
+    const content = redaction ? redaction.body(kept) : kept;
+    this.id = id;
+    this.#connection = connection;
+    this.#facts = facts;
+    this.#bytes = bytes.length;
+    this.#start = content.subarray(0, previewBytes);
+    connection.parts ??= new PendingParts();
+    this.#index = connection.parts.add(content, bytes.length, messageFlags(facts.binary, facts.sent), id);
+  }
+
+  get heldBytes(): number {
+    return 300 + this.#start.length;
+  }
+
+  get open(): boolean {
+    return this.#ended === undefined;
+  }
+
+  end(ended: MessageEnd): void {
+    this.#tookMs = performance.now() - this.#startedAt;
+    this.#ended = ended;
+  }
+
+  write(record: RecordWriter): void {
+    const { head, id: parent } = this.#connection;
+    const target = head.redaction?.target(head.target) ?? head.target;
+    const { binary, sent } = this.#facts;
+    const ended = this.#ended;
+    const back = ended?.bytesBack ?? 0;
+    record.row({
+      id: this.id,
+      parent,
+      at: this.#at,
+      kind: "websocket-message",
+      verb: binary ? "binary" : "text",
+      target: target.slice(0, rowTargetLength),
+      tone: ended?.tone ?? "pending",
+      outcome: ended?.outcome ?? "",
+      tookMs: ended && Math.round(this.#tookMs * 1_000) / 1_000,
+      bytesIn: sent ? back : this.#bytes,
+      bytesOut: sent ? this.#bytes : back,
+      client: head.client,
+      peer: head.connection.remote,
+      preview: this.#start,
+    });
+    if (this.#wroteIndex) return;
+    this.#wroteIndex = true;
+    record.u32(this.#index);
+  }
+}
+
+/** The connection's row has more of it. */
+const rowTargetLength = 200;

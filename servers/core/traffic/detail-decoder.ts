@@ -1,0 +1,49 @@
+import type { Detail, DetailKind, DetailPart, PartsSummary } from "../../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { RecordReader } from "./record-reader.ts";
+
+/** A part as it is kept. */
+export interface RecordedPart {
+  readonly index: number;
+  readonly at: number;
+  /** Of content; `content` may be cut. */
+  readonly bytes: number;
+  /** Of the kind's own meaning. */
+  readonly flags: number;
+  /** `TrafficRow.id` of the part's own row; 0 without. */
+  readonly row: number;
+  readonly content: Buffer;
+}
+
+/** A row with what was recorded of its detail: all that its entry wrote, one behind the other. */
+export interface RecordedRow {
+  readonly row: TrafficRow;
+  readonly detail: Buffer;
+  /** Zeros for a row without parts. */
+  readonly parts: PartsSummary;
+  /** A kept part of any row of the service. */
+  part(row: number, index: number): RecordedPart | undefined;
+}
+
+/** Makes JSON of recorded bytes when somebody looks. May throw for bytes that are damaged. */
+export interface DetailDecoder {
+  detail(recorded: RecordedRow): Detail;
+  /** Of a kind that has parts. */
+  part?(part: RecordedPart): DetailPart;
+}
+
+/** By the kind of the row; loaded when the first one is looked at. */
+export type DetailDecoders = Readonly<Partial<Record<DetailKind, () => Promise<DetailDecoder>>>>;
+
+/** One part that `RecordWriter.part` wrote, without its length. */
+export function readPart(bytes: Buffer): RecordedPart {
+  const reader = new RecordReader(bytes);
+  return {
+    index: reader.u32(),
+    at: reader.f64(),
+    bytes: reader.u32(),
+    flags: reader.u8(),
+    row: reader.f64(),
+    content: reader.rest(),
+  };
+}

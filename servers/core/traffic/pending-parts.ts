@@ -1,0 +1,67 @@
+import type { RecordWriter } from "./record-writer.ts";
+
+export interface PartLimits {
+  /** Of one row that wait to be handed over; what comes faster is counted and left out. */
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+export const partLimits: PartLimits = { parts: 2_000, bytes: 256 << 10 };
+
+/** The parts of one row that came since it was last handed over. What was handed over is let go. */
+export class PendingParts {
+  /** All there were. */
+  total = 0;
+  /** Of content, of all there were. */
+  bytes = 0;
+  /** Bytes of memory that the waiting ones hold. */
+  held = 0;
+  readonly #limits: PartLimits;
+  #index: number[] = [];
+  #at: number[] = [];
+  #bytes: number[] = [];
+  #flags: number[] = [];
+  #row: number[] = [];
+  #content: Uint8Array[] = [];
+
+  constructor(limits = partLimits) {
+    this.#limits = limits;
+  }
+
+  /** Keeps a reference to `content`, which may be shorter than the `bytes` there were. Returns the part's index. */
+  add(content: Uint8Array, bytes: number, flags = 0, row = 0): number {
+    const index = this.total++;
+    this.bytes += bytes;
+    if (this.#content.length >= this.#limits.parts || this.held + content.length > this.#limits.bytes) return index;
+    this.#index.push(index);
+    this.#at.push(Date.now());
+    this.#bytes.push(bytes);
+    this.#flags.push(flags);
+    this.#row.push(row);
+    this.#content.push(content);
+    this.held += content.length;
+    return index;
+  }
+
+  write(record: RecordWriter): void {
+    const waiting = this.#content.length;
+    if (waiting === 0) return;
+    for (let place = 0; place < waiting; place++) {
+      record.part(
+        this.#index[place] as number,
+        this.#at[place] as number,
+        this.#bytes[place] as number,
+        this.#flags[place] as number,
+        this.#row[place] as number,
+        this.#content[place] as Uint8Array,
+      );
+    }
+    this.#index = [];
+    this.#at = [];
+    this.#bytes = [];
+    this.#flags = [];
+    this.#row = [];
+    this.#content = [];
+    this.held = 0;
+  }
+}

@@ -1,0 +1,65 @@
+/** A record that is shorter than it says: its writer or its keeper is at fault, and nothing of it is shown. */
+export class RecordError extends Error {}
+
+const longLength = 255;
+
+/** Reads what `RecordWriter` wrote. Every read throws a RecordError rather than go beyond the end. */
+export class RecordReader {
+  readonly #bytes: Buffer;
+  readonly #end: number;
+  #at: number;
+
+  constructor(bytes: Uint8Array, from = 0, end = bytes.length) {
+    this.#bytes = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#at = from;
+    this.#end = Math.min(end, bytes.length);
+  }
+
+  get atEnd(): boolean {
+    return this.#at >= this.#end;
+  }
+
+  u8(): number {
+    return this.#bytes[this.#take(1)] as number;
+  }
+
+  u32(): number {
+    return this.#bytes.readUInt32LE(this.#take(4));
+  }
+
+  f64(): number {
+    return this.#bytes.readDoubleLE(this.#take(8));
+  }
+
+  text(): string {
+    const length = this.#length();
+    const at = this.#take(length);
+    return this.#bytes.toString("utf8", at, at + length);
+  }
+
+  /** A view: good as long as what it was read from. */
+  bytes(): Buffer {
+    return this.view(this.#length());
+  }
+
+  view(length: number): Buffer {
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  rest(): Buffer {
+    return this.view(this.#end - this.#at);
+  }
+
+  #length(): number {
+    const short = this.u8();
+    return short === longLength ? this.u32() : short;
+  }
+
+  #take(length: number): number {
+    const at = this.#at;
+    if (at + length > this.#end) throw new RecordError(`a record ends ${at + length - this.#end} bytes too early`);
+    this.#at = at + length;
+    return at;
+  }
+}

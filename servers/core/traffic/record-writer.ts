@@ -1,0 +1,214 @@
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { toneIndex } from "./row-record.ts";
+
+/** What of a row its entry knows; `preview` are the first bytes of the content as they are. */
+export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "tookMs" | "parent" | "user" | "reason"> {
+  readonly parent?: number | undefined;
+  readonly tookMs?: number | undefined;
+  readonly user?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Bytes of content of all parts. */
+  readonly partBytes?: number;
+  readonly preview: Uint8Array | string;
+}
+
+const startBytes = 64 << 10;
+/** A buffer that grew beyond this for one batch is not kept for the next. */
+const keptBytes = 1 << 20;
+/** Texts and byte strings up to 254 bytes have a length of one byte; 255 says that four follow. */
+const longLength = 255;
+const mostBytesPerCharacter = 3;
+const shortText = Math.floor((longLength - 1) / mostBytesPerCharacter);
+/** Up to here a loop is faster than the call into Node. */
+const loopedText = 24;
+
+/**
+ * Writes records one behind the other into a buffer that is used again for each batch. Numbers are little-endian.
+ * One record: u32 length of the rest, u32 length of the row, the row, u32 length of what is new of the detail, that, and the new parts.
+ */
+export class RecordWriter {
+  #bytes = Buffer.allocUnsafeSlow(startBytes);
+  #view = new DataView(this.#bytes.buffer);
+  #length = 0;
+  #recordAt = 0;
+  /** 0 once the detail has ended. */
+  #detailAt = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The bytes are good until something is written again. */
+  take(): Buffer {
+    const taken = this.#bytes.subarray(0, this.#length);
+    if (this.#bytes.length > keptBytes) {
+      this.#bytes = Buffer.allocUnsafeSlow(startBytes);
+      this.#view = new DataView(this.#bytes.buffer);
+    }
+    this.#length = 0;
+    return taken;
+  }
+
+  begin(): void {
+    this.#recordAt = this.#length;
+    this.u32(0);
+  }
+
+  /** Leaves out the record that was begun. */
+  undo(): void {
+    this.#length = this.#recordAt;
+    this.#detailAt = 0;
+  }
+
+  end(): void {
+    this.#endDetail();
+    this.#view.setUint32(this.#recordAt, this.#length - this.#recordAt - 4, true);
+  }
+
+  /** The row as it is now. What is written next is the detail. */
+  row(fields: RowFields): void {
+    const { parent, tookMs, user, reason, preview } = fields;
+    const lengthAt = this.#length;
+    this.#reserve(80);
+    const view = this.#view;
+    const at = lengthAt + 4;
+    const given =
+      (tookMs === undefined ? 0 : 1) | (parent === undefined ? 0 : 2) | (user === undefined ? 0 : 4) | (reason === undefined ? 0 : 8);
+    view.setUint8(at, toneIndex(fields.tone));
+    view.setUint8(at + 1, given | (fields.parts === undefined ? 0 : 16));
+    view.setFloat64(at + 2, fields.id, true);
+    view.setFloat64(at + 10, fields.at, true);
+    view.setFloat64(at + 18, tookMs ?? 0, true);
+    view.setFloat64(at + 26, fields.bytesIn, true);
+    view.setFloat64(at + 34, fields.bytesOut, true);
+    view.setFloat64(at + 42, parent ?? 0, true);
+    view.setUint32(at + 50, fields.parts ?? 0, true);
+    view.setFloat64(at + 54, fields.partBytes ?? 0, true);
+    this.#length = at + 62;
+    this.text(fields.kind);
+    this.text(fields.verb);
+    this.text(fields.target);
+    this.text(fields.outcome);
+    this.text(fields.client);
+    this.text(fields.peer);
+    if (typeof preview === "string") this.text(preview);
+    else this.bytes(preview);
+    if (user !== undefined) this.text(user);
+    if (reason !== undefined) this.text(reason);
+    this.#view.setUint32(lengthAt, this.#length - lengthAt - 4, true);
+    this.#detailAt = this.#length;
+    this.u32(0);
+  }
+
+  /** After the detail: one new part. `content` may be shorter than the `bytes` that there were. */
+  part(index: number, at: number, bytes: number, flags: number, row: number, content: Uint8Array): void {
+    this.#endDetail();
+    this.#reserve(29 + content.length);
+    const view = this.#view;
+    const start = this.#length;
+    view.setUint32(start, 25 + content.length, true);
+    view.setUint32(start + 4, index, true);
+    view.setFloat64(start + 8, at, true);
+    view.setUint32(start + 16, bytes, true);
+    view.setUint8(start + 20, flags);
+    view.setFloat64(start + 21, row, true);
+    this.#bytes.set(content, start + 29);
+    this.#length = start + 29 + content.length;
+  }
+
+  /** A whole record of what was read from others. */
+  copy(row: Uint8Array, detail: Uint8Array): void {
+    this.begin();
+    for (const bytes of [row, detail]) {
+      this.u32(bytes.length);
+      this.#reserve(bytes.length);
+      this.#bytes.set(bytes, this.#length);
+      this.#length += bytes.length;
+    }
+    this.end();
+  }
+
+  #endDetail(): void {
+    if (this.#detailAt === 0) return;
+    this.#view.setUint32(this.#detailAt, this.#length - this.#detailAt - 4, true);
+    this.#detailAt = 0;
+  }
+
+  u8(value: number): void {
+    this.#reserve(1);
+    this.#bytes[this.#length++] = value;
+  }
+
+  u32(value: number): void {
+    this.#reserve(4);
+    this.#view.setUint32(this.#length, value, true);
+    this.#length += 4;
+  }
+
+  f64(value: number): void {
+    this.#reserve(8);
+    this.#view.setFloat64(this.#length, value, true);
+    this.#length += 8;
+  }
+
+  /** As UTF-8. */
+  text(text: string): void {
+    const { length } = text;
+    this.#reserve(5 + length * mostBytesPerCharacter);
+    const at = this.#length;
+    if (length > shortText) {
+      const written = this.#bytes.write(text, at + 5);
+      this.#longLength(at, written);
+      return;
+    }
+    const bytes = this.#bytes;
+    let index = 0;
+    if (length <= loopedText) {
+      for (; index < length; index++) {
+        const code = text.charCodeAt(index);
+        if (code > 0x7f) break;
+        bytes[at + 1 + index] = code;
+      }
+    }
+    const written = index === length ? length : bytes.write(text, at + 1);
+    bytes[at] = written;
+    this.#length = at + 1 + written;
+  }
+
+  /** A string whose characters are bytes. */
+  latin1(text: string): void {
+    this.#reserve(5 + text.length);
+    const at = this.#length;
+    this.#bytes.write(text, at + 5, "latin1");
+    this.#longLength(at, text.length);
+  }
+
+  bytes(bytes: Uint8Array): void {
+    const { length } = bytes;
+    this.#reserve(5 + length);
+    const at = this.#length;
+    if (length < longLength) {
+      this.#bytes[at] = length;
+      this.#bytes.set(bytes, at + 1);
+      this.#length = at + 1 + length;
+    } else {
+      this.#bytes.set(bytes, at + 5);
+      this.#longLength(at, length);
+    }
+  }
+
+  #longLength(at: number, length: number): void {
+    this.#bytes[at] = longLength;
+    this.#view.setUint32(at + 1, length, true);
+    this.#length = at + 5 + length;
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
+    grown.set(this.#bytes.subarray(0, this.#length));
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+}

@@ -1,0 +1,91 @@
+import type { DetailKind } from "../../../contract/traffic/detail.ts";
+import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
+import { previewText } from "./preview-text.ts";
+import { RecordError, RecordReader } from "./record-reader.ts";
+
+/** Tones by the number that a record has for them. */
+const tones: readonly Tone[] = ["pending", "ok", "redirect", "refused", "failed", "aborted"];
+
+export const toneIndex = (tone: Tone): number => tones.indexOf(tone);
+
+/** A row without its texts: tone, what is given, id, at, took, bytes in and out, parent, parts and their bytes. */
+const headBytes = 62;
+
+/** Views of one record of a batch. */
+export interface RecordParts {
+  readonly row: Buffer;
+  /** What is new of the detail. */
+  readonly detail: Buffer;
+  /** The new parts, one behind the other. */
+  readonly parts: Buffer;
+}
+
+/** The records of a batch, up to the first that is damaged. */
+export function* readRecords(batch: Uint8Array): Generator<RecordParts> {
+  const reader = new RecordReader(batch);
+  try {
+    while (!reader.atEnd) {
+      const record = new RecordReader(reader.view(reader.u32()));
+      const row = record.view(record.u32());
+      const detail = record.view(record.u32());
+      if (!isWhole(row)) return;
+      yield { row, detail, parts: record.rest() };
+    }
+  } catch (error) {
+    if (!(error instanceof RecordError)) throw error;
+  }
+}
+
+/** Whether all texts are within the row: after that it can be read without a fault. */
+function isWhole(row: Buffer): boolean {
+  if (row.length < headBytes) return false;
+  const given = row[1] as number;
+  let texts = 7 + (given & 4 ? 1 : 0) + (given & 8 ? 1 : 0);
+  let at = headBytes;
+  for (; texts > 0 && at < row.length; texts--) {
+    const short = row[at] as number;
+    if (short === 255 && at + 5 > row.length) return false;
+    at += short === 255 ? 5 + row.readUInt32LE(at + 1) : 1 + short;
+  }
+  return texts === 0 && at <= row.length;
+}
+
+/** What is asked of a row without reading its texts; `row` are its bytes. */
+export const rowId = (row: Buffer): number => row.readDoubleLE(2);
+export const rowTone = (row: Buffer): Tone => tones[row[0] as number] ?? "aborted";
+export const rowParent = (row: Buffer): number | undefined => ((row[1] as number) & 2 ? row.readDoubleLE(42) : undefined);
+/** All texts in one, with what is between them, byte by byte. */
+export const rowTexts = (row: Buffer): string => row.toString("latin1", headBytes);
+/** Zeros for a row without parts. */
+export const rowParts = (row: Buffer): { readonly total: number; readonly bytes: number } => ({
+  total: row.readUInt32LE(50),
+  bytes: row.readDoubleLE(54),
+});
+
+/** Throws a RecordError for bytes that are no row. */
+export function readRow(row: Buffer): Omit<TrafficRow, "service"> {
+  if (row.length < headBytes) throw new RecordError("a row is too short");
+  const given = row[1] as number;
+  const texts = new RecordReader(row, headBytes);
+  const kind = texts.text() as DetailKind;
+  const parent = rowParent(row);
+  return {
+    id: rowId(row),
+    ...(parent !== undefined && { parent }),
+    at: row.readDoubleLE(10),
+    kind,
+    verb: texts.text(),
+    target: texts.text(),
+    tone: rowTone(row),
+    outcome: texts.text(),
+    ...((given & 1) !== 0 && { tookMs: row.readDoubleLE(18) }),
+    bytesIn: row.readDoubleLE(26),
+    bytesOut: row.readDoubleLE(34),
+    ...((given & 16) !== 0 && { parts: row.readUInt32LE(50) }),
+    client: texts.text(),
+    peer: texts.text(),
+    preview: previewText(texts.bytes()),
+    ...((given & 4) !== 0 && { user: texts.text() }),
+    ...((given & 8) !== 0 && { reason: texts.text() }),
+  };
+}

@@ -1,0 +1,131 @@
+import type {
+  MqttDelivery,
+  MqttMessage,
+  MqttMessageProperties,
+  MqttMessageSummary,
+  MqttOwnPublisher,
+} from "../../../contract/traffic/mqtt.ts";
+import { previewBytes } from "../../../contract/traffic/row.ts";
+import { decodeForwarded } from "../codec/properties.ts";
+import type { DropReason } from "../engine/routing/message.ts";
+
+/** A message as it was published. `forwarded` and `bytes` are Latin-1: a string takes a fifth of the memory of a small buffer. */
+export interface PublishedMessage {
+  readonly id: number;
+  readonly at: number;
+  readonly topic: string;
+  readonly qos: number;
+  readonly retain: boolean;
+  readonly publisherId: string;
+  readonly own: MqttOwnPublisher | undefined;
+  readonly isWill: boolean;
+  readonly dup: boolean;
+  /** 0 for the broker itself. */
+  readonly version: number;
+  /** 0 without. */
+  readonly topicAlias: number;
+  /** -1 without. */
+  readonly expirySeconds: number;
+  readonly cluster: "here" | "elsewhere" | undefined;
+  /** The properties that it carries on, as `encodeForwarded` wrote them. */
+  readonly forwarded: string;
+  /** The PUBLISH as it came, or for the broker itself the payload; the payload may be cut. */
+  readonly bytes: string;
+  /** Where in `bytes` the payload begins. */
+  readonly payloadAt: number;
+  /** Of the whole payload. */
+  readonly payloadBytes: number;
+}
+
+/** What became of it so far. */
+export interface RoutedMessage {
+  readonly matched: number;
+  readonly sentAsRetained: number;
+  readonly delivered: number;
+  readonly acknowledgeable: number;
+  readonly acknowledged: number;
+  readonly dropped: number;
+  /** The first ones. */
+  readonly deliveries: readonly NotedDelivery[];
+}
+
+/** What became of a recorded message at one client. */
+export interface NotedDelivery {
+  readonly clientId: string;
+  readonly qos: number;
+  readonly afterMicros: number;
+  /** -1 while it is awaited. */
+  acknowledgedAfterMicros: number;
+  reason: number;
+  dropped: DropReason | undefined;
+  readonly asRetained: boolean;
+}
+
+export function describeSummary(message: PublishedMessage, routed: RoutedMessage): MqttMessageSummary {
+  return {
+    id: message.id,
+    at: message.at,
+    topic: message.topic,
+    qos: message.qos,
+    retain: message.retain,
+    publisher: message.publisherId,
+    ...(message.own && { own: message.own }),
+    ...(message.isWill && { will: true }),
+    ...(message.cluster && { cluster: message.cluster }),
+    bytes: message.payloadBytes,
+    start: payloadOf(message, previewBytes).toString("base64"),
+    matched: routed.matched,
+    delivered: routed.delivered,
+    acknowledged: routed.acknowledged,
+    acknowledgeable: routed.acknowledgeable,
+    dropped: routed.dropped,
+  };
+}
+
+export function describeMessage(message: PublishedMessage, routed: RoutedMessage): MqttMessage {
+  return {
+    kind: "mqtt-message",
+    ...describeSummary(message, routed),
+    dup: message.dup,
+    ...(message.version > 0 && { version: message.version }),
+    properties: describeProperties(message),
+    sentAsRetained: routed.sentAsRetained,
+    deliveries: routed.deliveries.map(describeDelivery),
+    payload: payloadOf(message).toString("base64"),
+    ...(message.version > 0 && { packet: Buffer.from(message.bytes, "latin1").toString("base64") }),
+  };
+}
+
+const payloadOf = ({ bytes, payloadAt }: PublishedMessage, limit = bytes.length) =>
+  Buffer.from(bytes.slice(payloadAt, payloadAt + limit), "latin1");
+
+export function describeProperties({ forwarded, expirySeconds, topicAlias }: PublishedMessage): MqttMessageProperties {
+  const decoded = decodeForwarded(Buffer.from(forwarded, "latin1"));
+  return {
+    ...(decoded?.payloadFormatIndicator !== undefined && { payloadFormatIndicator: decoded.payloadFormatIndicator }),
+    ...(expirySeconds >= 0 && { messageExpiryInterval: expirySeconds }),
+    ...(decoded?.contentType !== undefined && { contentType: decoded.contentType }),
+    ...(decoded?.responseTopic !== undefined && { responseTopic: decoded.responseTopic }),
+    ...(decoded?.correlationData && { correlationData: decoded.correlationData.toString("base64") }),
+    ...(topicAlias > 0 && { topicAlias }),
+    ...(decoded?.userProperties && { userProperties: decoded.userProperties }),
+  };
+}
+
+const describeDelivery = ({
+  clientId,
+  qos,
+  afterMicros,
+  acknowledgedAfterMicros,
+  reason,
+  dropped,
+  asRetained,
+}: NotedDelivery): MqttDelivery => ({
+  clientId,
+  qos,
+  afterMs: afterMicros / 1_000,
+  ...(acknowledgedAfterMicros >= 0 && { acknowledgedAfterMs: acknowledgedAfterMicros / 1_000 }),
+  ...(reason > 0 && { reason }),
+  ...(dropped && { dropped }),
+  ...(asRetained && { asRetained }),
+});

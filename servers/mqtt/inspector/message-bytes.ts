@@ -1,0 +1,129 @@
+import { mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
+import type { RecordWriter } from "../../core/traffic/record-writer.ts";
+import { type DropReason, dropReasons } from "../engine/routing/message.ts";
+import type { NotedDelivery, PublishedMessage, RoutedMessage } from "./describe-message.ts";
+
+/** What the pieces of a message's detail begin with: the message once, and what became of it each time. */
+const messageTag = 1;
+const deliveriesTag = 2;
+
+const flag = { retain: 1, dup: 2, will: 4, here: 8, elsewhere: 16 } as const;
+/** For "none" where an index is expected. */
+const none = 255;
+
+export function writeMessage(record: RecordWriter, message: PublishedMessage): void {
+  record.u8(messageTag);
+  record.u8(
+    (message.retain ? flag.retain : 0) |
+      (message.dup ? flag.dup : 0) |
+      (message.isWill ? flag.will : 0) |
+      (message.cluster === "here" ? flag.here : 0) |
+      (message.cluster === "elsewhere" ? flag.elsewhere : 0),
+  );
+  record.u8(message.qos);
+  record.u8(message.version);
+  record.u8(message.own ? mqttOwnPublishers.indexOf(message.own) : none);
+  record.u32(message.topicAlias);
+  record.f64(message.expirySeconds);
+  record.text(message.topic);
+  record.text(message.publisherId);
+  record.latin1(message.forwarded);
+  record.u32(message.payloadBytes);
+  record.u32(message.payloadAt);
+  record.latin1(message.bytes);
+}
+
+export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): void {
+  record.u8(deliveriesTag);
+  record.u32(routed.matched);
+  record.u32(routed.sentAsRetained);
+  record.u32(routed.delivered);
+  record.u32(routed.acknowledgeable);
+  record.u32(routed.acknowledged);
+  record.u32(routed.dropped);
+  record.u32(routed.deliveries.length);
+  for (const delivery of routed.deliveries) {
+    record.text(delivery.clientId);
+    record.u8(delivery.qos);
+    record.f64(delivery.afterMicros);
+    record.f64(delivery.acknowledgedAfterMicros);
+    record.u8(delivery.reason);
+    record.u8(delivery.dropped ? dropReasons.indexOf(delivery.dropped) : none);
+    record.u8(delivery.asRetained ? 1 : 0);
+  }
+}
+
+/** A recorded message, from the bytes that the supervisor kept of it. Throws a RecordError for bytes that are none. */
+export function readMessage(row: TrafficRow, detail: Buffer): { readonly message: PublishedMessage; readonly routed: RoutedMessage } {
+  const reader = new RecordReader(detail);
+  let message: PublishedMessage | undefined;
+  let routed: RoutedMessage = {
+    matched: 0,
+    sentAsRetained: 0,
+    delivered: 0,
+    acknowledgeable: 0,
+    acknowledged: 0,
+    dropped: 0,
+    deliveries: [],
+  };
+  while (!reader.atEnd) {
+    switch (reader.u8()) {
+      case messageTag:
+        message = readPublished(row, reader);
+        break;
+      case deliveriesTag:
+        routed = readRouted(reader);
+        break;
+      default:
+        throw new RecordError("a piece of a message has an unknown tag");
+    }
+  }
+  if (!message) throw new RecordError("a message is missing in its record");
+  return { message, routed };
+}
+
+function readPublished({ id, at }: TrafficRow, reader: RecordReader): PublishedMessage {
+  const flags = reader.u8();
+  const qos = reader.u8();
+  const version = reader.u8();
+  const own = mqttOwnPublishers[reader.u8()];
+  const topicAlias = reader.u32();
+  const expirySeconds = reader.f64();
+  return {
+    ...{ id, at, qos, version, own, topicAlias, expirySeconds },
+    retain: (flags & flag.retain) !== 0,
+    dup: (flags & flag.dup) !== 0,
+    isWill: (flags & flag.will) !== 0,
+    cluster: (flags & flag.here) !== 0 ? "here" : (flags & flag.elsewhere) !== 0 ? "elsewhere" : undefined,
+    topic: reader.text(),
+    publisherId: reader.text(),
+    forwarded: reader.bytes().toString("latin1"),
+    payloadBytes: reader.u32(),
+    payloadAt: reader.u32(),
+    bytes: reader.bytes().toString("latin1"),
+  };
+}
+
+function readRouted(reader: RecordReader): RoutedMessage {
+  const matched = reader.u32();
+  const sentAsRetained = reader.u32();
+  const delivered = reader.u32();
+  const acknowledgeable = reader.u32();
+  const acknowledged = reader.u32();
+  const dropped = reader.u32();
+  const deliveries: NotedDelivery[] = [];
+  for (let left = reader.u32(); left > 0; left--) {
+    deliveries.push({
+      clientId: reader.text(),
+      qos: reader.u8(),
+      afterMicros: reader.f64(),
+      acknowledgedAfterMicros: reader.f64(),
+      reason: reader.u8(),
+      dropped: dropReasons[reader.u8()] as DropReason | undefined,
+      asRetained: reader.u8() === 1,
+    });
+  }
+  return { matched, sentAsRetained, delivered, acknowledgeable, acknowledged, dropped, deliveries };
+}

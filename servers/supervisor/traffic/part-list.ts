@@ -1,0 +1,95 @@
+import { type RecordedPart, readPart } from "../../core/traffic/detail-decoder.ts";
+
+export interface PartListLimits {
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+/** Of one row. The oldest go first, some dozens at a time. */
+export const partListLimits: PartListLimits = { parts: 20_000, bytes: 4 << 20 };
+
+interface Chunk {
+  bytes: Buffer;
+  used: number;
+  parts: number;
+  contentBytes: number;
+  lastIndex: number;
+}
+
+const firstChunkBytes = 1 << 10;
+const chunkBytes = 32 << 10;
+
+/** The newest parts of one row as bytes, in the order of their indices. */
+export class PartList {
+  /** Of memory. */
+  held = 0;
+  /** Kept. */
+  parts = 0;
+  /** Of content, of the kept ones as they were before they were cut. */
+  contentBytes = 0;
+  #chunks: Chunk[] = [];
+  readonly #limits: PartListLimits;
+
+  constructor(limits = partListLimits) {
+    this.#limits = limits;
+  }
+
+  /** Copies one part as it came, its length in front. */
+  add(part: Buffer): void {
+    const chunk = this.#chunkFor(part.length);
+    chunk.bytes.set(part, chunk.used);
+    chunk.used += part.length;
+    chunk.parts++;
+    chunk.lastIndex = part.readUInt32LE(4);
+    const content = part.readUInt32LE(16);
+    chunk.contentBytes += content;
+    this.contentBytes += content;
+    this.parts++;
+    while (this.#chunks.length > 1 && (this.parts > this.#limits.parts || this.held > this.#limits.bytes)) this.dropOldest();
+  }
+
+  /** The oldest chunk. False where the newest is all there is. */
+  dropOldest(): boolean {
+    if (this.#chunks.length < 2) return false;
+    const chunk = this.#chunks.shift() as Chunk;
+    this.held -= chunk.bytes.length;
+    this.parts -= chunk.parts;
+    this.contentBytes -= chunk.contentBytes;
+    return true;
+  }
+
+  /** With indices of `from` or more. */
+  *from(from: number): Generator<RecordedPart> {
+    for (const chunk of this.#chunks) {
+      if (chunk.lastIndex < from) continue;
+      for (let at = 0; at < chunk.used; ) {
+        const end = at + 4 + chunk.bytes.readUInt32LE(at);
+        if (chunk.bytes.readUInt32LE(at + 4) >= from) yield readPart(chunk.bytes.subarray(at + 4, end));
+        at = end;
+      }
+    }
+  }
+
+  /** The index with which the newest `count` begin; 0 where there are fewer. */
+  newest(count: number): number {
+    let parts = 0;
+    for (const chunk of this.#chunks.toReversed()) {
+      parts += chunk.parts;
+      if (parts < count) continue;
+      let at = 0;
+      for (let surplus = parts - count; surplus > 0; surplus--) at += 4 + chunk.bytes.readUInt32LE(at);
+      return chunk.bytes.readUInt32LE(at + 4);
+    }
+    return 0;
+  }
+
+  #chunkFor(needed: number): Chunk {
+    const last = this.#chunks.at(-1);
+    if (last && last.bytes.length - last.used >= needed) return last;
+    const size = Math.max(needed, last ? Math.min(chunkBytes, 2 * last.bytes.length) : firstChunkBytes);
+    const chunk: Chunk = { bytes: Buffer.allocUnsafeSlow(size), used: 0, parts: 0, contentBytes: 0, lastIndex: 0 };
+    this.#chunks.push(chunk);
+    this.held += size;
+    return chunk;
+  }
+}

@@ -1,0 +1,67 @@
+/** Memory of what passed through, in pieces of one size, so that what one service lets go another can use. */
+export interface SegmentPool {
+  /** A record that is longer than a segment has one of its own. */
+  take(needed: number): Buffer;
+  give(segment: Buffer): void;
+}
+
+/** One service's share of the memory. */
+export interface MemoryUser {
+  /** Held now. */
+  readonly bytes: number;
+  /** Lets go of what is oldest, some kilobytes at least. False where nothing can go. */
+  evict(): boolean;
+}
+
+export interface TrafficMemory {
+  readonly segments: SegmentPool;
+  readonly limit: number;
+  setLimit(bytes: number): void;
+  join(user: MemoryUser): void;
+  /** To be called after something was added: whoever holds the most gives until all are within the limit. */
+  makeRoom(): void;
+}
+
+const segmentBytes = 256 << 10;
+/** Free segments that are kept for the next use. */
+const spareSegments = 16;
+
+/** One bound for the traffic of all services. */
+export function createTrafficMemory(limitBytes: number): TrafficMemory {
+  let limit = limitBytes;
+  const users: MemoryUser[] = [];
+  const spare: Buffer[] = [];
+
+  function makeRoom() {
+    let held = 0;
+    for (const { bytes } of users) held += bytes;
+    if (held <= limit) return;
+    const able = new Set(users);
+    while (held > limit && able.size > 0) {
+      // A quiet service keeps what it has as long as another has more.
+      let largest: MemoryUser | undefined;
+      for (const user of able) if (!largest || user.bytes > largest.bytes) largest = user;
+      if (!largest?.evict()) able.delete(largest as MemoryUser);
+      held = 0;
+      for (const { bytes } of users) held += bytes;
+    }
+  }
+
+  return {
+    segments: {
+      take: (needed) => (needed > segmentBytes ? Buffer.allocUnsafeSlow(needed) : (spare.pop() ?? Buffer.allocUnsafeSlow(segmentBytes))),
+      give(segment) {
+        if (segment.length === segmentBytes && spare.length < spareSegments) spare.push(segment);
+      },
+    },
+    get limit() {
+      return limit;
+    },
+    setLimit(bytes) {
+      limit = bytes;
+      makeRoom();
+    },
+    join: (user) => void users.push(user),
+    makeRoom,
+  };
+}

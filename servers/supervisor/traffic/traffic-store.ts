@@ -1,0 +1,342 @@
+import type { TrafficPage } from "../../../contract/control.ts";
+import type { ServiceId } from "../../../contract/service.ts";
+import type { Detail, DetailPartPage } from "../../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { ServiceBatch } from "../../core/service/link.ts";
+import type { DetailDecoder, DetailDecoders, RecordedPart } from "../../core/traffic/detail-decoder.ts";
+import { outboxLimits } from "../../core/traffic/outbox.ts";
+import { RecordError } from "../../core/traffic/record-reader.ts";
+import { RecordWriter } from "../../core/traffic/record-writer.ts";
+import { type RecordParts, readRecords, readRow, rowId, rowParts, rowTone } from "../../core/traffic/row-record.ts";
+import { PartList } from "./part-list.ts";
+import { RecordLog } from "./record-log.ts";
+import { RowIndex } from "./row-index.ts";
+import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
+import type { TrafficMemory } from "./traffic-memory.ts";
+import type { Steps, Turns } from "./turns.ts";
+
+export interface TrafficQuery extends RowFilter {
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+export interface TrafficStoreOptions {
+  readonly service: ServiceId;
+  readonly decoders: DetailDecoders;
+  readonly memory: TrafficMemory;
+  readonly turns: Turns;
+  /** Ended rows at most; open ones are kept beside them. */
+  readonly rows: number;
+}
+
+/** What passed through one service, kept as bytes beyond its process's life. */
+export interface TrafficStore {
+  add(batch: Pick<ServiceBatch, "records" | "droppedRows">): void;
+  /** The rows of a batch. Decoded here and not in `add`, since most of the time nobody looks. */
+  rowsOf(batch: Pick<ServiceBatch, "records">): readonly TrafficRow[];
+  /** `caller` takes turns with others. */
+  read(query: TrafficQuery, caller?: unknown): Promise<TrafficPage>;
+  detail(row: number): Promise<Detail | null>;
+  parts(row: number, from: number | undefined, limit: number): Promise<DetailPartPage | null>;
+  /** Records of rows with greater ids, in the form of a batch, the oldest first, up to some hundred kilobytes; without parts. */
+  records(after: number): Uint8Array;
+  /** Ends the rows that a process left open when it died. */
+  abandon(outcome: string): readonly TrafficRow[];
+  clear(): number;
+  restore(): number;
+  /** Changes the bound of ended rows. */
+  limitRows(rows: number): void;
+  /** Rows that the service could not hand over, since its first start. */
+  readonly dropped: number;
+  /** The id with which the next process of the service begins. */
+  nextId(): number;
+}
+
+interface OpenRow {
+  row: Buffer;
+  readonly detail: Buffer[];
+  detailBytes: number;
+}
+
+const inNoSegment = { segment: 0, offset: 0 };
+/** What an open row costs beside its bytes. */
+const openRowBytes = 300;
+/** Rows that are looked at between two looks at the clock. */
+const rowsPerStep = 64;
+const recordsBytes = 256 << 10;
+/** Before a length and the head of a part. */
+const shortestPart = 29;
+
+export function createTrafficStore({ service, decoders, memory, turns, rows: rowLimit }: TrafficStoreOptions): TrafficStore {
+  const index = new RowIndex();
+  const log = new RecordLog(memory.segments);
+  /** Not in the log, so that nothing evicts them. */
+  const open = new Map<number, OpenRow>();
+  const partLists = new Map<number, PartList>();
+  let mostRows = rowLimit;
+  let openBytes = 0;
+  let partBytes = 0;
+  /** Rows up to this id were cleared; they are shown again when they are restored, as long as they are kept. */
+  let clearedUpTo = 0;
+  /** Cleared before that: not to be restored any more. */
+  let hiddenUpTo = 0;
+  let highestId = 0;
+  let firstOfNext = 1;
+  let total = 0;
+  /** Of earlier processes, and of the one that runs. */
+  let droppedBefore = 0;
+  let droppedNow = 0;
+
+  memory.join({
+    get bytes() {
+      return log.bytes + openBytes + partBytes;
+    },
+    evict: () => (partBytes > log.bytes && cutLongest()) || evictOldest(log.bytes + partBytes) || cutLongest(),
+  });
+
+  /** Until memory is freed. False where nothing but the newest is left. */
+  function evictOldest(before: number): boolean {
+    while (log.records > 1) {
+      dropOldest();
+      if (log.bytes + partBytes < before) return true;
+    }
+    return false;
+  }
+  function dropOldest() {
+    const place = log.oldest();
+    if (!place) return;
+    const id = rowId(log.row(place));
+    const at = index.find(id);
+    const kept = at === -1 ? undefined : index.placeAt(at);
+    // A row that was written again after its end is further on.
+    if (kept?.segment === place.segment && kept.offset === place.offset) {
+      index.remove(at);
+      dropParts(id);
+    }
+    log.dropOldest();
+  }
+  function dropParts(id: number) {
+    const list = partLists.get(id);
+    if (!list) return;
+    partLists.delete(id);
+    partBytes -= list.held;
+  }
+  /** The rows that hold the most parts lose their oldest ones. */
+  function cutLongest(): boolean {
+    let most = 0;
+    for (const { held } of partLists.values()) most = Math.max(most, held);
+    let cut = false;
+    for (const list of partLists.values()) {
+      if (list.held < most * 0.75) continue;
+      partBytes -= list.held;
+      cut = list.dropOldest() || cut;
+      partBytes += list.held;
+    }
+    return cut;
+  }
+
+  function addRecord({ row, detail, parts }: RecordParts) {
+    const id = rowId(row);
+    if (!Number.isSafeInteger(id) || id < 1) return;
+    placeRow(id, row, detail);
+    if (parts.length > 0) addParts(id, parts);
+  }
+  function placeRow(id: number, row: Buffer, detail: Buffer) {
+    const isOpen = rowTone(row) === "pending";
+    const known = open.get(id);
+    if (known) {
+      openBytes -= known.row.length + known.detailBytes + openRowBytes;
+      if (isOpen) {
+        known.row = Buffer.from(row);
+        keepDetail(known, detail);
+        openBytes += known.row.length + known.detailBytes + openRowBytes;
+      } else {
+        open.delete(id);
+        index.set(index.find(id), log.append(row, [...known.detail, detail]));
+      }
+      return;
+    }
+    const at = id > highestId ? -1 : index.find(id);
+    if (at !== -1) {
+      // Written again after its end.
+      index.set(at, log.append(row, [Buffer.from(log.detail(index.placeAt(at))), detail]));
+      return;
+    }
+    total++;
+    highestId = Math.max(highestId, id);
+    firstOfNext = Math.max(firstOfNext, id + 1);
+    if (!isOpen) {
+      index.add(id, log.append(row, [detail]));
+      return;
+    }
+    const opened: OpenRow = { row: Buffer.from(row), detail: [], detailBytes: 0 };
+    keepDetail(opened, detail);
+    open.set(id, opened);
+    openBytes += opened.row.length + opened.detailBytes + openRowBytes;
+    index.add(id, inNoSegment);
+  }
+  function keepDetail(opened: OpenRow, detail: Buffer) {
+    if (detail.length === 0) return;
+    opened.detail.push(Buffer.from(detail));
+    opened.detailBytes += detail.length;
+  }
+  function addParts(id: number, parts: Buffer) {
+    const list = partLists.get(id) ?? new PartList();
+    partLists.set(id, list);
+    partBytes -= list.held;
+    for (let at = 0; at + shortestPart <= parts.length; ) {
+      const end = at + 4 + parts.readUInt32LE(at);
+      if (end > parts.length || end < at + shortestPart) break;
+      list.add(parts.subarray(at, end));
+      at = end;
+    }
+    partBytes += list.held;
+  }
+  function bound() {
+    while (log.records > mostRows) dropOldest();
+    memory.makeRoom();
+  }
+
+  const rowAt = (at: number): Buffer => {
+    const place = index.placeAt(at);
+    return place.segment === 0 ? (open.get(index.idAt(at))?.row as Buffer) : log.row(place);
+  };
+  const detailAt = (at: number): Buffer => {
+    const place = index.placeAt(at);
+    return place.segment === 0 ? Buffer.concat(open.get(index.idAt(at))?.detail ?? []) : log.detail(place);
+  };
+  const decode = (row: Buffer): TrafficRow => ({ service, ...readRow(row) });
+  const rowsOf: TrafficStore["rowsOf"] = (batch) => Array.from(readRecords(batch.records), ({ row }) => decode(row));
+  const keptRows = () => index.size - index.below(clearedUpTo + 1);
+
+  /** Null where the row is not kept, and where what was recorded of it is damaged. */
+  async function look<Result>(id: number, read: (decoder: DetailDecoder, at: number) => Result): Promise<Result | null> {
+    const known = index.find(id);
+    if (known === -1) return null;
+    const decoder = await decoders[decode(rowAt(known)).kind]?.();
+    // It may have left meanwhile.
+    const at = index.find(id);
+    if (!decoder || at === -1) return null;
+    try {
+      return read(decoder, at);
+    } catch (error) {
+      if (error instanceof RecordError) return null;
+      throw error;
+    }
+  }
+
+  function part(row: number, wanted: number): RecordedPart | undefined {
+    for (const found of partLists.get(row)?.from(wanted) ?? []) return found.index === wanted ? found : undefined;
+    return undefined;
+  }
+  function partsOf(id: number, row: Buffer) {
+    const { total: all, bytes } = rowParts(row);
+    const list = partLists.get(id);
+    return { total: all, bytes, leftOut: all - (list?.parts ?? 0), leftOutBytes: bytes - (list?.contentBytes ?? 0) };
+  }
+
+  /** Newest first. Rows come and go between the steps, so the place is remembered by its id. */
+  function* find(query: TrafficQuery): Steps<TrafficPage> {
+    const matches = createRowMatcher(query);
+    const rows: TrafficRow[] = [];
+    let matching = 0;
+    let last = Number.POSITIVE_INFINITY;
+    for (;;) {
+      let at = index.below(last) - 1;
+      const end = Math.max(index.below(clearedUpTo + 1), at + 1 - rowsPerStep);
+      if (at < end) return page(rows, matching);
+      for (; at >= end; at--) {
+        last = index.idAt(at);
+        const row = rowAt(at);
+        if (!matches(row)) continue;
+        matching++;
+        if (rows.length < query.limit && (query.before === undefined || last < query.before)) rows.push(decode(row));
+      }
+      yield;
+    }
+  }
+  function newest({ before, limit }: TrafficQuery): TrafficPage {
+    const rows: TrafficRow[] = [];
+    const end = index.below(clearedUpTo + 1);
+    for (let at = (before === undefined ? index.size : index.below(before)) - 1; at >= end && rows.length < limit; at--) {
+      rows.push(decode(rowAt(at)));
+    }
+    return page(rows, keptRows());
+  }
+  function page(rows: readonly TrafficRow[], matching: number): TrafficPage {
+    const dropped = droppedBefore + droppedNow;
+    return { rows, matching, kept: keptRows(), total: total + dropped, dropped };
+  }
+  const isFiltering = ({ text, tone, parent }: RowFilter) => text.trim() !== "" || tone !== "all" || parent !== undefined;
+
+  return {
+    add(batch) {
+      for (const record of readRecords(batch.records)) addRecord(record);
+      droppedNow = batch.droppedRows;
+      bound();
+    },
+    rowsOf,
+    read: async (query, caller) => (isFiltering(query) ? turns.run(caller, find(query)) : newest(query)),
+    detail: (id) =>
+      look(id, (decoder, at) => {
+        const row = rowAt(at);
+        return decoder.detail({ row: decode(row), detail: detailAt(at), parts: partsOf(id, row), part });
+      }),
+    parts: (id, from, limit) =>
+      look(id, (decoder, at) => {
+        const { total: all, leftOut } = partsOf(id, rowAt(at));
+        const list = partLists.get(id);
+        const parts = [];
+        let next = from ?? 0;
+        for (const found of list?.from(from ?? list.newest(limit)) ?? []) {
+          if (parts.length === limit) break;
+          if (decoder.part) parts.push(decoder.part(found));
+          next = found.index + 1;
+        }
+        return { parts, next, total: all, leftOut };
+      }),
+    records(after) {
+      const writer = new RecordWriter();
+      for (let at = index.below(after + 1); at < index.size && writer.length < recordsBytes; at++) {
+        writer.copy(rowAt(at), detailAt(at));
+      }
+      return writer.take();
+    },
+    abandon(outcome) {
+      droppedBefore += droppedNow;
+      // Rows that died in its queue had ids as well: begin the next process beyond them.
+      firstOfNext += droppedNow + outboxLimits.entries;
+      droppedNow = 0;
+      const writer = new RecordWriter();
+      for (const { row } of open.values()) {
+        const { preview, ...fields } = readRow(row);
+        writer.begin();
+        writer.row({ ...fields, tone: "aborted", outcome, preview, partBytes: rowParts(row).bytes });
+        writer.end();
+      }
+      const records = writer.take();
+      for (const record of readRecords(records)) addRecord(record);
+      bound();
+      return rowsOf({ records });
+    },
+    clear() {
+      const cleared = keptRows();
+      hiddenUpTo = clearedUpTo;
+      clearedUpTo = highestId;
+      return cleared;
+    },
+    restore() {
+      const before = keptRows();
+      clearedUpTo = hiddenUpTo;
+      return keptRows() - before;
+    },
+    limitRows(rows) {
+      mostRows = rows;
+      bound();
+    },
+    get dropped() {
+      return droppedBefore + droppedNow;
+    },
+    nextId: () => firstOfNext,
+  };
+}

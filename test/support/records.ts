@@ -1,0 +1,93 @@
+import type { Detail, DetailKind, DetailPart } from "../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { httpDecoder, webSocketDecoder, webSocketMessageDecoder } from "../../servers/core/http/decode-http.ts";
+import type { ServiceBatch } from "../../servers/core/service/link.ts";
+import type { TrafficEntry } from "../../servers/core/service/service.ts";
+import { type DetailDecoder, type RecordedPart, readPart } from "../../servers/core/traffic/detail-decoder.ts";
+import { RecordWriter, type RowFields } from "../../servers/core/traffic/record-writer.ts";
+import { readRecords, readRow, rowParts } from "../../servers/core/traffic/row-record.ts";
+import { mqttEventDecoder, mqttMessageDecoder } from "../../servers/mqtt/inspector/decode-mqtt.ts";
+
+export type Row = Omit<TrafficRow, "service">;
+
+const decoders: Readonly<Record<DetailKind, DetailDecoder>> = {
+  http: httpDecoder,
+  websocket: webSocketDecoder,
+  "websocket-message": webSocketMessageDecoder,
+  "mqtt-message": mqttMessageDecoder,
+  "mqtt-event": mqttEventDecoder,
+};
+
+export const rowsOfBatch = ({ records }: Pick<ServiceBatch, "records">): Row[] =>
+  Array.from(readRecords(records), ({ row }) => readRow(row));
+
+/** The rows of batches with their details and parts, as the supervisor makes them of what it keeps. */
+export function createRecorded() {
+  const rows = new Map<number, Row>();
+  const details = new Map<number, Buffer[]>();
+  const parts = new Map<number, RecordedPart[]>();
+  const totals = new Map<number, { readonly total: number; readonly bytes: number }>();
+  const partsOf = (id: number) => parts.get(id) ?? [];
+  return {
+    rows,
+    /** Of an entry or a batch; returns the ids. */
+    add({ records }: Pick<ServiceBatch, "records">): number[] {
+      return Array.from(readRecords(records), (record) => {
+        const row = readRow(record.row);
+        rows.set(row.id, row);
+        totals.set(row.id, rowParts(record.row));
+        details.set(row.id, [...(details.get(row.id) ?? []), Buffer.from(record.detail)]);
+        const copied = Buffer.from(record.parts);
+        for (let at = 0; at < copied.length; at += 4 + copied.readUInt32LE(at)) {
+          parts.set(row.id, [...partsOf(row.id), readPart(copied.subarray(at + 4, at + 4 + copied.readUInt32LE(at)))]);
+        }
+        return row.id;
+      });
+    },
+    detail(id: number): Detail | undefined {
+      const row = rows.get(id);
+      const all = totals.get(id) ?? { total: 0, bytes: 0 };
+      return (
+        row &&
+        decoders[row.kind].detail({
+          row: { service: "http", ...row },
+          detail: Buffer.concat(details.get(id) ?? []),
+          parts: { ...all, leftOut: all.total - partsOf(id).length, leftOutBytes: 0 },
+          part: (parent, index) => partsOf(parent).find((part) => part.index === index),
+        })
+      );
+    },
+    parts(id: number): DetailPart[] {
+      const row = rows.get(id);
+      return row ? partsOf(id).flatMap((part) => decoders[row.kind].part?.(part) ?? []) : [];
+    },
+  };
+}
+
+/** What an entry writes. */
+export function recordOf(entry: TrafficEntry): Buffer {
+  const writer = new RecordWriter();
+  writer.begin();
+  entry.write(writer);
+  writer.end();
+  return writer.take();
+}
+
+export interface TestRecord {
+  readonly row: Row;
+  readonly detail?: Uint8Array;
+  readonly parts?: readonly { readonly index: number; readonly content: Uint8Array; readonly row?: number; readonly flags?: number }[];
+}
+
+/** Records as a service would send them. */
+export function recordsOf(records: readonly TestRecord[]): Buffer {
+  const writer = new RecordWriter();
+  for (const { row, detail, parts = [] } of records) {
+    writer.begin();
+    writer.row({ ...row, partBytes: (row.parts ?? 0) * 10 } satisfies RowFields);
+    if (detail) writer.latin1(Buffer.from(detail).toString("latin1"));
+    for (const part of parts) writer.part(part.index, part.index, part.content.length, part.flags ?? 0, part.row ?? 0, part.content);
+    writer.end();
+  }
+  return writer.take();
+}
