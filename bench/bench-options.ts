@@ -1,7 +1,5 @@
 import { parseArgs } from "node:util";
-
-export const benchNames = ["http", "sse", "dashboard", "events", "account", "mqtt", "mqtt-tree", "memory"] as const;
-export type BenchName = (typeof benchNames)[number];
+import { type BenchName, benches, benchNames } from "./benches.ts";
 
 export interface BenchOptions {
   readonly name: BenchName;
@@ -17,14 +15,7 @@ export interface BenchOptions {
 
 export const usage = `Usage: npm run bench -- ${benchNames.join("|")} [--rounds N] [--seconds N] [--quick] [--write]
 
-  http       CPU per request beside node:http, Express and httpbin
-  sse        1,000 clients with 10 events a second each, beside two plain servers
-  dashboard  5,000 requests a second with a dashboard open: losses, memory, time to stop
-  events     CPU of a durable POST beside plain servers; reading 100 thousand to 10 million events
-  account    CPU of a Bearer and a Basic call beside Express without and with a check of the token
-  mqtt       messages per CPU second beside mosquitto and Aedes; connects, memory, a client that stops reading
-  mqtt-tree  100,000 topics and 5,000 messages a second with the page open: memory, and how quick the tree is
-  memory     all processes with four services, idle and over ten minutes of mixed load
+${benchNames.map((name) => `  ${name.padEnd(10)} ${benches[name].summary}`).join("\n")}
 
   --rounds N   how often each measurement is repeated
   --seconds N  length of one run

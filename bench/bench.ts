@@ -1,27 +1,8 @@
-/** Measurements of Backlot beside its peers: `npm run bench -- http|sse|dashboard|events|account|mqtt|mqtt-tree|memory`; method and results are in README.md. */
-import { accountBench } from "./account-bench.ts";
-import { type BenchName, type BenchOptions, parseBenchOptions, usage } from "./bench-options.ts";
-import { dashboardBench } from "./dashboard-bench.ts";
-import { eventsBench } from "./events-bench.ts";
+/** Measurements of Backlot beside its peers: `npm run bench -- NAME`; method and results are in README.md. */
+import { type BenchOptions, parseBenchOptions, usage } from "./bench-options.ts";
+import { benches } from "./benches.ts";
 import { hasProc, machineLine, releaseAll } from "./harness.ts";
-import { httpBench } from "./http-bench.ts";
-import { memoryBench } from "./memory-bench.ts";
-import { mqttBench } from "./mqtt-bench.ts";
-import { mqttTreeBench } from "./mqtt-tree-bench.ts";
 import { writeResults } from "./results-file.ts";
-import { sseBench } from "./sse-bench.ts";
-
-/** Each resolves with its results as Markdown. */
-const benches: Readonly<Record<BenchName, (options: BenchOptions) => Promise<string>>> = {
-  http: httpBench,
-  sse: sseBench,
-  dashboard: dashboardBench,
-  events: eventsBench,
-  account: accountBench,
-  mqtt: mqttBench,
-  "mqtt-tree": mqttTreeBench,
-  memory: memoryBench,
-};
 
 async function main(argv: readonly string[]): Promise<number> {
   let options: BenchOptions | "help";
@@ -39,7 +20,7 @@ async function main(argv: readonly string[]): Promise<number> {
     process.stderr.write("The benchmarks read CPU time and memory from /proc: they run on Linux only.\n");
     return 1;
   }
-  const results = `${await benches[options.name](options)}\n\n${machineLine()}\n`;
+  const results = `${await benches[options.name].run(options)}\n\n${machineLine()}\n`;
   process.stdout.write(`\n${results}`);
   if (options.write) writeResults(options.name, results);
   return 0;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import type { BenchName } from "./bench-options.ts";
+import type { BenchName } from "./benches.ts";
 
 const file = path.join(import.meta.dirname, "README.md");
 

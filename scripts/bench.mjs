@@ -1,4 +1,4 @@
-/** `npm run bench -- http|sse|dashboard|events|mqtt [options]`: measurements against peers; see bench/README.md. */
+/** `npm run bench -- NAME [options]`: measurements against peers, which bench/benches.ts lists; see bench/README.md. */
 import path from "node:path";
 import { buildWhatChanged, continueOnSuitableNode, installPackages, root, run } from "./setup.mjs";
 

@@ -1,8 +1,9 @@
 /** `npm run build`: the dashboard, the services and both shells into dist/. Skips what has not changed. */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { serviceAssets, serviceEntries } from "./service-files.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
@@ -48,7 +49,8 @@ async function buildRenderer() {
 async function buildNode() {
   const vite = await import("vite");
   for (const folder of ["servers", "electron"]) rmSync(path.join(dist, folder), { recursive: true, force: true });
-  for (const input of [nodeEntries, preloadEntries]) {
+  for (const folder of serviceAssets(root)) cpSync(path.join(root, folder), path.join(dist, folder), { recursive: true });
+  for (const input of [{ ...nodeEntries, ...serviceEntries(root) }, preloadEntries]) {
     await vite.build({
       configFile: false,
       root,

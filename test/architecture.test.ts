@@ -1,5 +1,10 @@
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { serviceIds } from "../contract/service.ts";
+import { plannedServices, services } from "../servers/catalog.ts";
 import { readSources, type SourceFile } from "./support/source-files.ts";
+import { projectRoot } from "./support/start-backlot.ts";
 
 const sources = readSources(["contract", "servers", "electron", "renderer"]);
 const shared = ["servers/core", "servers/supervisor"];
@@ -34,6 +39,22 @@ function cycles(files: readonly SourceFile[]): string[] {
   for (const { name } of files) visit(name, []);
   return found;
 }
+
+/** What docs/architecture.md asks of a service: everything of it is found in the same places. */
+const filesOfService = (id: string): readonly string[] => [
+  `servers/${id}/${id}-service.ts`,
+  `servers/${id}/${id}-config.ts`,
+  `servers/${id}/${id}-actions.ts`,
+  `servers/${id}/${id}-snippets.ts`,
+  `servers/${id}/start-${id}.ts`,
+  `servers/${id}/sample-traffic.ts`,
+  `contract/services/${id}.ts`,
+  `renderer/src/services/${id}/${id}-page.tsx`,
+  `docs/spec/${id}.md`,
+  `test/${id}`,
+];
+const foldersIn = (folder: string): readonly string[] =>
+  readdirSync(path.join(projectRoot, folder), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
 
 describe("architecture", () => {
   it("reads every file with its imports", () => {
@@ -74,6 +95,31 @@ describe("architecture", () => {
       ),
     );
     expect(missing).toEqual([]);
+  });
+
+  it("every service has the same files in the same places, and is registered once on each side", () => {
+    const ids = foldersIn("servers").filter((name) => isService(`servers/${name}`));
+    expect(ids.length).toBeGreaterThan(3);
+    expect(ids.flatMap(filesOfService).filter((file) => !existsSync(path.join(projectRoot, file)))).toEqual([]);
+    expect(services.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(serviceIds).toEqual(expect.arrayContaining(ids));
+    const registry = sources.find(({ name }) => name === "renderer/src/services/registry.ts");
+    const pages = registry?.imports.flatMap(({ file }) => /^renderer\/src\/services\/(\w+)\/\1-page\.tsx$/.exec(file ?? "")?.[1] ?? []);
+    expect(pages?.sort()).toEqual([...ids].sort());
+    // A planned service leaves its list when it is built.
+    expect(plannedServices.filter(({ id }) => ids.includes(id))).toEqual([]);
+  });
+
+  it("a service's definition is light: what is heavy is imported by its start", () => {
+    const heavy = sources
+      .filter(({ name }) => /^servers\/(\w+)\/\1-service\.ts$/.test(name))
+      .flatMap(({ name, imports, text }) =>
+        imports.flatMap(({ specifier, typeOnly }) => {
+          const isDynamic = text.includes(`import("${specifier}")`);
+          return !typeOnly && !isDynamic && /(?:^|\/)start-|-actions\.ts$/.test(specifier) ? [`${name} imports ${specifier}`] : [];
+        }),
+      );
+    expect(heavy).toEqual([]);
   });
 
   it("nothing imports in circles", () => {

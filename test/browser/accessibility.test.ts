@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults, RunOptions } from "axe-core";
 import { expect, it } from "vitest";
+import { services } from "../../servers/catalog.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] };
 
-it.each(["http", "account", "events", "mqtt"])(
+it.each(services.map(({ id }) => id))(
   "every page of %s passes axe in both schemes (WCAG 2.1 AA)",
   async (service) => {
     const { page } = await openBrowserShell(service);

@@ -1,0 +1,47 @@
+import type { BenchOptions } from "./bench-options.ts";
+
+interface Bench {
+  /** One line of the help. */
+  readonly summary: string;
+  /** Resolves with its results as Markdown. */
+  readonly run: (options: BenchOptions) => Promise<string>;
+}
+
+/** Each by its name on the command line, which is its section of README.md too. */
+export const benches = {
+  http: {
+    summary: "CPU per request beside node:http, Express and httpbin",
+    run: async (options) => (await import("./http-bench.ts")).httpBench(options),
+  },
+  sse: {
+    summary: "1,000 clients with 10 events a second each, beside two plain servers",
+    run: async (options) => (await import("./sse-bench.ts")).sseBench(options),
+  },
+  dashboard: {
+    summary: "5,000 requests a second with a dashboard open: losses, memory, time to stop",
+    run: async (options) => (await import("./dashboard-bench.ts")).dashboardBench(options),
+  },
+  events: {
+    summary: "CPU of a durable POST beside plain servers; reading 100 thousand to 10 million events",
+    run: async (options) => (await import("./events-bench.ts")).eventsBench(options),
+  },
+  account: {
+    summary: "CPU of a Bearer and a Basic call beside Express without and with a check of the token",
+    run: async (options) => (await import("./account-bench.ts")).accountBench(options),
+  },
+  mqtt: {
+    summary: "messages per CPU second beside mosquitto and Aedes; connects, memory, a client that stops reading",
+    run: async (options) => (await import("./mqtt-bench.ts")).mqttBench(options),
+  },
+  "mqtt-tree": {
+    summary: "100,000 topics and 5,000 messages a second with the page open: memory, and how quick the tree is",
+    run: async (options) => (await import("./mqtt-tree-bench.ts")).mqttTreeBench(options),
+  },
+  memory: {
+    summary: "all processes with four services, idle and over ten minutes of mixed load",
+    run: async (options) => (await import("./memory-bench.ts")).memoryBench(options),
+  },
+} satisfies Readonly<Record<string, Bench>>;
+
+export type BenchName = keyof typeof benches;
+export const benchNames = Object.keys(benches) as readonly BenchName[];
