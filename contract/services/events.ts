@@ -232,7 +232,8 @@ export const eventsActions = {
   ),
 
   /** What the filter matches at the first part, the oldest first. */
-  export: exportAction({ format: z.enum(eventFormats), filter }),
+  /** Cells of a CSV that a spreadsheet would take for a formula begin with an apostrophe, unless `raw` leaves them as they are. */
+  export: exportAction({ format: z.enum(eventFormats), filter, raw: z.boolean().default(false) }),
   /** An import is begun, then given its text in pieces of any length in order, then ended. */
   "import.begin": operation<EventJob>()(z.strictObject({ format: z.enum(eventFormats), size: z.int().min(0).optional() })),
   /** Settles when the piece is stored. Several may be under way, in their order: they share a transaction. */

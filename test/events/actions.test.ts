@@ -255,3 +255,34 @@ it("[EV-78] browsing answers the page's actions while nothing listens", async ()
   expect(await exported(browsing, { format: "csv" })).toMatchObject({ parts: [2], total: 2 });
   await expect(browsing.act("sample.start")).rejects.toMatchObject({ code: "SERVICE_NOT_RUNNING" });
 });
+
+it("[EV-91] a CSV holds no formula: such cells begin with an apostrophe, which an import takes away again, and raw leaves them", async () => {
+  const events = await startEvents();
+  const texts = ["=1+1", "@x", "+a", "-b", "'=c", "plain", "it's"];
+  await postAll(
+    events.url,
+    texts.map((language) => eventBody({ language, last_char: "=", file_ext: '"\r\n,' })),
+  );
+  const exportOf = async (raw: boolean) => (await events.act<{ text: string }>("export", { format: "csv", filter: {}, raw })).text;
+  const csv = await exportOf(false);
+  const languages = (text: string) => texts.map((language) => [`,'${language},`, `,${language},`].map((cell) => text.includes(cell)));
+  expect(languages(csv)).toEqual([...Array(5).fill([true, false]), ...Array(2).fill([false, true])]);
+  expect(languages(await exportOf(true)).map(([, asItWas]) => asItWas)).toEqual(Array(7).fill(true));
+
+  const { id } = await events.act<EventJob>("import.begin", { format: "csv" });
+  for (let at = 0; at < csv.length; at += 11) await events.act("import.text", { job: id, text: csv.slice(at, at + 11) });
+  expect(await events.act("import.end", { job: id })).toMatchObject({ done: 7, refused: 0 });
+  const { data } = await getPage(events.url, "?limit=7");
+  expect(data.map(({ language }) => language)).toEqual(texts.toReversed());
+  expect(data[0]).toMatchObject({ last_char: "=", file_ext: '"\r\n,' });
+});
+
+it("[EV-92] a CSV whose quote is never closed is refused from that line on", async () => {
+  const events = await startEvents();
+  const names = Object.keys(eventBody()).join(",");
+  const cells = Object.values(eventBody()).map((value) => (Array.isArray(value) ? '"[""IC""]"' : String(value)));
+  const { id } = await events.act<EventJob>("import.begin", { format: "csv" });
+  await events.act("import.text", { job: id, text: `${names}\r\n${cells}\r\n"never closed,\r\nx\r\n` });
+  const report = await events.act<EventJob>("import.end", { job: id });
+  expect(report).toMatchObject({ done: 1, refused: 1, refusedLines: [{ line: 3, reason: "a quote is not closed" }] });
+});

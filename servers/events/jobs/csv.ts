@@ -1,3 +1,5 @@
+import { type CsvError, Parser } from "csv-parse";
+
 /** RFC 4180: quoted where a comma, a quote or a line end is in it. */
 export const csvLine = (cells: readonly (string | number)[]): string => `${cells.map(csvCell).join(",")}\r\n`;
 
@@ -6,85 +8,71 @@ function csvCell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** A spreadsheet takes a cell that begins so for a formula, which a sender of events could have written. */
+const formula = /^'*[=+\-@\t\r]/;
+
+/** Text that no spreadsheet computes; `withoutApostrophe` undoes it. */
+export const withApostrophe = (value: string | number): string | number =>
+  typeof value === "string" && formula.test(value) ? `'${value}` : value;
+
+export const withoutApostrophe = (cell: string): string => (cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell);
+
 export interface CsvReader {
   /** The records that this piece of text completes. */
-  read(text: string): CsvRecord[];
+  read(text: string): Promise<CsvRecord[]>;
   /** The last record, where the text does not end with a line end. */
-  end(): CsvRecord[];
+  end(): Promise<CsvRecord[]>;
 }
 
 export interface CsvRecord {
   /** In which it begins; the first is 1. */
   readonly line: number;
   readonly cells: readonly string[];
+  /** Why it, and what follows it, cannot be read. */
+  readonly problem?: string;
 }
 
-/** Reads CSV in pieces of any length; a record longer than `longest` characters ends there, so that memory stays bounded. */
-export function createCsvReader(longest = 1 << 20): CsvReader {
-  let cells: string[] = [];
-  let cell = "";
-  let quoted = false;
-  /** A quote inside quotes: it may end them or, doubled, stand for itself. */
-  let closing = false;
-  let afterReturn = false;
+const longestRecord = 1 << 20;
+
+const problems: Readonly<Partial<Record<string, string>>> = {
+  CSV_MAX_RECORD_SIZE: `a record of more than ${longestRecord} bytes`,
+  CSV_QUOTE_NOT_CLOSED: "a quote is not closed",
+};
+
+/** Reads CSV in pieces of any length; empty lines are no records. */
+export function createCsvReader(): CsvReader {
+  let records: CsvRecord[] = [];
   let line = 1;
-  let startedAt = 1;
-  let length = 0;
-
-  function finish(records: CsvRecord[]): void {
-    cells.push(cell);
-    // An empty line is no record.
-    if (cells.length > 1 || cell !== "") records.push({ line: startedAt, cells });
-    cells = [];
-    cell = "";
-    length = 0;
-    quoted = false;
-    closing = false;
+  const parser = new Parser({
+    record_delimiter: ["\r\n", "\n", "\r"],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: longestRecord,
+    // Nothing is pushed on: what a piece completes is here when it has been written.
+    on_record(cells: string[], { lines }) {
+      const within = cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
+      records.push({ line: lines - within, cells });
+      line = lines + 1;
+      return null;
+    },
+  });
+  parser.on("error", (error: CsvError) => {
+    records.push({ line, cells: [], problem: problems[error.code] ?? error.message });
+  });
+  function taken(): CsvRecord[] {
+    const complete = records;
+    records = [];
+    return complete;
   }
-
-  function read(text: string): CsvRecord[] {
-    const records: CsvRecord[] = [];
-    for (let index = 0; index < text.length; index++) {
-      const character = text[index] as string;
-      if (character === "\n" && afterReturn) {
-        afterReturn = false;
-        if (!quoted) continue;
-      } else afterReturn = character === "\r";
-      if (quoted && closing) {
-        closing = false;
-        if (character === '"') {
-          cell += '"';
-          continue;
-        }
-        quoted = false;
-      }
-      const endsLine = character === "\n" || character === "\r";
-      if (endsLine) line += 1;
-      if (quoted) {
-        if (character === '"') closing = true;
-        else cell += character;
-      } else if (character === '"' && cell === "") quoted = true;
-      else if (character === ",") {
-        cells.push(cell);
-        cell = "";
-      } else if (endsLine) {
-        finish(records);
-        startedAt = line;
-      } else cell += character;
-      if (++length > longest) {
-        finish(records);
-        startedAt = line;
-      }
-    }
-    return records;
-  }
-
   return {
-    read,
-    end() {
-      const records: CsvRecord[] = [];
-      if (cells.length > 0 || cell !== "") finish(records);
-      return records;
+    async read(text) {
+      if (!parser.destroyed) await new Promise<void>((resolve) => parser.write(text, () => resolve()));
+      return taken();
+    },
+    async end() {
+      if (!parser.destroyed) await new Promise<void>((resolve) => parser.end(() => resolve()));
+      return taken();
     },
   };
 }

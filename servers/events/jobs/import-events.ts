@@ -2,7 +2,7 @@ import type { EventFormat, RefusedLine } from "../../../contract/services/events
 import { createLineReader } from "../../core/net/line-reader.ts";
 import { eventTime, type NewEvent } from "../completion-event.ts";
 import type { EventStore } from "../store/event-store.ts";
-import { createCsvReader } from "./csv.ts";
+import { createCsvReader, withoutApostrophe } from "./csv.ts";
 import { importedEvent, RefusedEvent } from "./imported-event.ts";
 
 const eventsAtOnce = 1_000;
@@ -35,7 +35,7 @@ export function createEventImport({ add, format }: { add: EventStore["add"]; for
     const piece = first && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
     if (text !== "") first = false;
     let group: NewEvent[] = [];
-    for (const { line, source } of parse(piece, last)) {
+    for (const { line, source } of await parse(piece, last)) {
       try {
         if (typeof source === "string") throw new RefusedEvent(source);
         group.push(importedEvent(source, received));
@@ -86,16 +86,17 @@ function jsonParser(): (text: string, last: boolean) => ParsedLine[] {
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 
-function csvParser(): (text: string, last: boolean) => ParsedLine[] {
+function csvParser(): (text: string, last: boolean) => Promise<ParsedLine[]> {
   const reader = createCsvReader();
   let names: readonly string[] | undefined;
-  return (text, last) => {
-    const records = last ? reader.end() : reader.read(text);
+  return async (text, last) => {
+    const records = await (last ? reader.end() : reader.read(text));
     const lines: ParsedLine[] = [];
-    for (const { line, cells } of records) {
-      if (!names) names = cells.map((cell) => cell.trim());
+    for (const { line, cells, problem } of records) {
+      if (problem !== undefined) lines.push({ line, source: problem });
+      else if (!names) names = cells.map((cell) => cell.trim());
       else if (cells.length !== names.length) lines.push({ line, source: `${cells.length} cells under ${names.length} names` });
-      else lines.push({ line, source: Object.fromEntries(names.map((name, index) => [name, cells[index]])) });
+      else lines.push({ line, source: Object.fromEntries(names.map((name, index) => [name, withoutApostrophe(cells[index] ?? "")])) });
     }
     return lines;
   };

@@ -37,7 +37,7 @@ interface EventsBarProps {
   readonly plotsShown: boolean | undefined;
   readonly columnMenu: ReactNode;
   readonly onPlots: () => void;
-  readonly onExport: (format: EventFormat) => void;
+  readonly onExport: (format: EventFormat, options?: { readonly raw: boolean }) => void;
   readonly onImport: (file: File) => void;
   readonly onGenerate: () => void;
   readonly deletion: Deletion;
@@ -75,6 +75,7 @@ export function EventsBar(props: EventsBarProps) {
         <Menu.Dropdown>
           <Menu.Label>{`Export ${all}`}</Menu.Label>
           <Menu.Item onClick={() => props.onExport("csv")}>CSV</Menu.Item>
+          <Menu.Item onClick={() => props.onExport("csv", { raw: true })}>CSV, raw (cells may be formulas)</Menu.Item>
           <Menu.Item onClick={() => props.onExport("jsonl")}>JSONL, one event a line</Menu.Item>
         </Menu.Dropdown>
       </Menu>

@@ -78,10 +78,10 @@ export function EventsLive() {
     void pages.setOrder(orderAfter(view.order, column));
   };
 
-  const exportAs = (format: EventFormat) =>
+  const exportAs = (format: EventFormat, { raw } = { raw: false }) =>
     attempt(
       startExport(client, {
-        source: { kind: "action", id: "events", action: "export", params: { format, filter: filterAt(filter, Date.now()) } },
+        source: { kind: "action", id: "events", action: "export", params: { format, raw, filter: filterAt(filter, Date.now()) } },
         name: stampedName("events", format),
         item: "event",
       }),
@@ -124,7 +124,7 @@ export function EventsLive() {
         plotsShown={isBare ? undefined : plotsShown}
         columnMenu={<ColumnMenu all={eventTableColumns} choice={columns} />}
         onPlots={() => setPlotsShown(!plotsShown)}
-        onExport={(format) => void exportAs(format)}
+        onExport={(format, options) => void exportAs(format, options)}
         onImport={(file) => void startImport(file)}
         onGenerate={() => setGenerating(true)}
         deletion={deletion}
