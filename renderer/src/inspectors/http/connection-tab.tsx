@@ -1,12 +1,12 @@
-import type { HttpExchange } from "../../../../contract/traffic/http.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { formatTook } from "../../ui/duration.ts";
 import { formatCount } from "../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
-import styles from "./exchange-inspector.module.css";
 import { headerValue } from "./headers.ts";
+import styles from "./http-inspector.module.css";
 
-export function ConnectionTab({ exchange }: { readonly exchange: HttpExchange }) {
+export function ConnectionTab({ exchange }: { readonly exchange: HttpExchangeFacts }) {
   const { connection, request, at } = exchange;
   const agent = headerValue(request.headers, "user-agent");
   return (

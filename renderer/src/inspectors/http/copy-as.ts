@@ -1,6 +1,7 @@
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import { shellQuoted } from "../../ui/copy-text.ts";
 import { toBase64 } from "../../viewer/bytes.ts";
+import type { CopyChoice } from "../copy-menu.tsx";
 
 /** A request to say again in another language. */
 export interface Replay {
@@ -25,6 +26,10 @@ export const copyFormatTitles: Readonly<Record<CopyFormat, string>> = {
   python: "Python requests",
   raw: "Raw HTTP",
 };
+
+/** For the menu of an inspector. */
+export const httpCopies = (replay: Replay): readonly CopyChoice[] =>
+  copyFormats.map((id) => ({ id, title: copyFormatTitles[id], text: () => copyAs(id, replay) }));
 
 export function copyAs(format: CopyFormat, replay: Replay): string {
   switch (format) {

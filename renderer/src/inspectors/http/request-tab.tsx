@@ -1,11 +1,12 @@
 import { useMemo } from "react";
-import type { HttpExchange } from "../../../../contract/traffic/http.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import styles from "./exchange-inspector.module.css";
-import { HeaderListView } from "./header-list.tsx";
+import { HeaderListView } from "../header-list.tsx";
+import { InspectorContent } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";
+import styles from "./http-inspector.module.css";
 
-export function RequestTab({ exchange: { request } }: { readonly exchange: HttpExchange }) {
+export function RequestTab({ exchange: { request } }: { readonly exchange: HttpExchangeFacts }) {
   const { method, target, headers, trailers, body } = request;
   const query = useMemo(() => queryOf(target), [target]);
   return (
@@ -17,9 +18,9 @@ export function RequestTab({ exchange: { request } }: { readonly exchange: HttpE
       {query.length > 0 && <HeaderListView title="Query" headers={query} />}
       <HeaderListView headers={headers} />
       {trailers.length > 0 && <HeaderListView title="Trailers" headers={trailers} />}
-      <div className={styles.body}>
+      <InspectorContent>
         <HttpBodyViewer of="request" route={`${method} ${target}`} body={body} headers={headers} emptyText="The request has no body." />
-      </div>
+      </InspectorContent>
     </>
   );
 }

@@ -1,13 +1,14 @@
-import type { HttpExchange } from "../../../../contract/traffic/http.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { formatTook } from "../../ui/duration.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
-import styles from "./exchange-inspector.module.css";
-import { HeaderListView } from "./header-list.tsx";
+import { HeaderListView } from "../header-list.tsx";
+import { InspectorContent, InspectorNote } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";
+import styles from "./http-inspector.module.css";
 import { TimingBar } from "./timing-bar.tsx";
 import { isEventStream } from "./tone-of.ts";
 
-export function ResponseTab({ exchange }: { readonly exchange: HttpExchange }) {
+export function ResponseTab({ exchange }: { readonly exchange: HttpExchangeFacts }) {
   const { response, timing, aborted } = exchange;
   const isStream = response !== undefined && isEventStream(response.headers);
   return (
@@ -24,11 +25,11 @@ export function ResponseTab({ exchange }: { readonly exchange: HttpExchange }) {
         </div>
         <TimingBar timing={timing} />
       </section>
-      {aborted !== undefined && !isStream && <p className={styles.aborted}>{`Ended before its time: ${aborted}.`}</p>}
+      {aborted !== undefined && !isStream && <p className={styles.aborted}>{`Ended early: ${aborted}.`}</p>}
       {response ? (
         <>
           <HeaderListView headers={response.headers} />
-          <div className={styles.body}>
+          <InspectorContent>
             <HttpBodyViewer
               of="response"
               route={`${exchange.request.method} ${exchange.request.target}`}
@@ -36,10 +37,10 @@ export function ResponseTab({ exchange }: { readonly exchange: HttpExchange }) {
               headers={response.headers}
               emptyText={timing.totalMs === undefined ? "None yet." : "The answer has no body."}
             />
-          </div>
+          </InspectorContent>
         </>
       ) : (
-        <p className={styles.note}>{aborted === undefined ? "No answer yet. It appears here when it begins." : "No answer was begun."}</p>
+        <InspectorNote>{aborted === undefined ? "No answer yet. It appears here when it begins." : "No answer was begun."}</InspectorNote>
       )}
     </>
   );

@@ -1,4 +1,4 @@
-import type { HttpExchange } from "../../../../contract/traffic/http.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { formatTook } from "../../ui/duration.ts";
 import styles from "./timing-bar.module.css";
 
@@ -9,7 +9,7 @@ export interface Phase {
   readonly colour: string;
 }
 
-export function phasesOf(timing: HttpExchange["timing"]): readonly Phase[] {
+export function phasesOf(timing: HttpExchangeFacts["timing"]): readonly Phase[] {
   return [
     { name: "Receive", what: "from the request's head to the last byte of its body", ms: timing.receiveMs, colour: "var(--bl-s7)" },
     { name: "Answer", what: "from then to the head of the answer", ms: timing.answerMs, colour: "var(--bl-s1)" },
@@ -18,7 +18,7 @@ export function phasesOf(timing: HttpExchange["timing"]): readonly Phase[] {
 }
 
 /** Where the time went, as one bar and its figures. */
-export function TimingBar({ timing }: { readonly timing: HttpExchange["timing"] }) {
+export function TimingBar({ timing }: { readonly timing: HttpExchangeFacts["timing"] }) {
   const phases = phasesOf(timing);
   // Shares of less than 1 in all would not fill the bar.
   const growth = 1_000;

@@ -1,11 +1,11 @@
-import type { HttpExchange } from "../../../../contract/traffic/http.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { formatTook } from "../../ui/duration.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
-import styles from "./exchange-inspector.module.css";
+import styles from "./http-inspector.module.css";
 import { phasesOf } from "./timing-bar.tsx";
 
 /** Each phase on its own line, placed where it happened. */
-export function TimingTab({ exchange: { at, timing } }: { readonly exchange: HttpExchange }) {
+export function TimingTab({ exchange: { at, timing } }: { readonly exchange: HttpExchangeFacts }) {
   const phases = phasesOf(timing);
   const total = timing.totalMs ?? phases.reduce((sum, phase) => sum + (phase.ms ?? 0), 0);
   const share = (ms: number) => `${total > 0 ? (100 * ms) / total : 0}%`;

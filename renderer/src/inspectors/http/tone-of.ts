@@ -1,10 +1,10 @@
-import type { HeaderList, HttpExchange } from "../../../../contract/traffic/http.ts";
+import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import type { Tone } from "../../../../contract/traffic/row.ts";
 import { mediaTypeOf } from "../../viewer/content-format.ts";
 import { headerValue } from "./headers.ts";
 
 /** How an exchange stands, in a tone and a word. */
-export function toneOf(exchange: HttpExchange | undefined): { readonly tone: Tone; readonly word: string } {
+export function toneOf(exchange: HttpExchangeFacts | undefined): { readonly tone: Tone; readonly word: string } {
   if (!exchange) return { tone: "pending", word: "" };
   const { response, aborted, timing } = exchange;
   if (response === undefined) return aborted === undefined ? { tone: "pending", word: "pending" } : { tone: "aborted", word: aborted };

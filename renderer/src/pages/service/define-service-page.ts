@@ -58,8 +58,6 @@ export interface ServicePageDefinition {
   readonly tabs: readonly ServiceTab[];
   /** The widest verb and outcome of its rows, for the Timeline. */
   readonly widest: { readonly verb: string; readonly outcome: string };
-  /** Its rows are HTTP exchanges. */
-  readonly details?: "http";
   /** What the badge of the heading says where the service is open to the LAN, if more than that. */
   readonly LanText?: ComponentType;
 }

@@ -10,7 +10,6 @@ import { AccountUsers } from "./account-users.tsx";
 export const accountPage = defineServicePage({
   id: "account",
   color: "--bl-s3",
-  details: "http",
   widest: { verb: "OPTIONS", outcome: "pending" },
   tabs: [
     trafficTab({

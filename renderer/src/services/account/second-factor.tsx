@@ -1,11 +1,11 @@
-import { ActionIcon, Button, TextInput, Tooltip } from "@mantine/core";
-import { IconEye, IconEyeOff } from "@tabler/icons-react";
+import { Button, TextInput } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { type AccountUserDetails, accountActions, isTotpSecret } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { attempt } from "../../ui/notify.tsx";
+import { useReveal } from "../../ui/secret-text.tsx";
 import styles from "./user-inspector.module.css";
 
 interface SecondFactorProps {
@@ -101,20 +101,15 @@ function CurrentCode({ id, shift }: { readonly id: number; readonly shift: numbe
   );
 }
 
-/** Told once, by the answer that made it. */
+/** In the answer that made it, and never again. */
 function MadeSecret({ made }: { readonly made: Secret }) {
-  const [revealed, setRevealed] = useState(false);
-  const verb = revealed ? "Cover" : "Reveal";
+  const { revealed, button } = useReveal("the secret");
   return (
     <div className={styles.secret}>
-      <p className={styles.once}>The secret is told only now. Add it to an authenticator, or keep its address.</p>
+      <p className={styles.once}>The secret is shown only now. Add it to an authenticator, or keep its address.</p>
       <div className={styles.secretLine}>
         <code className={styles.secretText}>{revealed ? made.secret : "•".repeat(16)}</code>
-        <Tooltip label={`${verb} the secret`}>
-          <ActionIcon size={20} aria-label={`${verb} the secret`} onClick={() => setRevealed(!revealed)}>
-            {revealed ? <IconEyeOff size={14} stroke={1.5} /> : <IconEye size={14} stroke={1.5} />}
-          </ActionIcon>
-        </Tooltip>
+        {button}
         <CopyButton text={made.secret} what="the secret" />
       </div>
       <div className={styles.secretLine}>

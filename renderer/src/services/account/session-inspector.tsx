@@ -1,10 +1,9 @@
-import { ActionIcon, Button, Tooltip } from "@mantine/core";
-import { IconX } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { type AccountSession, type AccountToken, type AccountTokenPage, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
-import frame from "../../inspectors/http/exchange-inspector.module.css";
+import { InspectorFrame, InspectorPanel } from "../../inspectors/inspector-frame.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { attempt } from "../../ui/notify.tsx";
 import { formatCount, formatCountOf } from "../../ui/quantity.ts";
@@ -56,27 +55,15 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
     if (sure) await attempt(client.action(accountActions, "account", "session.end", { id }));
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from anywhere in it.
-    <div
+    <InspectorFrame
       ref={inspector}
-      tabIndex={-1}
-      className={frame.inspector}
-      onKeyDown={(event) => event.key === "Escape" && !event.defaultPrevented && onClose()}
+      title={email}
+      hint={email}
+      mark={<StateMark state={session.state} title={session.ended} />}
+      actions={session.state !== "ended" && <Button onClick={() => void end()}>End session</Button>}
+      onClose={onClose}
     >
-      <header className={frame.head}>
-        <h2 className={styles.name} title={email}>
-          {email}
-        </h2>
-        <StateMark state={session.state} title={session.ended} />
-        <span className={frame.spring} />
-        {session.state !== "ended" && <Button onClick={() => void end()}>End session</Button>}
-        <Tooltip label="Close (Esc)">
-          <ActionIcon aria-label="Close the inspector" onClick={onClose}>
-            <IconX size={16} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-      </header>
-      <section className={`${frame.panel} ${styles.ruled}`} aria-label={`Session of ${email}`}>
+      <InspectorPanel label={`Session of ${email}`} className={styles.ruled}>
         <section className={styles.section} aria-label="Session">
           <dl className={styles.known}>
             <dt>Began</dt>
@@ -95,8 +82,8 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
             <ClockControl id={userId} email={email} seconds={user.clockShiftSeconds} onUser={setUser} />
           </section>
         )}
-      </section>
-    </div>
+      </InspectorPanel>
+    </InspectorFrame>
   );
 }
 

@@ -1,15 +1,16 @@
 import { Button } from "@mantine/core";
-import { IconArrowUpRight, IconEye, IconEyeOff } from "@tabler/icons-react";
+import { IconArrowUpRight } from "@tabler/icons-react";
 import { type CSSProperties, useMemo, useState } from "react";
 import type { AccountTry, AccountTryStep } from "../../../../contract/services/account.ts";
 import { goTo, servicePage } from "../../app/route.ts";
-import { HeaderListView } from "../../inspectors/http/header-list.tsx";
+import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { requestRow } from "../../pages/service/requested-row.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { formatTook } from "../../ui/duration.ts";
 import { formatBytes } from "../../ui/quantity.ts";
+import { useReveal } from "../../ui/secret-text.tsx";
 import { fromBase64 } from "../../viewer/bytes.ts";
 import type { LayoutRequest } from "../../viewer/content-layout.ts";
 import { ContentWell } from "../../viewer/content-well.tsx";
@@ -41,7 +42,7 @@ const titles: Readonly<Record<AccountTryStep["title"], string>> = { login: "Log 
 const mostLines = 40;
 
 function Step({ step, number, last }: { readonly step: AccountTryStep; readonly number: number; readonly last: boolean }) {
-  const [revealed, setRevealed] = useState(false);
+  const { revealed, button } = useReveal("the tokens");
   const [details, setDetails] = useState(false);
   // What came of the call is the point: the steps before it say the most in their decoded token.
   const [opened, setOpened] = useState(last || step.status !== 200);
@@ -89,16 +90,7 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
           </Button>
         )}
         <span className={own.spring} />
-        {opened && covered.covered && (
-          <Button
-            size="compact-xs"
-            variant="subtle"
-            leftSection={revealed ? <IconEyeOff size={13} stroke={1.5} /> : <IconEye size={13} stroke={1.5} />}
-            onClick={() => setRevealed(!revealed)}
-          >
-            {revealed ? "Cover the tokens" : "Reveal the tokens"}
-          </Button>
-        )}
+        {opened && covered.covered && button}
         <CopyButton text={whole} what="the whole body" />
       </div>
       {details && <HeaderListView title="Headers sent" headers={step.request.headers} />}

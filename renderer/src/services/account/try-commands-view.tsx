@@ -1,6 +1,4 @@
-import { ActionIcon, Tooltip } from "@mantine/core";
-import { IconEye, IconEyeOff } from "@tabler/icons-react";
-import { useState } from "react";
+import { useReveal } from "../../ui/secret-text.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { SameAs } from "../try/same-as.tsx";
 import { type Language, languages, languageTitles, tryCommands } from "./try-commands.ts";
@@ -18,8 +16,7 @@ const shownLanguages = languages.map((value) => ({ value, label: languageTitles[
 /** Shown without the password; copied with it. */
 export function TryCommandsView(props: TryCommandsViewProps) {
   const [language, setLanguage] = useRemembered<Language>("try.account.language", "curl");
-  const [revealed, setRevealed] = useState(false);
-  const verb = revealed ? "Cover" : "Reveal";
+  const { revealed, button } = useReveal("the password in the program");
   const text = tryCommands(language, revealed ? props : { ...props, password: "••••••" });
   return (
     <SameAs
@@ -30,11 +27,7 @@ export function TryCommandsView(props: TryCommandsViewProps) {
       copied={() => tryCommands(language, props)}
       copies="the program, with the password"
     >
-      <Tooltip label={`${verb} the password`}>
-        <ActionIcon aria-label={`${verb} the password in the program`} onClick={() => setRevealed(!revealed)}>
-          {revealed ? <IconEyeOff size={14} stroke={1.5} /> : <IconEye size={14} stroke={1.5} />}
-        </ActionIcon>
-      </Tooltip>
+      {button}
     </SameAs>
   );
 }

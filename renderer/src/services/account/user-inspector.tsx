@@ -1,17 +1,15 @@
-import { ActionIcon, Menu, Tabs, Tooltip } from "@mantine/core";
-import { IconDots, IconX } from "@tabler/icons-react";
+import { ActionIcon, Menu } from "@mantine/core";
+import { IconDots } from "@tabler/icons-react";
 import { type AccountUserDetails, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
-import frame from "../../inspectors/http/exchange-inspector.module.css";
+import { InspectorFrame, InspectorNote, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { attempt, notifyDone } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
 import { pluralOf } from "../../ui/texts.ts";
-import { useRemembered } from "../../ui/use-remembered.ts";
 import { StateMark, userState } from "./state-mark.tsx";
 import { UserContact } from "./user-contact.tsx";
-import styles from "./user-inspector.module.css";
 import { UserSignIn } from "./user-sign-in.tsx";
 
 interface UserInspectorProps {
@@ -25,7 +23,6 @@ interface UserInspectorProps {
 export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
   const client = useControl();
   const ask = useConfirm();
-  const [tab, setTab] = useRemembered<string>("account.user.tab", "sign-in");
   const { value: user, set: setUser } = useAnswer({
     key: ["account", "user", id],
     ask: () => client.action(accountActions, "account", "user.read", { id }),
@@ -56,22 +53,12 @@ export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
   };
 
   return (
-    <Tabs
-      className={frame.inspector}
-      value={tab}
-      onChange={(next) => setTab(next ?? "sign-in")}
-      keepMounted={false}
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.defaultPrevented) onClose();
-      }}
-    >
-      <header className={frame.head}>
-        <h2 className={styles.name} title={user?.email}>
-          {user?.email ?? `User ${id}`}
-        </h2>
-        {user && <StateMark state={userState(user)} />}
-        <span className={frame.spring} />
-        {user && (
+    <InspectorFrame
+      title={user?.email ?? `User ${id}`}
+      hint={user?.email}
+      mark={user && <StateMark state={userState(user)} />}
+      actions={
+        user && (
           <Menu position="bottom-end" withinPortal={false} width={168}>
             <Menu.Target>
               <ActionIcon aria-label={`More for ${user.email}`}>
@@ -83,28 +70,20 @@ export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
               <Menu.Item onClick={() => void remove(user)}>Remove user…</Menu.Item>
             </Menu.Dropdown>
           </Menu>
-        )}
-        <Tooltip label="Close (Esc)">
-          <ActionIcon aria-label="Close the inspector" onClick={onClose}>
-            <IconX size={16} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-      </header>
-      <Tabs.List className={frame.tabs}>
-        <Tabs.Tab value="sign-in">Sign-in</Tabs.Tab>
-        <Tabs.Tab value="contact">Contact</Tabs.Tab>
-      </Tabs.List>
-      {user === null && <p className={frame.note}>This user no longer exists: it was removed, or the sample data was reset.</p>}
+        )
+      }
+      onClose={onClose}
+    >
+      {user === null && <InspectorNote>This user no longer exists: it was removed, or the sample data was reset.</InspectorNote>}
       {user && (
-        <>
-          <Tabs.Panel value="sign-in" className={frame.panel}>
-            <UserSignIn user={user} onUser={setUser} onToggle={() => void toggle(user)} />
-          </Tabs.Panel>
-          <Tabs.Panel value="contact" className={frame.panel}>
-            <UserContact user={user} onUser={setUser} />
-          </Tabs.Panel>
-        </>
+        <InspectorTabs
+          rememberAs="account.user.tab"
+          tabs={[
+            { name: "sign-in", title: "Sign-in", content: <UserSignIn user={user} onUser={setUser} onToggle={() => void toggle(user)} /> },
+            { name: "contact", title: "Contact", content: <UserContact user={user} onUser={setUser} /> },
+          ]}
+        />
       )}
-    </Tabs>
+    </InspectorFrame>
   );
 }

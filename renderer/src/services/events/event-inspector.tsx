@@ -1,11 +1,13 @@
-import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
-import { IconFilter, IconTextWrap, IconX } from "@tabler/icons-react";
+import { ActionIcon, Button, Tooltip } from "@mantine/core";
+import { IconFilter, IconTextWrap } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { EventRow } from "../../../../contract/services/events.ts";
-import { CopyMenu } from "../../inspectors/http/copy-menu.tsx";
-import frame from "../../inspectors/http/exchange-inspector.module.css";
-import list from "../../inspectors/http/header-list.module.css";
+import { CopyMenu } from "../../inspectors/copy-menu.tsx";
+import { httpCopies } from "../../inspectors/http/copy-as.ts";
+import { InspectorContent, InspectorFrame, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
+import { FieldRow, FieldRows, Section } from "../../inspectors/section.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { Caption, SectionTitle } from "../../ui/panel.tsx";
 import { formatCount } from "../../ui/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { TextWell } from "../../viewer/content-well.tsx";
@@ -24,54 +26,38 @@ interface EventInspectorProps {
 
 /** One event, every field of it, and the request that would store it again. */
 export function EventInspector({ row, origin, onDevice, onClose }: EventInspectorProps) {
-  const [tab, setTab] = useRemembered<string>("events.inspector.tab", "fields");
-  const replay = useMemo(() => replayOfEvent(row, origin), [row, origin]);
+  const copies = useMemo(() => httpCopies(replayOfEvent(row, origin)), [row, origin]);
   return (
-    <Tabs
-      className={frame.inspector}
-      value={tab}
-      onChange={(next) => setTab(next ?? "fields")}
-      keepMounted={false}
-      onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.defaultPrevented) onClose();
-      }}
+    <InspectorFrame
+      title={`Event ${formatCount(row.id)}`}
+      mark={<OutcomeMark outcome={row.outcome} />}
+      actions={<CopyMenu rememberAs="copy-as" choices={copies} />}
+      onClose={onClose}
     >
-      <header className={frame.head}>
-        <h2 className={styles.name}>{`Event ${formatCount(row.id)}`}</h2>
-        <OutcomeMark outcome={row.outcome} />
-        <span className={frame.spring} />
-        <CopyMenu replay={replay} />
-        <Tooltip label="Close (Esc)">
-          <ActionIcon aria-label="Close the inspector" onClick={onClose}>
-            <IconX size={16} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-      </header>
-      <Tabs.List className={frame.tabs}>
-        <Tabs.Tab value="fields">Fields</Tabs.Tab>
-        <Tabs.Tab value="stored">Stored row</Tabs.Tab>
-        <Tabs.Tab value="sent">As sent</Tabs.Tab>
-      </Tabs.List>
-      <Tabs.Panel value="fields" className={frame.panel}>
-        <Fields row={row} onDevice={onDevice} />
-      </Tabs.Panel>
-      <Tabs.Panel value="stored" className={frame.panel}>
-        <Json value={row} note="as GET /events and the exports tell it" label="Stored row" />
-      </Tabs.Panel>
-      <Tabs.Panel value="sent" className={frame.panel}>
-        <Json value={postedEvent(row)} note="as a client posts it" label="Event as sent" />
-      </Tabs.Panel>
-    </Tabs>
+      <InspectorTabs
+        rememberAs="events.inspector.tab"
+        tabs={[
+          { name: "fields", title: "Fields", content: <Fields row={row} onDevice={onDevice} /> },
+          {
+            name: "stored",
+            title: "Stored row",
+            content: <Json value={row} note="as GET /events and the exports write it" label="Stored row" />,
+          },
+          { name: "sent", title: "As sent", content: <Json value={postedEvent(row)} note="as a client posts it" label="Event as sent" /> },
+        ]}
+      />
+    </InspectorFrame>
   );
 }
 
 function Fields({ row, onDevice }: Pick<EventInspectorProps, "row" | "onDevice">) {
   const now = Date.now();
   return fieldGroups.map(({ title, names }) => (
-    <section key={title} className={list.section} aria-label={title}>
-      <div className={list.head}>
-        <h3 className={styles.title}>{title}</h3>
-        {title === "Event" && (
+    <Section
+      key={title}
+      title={title}
+      actions={
+        title === "Event" && (
           <Button
             size="compact-xs"
             variant="subtle"
@@ -80,27 +66,20 @@ function Fields({ row, onDevice }: Pick<EventInspectorProps, "row" | "onDevice">
           >
             Only this device
           </Button>
-        )}
-      </div>
-      <dl className={list.list}>
+        )
+      }
+    >
+      <FieldRows>
         {names.map((name) => {
           const field = eventField(row, name, now);
           return (
-            <div key={name} className={list.header}>
-              <dt>{name}</dt>
-              <dd>
-                <span className={list.value} title={field.stored === field.value ? undefined : field.stored}>
-                  {name === "outcome" ? <OutcomeMark outcome={row.outcome} /> : field.value}
-                </span>
-                <span className={list.copy}>
-                  <CopyButton text={field.stored} what={name} />
-                </span>
-              </dd>
-            </div>
+            <FieldRow key={name} name={name} copied={field.stored} title={field.stored === field.value ? undefined : field.stored}>
+              {name === "outcome" ? <OutcomeMark outcome={row.outcome} /> : field.value}
+            </FieldRow>
           );
         })}
-      </dl>
-    </section>
+      </FieldRows>
+    </Section>
   ));
 }
 
@@ -108,10 +87,10 @@ function Json({ value, note, label }: { readonly value: unknown; readonly note: 
   const [wrap, setWrap] = useRemembered("viewer.wrap", false);
   const laidOut = useMemo(() => layOutJson(JSON.stringify(value)), [value]);
   return (
-    <div className={frame.body}>
+    <InspectorContent>
       <div className={styles.jsonHead}>
-        <h3 className={styles.title}>JSON</h3>
-        <span className={styles.note}>{note}</span>
+        <SectionTitle as="h3">JSON</SectionTitle>
+        <Caption grow>{note}</Caption>
         <Tooltip label={wrap ? "Do not wrap lines" : "Wrap lines"}>
           <ActionIcon aria-label="Wrap lines" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>
             <IconTextWrap size={15} stroke={1.5} />
@@ -120,6 +99,6 @@ function Json({ value, note, label }: { readonly value: unknown; readonly note: 
         <CopyButton text={laidOut.text} what="the JSON" size={24} />
       </div>
       <TextWell label={label} laidOut={laidOut} wrap={wrap} />
-    </div>
+    </InspectorContent>
   );
 }

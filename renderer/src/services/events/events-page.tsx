@@ -5,7 +5,6 @@ import { EventsTry } from "./events-try.tsx";
 export const eventsPage = defineServicePage({
   id: "events",
   color: "--bl-s7",
-  details: "http",
   widest: { verb: "OPTIONS", outcome: "pending" },
   tabs: [liveTab(EventsLive), tryTab(EventsTry)],
 });

@@ -7,7 +7,6 @@ import { SsePanel } from "./sse-panel.tsx";
 export const httpPage = defineServicePage({
   id: "http",
   color: "--bl-s1",
-  details: "http",
   widest: { verb: "OPTIONS", outcome: "pending" },
   tabs: [
     trafficTab({

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconArrowUpRight } from "@tabler/icons-react";
 import type { TryAnswer } from "../../../../contract/services/http.ts";
-import { HeaderListView } from "../../inspectors/http/header-list.tsx";
+import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
 import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";

@@ -32,7 +32,13 @@ export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
   );
 }
 
-function Deliveries({ message, onClient }: { readonly message: MqttMessage } & Pick<DeliveryPanelProps, "onClient">) {
+interface DeliveriesProps {
+  readonly message: MqttMessage;
+  /** Shows a client; without it names are no buttons. */
+  readonly onClient?: (clientId: string) => void;
+}
+
+export function Deliveries({ message, onClient }: DeliveriesProps) {
   const { cluster, deliveries, delivered, dropped, sentAsRetained } = message;
   const listed = deliveries.length;
   const isElsewhere = cluster === "elsewhere";
@@ -43,7 +49,7 @@ function Deliveries({ message, onClient }: { readonly message: MqttMessage } & P
         <span title={isElsewhere ? "Published at another broker" : undefined}>
           {`${isElsewhere ? "Elsewhere" : "Published"} ${message.will ? "as" : "by"}`}
         </span>
-        {message.publisher !== "" && !isElsewhere ? (
+        {message.publisher !== "" && !isElsewhere && onClient ? (
           <UnstyledButton className={styles.client} title={`Show ${message.publisher}`} onClick={() => onClient(message.publisher)}>
             {publisherText(message)}
           </UnstyledButton>
@@ -57,7 +63,7 @@ function Deliveries({ message, onClient }: { readonly message: MqttMessage } & P
         <ul className={styles.list} tabIndex={0} aria-label="Deliveries">
           {deliveries.map((delivery, place) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: a client may get a message twice, and deliveries only come at the end.
-            <Delivery key={place} delivery={delivery} at={message.at} onClient={onClient} />
+            <Delivery key={place} delivery={delivery} at={message.at} {...(onClient && { onClient })} />
           ))}
           {all > listed && <li className={styles.more}>{`and ${formatCount(all - listed)} more`}</li>}
         </ul>
@@ -80,7 +86,7 @@ function sumText(message: MqttMessage): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-interface DeliveryProps extends Pick<DeliveryPanelProps, "onClient"> {
+interface DeliveryProps extends Pick<DeliveriesProps, "onClient"> {
   readonly delivery: MqttDelivery;
   readonly at: number;
 }
@@ -88,10 +94,12 @@ interface DeliveryProps extends Pick<DeliveryPanelProps, "onClient"> {
 function Delivery({ delivery, at, onClient }: DeliveryProps) {
   const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped, asRetained } = delivery;
   const title = `QoS ${qos}, delivered ${isoTime(at + afterMs)}${acknowledgedAfterMs === undefined ? "" : `, acknowledged ${isoTime(at + acknowledgedAfterMs)}`}`;
-  const client = (
+  const client = onClient ? (
     <UnstyledButton className={styles.client} title={`Show ${clientId}`} onClick={() => onClient(clientId)}>
       {clientId}
     </UnstyledButton>
+  ) : (
+    <span className={styles.client}>{clientId}</span>
   );
   if (dropped !== undefined) {
     return (

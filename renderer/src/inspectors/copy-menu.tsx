@@ -1,0 +1,61 @@
+import { Button, Menu } from "@mantine/core";
+import { IconCheck, IconChevronDown, IconCopy } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import { copyText } from "../ui/copy-text.ts";
+import { attempt } from "../ui/notify.tsx";
+import { useRemembered } from "../ui/use-remembered.ts";
+
+const shownMs = 1_200;
+
+export interface CopyChoice {
+  readonly id: string;
+  /** "curl" */
+  readonly title: string;
+  readonly text: () => string;
+}
+
+interface CopyMenuProps {
+  /** The choices of one kind share what was chosen last. */
+  readonly rememberAs: string;
+  /** The first one is offered until another was chosen. */
+  readonly choices: readonly CopyChoice[];
+}
+
+/** What is inspected, as a command or program; the button repeats the kind chosen last. */
+export function CopyMenu({ rememberAs, choices }: CopyMenuProps) {
+  const [chosen, setChosen] = useRemembered<string>(rememberAs, choices[0]?.id ?? "");
+  const [copied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!copied) return;
+    const timer = setTimeout(() => setCopied(false), shownMs);
+    return () => clearTimeout(timer);
+  }, [copied]);
+  const offered = choices.find(({ id }) => id === chosen) ?? choices[0];
+  if (!offered) return null;
+  const copy = (choice: CopyChoice) => {
+    setChosen(choice.id);
+    void attempt(copyText(choice.text()).then(() => setCopied(true)));
+  };
+  const Icon = copied ? IconCheck : IconCopy;
+  return (
+    <Button.Group>
+      <Button onClick={() => copy(offered)} leftSection={<Icon size={14} stroke={1.5} />}>
+        {copied ? "Copied" : `Copy as ${offered.title}`}
+      </Button>
+      <Menu position="bottom-end" withinPortal={false}>
+        <Menu.Target>
+          <Button px={5} aria-label="Copy as…">
+            <IconChevronDown size={14} stroke={1.5} />
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {choices.map((choice) => (
+            <Menu.Item key={choice.id} onClick={() => copy(choice)}>
+              {choice.title}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </Button.Group>
+  );
+}

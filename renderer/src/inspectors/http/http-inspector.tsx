@@ -1,0 +1,67 @@
+import { useMemo } from "react";
+import type { HttpExchange, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { useService } from "../../control/use-store.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { originOf } from "../../ui/address.ts";
+import { fromBase64 } from "../../viewer/bytes.ts";
+import { CopyMenu } from "../copy-menu.tsx";
+import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
+import { ConnectionTab } from "./connection-tab.tsx";
+import { httpCopies, type Replay } from "./copy-as.ts";
+import { EventsTab } from "./events-tab.tsx";
+import { RequestTab } from "./request-tab.tsx";
+import { ResponseTab } from "./response-tab.tsx";
+import { TimingTab } from "./timing-tab.tsx";
+import { toneOf } from "./tone-of.ts";
+
+/** One request and its answer; of an event stream its events as well. */
+export function HttpInspector({ service, detail, live, onClose }: InspectorProps<HttpExchange>) {
+  const { method, target } = detail.request;
+  const origin = originOf(useService(service));
+  const copies = useMemo(() => httpCopies(replayOf(detail, origin)), [detail, origin]);
+  const { tone, word } = toneOf(detail);
+  const total = Math.max(live?.parts ?? 0, detail.parts?.total ?? 0);
+  return (
+    <InspectorFrame
+      title={<MethodAndTarget method={method} target={target} />}
+      hint={`${method} ${target}`}
+      mono
+      mark={<ToneMark tone={tone} word={word} />}
+      actions={<CopyMenu rememberAs="copy-as" choices={copies} />}
+      onClose={onClose}
+    >
+      <InspectorTabs
+        rememberAs="inspector.tab"
+        first="response"
+        tabs={[
+          { name: "request", title: "Request", content: <RequestTab exchange={detail} /> },
+          { name: "response", title: "Response", content: <ResponseTab exchange={detail} /> },
+          ...(detail.parts
+            ? [
+                {
+                  name: "events",
+                  title: "Events",
+                  content: <EventsTab service={service} row={detail.id} total={total} onClose={onClose} />,
+                },
+              ]
+            : []),
+          { name: "timing", title: "Timing", content: <TimingTab exchange={detail} /> },
+          { name: "connection", title: "Connection", content: <ConnectionTab exchange={detail} /> },
+        ]}
+      />
+    </InspectorFrame>
+  );
+}
+
+export function MethodAndTarget({ method, target }: { readonly method: string; readonly target: string }) {
+  return (
+    <>
+      <b>{method}</b> {target}
+    </>
+  );
+}
+
+function replayOf({ request }: HttpExchangeFacts, origin: string): Replay {
+  const body = fromBase64(request.body.base64);
+  return { ...request, origin, body, missingBytes: request.body.bytes - body.length };
+}

@@ -1,0 +1,130 @@
+import { ActionIcon, Tabs, Tooltip } from "@mantine/core";
+import { IconX } from "@tabler/icons-react";
+import type { ReactNode, Ref } from "react";
+import type { ServiceId } from "../../../contract/service.ts";
+import type { Detail } from "../../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { Spring } from "../ui/panel.tsx";
+import { useRemembered } from "../ui/use-remembered.ts";
+import styles from "./inspector-frame.module.css";
+
+/** What the inspector of each kind gets. */
+export interface InspectorProps<Kind extends Detail> {
+  readonly service: ServiceId;
+  readonly detail: Kind;
+  readonly live: TrafficRow | undefined;
+  /** Shows another row of the service in this place: the connection of a message. */
+  readonly onRow: (row: number) => void;
+  readonly onClose: () => void;
+}
+
+interface InspectorFrameProps {
+  /** What is inspected: one line, cut at its end. */
+  readonly title: ReactNode;
+  /** The title where it is too long for its line. */
+  readonly hint?: string | undefined;
+  /** The title is of a protocol and not of people: method and path, a topic. */
+  readonly mono?: boolean;
+  /** Its state. */
+  readonly mark?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly onClose: () => void;
+  readonly ref?: Ref<HTMLDivElement>;
+  readonly children: ReactNode;
+}
+
+/** The column beside a list: what is inspected, what can be done with it, and the way out. Escape closes it from anywhere inside. */
+export function InspectorFrame({ title, hint, mono = false, mark, actions, onClose, ref, children }: InspectorFrameProps) {
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from anywhere in it.
+    <div
+      ref={ref}
+      tabIndex={-1}
+      className={styles.inspector}
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && !event.defaultPrevented) onClose();
+      }}
+    >
+      <header className={styles.head}>
+        <h2 className={styles.name} data-mono={mono || undefined} title={hint}>
+          {title}
+        </h2>
+        {mark}
+        <Spring />
+        {actions}
+        <Tooltip label="Close (Esc)">
+          <ActionIcon aria-label="Close the inspector" onClick={onClose}>
+            <IconX size={16} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+      </header>
+      {children}
+    </div>
+  );
+}
+
+export interface InspectorTab {
+  readonly name: string;
+  readonly title: string;
+  readonly content: ReactNode;
+}
+
+interface InspectorTabsProps {
+  /** The tab that was chosen last is shown again, where this one has it. */
+  readonly rememberAs: string;
+  readonly tabs: readonly InspectorTab[];
+  /** Without a choice. */
+  readonly first?: string;
+}
+
+export function InspectorTabs({ rememberAs, tabs, first = tabs[0]?.name ?? "" }: InspectorTabsProps) {
+  const [chosen, setChosen] = useRemembered<string>(rememberAs, first);
+  const shown = tabs.some(({ name }) => name === chosen) ? chosen : first;
+  return (
+    <Tabs className={styles.tabs} value={shown} onChange={(next) => setChosen(next ?? first)} keepMounted={false}>
+      <Tabs.List className={styles.tabList}>
+        {tabs.map(({ name, title }) => (
+          <Tabs.Tab key={name} value={name}>
+            {title}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      {tabs.map(({ name, content }) => (
+        <Tabs.Panel key={name} value={name} className={styles.panel}>
+          {content}
+        </Tabs.Panel>
+      ))}
+    </Tabs>
+  );
+}
+
+/** All of an inspector without tabs. */
+export function InspectorPanel({
+  label,
+  className,
+  children,
+}: {
+  readonly label: string;
+  readonly className?: string | undefined;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className={[styles.panel, className].filter(Boolean).join(" ")} aria-label={label}>
+      {children}
+    </section>
+  );
+}
+
+/** In place of what is not there, or not any more. */
+export function InspectorNote({ isAlert = false, children }: { readonly isAlert?: boolean; readonly children: ReactNode }) {
+  return (
+    <p className={styles.note} role={isAlert ? "alert" : undefined}>
+      {children}
+    </p>
+  );
+}
+
+/** Room for a viewer that fills what is left of a panel. */
+export function InspectorContent({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.content}>{children}</div>;
+}

@@ -1,0 +1,86 @@
+import { useMemo } from "react";
+import type { MqttMessage } from "../../../../contract/traffic/mqtt.ts";
+import { useService } from "../../control/use-store.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { brokerAddress } from "../../services/mqtt/broker/broker-address.ts";
+import { versionText } from "../../services/mqtt/clients/client-text.ts";
+import { Deliveries } from "../../services/mqtt/history/delivery-panel.tsx";
+import { PropertyList } from "../../services/mqtt/history/property-list.tsx";
+import { draftOfMessage } from "../../services/mqtt/publish/publish-draft.ts";
+import { mosquittoPubOf } from "../../services/mqtt/try/mqtt-commands.ts";
+import { Chip } from "../../ui/panel.tsx";
+import { formatBytes } from "../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import { fromBase64 } from "../../viewer/bytes.ts";
+import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { CopyMenu } from "../copy-menu.tsx";
+import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
+import styles from "./mqtt-message-inspector.module.css";
+
+/** One message of the broker: payload, properties, and who received it. */
+export function MqttMessageInspector({ service, detail, live, onClose }: InspectorProps<MqttMessage>) {
+  const { topic, payload, bytes, properties, qos, retain, dup, version, at } = detail;
+  const broker = useService(service);
+  const content = useMemo(() => ({ bytes: fromBase64(payload), totalBytes: bytes }), [payload, bytes]);
+  const copies = useMemo(
+    () => [
+      { id: "mosquitto_pub", title: "mosquitto_pub", text: () => mosquittoPubOf(draftOfMessage(detail), brokerAddress(broker), undefined) },
+      { id: "topic", title: "topic", text: () => topic },
+    ],
+    [detail, broker, topic],
+  );
+  return (
+    <InspectorFrame
+      title={topic}
+      hint={topic}
+      mono
+      mark={live && <ToneMark tone={live.tone} word={live.outcome} />}
+      actions={<CopyMenu rememberAs="copy-mqtt-as" choices={copies} />}
+      onClose={onClose}
+    >
+      <InspectorTabs
+        rememberAs="inspector.mqtt-tab"
+        tabs={[
+          {
+            name: "payload",
+            title: "Payload",
+            content: (
+              <>
+                <p className={styles.facts}>
+                  <time title={isoTime(at)}>{clockTime(at)}</time>
+                  <Chip>{`QoS ${qos}`}</Chip>
+                  <Chip>{formatBytes(bytes)}</Chip>
+                  {version !== undefined && <Chip>{`MQTT ${versionText(version)}`}</Chip>}
+                  {retain && <Chip>retain</Chip>}
+                  {dup && <Chip>duplicate</Chip>}
+                </p>
+                <InspectorContent>
+                  <ContentViewer
+                    of="message"
+                    title="Payload"
+                    content={content}
+                    contentType={properties.contentType ?? ""}
+                    isText={properties.payloadFormatIndicator === 1}
+                    rememberAs={`mqtt ${topic}`}
+                    cutBy="Recorded payload"
+                    emptyText={retain ? "Empty with retain: it deletes the topic's retained message." : "The payload is empty."}
+                  />
+                </InspectorContent>
+              </>
+            ),
+          },
+          {
+            name: "properties",
+            title: "Properties",
+            content: (
+              <div className={styles.padded}>
+                <PropertyList message={detail} />
+              </div>
+            ),
+          },
+          { name: "delivery", title: "Delivery", content: <Deliveries message={detail} /> },
+        ]}
+      />
+    </InspectorFrame>
+  );
+}

@@ -1,0 +1,66 @@
+import { type ReactNode, useCallback, useMemo, useState } from "react";
+import type { DetailPart } from "../../../contract/traffic/detail.ts";
+import type { Column } from "../list/column.ts";
+import { DataTable } from "../list/data-table.tsx";
+import { NewRows } from "../list/new-rows.tsx";
+import { useRowChoice } from "../list/use-row-choice.ts";
+import { attempt } from "../ui/notify.tsx";
+import { Caption } from "../ui/panel.tsx";
+import { formatCount, formatCountOf } from "../ui/quantity.ts";
+import styles from "./parts-list.module.css";
+import type { Parts } from "./use-detail.ts";
+
+interface PartsListProps<Part extends DetailPart> {
+  /** "message", "event" */
+  readonly item: string;
+  readonly parts: Parts;
+  readonly isPart: (part: DetailPart) => part is Part;
+  readonly columns: readonly Column<Part>[];
+  /** The chosen part in full, below the list. */
+  readonly content: (part: Part) => ReactNode;
+  readonly onClose: () => void;
+}
+
+const partIndex = (part: DetailPart) => part.index;
+
+/** What a long exchange is made of, newest first; it grows while the exchange goes on. */
+export function PartsList<Part extends DetailPart>({ item, parts, isPart, columns, content, onClose }: PartsListProps<Part>) {
+  const { value, failure, loadOlder } = parts;
+  /** Rows that someone reads stay where they are: newer ones are held back until the list is at its top again. */
+  const [heldAt, setHeldAt] = useState<number>();
+  const known = useMemo(() => (value?.parts ?? []).filter(isPart), [value, isPart]);
+  const shown = useMemo(() => (heldAt === undefined ? known : known.filter(({ index }) => index <= heldAt)), [known, heldAt]);
+  const choice = useRowChoice<Part, number>(partIndex);
+  const rowAt = useCallback((index: number) => shown[shown.length - 1 - index], [shown]);
+  const onEndNear = useCallback(() => void attempt(loadOlder()), [loadOlder]);
+  const chosen = shown.find(({ index }) => index === choice.chosen);
+  if (failure) return <Caption role="alert">{`${failure.message} ${failure.hint}`}</Caption>;
+  if (value === null) return <Caption className={styles.facts}>{`The ${item}s are no longer kept.`}</Caption>;
+  if (value === undefined) return null;
+  const follow = () => {
+    choice.table.current?.toTop();
+    setHeldAt(undefined);
+  };
+  const facts = [formatCountOf(value.total, item), value.leftOut > 0 && `${formatCount(value.leftOut)} not kept`];
+  return (
+    <div className={styles.parts}>
+      <Caption className={styles.facts}>{facts.filter(Boolean).join(" · ")}</Caption>
+      <div className={styles.table}>
+        {known.length > shown.length && <NewRows count={known.length - shown.length} onFollow={follow} />}
+        <DataTable
+          {...choice.tableProps}
+          onOpen={choice.choose}
+          onClose={onClose}
+          label={`${item.charAt(0).toUpperCase()}${item.slice(1)}s, newest first`}
+          count={shown.length}
+          rowAt={rowAt}
+          columns={columns}
+          onScrolledAway={(isAway) => setHeldAt(isAway ? known.at(-1)?.index : undefined)}
+          onEndNear={onEndNear}
+          empty={<Caption className={styles.facts}>{`No ${item} yet. Each appears here as it passes.`}</Caption>}
+        />
+      </div>
+      {chosen && <div className={styles.content}>{content(chosen)}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,99 @@
+import { useQueryClient } from "@tanstack/react-query";
+import type { ServiceId } from "../../../contract/service.ts";
+import type { Detail, DetailPart } from "../../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { useControl } from "../control/client-context.tsx";
+import { type Answer, useAnswer } from "../control/use-answer.ts";
+
+/** A row that no list holds any more says nothing of its end: it is asked for again until then. */
+const againAfterMs = 2_000;
+
+function isOpen(detail: Detail | null | undefined): boolean {
+  switch (detail?.kind) {
+    case "http":
+      return detail.timing.totalMs === undefined && detail.aborted === undefined;
+    case "websocket":
+      return detail.closed === undefined;
+    default:
+      return false;
+  }
+}
+
+/**
+ * The detail behind a row: null once it is no longer kept. Read again when the row has ended or has new parts, and after the connection to
+ * Backlot was lost.
+ */
+export function useDetail(service: ServiceId, row: number, live: TrafficRow | undefined): Answer<Detail | null> {
+  const client = useControl();
+  const queries = useQueryClient();
+  const key = [service, "detail", row] as const;
+  const known = queries.getQueryData<Detail | null>(key);
+  return useAnswer({
+    key,
+    ask: () => client.call("traffic.detail", { id: service, row }),
+    version: live && `${live.tone} ${live.outcome} ${live.bytesOut} ${live.parts ?? 0}`,
+    everyMs: live === undefined && isOpen(known) ? againAfterMs : false,
+  });
+}
+
+export interface KnownParts {
+  /** In order; the newest, and as many older ones as were asked for. */
+  readonly parts: readonly DetailPart[];
+  /** Where newer ones begin. */
+  readonly next: number;
+  readonly total: number;
+  readonly leftOut: number;
+}
+
+/** More are not held in the page: the oldest of them give way, and are asked for again. */
+const heldParts = 10_000;
+const pageParts = 1_000;
+const noParts: KnownParts = { parts: [], next: 0, total: 0, leftOut: 0 };
+
+/** Both in order; what is in both is there once. */
+export function withNewer(known: KnownParts, page: KnownParts): KnownParts {
+  const last = known.parts.at(-1)?.index ?? -1;
+  return { ...page, parts: [...known.parts, ...page.parts.filter(({ index }) => index > last)].slice(-heldParts) };
+}
+
+export function withOlder(known: KnownParts, older: readonly DetailPart[]): KnownParts {
+  const first = known.parts[0]?.index ?? 0;
+  return { ...known, parts: [...older.filter(({ index }) => index < first), ...known.parts] };
+}
+
+export interface Parts extends Omit<Answer<KnownParts | null>, "set"> {
+  loadOlder(): Promise<void>;
+}
+
+/** The parts of a long exchange: the newest first, then only what is new. `total` is how many there are by now. */
+export function useParts(service: ServiceId, row: number, total: number): Parts {
+  const client = useControl();
+  const queries = useQueryClient();
+  const key = [service, "parts", row] as const;
+  const answer = useAnswer<KnownParts | null>({
+    key,
+    version: total,
+    keepsPrevious: false,
+    ask: async () => {
+      let known = queries.getQueryData<KnownParts | null>(key) ?? undefined;
+      // As many as came while the page was elsewhere; what came faster than it can be read stays for the next time.
+      for (let pages = 0; pages < heldParts / pageParts; pages++) {
+        const from = known === undefined ? {} : { from: known.next };
+        const page = await client.call("traffic.parts", { id: service, row, ...from, limit: known === undefined ? 200 : pageParts });
+        if (page === null) return null;
+        known = known === undefined ? page : withNewer(known, page);
+        if (page.parts.length === 0 || known.next >= page.total) break;
+      }
+      return known ?? noParts;
+    },
+  });
+  const loadOlder = async () => {
+    const known = queries.getQueryData<KnownParts | null>(key);
+    const first = known?.parts[0]?.index ?? 0;
+    if (!known || first === 0 || known.parts.length >= heldParts) return;
+    const page = await client.call("traffic.parts", { id: service, row, from: Math.max(0, first - pageParts), limit: pageParts });
+    // Newer ones may have come meanwhile.
+    queries.setQueryData<KnownParts | null>(key, (now) => now && page && withOlder(now, page.parts));
+  };
+  return { ...answer, loadOlder };
+}

@@ -1,0 +1,129 @@
+import { useMemo } from "react";
+import type { DetailPart } from "../../../../contract/traffic/detail.ts";
+import type { Tone } from "../../../../contract/traffic/row.ts";
+import type { WebSocketConnection, WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
+import { useService } from "../../control/use-store.ts";
+import type { Column } from "../../list/column.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { originOf } from "../../ui/address.ts";
+import { Pair, Pairs } from "../../ui/panel.tsx";
+import { formatBytes, formatCountOf } from "../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import { decodeText, fromBase64, toHex } from "../../viewer/bytes.ts";
+import { CopyMenu } from "../copy-menu.tsx";
+import { HeaderListView } from "../header-list.tsx";
+import { ConnectionTab } from "../http/connection-tab.tsx";
+import { MethodAndTarget } from "../http/http-inspector.tsx";
+import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
+import { PartsList } from "../parts-list.tsx";
+import { Section } from "../section.tsx";
+import { useParts } from "../use-detail.ts";
+import { closeCodeText, webSocketCopies } from "./websocket-copies.ts";
+import { MessageContent } from "./websocket-message-inspector.tsx";
+
+/** A WebSocket: its messages while it is open, its handshake, and how it was closed. */
+export function WebSocketInspector({ service, detail, live, onClose }: InspectorProps<WebSocketConnection>) {
+  const { request, response, closed } = detail;
+  const origin = originOf(useService(service));
+  const parts = useParts(service, detail.id, Math.max(live?.parts ?? 0, detail.parts.total));
+  const copies = useMemo(() => webSocketCopies({ origin, target: request.target, headers: request.headers }), [origin, request]);
+  const [tone, word] = stateOf(detail);
+  const route = `ws ${request.target.split("?", 1)[0]}`;
+  return (
+    <InspectorFrame
+      title={<MethodAndTarget method="WebSocket" target={request.target} />}
+      hint={request.target}
+      mono
+      mark={<ToneMark tone={tone} word={word} title={closed && closeCodeText(closed.code)} />}
+      actions={<CopyMenu rememberAs="copy-websocket-as" choices={copies} />}
+      onClose={onClose}
+    >
+      <InspectorTabs
+        rememberAs="inspector.websocket-tab"
+        tabs={[
+          {
+            name: "messages",
+            title: "Messages",
+            content: (
+              <PartsList
+                item="message"
+                parts={parts}
+                isPart={isMessage}
+                columns={columns}
+                content={(part) => <MessageContent message={part} rememberAs={route} />}
+                onClose={onClose}
+              />
+            ),
+          },
+          {
+            name: "handshake",
+            title: "Handshake",
+            content: (
+              <>
+                <Closing detail={detail} />
+                <HeaderListView title="Request headers" headers={request.headers} />
+                {response && <HeaderListView title="Response headers" headers={response.headers} />}
+              </>
+            ),
+          },
+          { name: "connection", title: "Connection", content: <ConnectionTab exchange={detail} /> },
+        ]}
+      />
+    </InspectorFrame>
+  );
+}
+
+function stateOf({ closed, response, aborted }: WebSocketConnection): readonly [Tone, string] {
+  if (closed) return [closed.code === 1006 ? "aborted" : "ok", `closed ${closed.code}`];
+  if (response && response.status !== 101) return ["refused", String(response.status)];
+  return aborted === undefined ? ["pending", "open"] : ["aborted", aborted];
+}
+
+function Closing({ detail: { closed, parts, response, request } }: { readonly detail: WebSocketConnection }) {
+  return (
+    <Section title="State">
+      <Pairs>
+        <Pair name="Close code">{closed ? closeCodeText(closed.code) : "still open"}</Pair>
+        {closed && closed.reason !== "" && <Pair name="Reason">{closed.reason}</Pair>}
+        <Pair name="Messages">{formatCountOf(parts.total, "message")}</Pair>
+        <Pair name="Received">{formatBytes(request.body.bytes)}</Pair>
+        <Pair name="Sent">{formatBytes(response?.body.bytes ?? 0)}</Pair>
+      </Pairs>
+    </Section>
+  );
+}
+
+const isMessage = (part: DetailPart): part is WebSocketMessagePart => part.kind === "websocket-message";
+
+/** As the service sees it. */
+export const directionText = { received: "received", sent: "sent" } as const;
+const arrows = { received: "↓", sent: "↑" } as const;
+
+const columns: readonly Column<WebSocketMessagePart>[] = [
+  {
+    id: "direction",
+    title: "Direction",
+    widest: "↓ received",
+    rank: 1,
+    cell: ({ direction }) => `${arrows[direction]} ${directionText[direction]}`,
+  },
+  {
+    id: "time",
+    title: "Time",
+    widest: "00:00:00.000",
+    face: "mono",
+    rank: 2,
+    cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
+  },
+  { id: "text", title: "Message", rank: 0, cell: (part) => <code>{previewOf(part)}</code> },
+  { id: "size", title: "Size", widest: "999 kB", align: "end", rank: 3, cell: ({ body }) => formatBytes(body.bytes) },
+];
+
+const previewBytes = 150;
+
+function previewOf({ type, body }: WebSocketMessagePart): string {
+  // Four characters of base64 are three bytes.
+  const start = fromBase64(body.base64.slice(0, (previewBytes / 3) * 4));
+  const text = type === "text" ? decodeText(start, start.length < body.bytes) : undefined;
+  return text === undefined ? toHex(start.subarray(0, 24)) : text.replace(/\s+/g, " ");
+}

@@ -1,0 +1,89 @@
+import { Button } from "@mantine/core";
+import { IconArrowUpRight } from "@tabler/icons-react";
+import { useMemo } from "react";
+import type { WebSocketMessage, WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
+import { useService } from "../../control/use-store.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { originOf } from "../../ui/address.ts";
+import { formatTook } from "../../ui/duration.ts";
+import { Pair, Pairs } from "../../ui/panel.tsx";
+import { formatCount } from "../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../ui/time.ts";
+import { fromBase64 } from "../../viewer/bytes.ts";
+import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { CopyMenu } from "../copy-menu.tsx";
+import { InspectorContent, InspectorFrame, InspectorPanel, type InspectorProps } from "../inspector-frame.tsx";
+import { Section } from "../section.tsx";
+import { useDetail } from "../use-detail.ts";
+import { webSocketCopies } from "./websocket-copies.ts";
+
+/** One message of a WebSocket, and the way to its connection. */
+export function WebSocketMessageInspector({ service, detail, live, onRow, onClose }: InspectorProps<WebSocketMessage>) {
+  const { parent, index, direction, type, at, tookMs, outcome } = detail;
+  const origin = originOf(useService(service));
+  const { value: connection } = useDetail(service, parent, undefined);
+  const handshake = connection?.kind === "websocket" ? connection.request : undefined;
+  const copies = useMemo(
+    () => (handshake ? webSocketCopies({ origin, target: handshake.target, headers: handshake.headers, message: detail }) : []),
+    [handshake, origin, detail],
+  );
+  const target = handshake?.target ?? live?.target ?? "";
+  return (
+    <InspectorFrame
+      title={
+        <>
+          <b>{`${type} message`}</b> {target}
+        </>
+      }
+      hint={target}
+      mono
+      mark={<ToneMark tone={live?.tone ?? "ok"} word={outcome} />}
+      actions={<CopyMenu rememberAs="copy-websocket-as" choices={copies} />}
+      onClose={onClose}
+    >
+      <InspectorPanel label="Message">
+        <Section
+          title="Message"
+          facts={`${formatCount(index + 1)} of its connection`}
+          actions={
+            <Button size="compact-xs" rightSection={<IconArrowUpRight size={13} stroke={1.5} />} onClick={() => onRow(parent)}>
+              Show the connection
+            </Button>
+          }
+        >
+          <Pairs>
+            <Pair name="Direction">{direction === "received" ? "received from the client" : "sent to the client"}</Pair>
+            <Pair name="Time" mono title={isoTime(at)}>
+              {clockTime(at)}
+            </Pair>
+            {tookMs !== undefined && <Pair name="Answered after">{formatTook(tookMs)}</Pair>}
+          </Pairs>
+        </Section>
+        <InspectorContent>
+          <MessageContent message={detail} rememberAs={`ws ${target.split("?", 1)[0]}`} />
+        </InspectorContent>
+      </InspectorPanel>
+    </InspectorFrame>
+  );
+}
+
+interface MessageContentProps {
+  readonly message: Pick<WebSocketMessagePart, "type" | "body">;
+  readonly rememberAs: string;
+}
+
+export function MessageContent({ message: { type, body }, rememberAs }: MessageContentProps) {
+  const content = useMemo(() => ({ bytes: fromBase64(body.base64), totalBytes: body.bytes, hiddenIn: body.hiddenIn }), [body]);
+  return (
+    <ContentViewer
+      of="message"
+      title="Message"
+      content={content}
+      contentType=""
+      isText={type === "text"}
+      rememberAs={rememberAs}
+      cutBy="Recorded body"
+      emptyText="The message is empty."
+    />
+  );
+}
