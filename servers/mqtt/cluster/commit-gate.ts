@@ -1,3 +1,4 @@
+import type { GatedClient } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 
 /**
@@ -36,8 +37,8 @@ export class CommitGate {
     return this.begun > this.done ? this.begun : 0;
   }
 
-  wrap(transport: Transport, released: () => void): Transport {
-    return new GatedTransport(this, transport, this.waiting, released);
+  wrap(transport: Transport, client: GatedClient): Transport {
+    return new GatedTransport(this, transport, this.waiting, client);
   }
 }
 
@@ -48,13 +49,13 @@ class GatedTransport implements Transport {
   private readonly gate: CommitGate;
   private readonly inner: Transport;
   private readonly waiting: Set<GatedTransport>;
-  private readonly released: () => void;
+  private readonly client: GatedClient;
 
-  constructor(gate: CommitGate, inner: Transport, waiting: Set<GatedTransport>, released: () => void) {
+  constructor(gate: CommitGate, inner: Transport, waiting: Set<GatedTransport>, client: GatedClient) {
     this.gate = gate;
     this.inner = inner;
     this.waiting = waiting;
-    this.released = released;
+    this.client = client;
   }
 
   get pendingBytes(): number {
@@ -71,7 +72,19 @@ class GatedTransport implements Transport {
     return false;
   }
 
+  /** Never throws: a transport that fails is destroyed, and its client told. */
   release(commit: number): void {
+    this.client.run(() => {
+      try {
+        this.letOut(commit);
+      } catch (error) {
+        this.destroy();
+        throw error;
+      }
+    });
+  }
+
+  private letOut(commit: number): void {
     let count = 0;
     for (const { bytes, commit: needed } of this.held) {
       if (needed > commit) break;
@@ -86,14 +99,14 @@ class GatedTransport implements Transport {
   private settle(): void {
     this.waiting.delete(this);
     if (this.ending) this.inner.end();
-    else this.released();
+    else this.client.drained();
   }
 
   /** Each chunk holds whole packets: what follows can be understood. */
   discard(): void {
     this.held = [];
     this.heldBytes = 0;
-    this.settle();
+    this.client.run(() => this.settle());
   }
 
   end(): void {

@@ -46,7 +46,13 @@ export class Commits {
   schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
-    setImmediate(() => this.flush());
+    setImmediate(() => {
+      try {
+        this.flush();
+      } catch (error) {
+        this.options.parts.lost(`a fault: ${errorText(error)}`);
+      }
+    });
   }
 
   flush(): void {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../../core/service/log.ts";
 import { errorText } from "../../core/service/service-error.ts";
-import type { ClusterLink } from "../engine/cluster-link.ts";
+import type { ClusterLink, GatedClient } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
@@ -138,8 +138,8 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     });
   }
 
-  gate(transport: Transport, released: () => void): Transport {
-    return this.commitGate.wrap(transport, released);
+  gate(transport: Transport, client: GatedClient): Transport {
+    return this.commitGate.wrap(transport, client);
   }
 
   bring(clientId: string, cleanStart: boolean): Promise<boolean> {

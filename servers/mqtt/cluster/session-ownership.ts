@@ -48,7 +48,12 @@ export class SessionOwnership {
   bring(clientId: string, cleanStart: boolean): Promise<boolean> {
     const before = this.bringing.get(clientId);
     if (!before && this.parts.engine.sessions.has(clientId)) return Promise.resolve(true);
-    const work = (before ?? Promise.resolve()).then(() => this.fetch(clientId, cleanStart));
+    const work = (before ?? Promise.resolve())
+      .then(() => this.fetch(clientId, cleanStart))
+      .catch((error: unknown) => {
+        this.parts.log.error(`A fault while the session of ${clientId} was fetched: ${errorText(error)}`);
+        return false;
+      });
     this.during(clientId, work);
     return work;
   }
@@ -128,13 +133,21 @@ export class SessionOwnership {
     if (to === this.parts.brokerId) this.answered.get(clientId)?.();
   }
 
+  private answerWanted(wanted: Entry & { type: "wanted" }, from: string): void {
+    try {
+      this.onWanted(wanted, from);
+    } catch (error) {
+      this.parts.log.error(`A fault while the session of ${wanted.clientId} was handed over: ${errorText(error)}`);
+    }
+  }
+
   onWanted(wanted: Entry & { type: "wanted" }, from: string): void {
     const { parts } = this;
     const { to, clientId, cleanStart } = wanted;
     if (to !== parts.brokerId) return;
     const underWay = this.bringing.get(clientId);
     if (underWay) {
-      void underWay.then(() => setImmediate(() => this.onWanted(wanted, from)));
+      void underWay.then(() => setImmediate(() => this.answerWanted(wanted, from)));
       return;
     }
     parts.flush();

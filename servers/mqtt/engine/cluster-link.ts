@@ -3,10 +3,18 @@ import type { Message } from "./routing/message.ts";
 import type { SharedGroup } from "./routing/subscription.ts";
 import type { Session } from "./session/session.ts";
 
+/** A connection whose writes may wait. */
+export interface GatedClient {
+  /** What waited has left. */
+  drained(): void;
+  /** Runs a step for it: what it throws ends its connection and no other. */
+  run(step: () => void): void;
+}
+
 /** The other brokers that serve the same clients. Groups are named as `SharedGroup.name`. */
 export interface ClusterLink {
-  /** What is written leaves once the other brokers can know what it promises; `released` is called when it has. */
-  gate(transport: Transport, released: () => void): Transport;
+  /** What is written leaves once the other brokers can know what it promises. */
+  gate(transport: Transport, client: GatedClient): Transport;
   /** Fetches the session from the broker that has it, and ends the client's connection there. False where that fails; never rejects. */
   bring(clientId: string, cleanStart: boolean): Promise<boolean>;
   /** The client is connected. */

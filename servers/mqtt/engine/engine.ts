@@ -102,7 +102,9 @@ export class Engine {
   /** Takes over a client's connection; feed what arrives to `receive`, and call `drained` and `close`. */
   open(transport: Transport, origin: ConnectionOrigin): Connection {
     const { cluster } = this;
-    const gated = cluster ? cluster.gate(transport, () => connection.drained()) : transport;
+    const gated = cluster
+      ? cluster.gate(transport, { drained: () => connection.drained(), run: (step) => connection.run(step) })
+      : transport;
     const connection: Connection = new Connection(this, gated, origin);
     this.connections.add(connection);
     connection.run(() => {
