@@ -2,8 +2,8 @@ import path from "node:path";
 import type { MqttCertificate } from "../../contract/services/mqtt.ts";
 import { readAuthorities, readTlsMaterial } from "../core/certificates/configured-certificate.ts";
 import type { InstallationCertificates } from "../core/certificates/installation-certificates.ts";
-import type { TlsSource } from "../core/certificates/tls-source.ts";
 import { configuredFile, fileProblem } from "../core/config/configured-file.ts";
+import type { TlsSource } from "../core/net/tls-listener.ts";
 import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 
 export interface BrokerTls {

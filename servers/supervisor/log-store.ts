@@ -1,8 +1,8 @@
 import type { LogPage } from "../../contract/control.ts";
 import type { ExportPart } from "../../contract/export.ts";
 import { type LogLevel, type LogLine, type LogSource, logLevels, logText } from "../../contract/log.ts";
-import { exportCursorText, parseExportCursor } from "../core/service/export-cursor.ts";
 import type { LogEntry } from "../core/service/log.ts";
+import { exportCursorText, parseExportCursor } from "../core/service/parse-params.ts";
 import { createBoundedRing } from "./bounded-ring.ts";
 import { textBytes } from "./text-bytes.ts";
 

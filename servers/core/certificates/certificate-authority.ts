@@ -5,8 +5,8 @@ import os from "node:os";
 import path from "node:path";
 import type { AuthorityView } from "../../../contract/control.ts";
 import { writeFileAtomically } from "../files/atomic-file.ts";
+import type { TlsMaterial } from "../net/tls-listener.ts";
 import { makeAuthority } from "./sign-certificate.ts";
-import type { TlsMaterial } from "./tls-source.ts";
 
 /** Signs the certificates of every service of this installation; trusted once, it stands for all of them. */
 export interface CertificateAuthority extends TlsMaterial {

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { type ConfiguredFile, fileProblem, readConfiguredFile } from "../config/configured-file.ts";
-import type { TlsMaterial } from "./tls-source.ts";
+import type { TlsMaterial } from "../net/tls-listener.ts";
 
 /** A certificate and key of the user's own. Throws CONFIG_INVALID, naming the field that is wrong. */
 export async function readTlsMaterial(certificate: ConfiguredFile, key: ConfiguredFile): Promise<TlsMaterial> {

@@ -4,10 +4,10 @@ import { isIP } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import { writeFileAtomically } from "../files/atomic-file.ts";
+import type { TlsMaterial, TlsSource } from "../net/tls-listener.ts";
 import type { Log } from "../service/log.ts";
 import { type CertificateAuthority, isValid, openAuthority, pairText, parsePair, renewBeforeMs } from "./certificate-authority.ts";
 import { makeLeaf } from "./sign-certificate.ts";
-import type { TlsMaterial, TlsSource } from "./tls-source.ts";
 
 /** This computer's certificate, signed by the installation's authority; renewed while it is open. */
 export interface InstallationCertificates extends TlsSource {

@@ -1,6 +1,6 @@
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import type { TlsMaterial } from "./tls-source.ts";
+import type { TlsMaterial } from "../net/tls-listener.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 /** A clock that is a little slow must not refuse a certificate that was made just now. */

@@ -1,3 +1,5 @@
+import type { ServerResponse } from "node:http";
+
 /** How often one client may do one thing. */
 export interface RateLimit {
   /** As the RateLimit header fields name it: lower case and hyphens. */
@@ -28,4 +30,23 @@ export interface RateLimiter {
   take(client: string): RateDecision | Promise<RateDecision>;
   usage(): RateUsage;
   reset(): void | Promise<void>;
+}
+
+/** What a page in a browser may read beside the simple fields. */
+export const rateLimitHeaderNames = "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After";
+
+/** Tells a client its limit, in the words of the current draft ("RateLimit header fields for HTTP") and in those of its sixth edition. */
+export function rateLimitHeaders(limit: RateLimit): (response: ServerResponse, decision: RateDecision) => void {
+  const policy = `"${limit.name}";q=${limit.requests};w=${Math.ceil(limit.windowMs / 1_000)}`;
+  const requests = String(limit.requests);
+  return (response, { allowed, remaining, resetMs }) => {
+    const seconds = String(Math.max(1, Math.ceil(resetMs / 1_000)));
+    response.setHeader("RateLimit-Policy", policy);
+    response.setHeader("RateLimit", `"${limit.name}";r=${remaining};t=${seconds}`);
+    response.setHeader("RateLimit-Limit", requests);
+    response.setHeader("RateLimit-Remaining", String(remaining));
+    response.setHeader("RateLimit-Reset", seconds);
+    // RFC 9110 §10.2.3
+    if (!allowed) response.setHeader("Retry-After", seconds);
+  };
 }

@@ -1,6 +1,18 @@
 import type { Server, TlsOptions } from "node:tls";
-import type { TlsSource } from "../certificates/tls-source.ts";
 import { type ListenOptions, listenTcp } from "./tcp-listener.ts";
+
+/** PEM texts. */
+export interface TlsMaterial {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a TLS listener shows its clients; it may change while the listener serves. */
+export interface TlsSource {
+  readonly options: TlsOptions;
+  /** Returns what ends the listening. */
+  onChange(listener: () => void): () => void;
+}
 
 export interface ListenTlsOptions extends Omit<ListenOptions, "createServer"> {
   /** `await context.certificates()`, or certificates of the user's own. */

@@ -1,7 +1,7 @@
 import type { ExportPart } from "../../../contract/export.ts";
 import type { ParsedParamsOf } from "../../../contract/operation.ts";
 import { type EventRow, type EventsActions, eventColumns } from "../../../contract/services/events.ts";
-import { exportCursorText, parseExportCursor } from "../../core/service/export-cursor.ts";
+import { exportCursorText, parseExportCursor } from "../../core/service/parse-params.ts";
 import { countMatching } from "../count-matching.ts";
 import type { EventStore } from "../store/event-store.ts";
 import { csvLine, withApostrophe } from "./csv.ts";

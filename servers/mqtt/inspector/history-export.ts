@@ -1,5 +1,5 @@
 import type { ExportPart } from "../../../contract/export.ts";
-import { exportCursorText, parseExportCursor } from "../../core/service/export-cursor.ts";
+import { exportCursorText, parseExportCursor } from "../../core/service/parse-params.ts";
 import { recordedLine } from "../demo/recorded-line.ts";
 import type { MessageRecord } from "./message-record.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
