@@ -1,5 +1,5 @@
 import type { IpcMain, IpcMainEvent, WebContents } from "electron";
-import type { DownFrame, Port } from "../contract/wire.ts";
+import { type DownFrame, maxFrameBytes, type Port } from "../contract/wire.ts";
 import { isDashboard } from "./dashboard-address.ts";
 import { downChannel, openRequest, upChannel } from "./ipc-channels.ts";
 
@@ -42,14 +42,17 @@ export function serveIpc({ ipcMain, contents, attach, warn }: IpcPortOptions): v
         onFrame: (listener) => void onFrame.push(listener),
         onClose: (listener) => void onClose.push(listener),
       },
-      () => {
-        warn("The dashboard sent something that is no frame: its connection is closed");
-        close();
-      },
+      () => refuse("something that is no frame"),
     );
+    function refuse(what: string) {
+      warn(`The dashboard sent ${what}: its connection is closed`);
+      close();
+    }
     return {
-      deliver: (frame) => {
-        if (!closed) for (const listener of onFrame) listener(frame);
+      deliver(frame) {
+        if (closed) return;
+        if (isLargerThan(frame, maxFrameBytes)) refuse("a frame that is too large");
+        else for (const listener of onFrame) listener(frame);
       },
       close,
     };
@@ -68,6 +71,33 @@ export function serveIpc({ ipcMain, contents, attach, warn }: IpcPortOptions): v
       client?.deliver(message);
     }
   });
+}
+
+/** What a number, an object or the name of a field counts for. */
+const valueBytes = 8;
+
+/** Whether a cloned value is larger than that, in about the bytes of its JSON; looks no further than that, also into a circle. */
+export function isLargerThan(value: unknown, maxBytes: number): boolean {
+  const left: unknown[] = [value];
+  let bytes = 0;
+  while (left.length > 0) {
+    const next = left.pop();
+    bytes += typeof next === "string" ? next.length : valueBytes;
+    if (ArrayBuffer.isView(next) || next instanceof ArrayBuffer) bytes += next.byteLength;
+    else if (next instanceof Map || next instanceof Set) left.push([...next]);
+    else if (Array.isArray(next)) {
+      if (next.length > maxBytes) return true;
+      for (const item of next) left.push(item);
+    } else if (typeof next === "object" && next !== null) {
+      for (const name in next) {
+        bytes += name.length;
+        left.push(next[name as keyof typeof next]);
+        if (bytes > maxBytes) return true;
+      }
+    }
+    if (bytes > maxBytes) return true;
+  }
+  return false;
 }
 
 /** Only the window's own top frame speaks for the dashboard; a frame that is gone by now has no address to check. */

@@ -49,7 +49,7 @@ export async function continueOnSuitableNode(script, args) {
   const node = suitableNode();
   if (!node) fail(`Node ${process.versions.node} is too old: Backlot needs ${least.join(".")} or newer. Get it from https://nodejs.org.`);
   if (node === process.execPath) return;
-  process.exit(await run(node, [...process.execArgv, script, ...args]));
+  process.exit(await run(node, [...process.execArgv, script, ...args], { env: { ...process.env, BACKLOT_LAUNCHER: String(process.pid) } }));
 }
 
 export async function buildWhatChanged() {

@@ -29,13 +29,20 @@ if (!asksForNoWindow) {
 }
 await import(pathToFileURL(path.join(root, "dist/servers/backlot.cjs")).href);
 
-/** npm passes a SIGTERM on to its shell, and the shell passes nothing on: whoever is left alone ends in order as well. */
+/**
+ * npm passes a SIGTERM on to its shell, and the shell passes nothing on; a launcher that continued on another Node may be killed.
+ * Whoever is left alone ends in order as well.
+ */
 function endWithParent() {
-  const parent = process.ppid;
+  const launcher = process.env.BACKLOT_LAUNCHER;
+  // Not for the services, which have a parent of their own.
+  delete process.env.BACKLOT_LAUNCHER;
+  if (launcher === undefined && process.env.npm_lifecycle_event === undefined) return;
+  const parent = launcher === undefined ? process.ppid : Number(launcher);
   const watch = () => {
     if (process.ppid === parent) return;
     clearInterval(timer);
     process.kill(process.pid, "SIGTERM");
   };
-  const timer = process.env.npm_lifecycle_event === undefined ? undefined : setInterval(watch, 250).unref();
+  const timer = setInterval(watch, 250).unref();
 }

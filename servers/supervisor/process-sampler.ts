@@ -3,16 +3,16 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const pageBytes = 4_096;
 
 /** Resident memory in bytes of each process that still lives, by pid. */
 export async function residentBytes(pids: readonly number[], platform: NodeJS.Platform = process.platform): Promise<Map<number, number>> {
   const result = new Map<number, number>();
   if (platform === "linux") {
     for (const pid of pids) {
-      const statm = await readFile(`/proc/${pid}/statm`, "utf8").catch(() => "");
-      const pages = Number(statm.split(" ")[1]);
-      if (pages > 0) result.set(pid, pages * pageBytes);
+      // In kibibytes, where `statm` counts in pages, which are not 4 KiB everywhere (arm64: 16 or 64).
+      const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+      const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+      if (kibibytes > 0) result.set(pid, kibibytes * 1_024);
     }
     return result;
   }

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
 import { eventually } from "../support/eventually.ts";
@@ -49,6 +50,36 @@ describe("npm start", () => {
     expect((await run.ended)[0]).toBe(2);
     expect([run.stdout(), run.stderr()]).toEqual(["", expect.stringMatching(/^USAGE: --only and --start-all exclude each other\n/)]);
   });
+
+  it.runIf(process.platform === "linux")(
+    "[BL-78] SIGKILL of a launcher that continued on a newer Node ends Backlot and its services",
+    async () => {
+      // The system's own Node, which is older on many machines; with a new one Backlot is the launcher itself.
+      const node = ["/usr/bin/node", process.execPath].find((file) => existsSync(file)) as string;
+      const args = ["scripts/start.mjs", "--headless", "--only", "http", "--http-port", "0", "--json", "--dashboard-port", "0"];
+      const child = spawn(node, [...args, "--data-dir", temporaryDir()], {
+        cwd: projectRoot,
+        env: { PATH: process.env.PATH, HOME: process.env.HOME },
+        stdio: ["ignore", "pipe", "ignore"],
+        detached: true,
+      });
+      onTestFinished(() => {
+        try {
+          process.kill(-(child.pid as number), "SIGKILL");
+        } catch {
+          // It has ended with all its children.
+        }
+      });
+      let stdout = "";
+      child.stdout.on("data", (chunk) => {
+        stdout += chunk;
+      });
+      await eventually(() => stdout.includes('"ready"'), "it is ready");
+      const url = lines(stdout).find(({ state }) => state === "running")?.endpoints?.[0]?.url ?? "";
+      child.kill("SIGKILL");
+      await eventually(() => isPortFree(Number(new URL(url).port), false), "its port is free");
+    },
+  );
 
   it("[BL-78] SIGTERM to npm ends Backlot and its services", async () => {
     const run = npmStart("--headless", "--only", "http", "--http-port", "0", "--json");

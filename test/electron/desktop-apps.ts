@@ -4,11 +4,13 @@ import { createServer } from "node:net";
 import os from "node:os";
 import path from "node:path";
 import type { Page } from "playwright-core";
-import { type App, endProcess, launchApp, runtime, spawnApp } from "./launch-app.ts";
+import { type App, endProcess, launchApp, launchDouble, runtime, spawnApp } from "./launch-app.ts";
 
 export interface DesktopApps {
   readonly dataDir: string;
   launch(...args: string[]): Promise<App>;
+  /** Another program than the product's, in the double. */
+  launchOther(main: string): Promise<App>;
   /** Starts the program without waiting for its window. */
   spawn(...args: string[]): ChildProcess;
   /** Ends what a test left running, and removes the data folder. */
@@ -28,6 +30,11 @@ export async function createDesktopApps(): Promise<DesktopApps> {
     dataDir,
     async launch(...args) {
       const app = await launchApp(dataDir, args);
+      apps.push(app);
+      return app;
+    },
+    async launchOther(main) {
+      const app = await launchDouble(dataDir, [], main);
       apps.push(app);
       return app;
     },

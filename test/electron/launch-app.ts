@@ -58,13 +58,10 @@ const portVariables = services.flatMap((service) =>
 const environment = { ...process.env, ...Object.fromEntries(portVariables.map((name) => [name, "0"])) } as Record<string, string>;
 
 /** Starts the program as the launcher does, with a channel to tell when it is up. */
-export function spawnApp(dataDir: string, more: readonly string[] = []): ChildProcess {
+export function spawnApp(dataDir: string, more: readonly string[] = [], main = "dist/electron/main.cjs"): ChildProcess {
   const [command, before] = binary
     ? [binary, [...rootSwitches, root]]
-    : [
-        process.execPath,
-        ["--import", pathToFileURL(path.join(root, "test/electron-double/register.ts")).href, path.join(root, "dist/electron/main.cjs")],
-      ];
+    : [process.execPath, ["--import", pathToFileURL(path.join(root, "test/electron-double/register.ts")).href, path.join(root, main)]];
   return spawn(command, [...before, ...args(dataDir, more)], {
     cwd: root,
     env: { ...environment, ...(isDouble && { TMPDIR: dataDir }) },
@@ -116,8 +113,9 @@ interface Value {
   readonly error?: string;
 }
 
-async function launchDouble(dataDir: string, more: readonly string[]): Promise<App> {
-  const child = spawnApp(dataDir, more);
+/** In the double; `main` is another program than the product's. */
+export async function launchDouble(dataDir: string, more: readonly string[], main?: string): Promise<App> {
+  const child = spawnApp(dataDir, more, main);
   let stderr = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     stderr += chunk;

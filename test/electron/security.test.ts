@@ -2,6 +2,8 @@ import type { Event, IpcMainEvent } from "electron";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { LogPage } from "../../contract/control.ts";
 import type { ServiceView } from "../../contract/service.ts";
+import { maxFrameBytes } from "../../contract/wire.ts";
+import { isLargerThan } from "../../electron/ipc-port.ts";
 import { mayOpenExternally } from "../../electron/security.ts";
 import { callFromPage, createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
 import type { App } from "./launch-app.ts";
@@ -188,6 +190,7 @@ describe("the desktop window's walls", () => {
     ["a call without a name", { type: "call", id: 1 }],
     ["a field too many", { type: "subscribe", topic: "log", extra: true }],
     ["a name that is too long", { type: "call", id: 1, name: "x".repeat(101), params: {} }],
+    ["a frame of more than 1 MiB", { type: "call", id: 1, name: "app.info", params: { text: "x".repeat(maxFrameBytes) } }],
   ])("ends the connection of a page that sends %s", async (_what, malformed) => {
     await app.page.evaluate(
       ([first, second]) => {
@@ -199,6 +202,24 @@ describe("the desktop window's walls", () => {
       [malformed, startHttp] as const,
     );
     expect(await httpState()).toBe("stopped");
+  });
+
+  it("[BL-96] measures a frame without following it into a circle", () => {
+    const circle: { self?: unknown; text: string } = { text: "x" };
+    circle.self = circle;
+    const measured: [unknown, boolean][] = [
+      ["x".repeat(101), true],
+      ["x".repeat(100), false],
+      [{ ["x".repeat(101)]: 1 }, true],
+      [Array.from({ length: 20 }, () => 1), true],
+      [Array.from({ length: 10 }, () => 1), false],
+      [new Array(1e9), true],
+      [new Uint8Array(101), true],
+      [new Map(Array.from({ length: 20 }, (_, index) => [index, index])), true],
+      [{ a: { b: ["short", 1, null, undefined] } }, false],
+      [circle, true],
+    ];
+    for (const [value, expected] of measured) expect(isLargerThan(value, 100)).toBe(expected);
   });
 
   it("answers again once the page is loaded anew", async () => {
