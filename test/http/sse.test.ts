@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { connect } from "node:net";
 import { expect, it } from "vitest";
 import type { HttpViews } from "../../contract/services/http.ts";
+import { createSseTickers } from "../../servers/http/sse/sse-tickers.ts";
 import { curl } from "./curl.ts";
 import { type HttpUnderTest, onEnd, rawConnection, startHttp, until } from "./harness.ts";
 
@@ -222,4 +223,25 @@ it("[HTTP-117] the row of an open stream counts what it has sent, about once a s
   await until(() => service.rows().find(({ bytesOut }) => bytesOut > row.bytesOut));
   connection.socket.destroy();
   expect((await service.ended(() => true)).bytesOut).toBeGreaterThan(row.bytesOut);
+});
+
+it("[HTTP-136] streams that ask for more than the service can send leave others their turn", async () => {
+  const tickers = createSseTickers();
+  onEnd(() => tickers.close());
+  let sent = 0;
+  const busy = () => {
+    for (const until = performance.now() + 0.5; performance.now() < until; );
+    sent += 1;
+  };
+  for (let member = 0; member < 400; member++) tickers.join(10, () => busy());
+  const turns: number[] = [];
+  for (const until = performance.now() + 1_000; performance.now() < until; ) {
+    const before = performance.now();
+    await new Promise((resolve) => setImmediate(resolve));
+    turns.push(performance.now() - before);
+  }
+  expect(sent).toBeGreaterThan(400);
+  // All 400 take 200 ms.
+  turns.sort((left, right) => left - right);
+  expect(turns[Math.floor(turns.length * 0.9)]).toBeLessThan(60);
 });

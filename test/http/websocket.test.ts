@@ -182,3 +182,16 @@ it("[HTTP-130] pages of an origin that may not read the answers open no WebSocke
     /^HTTP\/1.1 403 [\s\S]*\{"status":"error","message":"Pages of this origin/,
   );
 });
+
+it("[HTTP-137] thousands of tiny messages in one packet leave others their turn, and come back in order", async () => {
+  const service = await startHttp();
+  const socket = await open(service);
+  let received = 0;
+  socket.on("message", (data) => expect(Number(data)).toBe(received++));
+  const messages = 3_000;
+  for (let message = 0; message < messages; message++) socket.send(String(message));
+  const health = await fetch(`${service.url}/health`);
+  expect([health.status, await health.text()]).toEqual([200, '{"status":"ok"}']);
+  expect(received).toBeLessThan(messages);
+  await until(() => received === messages);
+});

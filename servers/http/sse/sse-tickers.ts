@@ -4,6 +4,9 @@ export interface SseTickers {
   close(): void;
 }
 
+/** What ticks may take of one turn of the event loop. */
+const turnMs = 4;
+
 interface Ticker {
   readonly timer: NodeJS.Timeout;
   readonly members: Set<(timestamp: number) => void>;
@@ -15,9 +18,23 @@ export function createSseTickers(): SseTickers {
 
   function start(intervalMs: number): Ticker {
     const members: Ticker["members"] = new Set();
+    let beating = false;
+    /** In turns, so that many streams of short intervals do not keep others waiting. */
+    function beat(timestamp: number, waiting: Iterator<(timestamp: number) => void>): void {
+      const until = performance.now() + turnMs;
+      for (;;) {
+        const { done, value: onTick } = waiting.next();
+        beating = !done;
+        if (done) return;
+        onTick(timestamp);
+        if (performance.now() < until) continue;
+        setImmediate(beat, timestamp, waiting);
+        return;
+      }
+    }
     const timer = setInterval(() => {
-      const timestamp = Date.now();
-      for (const onTick of members) onTick(timestamp);
+      // A tick that has not come to all of its members by the next one takes that one's place.
+      if (!beating) beat(Date.now(), members.values());
     }, intervalMs);
     const ticker = { timer, members };
     tickers.set(intervalMs, ticker);
