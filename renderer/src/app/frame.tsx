@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { LogDrawer } from "../pages/logs/log-drawer.tsx";
+import { Announcer } from "../ui/announcer.tsx";
 import { Boundary } from "../ui/boundary.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
@@ -33,6 +34,7 @@ export function Frame() {
           <LogDrawer />
         </Boundary>
       </div>
+      <Announcer />
       <Boundary region="command palette">
         <CommandPalette />
       </Boundary>

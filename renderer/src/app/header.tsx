@@ -15,7 +15,7 @@ export function Header() {
     <header className={styles.header}>
       <a className={styles.brand} href="#/overview">
         <Mark />
-        Backlot
+        <span className={styles.brandName}>Backlot</span>
       </a>
       <ProfileMenu />
       <UnstyledButton className={styles.search} onClick={spotlight.open}>

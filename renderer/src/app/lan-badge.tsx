@@ -23,7 +23,7 @@ export function LanBadge() {
     <Tooltip label={label} multiline maw={300}>
       <span className={open.length > 0 ? styles.open : styles.closed}>
         <Icon size={14} stroke={1.5} />
-        {lanText(open)}
+        <span data-words>{lanText(open)}</span>
       </span>
     </Tooltip>
   );

@@ -202,8 +202,14 @@ function ColumnHead({
   const direction = sort?.column === column.id ? sort.direction : undefined;
   const Arrow = direction === "ascending" ? IconArrowUp : IconArrowDown;
   return (
-    // Out of the tab order, which has one stop for the table; a screen reader reaches it in the grid.
-    <button type="button" tabIndex={-1} className={styles.sort} data-sorted={direction !== undefined} onClick={() => onSort(column.id)}>
+    <button
+      type="button"
+      className={styles.sort}
+      data-sorted={direction !== undefined}
+      // The keys of the grid walk through rows; these are the button's own.
+      onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && event.stopPropagation()}
+      onClick={() => onSort(column.id)}
+    >
       {column.title}
       {direction && <Arrow size={12} stroke={1.5} aria-hidden="true" />}
     </button>

@@ -1,3 +1,5 @@
+import { announce } from "./announcer.tsx";
+
 /** Resolves when the text is on the clipboard. */
 export async function copyText(text: string): Promise<void> {
   try {
@@ -6,6 +8,7 @@ export async function copyText(text: string): Promise<void> {
     // Where the shell denies the clipboard permission, the browser still copies a selection on a key or click.
     copySelection(text);
   }
+  announce("Copied");
 }
 
 function copySelection(text: string): void {

@@ -39,6 +39,7 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
     <TextInput
       ref={input}
       w={width}
+      miw={96}
       value={value}
       maxLength={longestFilter}
       autoFocus={focused}

@@ -44,7 +44,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     title: "What",
     widest: longest(pages.map((page) => page.widest.verb)),
     face: "mono",
-    rank: 0,
+    rank: 1,
     cell: (row) => <span className={styles.verb}>{row.verb}</span>,
   },
   {
@@ -71,7 +71,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     title: "Took",
     align: "end",
     widest: "00 m 00 s",
-    rank: 1,
+    rank: 2,
     cell: (row) => (row.tookMs === undefined ? "–" : formatTook(row.tookMs)),
   },
   {
@@ -79,7 +79,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     title: "In",
     align: "end",
     widest: "000 MB",
-    rank: 3,
+    rank: 4,
     cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesIn)}</span>,
   },
   {
@@ -87,8 +87,8 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     title: "Out",
     align: "end",
     widest: "000 MB",
-    rank: 2,
+    rank: 3,
     cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesOut)}</span>,
   },
-  { id: "client", title: "Client", widest: "EventSource", rank: 4, cell: (row) => <span className={styles.soft}>{row.client}</span> },
+  { id: "client", title: "Client", widest: "python-requests", rank: 5, cell: (row) => <span className={styles.soft}>{row.client}</span> },
 ];

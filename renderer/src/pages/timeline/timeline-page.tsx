@@ -59,7 +59,7 @@ export function TimelinePage() {
         toolbarLabel="Timeline"
         filter={
           <>
-            <FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client, start of body" />
+            <FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client" />
             {built.map(({ id, title }) => (
               <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
                 <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />

@@ -13,10 +13,9 @@ import {
 } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { EventFormat, EventJob } from "../../../../contract/services/events.ts";
-import listPage from "../../list/list-page.module.css";
 import { attempt } from "../../ui/notify.tsx";
 import { formatCount } from "../../ui/quantity.ts";
-import { PauseButton } from "../../ui/toolbar.tsx";
+import { PauseButton, Toolbar } from "../../ui/toolbar.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
 import type { EventPagesView } from "./event-pages.ts";
@@ -57,7 +56,7 @@ export function EventsBar(props: EventsBarProps) {
   const all = filtered ? `the ${matching} that match` : `all ${matching}`;
   const nothing = !available || !view.loaded || view.matching === 0;
   return (
-    <div className={listPage.toolbar} role="toolbar" aria-label="Events">
+    <Toolbar label="Events">
       <h2 className={styles.title}>Events</h2>
       <Jobs jobs={available ? jobs : noJobs} deletion={props.deletion} onReport={props.onReport} />
       {/* Not in a portal, as all menus here: they belong to the page's landmark. */}
@@ -135,7 +134,7 @@ export function EventsBar(props: EventsBarProps) {
       {props.columnMenu}
       <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
       <PauseButton paused={paused} disabled={!running} onToggle={props.onPause} />
-    </div>
+    </Toolbar>
   );
 }
 

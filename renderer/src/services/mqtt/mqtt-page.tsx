@@ -6,7 +6,7 @@ import { MqttTry } from "./try/mqtt-try.tsx";
 export const mqttPage = defineServicePage({
   id: "mqtt",
   color: "--bl-s6",
-  widest: { verb: "SUBSCRIBE", outcome: "not authorized" },
+  widest: { verb: "QoS 1, retain", outcome: "no subscriber" },
   tabs: [liveTab(MqttLive), tryTab(MqttTry)],
   LanText: MqttLanText,
 });
