@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { EdgeHandle } from "../ui/edge-handle.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./inspector-column.module.css";
@@ -9,7 +10,7 @@ const widestPx = 560;
 /** Full height beside the page, as wide as the user drew it; there while a page fills the slot. */
 export function InspectorColumn() {
   const { owner, setHost } = useInspectorPlace();
-  const [width, setWidth] = useRemembered<number | null>("inspector-width", null);
+  const [width, setWidth] = useRemembered<number | null>("inspector-width", null, z.number().nullable());
   if (owner === undefined) return null;
   return (
     <aside className={styles.column} aria-label="Inspector" style={{ width: width ?? "var(--bl-inspector)" }}>

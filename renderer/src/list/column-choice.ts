@@ -1,4 +1,5 @@
 import { useMemo } from "react";
+import { z } from "zod";
 import { useRemembered } from "../ui/use-remembered.ts";
 import type { Column } from "./column.ts";
 
@@ -13,7 +14,7 @@ const none: readonly string[] = [];
 
 /** Which columns of a table are shown, remembered under the table's name. The column that fills the row always is. */
 export function useColumnChoice<Row>(table: string, all: readonly Column<Row>[]): ColumnChoice<Row> {
-  const [hidden, setHidden] = useRemembered<readonly string[]>(`hidden-columns.${table}`, none);
+  const [hidden, setHidden] = useRemembered<readonly string[]>(`hidden-columns.${table}`, none, z.array(z.string()));
   return useMemo(() => {
     const isShown = (id: string) => !hidden.includes(id);
     return {

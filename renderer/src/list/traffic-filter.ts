@@ -1,10 +1,13 @@
-import type { toneFilters } from "../../../contract/control.ts";
+import { z } from "zod";
+import { toneFilters } from "../../../contract/control.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 
 export interface TrafficFilter {
   readonly text: string;
   readonly tone: (typeof toneFilters)[number];
 }
+
+export const trafficFilterSchema: z.ZodType<TrafficFilter> = z.object({ text: z.string(), tone: z.enum(toneFilters) });
 
 export const noFilter: TrafficFilter = { text: "", tone: "all" };
 

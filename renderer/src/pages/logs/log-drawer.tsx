@@ -2,7 +2,10 @@ import { ActionIcon, NativeSelect } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
+import { z } from "zod";
 import type { LogLevel, LogSource } from "../../../../contract/log.ts";
+import { logLevels } from "../../../../contract/log.ts";
+import { serviceIds } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
 import { EdgeHandle } from "../../ui/edge-handle.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -34,8 +37,8 @@ export function LogDrawer() {
 
 function OpenDrawer({ onClose }: { onClose(): void }) {
   const services = useServices();
-  const [source, setSource] = useRemembered<LogSource | "">("logs-source", "");
-  const [level, setLevel] = useRemembered<LogLevel>("logs-level", "debug");
+  const [source, setSource] = useRemembered<LogSource | "">("logs-source", "", z.enum([...serviceIds, "backlot", ""]));
+  const [level, setLevel] = useRemembered<LogLevel>("logs-level", "debug", z.enum(logLevels));
   const [text, setText] = useState("");
   const view = useLogView({ level, text, ...(source && { source }) });
   const scope = (

@@ -1,5 +1,7 @@
 import { useState } from "react";
+import { z } from "zod";
 import type { LogLevel } from "../../../../contract/log.ts";
+import { logLevels } from "../../../../contract/log.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -10,7 +12,7 @@ import { useLogView } from "./use-log-view.ts";
 
 /** What one service says about itself. */
 export function LogsTab({ id }: { id: ServiceId }) {
-  const [level, setLevel] = useRemembered<LogLevel>(`${id}-log-level`, "debug");
+  const [level, setLevel] = useRemembered<LogLevel>(`${id}-log-level`, "debug", z.enum(logLevels));
   const [text, setText] = useState("");
   const view = useLogView({ source: id, level, text });
   useSpace(view.togglePause);

@@ -27,7 +27,7 @@ export function Overview() {
       <div
         className={styles.cards}
         data-one-row={built.length < columns || undefined}
-        style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 1fr))` }}
+        style={{ "--columns": columns } as never}
       >
         {built.map((service) => (
           <ServiceCard key={service.id} service={service} />

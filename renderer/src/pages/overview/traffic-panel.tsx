@@ -1,5 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { useMemo, useState } from "react";
+import { z } from "zod";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { formatByteRate } from "../../ui/quantity.ts";
 import { clockSeconds } from "../../ui/time.ts";
@@ -12,7 +13,7 @@ import { type TrafficRange, trafficRanges, useTrafficHistory } from "./use-traff
 
 /** Bytes in and out of all services, stacked. */
 export function TrafficPanel({ services }: { services: readonly ServiceView[] }) {
-  const [range, setRange] = useRemembered<TrafficRange>("traffic-range", "5 min");
+  const [range, setRange] = useRemembered<TrafficRange>("traffic-range", "5 min", z.enum(trafficRanges));
   const [point, setPoint] = useState<number>();
   const history = useTrafficHistory(range);
   const series = useMemo(() => (history ? groupSeries(history) : []), [history]);

@@ -9,7 +9,7 @@ import { useColumnChoice } from "../../list/column-choice.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
-import { isFiltering, noFilter, type TrafficFilter } from "../../list/traffic-filter.ts";
+import { isFiltering, noFilter, type TrafficFilter, trafficFilterSchema } from "../../list/traffic-filter.ts";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
 import { useRowChoice } from "../../list/use-row-choice.ts";
@@ -33,7 +33,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const { columns: allColumns, item, Below } = tab;
   const clear = useClearTraffic();
   const service = useService(id);
-  const [filter, setFilter] = useRemembered<TrafficFilter>(`filter.${id}`, noFilter);
+  const [filter, setFilter] = useRemembered(`filter.${id}`, noFilter, trafficFilterSchema);
   const rows = useTrafficRows(id, filter);
   const columns = useColumnChoice(id, allColumns);
   const choice = useRowChoice(rowId);

@@ -1,6 +1,7 @@
 import { UnstyledButton } from "@mantine/core";
 import { useMemo, useState } from "react";
-import type { ServiceId } from "../../../../contract/service.ts";
+import { z } from "zod";
+import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
@@ -33,7 +34,7 @@ const rowId = (row: TrafficRow) => joinedId(row);
 /** What passes through every service, on one clock. */
 export function TimelinePage() {
   const built = useServices().filter((service) => service.built);
-  const [hidden, setHidden] = useRemembered<readonly ServiceId[]>("timeline-hidden", noneHidden);
+  const [hidden, setHidden] = useRemembered<readonly ServiceId[]>("timeline-hidden", noneHidden, z.array(z.enum(serviceIds)));
   const [text, setText] = useState("");
   const filter = useMemo(() => ({ ...noFilter, text }), [text]);
   const titles = built.map(({ id, title }) => `${id}=${title}`).join();

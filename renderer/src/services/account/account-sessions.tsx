@@ -1,5 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { useEffect } from "react";
+import { z } from "zod";
 import { type AccountSession, accountActions } from "../../../../contract/services/account.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
@@ -40,7 +41,7 @@ export function AccountSessions() {
   const totals = useAccountView("totals");
   const running = service?.status.state === "running";
   const [text, setText] = useRemembered("account.sessions.filter", "");
-  const [scope, setScope] = useRemembered<Scope>("account.sessions.scope", "all");
+  const [scope, setScope] = useRemembered<Scope>("account.sessions.scope", "all", z.enum(["all", "live"]));
   const columns = useColumnChoice("account-sessions", sessionColumns);
   const choice = useRowChoice(sessionId);
   useEffect(() => {

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { useReveal } from "../../ui/secret-text.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { SameAs } from "../try/same-as.tsx";
@@ -15,7 +16,7 @@ const shownLanguages = languages.map((value) => ({ value, label: languageTitles[
 
 /** Shown without the password; copied with it. */
 export function TryCommandsView(props: TryCommandsViewProps) {
-  const [language, setLanguage] = useRemembered<Language>("try.account.language", "curl");
+  const [language, setLanguage] = useRemembered<Language>("try.account.language", "curl", z.enum(languages));
   const { revealed, button } = useReveal("the password in the program");
   const text = tryCommands(language, revealed ? props : { ...props, password: "••••••" });
   return (

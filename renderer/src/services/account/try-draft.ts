@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { ParamsOf } from "../../../../contract/operation.ts";
 import type { AccountActions } from "../../../../contract/services/account.ts";
 import { sampleLogin } from "./account-service.ts";
@@ -17,6 +18,14 @@ export interface TryDraft {
   readonly target: string;
   readonly body: string;
 }
+
+export const tryDraftSchema: z.ZodType<TryDraft> = z.object({
+  username: z.string(),
+  scheme: z.enum(schemes),
+  method: z.enum(callMethods),
+  target: z.string(),
+  body: z.string(),
+});
 
 export const firstDraft: TryDraft = { username: sampleLogin.username, scheme: "bearer", method: "GET", target: "/details", body: "" };
 

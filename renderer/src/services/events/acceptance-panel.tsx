@@ -1,4 +1,5 @@
 import { SegmentedControl, UnstyledButton } from "@mantine/core";
+import { z } from "zod";
 import type { OutcomePlot } from "../../../../contract/services/events.ts";
 import { formatCount } from "../../ui/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -18,7 +19,7 @@ type By = "language" | "provider";
 
 /** How often completions were accepted, apart and over all; a row filters by its name. */
 export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePanelProps) {
-  const [by, setBy] = useRemembered<By>("events.acceptance-by", "language");
+  const [by, setBy] = useRemembered<By>("events.acceptance-by", "language", z.enum(["language", "provider"]));
   const rows = (by === "language" ? plot?.byLanguage : plot?.byProvider) ?? [];
   const { total = 0, accepted = 0 } = plot ?? {};
   const overall = total === 0 ? 0 : (accepted / total) * 100;

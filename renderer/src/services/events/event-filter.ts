@@ -1,4 +1,6 @@
+import { z } from "zod";
 import type { EventFilter, EventRange } from "../../../../contract/services/events.ts";
+import { eventRanges } from "../../../../contract/services/events.ts";
 
 /** What the toolbar is set to; empty texts are no filter. */
 export interface ShownFilter {
@@ -9,6 +11,15 @@ export interface ShownFilter {
   readonly provider: string;
   readonly range: EventRange;
 }
+
+export const shownFilterSchema: z.ZodType<ShownFilter> = z.object({
+  text: z.string(),
+  device: z.string(),
+  outcome: z.string(),
+  language: z.string(),
+  provider: z.string(),
+  range: z.enum(eventRanges),
+});
 
 export const noFilter: ShownFilter = { text: "", device: "", outcome: "", language: "", provider: "", range: "all" };
 

@@ -1,4 +1,5 @@
 import { useCallback, useState } from "react";
+import { z } from "zod";
 import type { EventFormat, EventJob, EventRow, EventsViews } from "../../../../contract/services/events.ts";
 import { stampedName, startExport } from "../../app/exports/start-export.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
@@ -16,13 +17,13 @@ import { attempt } from "../../ui/notify.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { useSpace } from "../../ui/use-space.ts";
 import { eventTableColumns } from "./event-columns.tsx";
-import { filterAt, isFiltering, noFilter, type ShownFilter } from "./event-filter.ts";
+import { filterAt, isFiltering, noFilter, shownFilterSchema } from "./event-filter.ts";
 import { EventInspector } from "./event-inspector.tsx";
 import { columnOfOrder, orderAfter } from "./event-order.ts";
 import { EventsBar } from "./events-bar.tsx";
 import { EventsStopped, eventsEmpty, NothingMatches } from "./events-empty.tsx";
 import styles from "./events-live.module.css";
-import { EventsStatusLine } from "./events-status-line.tsx";
+import { EventsStatusLine, pageSizes } from "./events-status-line.tsx";
 import { EventsToolbar } from "./events-toolbar.tsx";
 import { GenerateDialog } from "./generate-dialog.tsx";
 import { eventsAsk, importFile } from "./import-file.ts";
@@ -45,8 +46,8 @@ export function EventsLive() {
   const limits = useEventsView("limits");
   const jobs = useEventsView("jobs") ?? noJobs;
   const storage = useEventsView("storage");
-  const [filter, setFilter] = useRemembered<ShownFilter>("filter.events", noFilter);
-  const [pageRows, setPageRows] = useRemembered("events.page-rows", 50);
+  const [filter, setFilter] = useRemembered("filter.events", noFilter, shownFilterSchema);
+  const [pageRows, setPageRows] = useRemembered<number>("events.page-rows", 50, z.literal(pageSizes));
   const [plotsShown, setPlotsShown] = useRemembered("events.plots", true);
   const [pages, view] = useEventPages({ filter, pageRows, totals, service });
   const { plot, acceptance } = useOutcomePlot({

@@ -1,6 +1,7 @@
 import { Button, Menu, SegmentedControl, TextInput } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
+import { z } from "zod";
 import { eventsActions } from "../../../../contract/services/events.ts";
 import type { TryAnswer } from "../../../../contract/services/http.ts";
 import { goTo, servicePage } from "../../app/route.ts";
@@ -21,14 +22,14 @@ import { checkJson, sentRequest, type TryRequest } from "../try/try-request.ts";
 import type { TryState } from "../try/try-state.ts";
 import own from "./events-try.module.css";
 import { exampleNames, exampleText } from "./example-events.ts";
-import { firstTries, type TryKind, tryKinds, tryTitles } from "./try-kinds.ts";
+import { firstTries, type TryKind, triesSchema, triesWithoutCredentials, tryKinds, tryTitles } from "./try-kinds.ts";
 
 /** A real request to the service, its answer, and the same request as a command. */
 export function EventsTry() {
   const client = useControl();
   const service = useService("events");
-  const [kind, setKind] = useRemembered<TryKind>("try.events.kind", "post");
-  const [requests, setRequests] = useRemembered<Readonly<Record<TryKind, TryRequest>>>("try.events", firstTries);
+  const [kind, setKind] = useRemembered<TryKind>("try.events.kind", "post", z.enum(tryKinds));
+  const [requests, setRequests] = useRemembered("try.events", firstTries, triesSchema, { keeps: triesWithoutCredentials });
   const [state, setState] = useState<TryState<TryAnswer>>({ state: "untried" });
   const running = service?.status.state === "running";
   const request = requests[kind];

@@ -1,5 +1,6 @@
 import { SegmentedControl } from "@mantine/core";
 import { useMemo, useState } from "react";
+import { z } from "zod";
 import type { EventsViews, OutcomePlot } from "../../../../contract/services/events.ts";
 import { formatCount } from "../../ui/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -25,7 +26,7 @@ interface PlotsBandProps {
 
 /** What the events come to: outcomes over time, how often they were accepted, and how near the clients are to their limits. */
 export function PlotsBand({ plot, acceptance, filter, onFilter, limits, running }: PlotsBandProps) {
-  const [panel, setPanel] = useRemembered<Panel>("events.panel", "Outcomes");
+  const [panel, setPanel] = useRemembered<Panel>("events.panel", "Outcomes", z.enum(panels));
   return (
     <section className={styles.band} aria-label="Figures">
       <SegmentedControl

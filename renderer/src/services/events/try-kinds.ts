@@ -1,12 +1,23 @@
-import type { TryRequest } from "../try/try-request.ts";
+import { z } from "zod";
+import { type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
 import { exampleText } from "./example-events.ts";
 
 export const tryKinds = ["post", "read", "stats"] as const;
 export type TryKind = (typeof tryKinds)[number];
 
+type Tries = Readonly<Record<TryKind, TryRequest>>;
+
 export const tryTitles: Readonly<Record<TryKind, string>> = { post: "POST /events", read: "GET /events", stats: "GET /stats" };
 
-export const firstTries: Readonly<Record<TryKind, TryRequest>> = {
+export const triesSchema: z.ZodType<Tries> = z.object({ post: tryRequestSchema, read: tryRequestSchema, stats: tryRequestSchema });
+
+export const triesWithoutCredentials = (tries: Tries): Tries => ({
+  post: withoutCredentials(tries.post),
+  read: withoutCredentials(tries.read),
+  stats: withoutCredentials(tries.stats),
+});
+
+export const firstTries: Tries = {
   post: {
     method: "POST",
     target: "/events",

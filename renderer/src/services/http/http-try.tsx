@@ -11,10 +11,10 @@ import { AnswerPane } from "../try/answer-pane.tsx";
 import { HttpAnswer } from "../try/http-answer.tsx";
 import { TryCommands } from "../try/try-commands.tsx";
 import styles from "../try/try-page.module.css";
-import { firstRequest, sentRequest, type TryRequest } from "../try/try-request.ts";
+import { firstRequest, sentRequest, type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
 import type { TryState } from "../try/try-state.ts";
 import { TryForm } from "./try-form.tsx";
-import { type Tried, withTry } from "./try-history.ts";
+import { type Tried, triesSchema, triesWithoutCredentials, withTry } from "./try-history.ts";
 import { TryHistory } from "./try-history-list.tsx";
 
 interface Answered {
@@ -30,8 +30,8 @@ const noHistory: readonly Tried[] = [];
 export function HttpTry() {
   const client = useControl();
   const service = useService("http");
-  const [request, setRequest] = useRemembered<TryRequest>("try.http", firstRequest);
-  const [history, setHistory] = useRemembered<readonly Tried[]>("try.http.history", noHistory);
+  const [request, setRequest] = useRemembered("try.http", firstRequest, tryRequestSchema, { keeps: withoutCredentials });
+  const [history, setHistory] = useRemembered("try.http.history", noHistory, triesSchema, { keeps: triesWithoutCredentials });
   const [state, setState] = useState<TryState<Answered>>({ state: "untried" });
   const origin = originOf(service);
   const running = service?.status.state === "running";

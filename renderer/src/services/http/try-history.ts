@@ -1,4 +1,5 @@
-import type { TryRequest } from "../try/try-request.ts";
+import { z } from "zod";
+import { type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
 
 export interface Tried {
   readonly at: number;
@@ -7,6 +8,13 @@ export interface Tried {
   readonly status?: number;
   readonly tookMs?: number;
 }
+
+export const triesSchema: z.ZodType<readonly Tried[]> = z.array(
+  z.object({ at: z.number(), request: tryRequestSchema, status: z.number().exactOptional(), tookMs: z.number().exactOptional() }),
+);
+
+export const triesWithoutCredentials = (tries: readonly Tried[]): readonly Tried[] =>
+  tries.map((tried) => ({ ...tried, request: withoutCredentials(tried.request) }));
 
 export const keptTries = 20;
 /** A larger body is not remembered: the browser keeps a few megabytes in all. */

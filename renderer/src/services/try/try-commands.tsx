@@ -1,4 +1,5 @@
-import { type CopyFormat, copyAs } from "../../inspectors/http/copy-as.ts";
+import { z } from "zod";
+import { type CopyFormat, copyAs, copyFormats } from "../../inspectors/http/copy-as.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { SameAs } from "./same-as.tsx";
 import { replayOfTry, type TryRequest } from "./try-request.ts";
@@ -10,7 +11,7 @@ const languages: readonly { readonly value: CopyFormat; readonly label: string }
 ];
 
 export function TryCommands({ request, origin }: { readonly request: TryRequest; readonly origin: string }) {
-  const [language, setLanguage] = useRemembered<CopyFormat>("try.language", "curl");
+  const [language, setLanguage] = useRemembered<CopyFormat>("try.language", "curl", z.enum(copyFormats));
   const text = copyAs(language, replayOfTry(request, origin));
   return <SameAs languages={languages} language={language} onLanguage={setLanguage} text={text} copies="the command" />;
 }

@@ -1,6 +1,8 @@
+import { z } from "zod";
 import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import type { Replay } from "../../inspectors/http/copy-as.ts";
+import { isSecretHeader } from "../../inspectors/http/headers.ts";
 
 export type TryMethod = (typeof tryMethods)[number];
 
@@ -11,6 +13,20 @@ export interface TryRequest {
   readonly headers: HeaderList;
   readonly body: string;
 }
+
+/** Of what is remembered of a request. */
+export const tryRequestSchema: z.ZodType<TryRequest> = z.object({
+  method: z.enum(tryMethods),
+  target: z.string(),
+  headers: z.array(z.tuple([z.string(), z.string()])),
+  body: z.string(),
+});
+
+/** The request without the values of headers that carry credentials: these are never written down. */
+export const withoutCredentials = (request: TryRequest): TryRequest => ({
+  ...request,
+  headers: request.headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value]),
+});
 
 export const firstRequest: TryRequest = { method: "GET", target: "/api/data", headers: [], body: "" };
 

@@ -5,7 +5,7 @@ import { FormDialog } from "../../../ui/dialog.tsx";
 import { ChoiceField, NumberField } from "../../../ui/draft-form.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { type ClientFaultDraft, clientFaultMs, firstClientFault } from "./client-fault-draft.ts";
+import { type ClientFaultDraft, clientFaultMs, clientFaultSchema, firstClientFault } from "./client-fault-draft.ts";
 
 interface ClientFaultDialogProps {
   readonly clientId: string;
@@ -21,7 +21,7 @@ const faults = [
 /** Freezes or delays a client for a given time. */
 export function ClientFaultDialog({ clientId, opened, onClose }: ClientFaultDialogProps) {
   const control = useControl();
-  const [draft, setDraft] = useRemembered<ClientFaultDraft>("mqtt.clientFault", firstClientFault);
+  const [draft, setDraft] = useRemembered("mqtt.clientFault", firstClientFault, clientFaultSchema);
   const forMs = clientFaultMs(draft, "forSeconds");
   const delayMs = clientFaultMs(draft, "delayMs");
   const isDelay = draft.how === "delay";

@@ -1,9 +1,17 @@
+import { z } from "zod";
 /** As it is typed. */
 export interface ClientFaultDraft {
   readonly how: "freeze" | "delay";
   readonly forSeconds: number | string;
   readonly delayMs: number | string;
 }
+
+const figure = z.union([z.number(), z.string()]);
+export const clientFaultSchema: z.ZodType<ClientFaultDraft> = z.object({
+  how: z.enum(["freeze", "delay"]),
+  forSeconds: figure,
+  delayMs: figure,
+});
 
 export const firstClientFault: ClientFaultDraft = { how: "freeze", forSeconds: 30, delayMs: 1_000 };
 

@@ -11,7 +11,7 @@ import { DeliveryPanel } from "../history/delivery-panel.tsx";
 import { HistoryPanel } from "../history/history-panel.tsx";
 import { useChosenMessage } from "../history/use-chosen-message.ts";
 import { useMessageHistory } from "../history/use-message-history.ts";
-import { firstDraft, type PublishDraft } from "../publish/publish-draft.ts";
+import { firstDraft, type PublishDraft, publishDraftSchema } from "../publish/publish-draft.ts";
 import { firstWithMessage } from "../tree/topic-branches.ts";
 import { TopicPanel } from "../tree/topic-panel.tsx";
 import { hasWildcard, isMixed, noScope, scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
@@ -40,7 +40,7 @@ export function MqttLive() {
   const [dialog, setDialog] = useState<MqttDialogName>();
   /** Whose retained messages are to be cleared; without, those of the shown filter. */
   const [clearing, setClearing] = useState<string>();
-  const [draft, setDraft] = useRemembered<PublishDraft>("mqtt.draft", firstDraft);
+  const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema);
   const [pausedAt, setPausedAt] = useState<{ readonly messages: number; readonly unrecorded: number }>();
   const running = service?.status.state === "running";
   /** Only what was cleared last can be brought back. */

@@ -1,6 +1,7 @@
 import { Button, Group, Menu, NumberInput, Switch } from "@mantine/core";
 import { IconBookmark, IconChevronDown, IconSend, IconTrash } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
+import { z } from "zod";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
@@ -15,7 +16,7 @@ import { brokerAddress } from "../broker/broker-address.ts";
 import { useAnonymous } from "../broker/use-broker.ts";
 import { mosquittoNotes, mosquittoPubOf } from "../try/mqtt-commands.ts";
 import styles from "./publish.module.css";
-import { type PublishDraft, parsePublishDraft, type SavedMessage } from "./publish-draft.ts";
+import { type PublishDraft, parsePublishDraft, publishDraftSchema, type SavedMessage } from "./publish-draft.ts";
 import { PublishForm } from "./publish-form.tsx";
 
 interface PublishDialogProps {
@@ -32,7 +33,7 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
   const anonymous = useAnonymous();
   const [sent, setSent] = useState<string>();
   const [repeats, setRepeats] = useRemembered("mqtt.repeats", false);
-  const [everySeconds, setEverySeconds] = useRemembered<number | string>("mqtt.repeat-seconds", 1);
+  const [everySeconds, setEverySeconds] = useRemembered<number | string>("mqtt.repeat-seconds", 1, z.union([z.number(), z.string()]));
   const parsed = parsePublishDraft(draft);
   const change = (next: PublishDraft) => {
     setSent(undefined);
@@ -102,7 +103,7 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
 const noneSaved: readonly SavedMessage[] = [];
 
 function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly onDraft: (draft: PublishDraft) => void }) {
-  const [saved, setSaved] = useRemembered("mqtt.saved", noneSaved);
+  const [saved, setSaved] = useRemembered("mqtt.saved", noneSaved, z.array(z.object({ name: z.string(), draft: publishDraftSchema })));
   const start = draft.payload.replace(/\s+/g, " ").slice(0, 24);
   const name = `${draft.topic}${start ? `: ${start}` : ""}`;
   return (

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
 import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewer/bytes.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
@@ -20,6 +21,20 @@ export interface SavedMessage {
   readonly name: string;
   readonly draft: PublishDraft;
 }
+
+export const publishDraftSchema: z.ZodType<PublishDraft> = z.object({
+  topic: z.string(),
+  payload: z.string(),
+  encoding: z.enum(["text", "hex", "base64"]),
+  qos: z.literal([0, 1, 2]),
+  retain: z.boolean(),
+  correlationData: z.string(),
+  isUtf8: z.boolean(),
+  expirySeconds: z.string(),
+  contentType: z.string(),
+  responseTopic: z.string(),
+  userProperties: z.array(z.tuple([z.string(), z.string()])),
+});
 
 export const firstDraft: PublishDraft = {
   topic: "test/topic",

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { MqttTrySubscribe } from "../../../../../contract/services/mqtt-try.ts";
 import { isTopicFilter } from "../tree/topic-scope.ts";
 
@@ -11,6 +12,15 @@ export interface SubscribeDraft {
   readonly retainHandling: 0 | 1 | 2;
   readonly identifier: string;
 }
+
+export const subscribeDraftSchema: z.ZodType<SubscribeDraft> = z.object({
+  filter: z.string(),
+  qos: z.literal([0, 1, 2]),
+  noLocal: z.boolean(),
+  retainAsPublished: z.boolean(),
+  retainHandling: z.literal([0, 1, 2]),
+  identifier: z.string(),
+});
 
 export const firstSubscription: SubscribeDraft = {
   filter: "test/#",

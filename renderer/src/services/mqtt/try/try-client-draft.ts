@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { MqttTryConnect } from "../../../../../contract/services/mqtt-try.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
 
@@ -17,6 +18,19 @@ export interface TryClientDraft {
   /** Of 5.0. */
   readonly willDelaySeconds: string;
 }
+
+export const tryClientSchema: z.ZodType<TryClientDraft> = z.object({
+  version: z.literal([4, 5]),
+  clientId: z.string(),
+  username: z.string(),
+  cleanStart: z.boolean(),
+  expirySeconds: z.string(),
+  willTopic: z.string(),
+  willPayload: z.string(),
+  willQos: z.literal([0, 1, 2]),
+  willRetain: z.boolean(),
+  willDelaySeconds: z.string(),
+});
 
 export const firstTryClient: TryClientDraft = {
   version: 5,

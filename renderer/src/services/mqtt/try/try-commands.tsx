@@ -1,4 +1,5 @@
 import { Select } from "@mantine/core";
+import { z } from "zod";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
 import { AuthorityActions } from "../../../ui/authority-actions.tsx";
@@ -23,8 +24,8 @@ interface TryCommandsProps {
 
 /** The subscription and the message as commands or as code, over the chosen transport. */
 export function TryCommands({ draft, subscription, client, service }: TryCommandsProps) {
-  const [language, setLanguage] = useRemembered<Language>("mqtt.try-language", "mosquitto");
-  const [transport, setTransport] = useRemembered<BrokerTransport>("mqtt.try-transport", "mqtt");
+  const [language, setLanguage] = useRemembered<Language>("mqtt.try-language", "mosquitto", z.enum(["mosquitto", "mqttjs", "paho"]));
+  const [transport, setTransport] = useRemembered<BrokerTransport>("mqtt.try-transport", "mqtt", z.enum(["mqtt", "mqtts", "ws", "wss"]));
   const certificate = useCertificate();
   const isMosquitto = language === "mosquitto";
   const wanted = brokerAddress(service, transport, certificate);
