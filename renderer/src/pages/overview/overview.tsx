@@ -24,11 +24,7 @@ export function Overview() {
     <div className={styles.page}>
       <OverviewHeading services={built} />
       <TrafficPanel services={built} />
-      <div
-        className={styles.cards}
-        data-one-row={built.length < columns || undefined}
-        style={{ "--columns": columns } as never}
-      >
+      <div className={styles.cards} data-one-row={built.length < columns || undefined} style={{ "--columns": columns } as never}>
         {built.map((service) => (
           <ServiceCard key={service.id} service={service} />
         ))}
