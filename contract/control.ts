@@ -114,7 +114,7 @@ export interface RateHistory {
 }
 
 /** `failed` rows are those with the tones failed and aborted; `all` is no filter. */
-export const toneFilters = ["all", "ok", "redirect", "refused", "failed"] as const;
+export const toneFilters = ["all", "ok", "neutral", "refused", "failed"] as const;
 
 export const controlCalls = {
   "app.info": operation<AppInfo>()(none),

@@ -2,8 +2,8 @@
 import type { ServiceId } from "../service.ts";
 import type { DetailKind } from "./detail.ts";
 
-/** How an exchange ended, for its colour and its shape. */
-export type Tone = "pending" | "ok" | "redirect" | "refused" | "failed" | "aborted";
+/** How an exchange ended, for its colour and its shape; `neutral` is neither done nor refused, such as a redirect. */
+export type Tone = "pending" | "ok" | "neutral" | "refused" | "failed" | "aborted";
 
 /** The most bytes of `preview` that travel with a row (the rest comes on request). */
 export const previewBytes = 256;
@@ -64,8 +64,18 @@ export interface RateSample {
   readonly total: number;
   /** Of `total`, those that the service could not hand over for showing. */
   readonly dropped: number;
+  /** What else the service counts or measures, in the order in which it is shown. */
+  readonly figures: readonly Figure[];
   /** One line of facts: "p95 4.9 ms · 9 of 12,480 answered 5xx". */
   readonly note: string;
+}
+
+/** "1,204 msg/s sent", "38 retained". */
+export interface Figure {
+  readonly label: string;
+  readonly value: number;
+  /** "msg/s", "B/s", "ms"; empty for a plain count. */
+  readonly unit: string;
 }
 
 export interface ProcessSample {

@@ -158,19 +158,18 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   context.counters(() => {
     const { counters, clients, scheduler } = engine;
     const dropped = counters.droppedInAll;
-    const notes = [
-      `${counters.messagesOut.toLocaleString("en")} sent`,
-      `${(retained.count - retained.systemCount).toLocaleString("en")} retained`,
-      ...(dropped > 0 ? [`${dropped.toLocaleString("en")} dropped`] : []),
-      ...(cluster ? [cluster.summary] : []),
-    ];
     return {
       items: counters.messagesRouted,
       unit: "msg/s",
       bytesIn: counters.bytesIn,
       bytesOut: scheduler.bytesOut,
       clients: clients.size,
-      note: notes.join(" · "),
+      figures: [
+        { label: "sent", value: counters.messagesOut, unit: "msg/s", perSecond: true },
+        { label: "retained", value: retained.count - retained.systemCount, unit: "" },
+        ...(dropped > 0 ? [{ label: "dropped", value: dropped, unit: "" }] : []),
+      ],
+      note: cluster?.summary ?? "",
     };
   });
   return mqttEndpoints(ports, config.openToLan);

@@ -115,7 +115,11 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     const seconds = lastCounters ? (at - lastCounters.at) / 1_000 : 1;
     // A service that was held up asks twice in a row: a rate over so short a time says nothing.
     if (seconds < shortestRateSeconds) return;
-    const before = lastCounters?.counters ?? { items: 0, bytesIn: 0, bytesOut: 0 };
+    const before: Pick<Counters, "items" | "bytesIn" | "bytesOut" | "figures"> = lastCounters?.counters ?? {
+      items: 0,
+      bytesIn: 0,
+      bytesOut: 0,
+    };
     const perSecond = (now: number, then: number) => Math.max(0, (now - then) / seconds);
     lastCounters = { at, counters };
     publishRate({
@@ -128,6 +132,10 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
       clients: counters.clients,
       total: counters.items,
       dropped: traffic.dropped,
+      figures: (counters.figures ?? []).map(({ label, value, unit, perSecond: isRate }) => {
+        const earlier = before.figures?.find((figure) => figure.label === label)?.value ?? 0;
+        return { label, unit, value: isRate ? perSecond(value, earlier) : value };
+      }),
       note: counters.note,
     });
   }
@@ -313,4 +321,14 @@ const portsOf = (endpoints: readonly Endpoint[]): readonly number[] => [
 
 const shortestRateSeconds = 0.5;
 
-const idleRate = { itemsPerSecond: 0, unit: "", bytesInPerSecond: 0, bytesOutPerSecond: 0, clients: 0, total: 0, dropped: 0, note: "" };
+const idleRate = {
+  itemsPerSecond: 0,
+  unit: "",
+  bytesInPerSecond: 0,
+  bytesOutPerSecond: 0,
+  clients: 0,
+  total: 0,
+  dropped: 0,
+  figures: [],
+  note: "",
+};

@@ -39,7 +39,7 @@ it("[HTTP-93] a request is a row while it is pending, and the same row once it e
 
 it.each([
   ["/api/status/200", "ok"],
-  ["/api/status/301", "redirect"],
+  ["/api/status/301", "neutral"],
   ["/api/status/404", "refused"],
   ["/api/status/503", "failed"],
 ])("[HTTP-94] %s has the tone %s", async (path, tone) => {

@@ -40,7 +40,7 @@ describe("how an exchange stands", () => {
     [{}, "pending", "pending"],
     [{ aborted: "client left" }, "aborted", "client left"],
     [{ response: response(200), timing: { totalMs: 1 } }, "ok", "200"],
-    [{ response: response(301), timing: { totalMs: 1 } }, "redirect", "301"],
+    [{ response: response(301), timing: { totalMs: 1 } }, "neutral", "301"],
     [{ response: response(404), timing: { totalMs: 1 } }, "refused", "404"],
     [{ response: response(503), timing: { totalMs: 1 } }, "failed", "503"],
     [{ response: response(200) }, "pending", "200, open"],

@@ -155,6 +155,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
           clients,
           total: 12_480,
           dropped: 0,
+          figures: [],
           note,
         };
       });

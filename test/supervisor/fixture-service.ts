@@ -107,7 +107,11 @@ export const fixtureService = (id: ServiceId) =>
           config.starts satisfies never;
       }
       let rows = 0;
-      counters(() => ({ items: rows, unit: "row/s", bytesIn: 0, bytesOut: 0, clients: 0, note: "" }));
+      const figures = () => [
+        { label: "made", value: 10 * rows, unit: "part/s", perSecond: true },
+        { label: "rows in all", value: rows, unit: "" },
+      ];
+      counters(() => ({ items: rows, unit: "row/s", bytesIn: 0, bytesOut: 0, clients: 0, figures: figures(), note: "" }));
       const newRow = (tone: Tone): TrafficEntry => {
         rows++;
         return fixtureEntry(traffic.nextId(), () => tone);

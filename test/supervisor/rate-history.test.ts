@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RateSample } from "../../contract/traffic/row.ts";
 import { createRateHistory } from "../../servers/supervisor/rate-history.ts";
+import { supervise } from "./supervise.ts";
 
 const start = 1_700_000_000_000 - (1_700_000_000_000 % 60_000);
 const sample = (at: number, itemsPerSecond: number, service: RateSample["service"] = "http"): RateSample => ({
@@ -13,6 +14,7 @@ const sample = (at: number, itemsPerSecond: number, service: RateSample["service
   clients: 0,
   total: 0,
   dropped: 0,
+  figures: [],
   note: "",
 });
 
@@ -75,4 +77,17 @@ describe("rate history", () => {
       history.read(seconds, points).series[0]?.itemsPerSecond.every((value) => Math.abs(value - 1) < 1e-6);
     expect([whole(3_600, 300), whole(86_400, 960), whole(86_400, 2)]).toEqual([true, true, true]);
   });
+});
+
+it("[BL-162] a service's figures come with their units, as they are or as a rate", async () => {
+  const { dashboard } = await supervise();
+  const rates = dashboard.follow("rate");
+  await dashboard.call("service.start", { id: "http" });
+  await rates.until(({ service, figures }) => service === "http" && figures.length === 2);
+  await dashboard.call("service.action", { id: "http", action: "flood", params: { rows: 100, logs: 0 } });
+  const sample = await rates.until(({ itemsPerSecond }) => itemsPerSecond > 0);
+  expect(sample.figures).toEqual([
+    { label: "made", unit: "part/s", value: expect.closeTo(10 * sample.itemsPerSecond, 5) },
+    { label: "rows in all", unit: "", value: 100 },
+  ]);
 });

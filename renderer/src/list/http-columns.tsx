@@ -23,7 +23,7 @@ export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "k
 export const statusScopes = [
   { value: "all", label: "All" },
   { value: "ok", label: "2xx" },
-  { value: "redirect", label: "3xx" },
+  { value: "neutral", label: "3xx" },
   { value: "refused", label: "4xx" },
   { value: "failed", label: "5xx" },
 ] as const;

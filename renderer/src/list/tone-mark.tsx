@@ -6,7 +6,7 @@ function outline(tone: Tone) {
   switch (tone) {
     case "ok":
       return <circle cx="4" cy="4" r="3" fill="currentColor" />;
-    case "redirect":
+    case "neutral":
       return <path d="M.8 4h6M4.6 1.8 6.8 4 4.6 6.2" fill="none" stroke="currentColor" strokeWidth="1.4" />;
     case "refused":
       return <path d="M4 .4 8 7.6H0Z" fill="currentColor" />;

@@ -26,7 +26,7 @@ function hasTone(row: TrafficRow, tone: TrafficFilter["tone"]): boolean {
     case "failed":
       return row.tone === "failed" || row.tone === "aborted";
     case "ok":
-    case "redirect":
+    case "neutral":
     case "refused":
       return row.tone === tone;
     default:

@@ -298,7 +298,7 @@ export class HttpEntry implements TrafficEntry {
 export function statusTone(status: number): Tone {
   if (status >= 500) return "failed";
   if (status >= 400) return "refused";
-  return status >= 300 ? "redirect" : "ok";
+  return status >= 300 ? "neutral" : "ok";
 }
 
 const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;

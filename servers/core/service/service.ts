@@ -3,7 +3,7 @@ import type { BinaryTopics, HeaderOf } from "../../../contract/binary.ts";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
 import type { Provided } from "../../../contract/provided.ts";
 import type { Endpoint, PortTransport, ServiceId, Snippet } from "../../../contract/service.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { Figure, TrafficRow } from "../../../contract/traffic/row.ts";
 import type { InstallationCertificates } from "../certificates/installation-certificates.ts";
 import type { BinaryPublisher } from "../streams/binary-publisher.ts";
 import type { PeerServices } from "../streams/peer-client.ts";
@@ -102,6 +102,8 @@ export interface Counters {
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly clients: number;
+  /** What else it counts: as it is, or `perSecond` as a rate that the supervisor derives from a count since the start. */
+  readonly figures?: readonly (Figure & { readonly perSecond?: boolean })[];
   /** One line of facts, or empty. */
   readonly note: string;
 }

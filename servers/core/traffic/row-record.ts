@@ -4,7 +4,7 @@ import { previewText } from "./preview-text.ts";
 import { RecordError, RecordReader } from "./record-reader.ts";
 
 /** Tones by the number that a record has for them. */
-const tones: readonly Tone[] = ["pending", "ok", "redirect", "refused", "failed", "aborted"];
+const tones: readonly Tone[] = ["pending", "ok", "neutral", "refused", "failed", "aborted"];
 
 export const toneIndex = (tone: Tone): number => tones.indexOf(tone);
 

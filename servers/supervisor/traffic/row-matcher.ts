@@ -12,7 +12,7 @@ export interface RowFilter {
 const tonesOf: Readonly<Record<RowFilter["tone"], readonly Tone[] | undefined>> = {
   all: undefined,
   ok: ["ok"],
-  redirect: ["redirect"],
+  neutral: ["neutral"],
   refused: ["refused"],
   failed: ["failed", "aborted"],
 };

@@ -20,5 +20,5 @@ export const isEventStream = (headers: HeaderList): boolean => mediaTypeOf(heade
 export function toneOfStatus(status: number): Tone {
   if (status >= 500) return "failed";
   if (status >= 400) return "refused";
-  return status >= 300 ? "redirect" : "ok";
+  return status >= 300 ? "neutral" : "ok";
 }

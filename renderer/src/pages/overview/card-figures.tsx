@@ -1,9 +1,25 @@
 import type { ServiceView } from "../../../../contract/service.ts";
+import type { Figure, RateSample } from "../../../../contract/traffic/row.ts";
 import { sparklineSamples } from "../../control/dashboard-stores.ts";
 import { useRate, useRecentRate } from "../../control/use-store.ts";
-import { formatByteRate, formatCountOf, formatRate } from "../../ui/quantity.ts";
+import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/quantity.ts";
 import styles from "./service-card.module.css";
 import { Sparkline } from "./sparkline.tsx";
+
+function figureText({ label, value, unit }: Figure): string {
+  switch (unit) {
+    case "":
+      return `${formatCount(value)} ${label}`;
+    case "B":
+      return `${formatBytes(value)} ${label}`;
+    case "B/s":
+      return `${formatByteRate(value)} ${label}`;
+    default:
+      return `${formatRate(value)} ${unit} ${label}`;
+  }
+}
+
+const factsText = ({ figures, note }: RateSample): string => [...figures.map(figureText), ...(note === "" ? [] : [note])].join(" · ");
 
 export function CardFigures({ service, note }: { service: ServiceView; note: string }) {
   const newest = useRate(service.id);
@@ -23,7 +39,7 @@ export function CardFigures({ service, note }: { service: ServiceView; note: str
         </span>
       </div>
       <Sparkline values={values} capacity={sparklineSamples} label={`${service.title}: ${perSecond} ${unit}, the last two minutes`} />
-      <p className={styles.note}>{rate?.note || note}</p>
+      <p className={styles.note}>{rate ? factsText(rate) || note : note}</p>
     </>
   );
 }
