@@ -1,8 +1,7 @@
 import type { Attempt, FailureLimits } from "../../core/credentials/failure-limits.ts";
 import type { Passwords } from "../../core/credentials/passwords.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
-import { AccessRefused } from "./access-refused.ts";
-import { shownAccount } from "./shown-account.ts";
+import { AccessRefused, shownAccount } from "./access-refused.ts";
 
 export interface CredentialCheck {
   /** The user whose password it is; the attempt is left open for whoever knows if that was enough. Throws AccessRefused. */

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "../../core/http/request-body.ts";
-import { shownAccount } from "../access/shown-account.ts";
+import { shownAccount } from "../access/access-refused.ts";
 import { Refusal } from "./refusal.ts";
 
 /** What a form or JSON body holds, by name; forms have texts only. */

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { compile } from "proxy-addr";
 import { ServiceError } from "../service/service-error.ts";
 
 export interface TrustedProxies {
@@ -13,14 +14,14 @@ export interface TrustedProxies {
  * since every client can write it. Throws CONFIG_INVALID for an entry that is no address or network.
  */
 export function createClientAddress(proxies: TrustedProxies): (remote: string | undefined, forwardedFor: string | undefined) => string {
-  const trusted = blockListOf(proxies.addresses);
+  const trusted = proxies.addresses.length === 0 ? undefined : createTrust(proxies.addresses);
   const { hops } = proxies;
   return (remote, forwardedFor) => {
     let client = plainAddress(remote ?? "");
     if (forwardedFor === undefined || (hops === 0 && !trusted)) return client;
     const entries = forwardedFor.split(",");
     for (let hop = 0; entries.length > 0; hop++) {
-      if (hop >= hops && !(trusted && isListed(trusted, client))) break;
+      if (hop >= hops && !trusted?.(client)) break;
       const before = addressInField(entries.pop() ?? "");
       // What cannot be read was not written by a proxy that is to be trusted.
       if (before === undefined) break;
@@ -30,24 +31,14 @@ export function createClientAddress(proxies: TrustedProxies): (remote: string | 
   };
 }
 
-function blockListOf(addresses: readonly string[]): BlockList | undefined {
-  if (addresses.length === 0) return undefined;
-  const list = new BlockList();
-  for (const entry of addresses) {
-    const [address = "", bits] = entry.split("/");
-    const family = isIP(address);
-    const most = family === 4 ? 32 : 128;
-    if (family === 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most))) {
-      throw new ServiceError("CONFIG_INVALID", `"${entry}" is no address and no network`, "Write 10.0.0.7 or 10.0.0.0/8.");
-    }
-    list.addSubnet(address, bits === undefined ? most : Number(bits), family === 4 ? "ipv4" : "ipv6");
+function createTrust(addresses: readonly string[]): (address: string) => boolean {
+  try {
+    const isListed = compile([...addresses]);
+    return (address) => isListed(address, 0);
+  } catch (cause) {
+    const hint = "Write 10.0.0.7, 10.0.0.0/8, loopback, linklocal or uniquelocal.";
+    throw new ServiceError("CONFIG_INVALID", `Trusted proxies: ${cause instanceof Error ? cause.message : String(cause)}`, hint, { cause });
   }
-  return list;
-}
-
-function isListed(list: BlockList, address: string): boolean {
-  const family = isIP(address);
-  return family !== 0 && list.check(address, family === 4 ? "ipv4" : "ipv6");
 }
 
 /** "1.2.3.4", "1.2.3.4:80", "::1", "[::1]:80" */
