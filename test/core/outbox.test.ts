@@ -204,4 +204,42 @@ describe("outbox", () => {
     expect([outbox.nextId(), outbox.nextId()]).toEqual([41, 42]);
     outbox.close();
   });
+
+  it("[BL-126] a batch that has grown or taken its time leaves, and the rest waits for the next turn", async () => {
+    const grown = createTestOutbox({ ...small, entries: 100, batchEntries: 100, batchBytes: 300, lastEntries: 20 });
+    for (let id = 1; id <= 20; id++) grown.outbox.touch(openEntry(id, 1));
+    grown.outbox.flush();
+    expect(grown.batches.length).toBeGreaterThan(5);
+    for (const { rows } of grown.batches) expect(rows.length).toBeLessThan(5);
+    expect(grown.batches.flatMap(rowsOf).map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+    grown.outbox.close();
+
+    const slow = createTestOutbox({ ...small, entries: 100, batchEntries: 100, batchMs: 1 });
+    for (let id = 1; id <= 40; id++) {
+      const entry = openEntry(id, 1);
+      const write = entry.write.bind(entry);
+      entry.write = (record) => {
+        for (const until = performance.now() + 0.3; performance.now() < until; );
+        write(record);
+      };
+      slow.outbox.touch(entry);
+    }
+    await vi.waitUntil(() => slow.batches.length > 0);
+    expect(slow.batches[0]?.rows.length).toBeLessThan(20);
+    slow.outbox.close();
+  });
+
+  it("[BL-126] an entry that cannot be written is counted and ends nothing", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox();
+    const broken = Object.assign(openEntry(2), {
+      write: () => {
+        throw new Error("cannot be written");
+      },
+    });
+    for (const entry of [openEntry(1), broken, openEntry(3)]) outbox.touch(entry);
+    vi.advanceTimersByTime(0);
+    expect(batches.map((batch) => [rowsOf(batch).map(({ id }) => id), batch.droppedRows])).toEqual([[[1, 3], 1]]);
+    outbox.close();
+  });
 });

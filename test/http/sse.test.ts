@@ -244,4 +244,18 @@ it("[HTTP-136] streams that ask for more than the service can send leave others 
   // All 400 take 200 ms.
   turns.sort((left, right) => left - right);
   expect(turns[Math.floor(turns.length * 0.9)]).toBeLessThan(60);
+
+it("[HTTP-121] each event is a part of the stream's row", async () => {
+  const service = await startHttp();
+  await (await fetch(`${service.url}/api/stream?count=3&duration=30ms`)).text();
+  const row = await service.ended(({ target }) => target.startsWith("/api/stream"));
+  expect(row).toMatchObject({ kind: "http", parts: 3 });
+  const parts = service.parts(row.id);
+  expect(parts.map(({ kind, index }) => [kind, index])).toEqual([0, 1, 2].map((index) => ["sse-event", index]));
+  for (const part of parts) {
+    if (part.kind !== "sse-event") return expect.fail();
+    expect(part.text).toMatch(/^event: ping\nid: \d\ndata: \{.*\}\n\n$/);
+    expect(part.bytes).toBe(part.text.length);
+  }
+  expect(service.detail(row.id).parts).toEqual({ total: 3, bytes: row.bytesOut, leftOut: 0, leftOutBytes: 0 });
 });

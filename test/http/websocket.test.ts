@@ -148,6 +148,40 @@ it("[HTTP-91] the WebSocket is one row and each message another", async () => {
   });
 });
 
+it("[HTTP-120] a message is a part of its connection's row, and a row with the connection as its parent", async () => {
+  const service = await startHttp({ recordedBodyBytes: 10 });
+  const socket = await open(service);
+  for (const message of ["first", Buffer.from([1, 2]), "a text that is cut"]) {
+    socket.send(message);
+    await nextMessage(socket);
+  }
+  const last = await service.ended(({ preview }) => preview === "a text tha");
+  socket.close(4_001, "enough");
+  const connection = await service.ended((one) => one.kind === "websocket");
+  expect(connection).toMatchObject({ parts: 3, bytesIn: 25, bytesOut: 25 });
+  expect(service.anyDetail(connection.id)).toMatchObject({
+    kind: "websocket",
+    parts: { total: 3, bytes: 25, leftOut: 0 },
+    closed: { code: 4_001, reason: "enough" },
+    request: { target: "/ws/echo" },
+  });
+  const rows = service.rows().filter(({ parent }) => parent === connection.id);
+  const body = (text: string | Buffer, bytes = text.length) => ({ bytes, base64: Buffer.from(text as string).toString("base64") });
+  const part = (index: number) => ({
+    kind: "websocket-message",
+    index,
+    at: expect.any(Number),
+    direction: "received",
+    row: rows[index]?.id,
+  });
+  expect(service.parts(connection.id)).toEqual([
+    { ...part(0), type: "text", body: body("first") },
+    { ...part(1), type: "binary", body: body(Buffer.from([1, 2])) },
+    { ...part(2), type: "text", body: body("a text tha", 18) },
+  ]);
+  expect(service.anyDetail(last.id)).toMatchObject({ index: 2, parent: connection.id, body: body("a text tha", 18), outcome: "echoed" });
+});
+
 it("[HTTP-92] a client that sends and never reads is slowed down, not stored", async () => {
   const service = await startHttp();
   const connection = await rawConnection(service.port, handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}`));

@@ -9,7 +9,7 @@ import type { ServiceId } from "../../contract/service.ts";
 import type { Tone } from "../../contract/traffic/row.ts";
 import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
-import { defineService, type TrafficEntry } from "../../servers/core/service/service.ts";
+import { defineService, type KeptRecord, type TrafficEntry } from "../../servers/core/service/service.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { RecordReader } from "../../servers/core/traffic/record-reader.ts";
 
@@ -164,8 +164,10 @@ export const fixtureService = (id: ServiceId) =>
     },
     // One of them keeps something that can be looked at while it is stopped.
     ...(id === "events" && {
-      async browse({ handle }: { handle: (handlers: never) => void }) {
-        handle({ echo: ({ value }: { value: string }) => ({ value, browsed: process.pid }) } as never);
+      async browse({ handle, kept }: { handle: (handlers: never) => void; kept: AsyncIterable<KeptRecord> }) {
+        const rows: string[] = [];
+        for await (const { row, detail } of kept) rows.push(`${row.service} ${row.id} ${row.tone} ${detail.length}`);
+        handle({ echo: ({ value }: { value: string }) => ({ value, browsed: process.pid, rows }) } as never);
       },
     }),
   });

@@ -35,4 +35,15 @@ describe("log store", () => {
     const line = createLogStore().add("http", entry("x".repeat(10_000)));
     expect(line.text).toBe(`${"x".repeat(8_192)}… (10000 characters)`);
   });
+
+  it("[BL-41] counts a text as memory holds it: two bytes a character once one of them is beyond Latin-1", () => {
+    const kept = (text: string) => {
+      const store = createLogStore();
+      for (let line = 0; line < 40_000; line++) store.add("http", entry(text.repeat(1_500)));
+      return store.read({ ...all, limit: 1 }).kept;
+    };
+    const [ascii, latin, beyond] = [kept("e"), kept("é"), kept("•")];
+    expect(latin).toBe(ascii);
+    expect(beyond).toBeLessThan(ascii * 0.6);
+  });
 });

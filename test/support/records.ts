@@ -10,7 +10,7 @@ import { mqttEventDecoder, mqttMessageDecoder } from "../../servers/mqtt/inspect
 
 export type Row = Omit<TrafficRow, "service">;
 
-const decoders: Readonly<Record<DetailKind, DetailDecoder>> = {
+const decoders: Readonly<Partial<Record<DetailKind, DetailDecoder>>> = {
   http: httpDecoder,
   websocket: webSocketDecoder,
   "websocket-message": webSocketMessageDecoder,
@@ -49,7 +49,7 @@ export function createRecorded() {
       const all = totals.get(id) ?? { total: 0, bytes: 0 };
       return (
         row &&
-        decoders[row.kind].detail({
+        decoders[row.kind]?.detail({
           row: { service: "http", ...row },
           detail: Buffer.concat(details.get(id) ?? []),
           parts: { ...all, leftOut: all.total - partsOf(id).length, leftOutBytes: 0 },
@@ -59,7 +59,7 @@ export function createRecorded() {
     },
     parts(id: number): DetailPart[] {
       const row = rows.get(id);
-      return row ? partsOf(id).flatMap((part) => decoders[row.kind].part?.(part) ?? []) : [];
+      return row ? partsOf(id).flatMap((part) => decoders[row.kind]?.part?.(part) ?? []) : [];
     },
   };
 }

@@ -213,7 +213,8 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   async function look<Result>(id: number, read: (decoder: DetailDecoder, at: number) => Result): Promise<Result | null> {
     const known = index.find(id);
     if (known === -1) return null;
-    const decoder = await decoders[decode(rowAt(known)).kind]?.();
+    const { kind } = decode(rowAt(known));
+    const decoder = Object.hasOwn(decoders, kind) ? await decoders[kind]?.() : undefined;
     // It may have left meanwhile.
     const at = index.find(id);
     if (!decoder || at === -1) return null;
