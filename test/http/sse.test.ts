@@ -244,6 +244,7 @@ it("[HTTP-136] streams that ask for more than the service can send leave others 
   // All 400 take 200 ms.
   turns.sort((left, right) => left - right);
   expect(turns[Math.floor(turns.length * 0.9)]).toBeLessThan(60);
+});
 
 it("[HTTP-121] each event is a part of the stream's row", async () => {
   const service = await startHttp();
