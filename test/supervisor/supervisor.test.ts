@@ -6,7 +6,6 @@ import type { LogLine } from "../../contract/log.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { holdPort } from "../support/port-holder.ts";
-import { isAlive } from "../support/process-state.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { supervise } from "./supervise.ts";
 
