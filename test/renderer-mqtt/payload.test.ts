@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { MqttMessageSummary } from "../../contract/traffic/mqtt.ts";
 import { comparedWith } from "../../renderer/src/services/mqtt/history/message-history.ts";
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/services/mqtt/history/numeric-fields.ts";
-import { aloneBetween, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
+import { aloneBetween, createPlotReader, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
 import { shortCount } from "../../renderer/src/ui/quantity.ts";
 import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/bytes.ts";
 import type { FormatChoice } from "../../renderer/src/viewer/content-format.ts";
@@ -150,6 +150,14 @@ describe("numbers to plot", () => {
     expect(plotSeries([summary("open")], "json", undefined).field).toBeUndefined();
     const withUnit = [summary('{"v":1,"unit":"°C","seq":9}')];
     expect([plotSeries(withUnit, "json", undefined).unit, plotSeries(withUnit, "json", "seq").unit]).toEqual(["°C", ""]);
+  });
+
+  it("are the same where each payload is decoded once, also after the service began anew", () => {
+    const read = createPlotReader();
+    const first = [summary('{"v":3}', { id: 2, at: 2_000 }), summary('{"v":1}', { id: 1, at: 1_000 })];
+    const more = [summary('{"v":8}', { id: 3, at: 3_000 }), ...first];
+    const anew = [summary('{"v":5}', { id: 1, at: 4_000 })];
+    for (const messages of [first, more, anew]) expect(read(messages, "json", undefined)).toEqual(plotSeries(messages, "json", undefined));
   });
   it("have as many decimals as tell them apart", () => {
     expect([readingText(20.784, 1.6), readingText(1_013.25, 0.04), readingText(148_212, 90), readingText(5, 0)]).toEqual([

@@ -45,6 +45,18 @@ describe("the topic tree", () => {
     expect(rows()).toEqual(["$SYS", "a", "  x", "    1", "  y", "b"]);
   });
 
+  it("tells of a refresh once, and keeps the rows that did not change", async () => {
+    const { branches } = setUp(house);
+    branches.reset();
+    await settled();
+    const before = branches.view().rowAt(2)?.node;
+    let told = 0;
+    branches.subscribe(() => told++);
+    await branches.refresh();
+    expect([told, branches.view().rowAt(2)?.node === before, before?.topic]).toEqual([1, true, "a/x"]);
+    expect([branches.nodeOf("a/y")?.topic, branches.nodeOf("a/z")]).toEqual(["a/y", undefined]);
+  });
+
   it("closes and opens, and finds its rows", async () => {
     const { branches, rows } = setUp(house);
     branches.reset();

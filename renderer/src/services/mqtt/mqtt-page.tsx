@@ -1,12 +1,17 @@
 import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-service-page.ts";
+import { useAnonymous } from "./broker/use-broker.ts";
 import { MqttLive } from "./live/mqtt-live.tsx";
-import { MqttLanText } from "./mqtt-lan-text.tsx";
 import { MqttTry } from "./try/mqtt-try.tsx";
+
+/** Other computers can reach the broker; whether they need a login. */
+function LanText() {
+  return useAnonymous() ? "Anonymous, open to the LAN" : "Open to the LAN";
+}
 
 export const mqttPage = defineServicePage({
   id: "mqtt",
   color: "--bl-s6",
   widest: { verb: "QoS 1, retain", outcome: "no subscriber" },
   tabs: [liveTab(MqttLive), tryTab(MqttTry)],
-  LanText: MqttLanText,
+  LanText,
 });

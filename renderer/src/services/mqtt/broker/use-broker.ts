@@ -1,10 +1,16 @@
 import { type MqttCertificate, type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
-import { useService } from "../../../control/use-store.ts";
+import { useService, useTopic } from "../../../control/use-store.ts";
 import { viewsOf } from "../../../control/use-view.ts";
 
 export const useMqttView = viewsOf<MqttViews>("mqtt");
+
+/** Calls back when the figures changed: something moved in the broker. Does not render. */
+export const useOnFigures = (onFigures: () => void): void =>
+  useTopic("view/mqtt", ({ items }) => {
+    if (items.some(({ name }) => name === "figures")) onFigures();
+  });
 
 /** Whether the broker admits clients without a name; undefined until that is known. */
 export function useAnonymous(): boolean | undefined {

@@ -8,6 +8,7 @@ import { FilterInput } from "../../../ui/filter-input.tsx";
 import { Caption, Note, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/quantity.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
+import { useMqttView } from "../broker/use-broker.ts";
 import { ClientDetails, ClientGone } from "./client-details.tsx";
 import { ClientList } from "./client-list.tsx";
 import { clientRates, noClientRates } from "./client-rates.ts";
@@ -19,15 +20,14 @@ const clientsPerStep = 200;
 const shownClients = 1_000;
 
 interface ClientsPanelProps {
-  readonly page: MqttClientPage | undefined;
-  /** Connected or not. */
-  readonly sessions: number;
   readonly chosenId: string | undefined;
   readonly onChoose: (clientId: string | undefined) => void;
 }
 
 /** Who is connected, how busy, and whose queue grows; the chosen one whole. */
-export function ClientsPanel({ page, sessions, chosenId, onChoose }: ClientsPanelProps) {
+export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
+  const page = useMqttView("clients");
+  const sessions = useMqttView("figures", (figures) => figures.sessions) ?? 0;
   const [text, setText] = useState("");
   const [filtering, setFiltering] = useState(false);
   const [leaving, setLeaving] = useState<string>();

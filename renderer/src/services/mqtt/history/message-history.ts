@@ -86,13 +86,19 @@ export function createMessageHistory({
 
   function take({ messages: page }: HistoryPage) {
     const known = view.messages;
+    const byId = new Map(known.slice(0, page.length + pageRows).map((message) => [message.id, message]));
+    const renewed = page.map((message) => {
+      const before = byId.get(message.id);
+      // The same object again where nothing changed: its row is not drawn again.
+      return before && isSameMessage(before, message) ? before : message;
+    });
     const newest = known[0]?.id ?? 0;
     // Numbers only grow while the service runs: a smaller one is of another run.
     const beganAnew = page[0] !== undefined && page[0].id < newest;
     const isHeld = view.loaded && view.mode !== "following" && !beganAnew;
     const oldestOfPage = page.at(-1)?.id ?? 0;
     if (isHeld) {
-      const fresh = new Map(page.map((message) => [message.id, message]));
+      const fresh = new Map(renewed.map((message) => [message.id, message]));
       change({
         messages: known.some(({ id }) => fresh.has(id)) ? known.map((message) => fresh.get(message.id) ?? message) : known,
         arrived: page.filter(({ id }) => id > newest).length,
@@ -102,7 +108,7 @@ export function createMessageHistory({
     // Older ones stay as long as nothing is missing between them and the page.
     const joins = known.length > 0 && oldestOfPage <= newest && !beganAnew;
     const older = joins ? known.filter(({ id }) => id < oldestOfPage) : [];
-    const all = [...page, ...older];
+    const all = [...renewed, ...older];
     change({
       messages: all.slice(0, followRows),
       isFull: false,
@@ -164,6 +170,15 @@ export function createMessageHistory({
     },
   };
 }
+
+/** A recorded message changes in what became of it only. */
+const isSameMessage = (one: MqttMessageSummary, other: MqttMessageSummary): boolean =>
+  one.at === other.at &&
+  one.matched === other.matched &&
+  one.delivered === other.delivered &&
+  one.acknowledged === other.acknowledged &&
+  one.acknowledgeable === other.acknowledgeable &&
+  one.dropped === other.dropped;
 
 /** The message that another is compared with: the one that was picked where it is an older one of its topic, otherwise the one before. */
 export function comparedWith<Message extends Pick<MqttMessageSummary, "id" | "topic">>(

@@ -20,16 +20,58 @@ export interface PlotSeries {
 
 const plottedMessages = 500;
 
+interface Reading {
+  /** Of the payload that it was decoded from. */
+  readonly start: string;
+  readonly fields: ReadonlyMap<string, number>;
+  readonly unit: string;
+}
+type Readings = Map<MqttMessageSummary["id"], Reading>;
+
+/** Each payload is decoded once, however often the series is asked for while messages come. */
+export function createPlotReader(): typeof plotSeries {
+  let readings: Readings = new Map();
+  let decodedAs: FormatChoice | undefined;
+  return (messages, view, wish) => {
+    if (view !== decodedAs) readings = new Map();
+    decodedAs = view;
+    const series = plotSeries(messages, view, wish, readings);
+    if (readings.size > 2 * plottedMessages)
+      readings = new Map(messages.slice(0, plottedMessages).flatMap(({ id }) => entryOf(readings, id)));
+    return series;
+  };
+}
+
+function entryOf(readings: Readings, id: number): [number, Reading][] {
+  const reading = readings.get(id);
+  return reading ? [[id, reading]] : [];
+}
+
+function readingOf(message: MqttMessageSummary, view: FormatChoice, readings: Readings): Reading {
+  const known = readings.get(message.id);
+  // Numbers begin anew with the service.
+  if (known && known.start === message.start) return known;
+  const text = startText(message, view) ?? "";
+  const fields = numericFields(text);
+  const reading = { start: message.start, fields, unit: fields.size === 0 ? "" : unitOf(text) };
+  readings.set(message.id, reading);
+  return reading;
+}
+
 /** The numbers of one field over the newest messages; without a wish the field that is likeliest the reading. */
-export function plotSeries(messages: readonly MqttMessageSummary[], view: FormatChoice, wish: string | undefined): PlotSeries {
+export function plotSeries(
+  messages: readonly MqttMessageSummary[],
+  view: FormatChoice,
+  wish: string | undefined,
+  readings: Readings = new Map(),
+): PlotSeries {
   const counts = new Map<string, number>();
   const found: { readonly at: number; readonly fields: ReadonlyMap<string, number> }[] = [];
   let unit = "";
   for (const message of messages.slice(0, plottedMessages)) {
-    const text = startText(message, view) ?? "";
-    const fields = numericFields(text);
+    const { fields, unit: named } = readingOf(message, view, readings);
     if (fields.size === 0) continue;
-    if (unit === "") unit = unitOf(text);
+    if (unit === "") unit = named;
     found.push({ at: message.at / 1_000, fields });
     for (const name of fields.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
   }

@@ -1,8 +1,9 @@
 import { useState } from "react";
-import { type MqttFigures, mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 
 export interface ChosenMessage {
   readonly message: MqttMessage | undefined;
@@ -13,18 +14,19 @@ export interface ChosenMessage {
 const nothing: ChosenMessage = { message: undefined, gone: false };
 
 /** A recorded message with its deliveries, asked for again while acknowledgements are awaited. */
-export function useChosenMessage(summary: MqttMessageSummary | undefined, figures: MqttFigures | undefined): ChosenMessage {
+export function useChosenMessage(summary: MqttMessageSummary | undefined): ChosenMessage {
   const client = useControl();
   const id = summary?.id;
   /** As read last: it stays when the recorder drops it, and until the next one is there, so that nothing flickers from row to row. */
   const [shown, setShown] = useState<MqttMessage>();
   const isOpen = shown !== undefined && shown.id === id && shown.acknowledged < shown.acknowledgeable;
+  const movedAt = useMqttView("figures", ({ at }) => (isOpen ? at : 0));
   const { value, isCurrent } = useAnswer({
     key: ["mqtt", "message", id],
     ask: () => client.action(mqttActions, "mqtt", "message.read", { id: id ?? 0 }),
     enabled: id !== undefined,
     // What has no acknowledgement outstanding changes with its row only.
-    version: isOpen ? figures?.at : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`,
+    version: isOpen ? movedAt : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`,
   });
   if (isCurrent && value && value !== shown) setShown(value);
   if (id === undefined) return nothing;

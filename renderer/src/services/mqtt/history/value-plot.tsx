@@ -10,7 +10,7 @@ import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts
 import { withAlpha } from "../../../ui/use-tokens.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { wholePayload } from "./numeric-fields.ts";
-import { aloneBetween, type PlotSeries, plotSeries, readingText } from "./plot-series.ts";
+import { aloneBetween, createPlotReader, type PlotSeries, readingText } from "./plot-series.ts";
 import styles from "./value-plot.module.css";
 
 const fillAlpha = 0.16;
@@ -20,7 +20,8 @@ const nameOf = (field: string) => (field === wholePayload ? "value" : field);
 export function ValuePlot({ messages, view }: { readonly messages: readonly MqttMessageSummary[]; readonly view: FormatChoice }) {
   const [wish, setWish] = useState<string>();
   const [point, setPoint] = useState<number>();
-  const series = useMemo(() => plotSeries(messages, view, wish), [messages, view, wish]);
+  const [read] = useState(createPlotReader);
+  const series = useMemo(() => read(messages, view, wish), [read, messages, view, wish]);
   const { field, fields, unit, values, at, least, mean, most } = series;
   // One value is no plot, and uPlot would give it a day.
   if (field === undefined || values.length < 2) return null;

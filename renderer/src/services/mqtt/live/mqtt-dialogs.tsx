@@ -1,5 +1,4 @@
 import type { ServiceView } from "../../../../../contract/service.ts";
-import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import { ExportDialog } from "../history/export-dialog.tsx";
 import { DemoDialog } from "../publish/demo-dialog.tsx";
 import { PublishDialog } from "../publish/publish-dialog.tsx";
@@ -16,7 +15,6 @@ interface MqttDialogsProps {
   readonly onOpen: (name: MqttDialogName | undefined) => void;
   readonly draft: PublishDraft;
   readonly onDraft: (draft: PublishDraft) => void;
-  readonly views: Partial<MqttViews>;
   readonly scope: TopicScope;
   /** Whose retained messages are asked about, where it is not the scope. */
   readonly clearing: string | undefined;
@@ -25,17 +23,17 @@ interface MqttDialogsProps {
   readonly service: ServiceView | undefined;
 }
 
-export function MqttDialogs({ open, onOpen, draft, onDraft, views, scope, clearing, text, service }: MqttDialogsProps) {
+export function MqttDialogs({ open, onOpen, draft, onDraft, scope, clearing, text, service }: MqttDialogsProps) {
   const close = () => onOpen(undefined);
   const filter = scopeFilter(scope);
   return (
     <>
       <PublishDialog opened={open === "publish"} onClose={close} draft={draft} onDraft={onDraft} service={service} />
-      <DemoDialog opened={open === "demo"} onClose={close} demo={views.demo} />
-      <RepliesDialog opened={open === "replies"} onClose={close} rules={views.replies?.rules ?? []} />
+      <DemoDialog opened={open === "demo"} onClose={close} />
+      <RepliesDialog opened={open === "replies"} onClose={close} />
       <ExportDialog opened={open === "export"} onClose={close} filter={filter} text={text} />
-      <ReplayDialog opened={open === "replay"} onClose={close} replay={views.replay} />
-      <RetainedDialog opened={open === "retained"} onClose={close} filter={clearing ?? filter} retained={views.figures?.retained ?? 0} />
+      <ReplayDialog opened={open === "replay"} onClose={close} />
+      <RetainedDialog opened={open === "retained"} onClose={close} filter={clearing ?? filter} />
     </>
   );
 }

@@ -1,14 +1,14 @@
 import { Button } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../../contract/service.ts";
-import { type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { FirstSteps } from "../../../ui/first-steps.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { SampleTrafficButton } from "../../../ui/sample-traffic-button.tsx";
 import { StartServiceButton } from "../../../ui/start-service-button.tsx";
 import { brokerAddress } from "../broker/broker-address.ts";
-import { useAnonymous } from "../broker/use-broker.ts";
+import { useAnonymous, useMqttView } from "../broker/use-broker.ts";
 import { usualDemo } from "../publish/demo-dialog.tsx";
 import { firstDraft } from "../publish/publish-draft.ts";
 import { mosquittoPubOf } from "../try/mqtt-commands.ts";
@@ -22,17 +22,16 @@ const whatAppears = [
 
 interface MqttEmptyProps {
   readonly service: ServiceView | undefined;
-  readonly demo: MqttViews["demo"] | undefined;
   readonly onPublish: () => void;
 }
 
 /** What would appear here, and the ways to make it appear. */
-export function MqttEmpty({ service, demo, onPublish }: MqttEmptyProps) {
+export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
   const client = useControl();
   const address = brokerAddress(service);
   const anonymous = useAnonymous();
   const running = service?.status.state === "running";
-  const isDemo = demo?.running ?? false;
+  const isDemo = useMqttView("demo", (demo) => demo.running) ?? false;
   const toggleDemo = () =>
     attempt(isDemo ? client.action(mqttActions, "mqtt", "sample.stop") : client.action(mqttActions, "mqtt", "sample.start", usualDemo));
   const listening = (

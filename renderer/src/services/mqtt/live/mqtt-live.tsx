@@ -1,39 +1,39 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useRate, useService } from "../../../control/use-store.ts";
+import { useService } from "../../../control/use-store.ts";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCountOf } from "../../../ui/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useSpace } from "../../../ui/use-space.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 import { ClientsPanel } from "../clients/clients-panel.tsx";
-import { DeliveryPanel } from "../history/delivery-panel.tsx";
-import { HistoryPanel } from "../history/history-panel.tsx";
-import { useChosenMessage } from "../history/use-chosen-message.ts";
+import { MessageColumns } from "../history/message-columns.tsx";
+import type { MessageHistory } from "../history/message-history.ts";
 import { useMessageHistory } from "../history/use-message-history.ts";
 import { firstDraft, type PublishDraft, publishDraftSchema } from "../publish/publish-draft.ts";
 import { firstWithMessage } from "../tree/topic-branches.ts";
 import { TopicPanel } from "../tree/topic-panel.tsx";
 import { hasWildcard, isMixed, noScope, scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
-import { useTopicBranches } from "../tree/use-topic-branches.ts";
-import { useMqttViews } from "../use-mqtt-views.ts";
+import { type HeldTopicBranches, useTopicBranches } from "../tree/use-topic-branches.ts";
 import { type MqttDialogName, MqttDialogs } from "./mqtt-dialogs.tsx";
 import { MqttEmpty } from "./mqtt-empty.tsx";
 import styles from "./mqtt-live.module.css";
 import { MqttToolbar } from "./mqtt-toolbar.tsx";
 
-/** Topics as a tree, the history of the chosen one, who received its messages, and who is connected. */
+/**
+ * Topics as a tree, the history of the chosen one, who received its messages, and who is connected. It holds what the user chose; what
+ * changes with each message is subscribed to by the region that shows it, so that no message renders the whole page.
+ */
 export function MqttLive() {
   const client = useControl();
   const service = useService("mqtt");
-  const rate = useRate("mqtt");
-  const views = useMqttViews();
-  const { figures } = views;
+  const running = service?.status.state === "running";
   const [topicFilter, setTopicFilter] = useRemembered("mqtt.topic-filter", "");
   const [scope, setScope] = useRemembered<TopicScope>("mqtt.scope", noScope);
   const [text, setText] = useState("");
-  const [branches, tree] = useTopicBranches({ filter: topicFilter, figures, running: service?.status.state === "running" });
-  const [history, shown] = useMessageHistory({ filter: scopeFilter(scope), text, figures });
+  const branches = useTopicBranches(topicFilter);
+  const history = useMessageHistory({ filter: scopeFilter(scope), text });
   const [chosenId, setChosenId] = useState<number>();
   const [clientId, setClientId] = useState<string>();
   const [picked, setPicked] = useState(false);
@@ -41,23 +41,10 @@ export function MqttLive() {
   /** Whose retained messages are to be cleared; without, those of the shown filter. */
   const [clearing, setClearing] = useState<string>();
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema);
-  const [pausedAt, setPausedAt] = useState<{ readonly messages: number; readonly unrecorded: number }>();
-  const running = service?.status.state === "running";
+  const [paused, setPaused] = useState(false);
+  const isBare = useIsBare(branches, running);
   /** Only what was cleared last can be brought back. */
   const withdrawUndo = useRef<() => void>(undefined);
-
-  // Until a row is chosen, and while its topic is another one, the newest message is shown.
-  const chosen = shown.messages.find(({ id }) => id === chosenId);
-  const message = chosen ?? (chosenId === undefined ? shown.messages[0] : undefined);
-  const detail = useChosenMessage(message, figures);
-
-  // The first topic that has a message is open from the start, also where that of last time has none any more.
-  const isForgotten = !picked && shown.loaded && shown.messages.length === 0 && text === "" && !isMixed(scope);
-  const first = scope.topic === "" || isForgotten ? firstWithMessage(tree) : undefined;
-  const { topic: firstTopic, below: firstBelow = false } = first ?? {};
-  useEffect(() => {
-    if (firstTopic !== undefined) setScope({ topic: firstTopic, below: firstBelow });
-  }, [firstTopic, firstBelow, setScope]);
 
   const choose = useCallback(
     (next: TopicScope) => {
@@ -68,10 +55,10 @@ export function MqttLive() {
     [setScope],
   );
   const togglePause = () => {
-    if (pausedAt) history.resume();
+    if (paused) history.resume();
     else history.pause();
-    branches.hold(!pausedAt);
-    setPausedAt(pausedAt ? undefined : { messages: figures?.messagesIn ?? 0, unrecorded: figures?.unrecorded ?? 0 });
+    branches.hold(!paused);
+    setPaused(!paused);
   };
   useSpace(togglePause);
   const beginAnew = (next: TopicScope) => {
@@ -99,72 +86,68 @@ export function MqttLive() {
         });
       }),
     );
-  const openDialog = (name: MqttDialogName | undefined, filter?: string) => {
-    if (name === "retained") setClearing(filter);
+  const openDialog = (name: MqttDialogName | undefined) => {
+    setClearing(undefined);
+    // The topic that is looked at is the likeliest one to publish on.
+    if (name === "publish" && isPublishable(scope)) setDraft({ ...draft, topic: scope.topic });
     setDialog(name);
   };
-  const openDraft = (next: PublishDraft) => {
-    setDraft(next);
-    setDialog("publish");
-  };
-
-  // The broker's own figures are no traffic.
-  const isSilent = figures === undefined || figures.topics === 0;
-  const isBare = !running || (isSilent && (figures?.sessions ?? 0) === 0);
+  const askToClear = useCallback((filter: string) => {
+    setClearing(filter);
+    setDialog("retained");
+  }, []);
+  const openDraft = useCallback(
+    (next: PublishDraft) => {
+      setDraft(next);
+      setDialog("publish");
+    },
+    [setDraft],
+  );
   return (
     <section className={styles.live} aria-label="Live messages">
       <MqttToolbar
-        rate={rate}
-        views={views}
-        running={running}
-        shownCount={shown.messages.length}
-        kept={figures?.kept ?? 0}
-        pausedAt={pausedAt}
+        history={history}
+        service={service}
+        paused={paused}
         onPause={togglePause}
         onClear={() => void clearHistory()}
         onDialog={openDialog}
       />
+      <FirstTopic branches={branches} history={history} scope={scope} onScope={setScope} mayReplace={!picked && text === ""} />
       {isBare ? (
-        <MqttEmpty service={service} demo={views.demo} onPublish={() => setDialog("publish")} />
+        <MqttEmpty service={service} onPublish={() => setDialog("publish")} />
       ) : (
         <div className={styles.columns}>
           <TopicPanel
             branches={branches}
-            tree={tree}
-            figures={figures}
             filter={topicFilter}
             onFilter={setTopicFilter}
             scope={scope}
             onScope={choose}
-            onClearRetained={(filter) => openDialog("retained", filter)}
+            onClearRetained={askToClear}
           />
-          <HistoryPanel
+          <MessageColumns
+            branches={branches}
+            history={history}
             scope={scope}
             onScope={choose}
-            isRetained={tree.nodeOf(scope.topic)?.retained ?? false}
-            isBranch={tree.nodeOf(scope.topic)?.hasChildren ?? hasWildcard(scope.topic)}
-            history={history}
-            view={shown}
             text={text}
             onText={setText}
-            chosen={message}
-            detail={detail}
+            chosenId={chosenId}
             onChoose={setChosenId}
             onPublish={openDraft}
+            onClient={setClientId}
             service={service}
-          />
-          <aside className={styles.side} aria-label="Delivery and clients">
-            <DeliveryPanel message={detail.message} onClient={setClientId} />
-            <ClientsPanel page={views.clients} sessions={figures?.sessions ?? 0} chosenId={clientId} onChoose={setClientId} />
-          </aside>
+          >
+            <ClientsPanel chosenId={clientId} onChoose={setClientId} />
+          </MessageColumns>
         </div>
       )}
       <MqttDialogs
         open={dialog}
-        onOpen={openDialog}
+        onOpen={setDialog}
         draft={draft}
         onDraft={setDraft}
-        views={views}
         scope={scope}
         clearing={clearing}
         text={text}
@@ -172,4 +155,36 @@ export function MqttLive() {
       />
     </section>
   );
+}
+
+const isPublishable = ({ topic }: TopicScope): boolean => topic !== "" && !topic.startsWith("$") && !hasWildcard(topic);
+
+/** Nothing was published and nobody is connected. What a stopped broker left is no bare page. */
+function useIsBare(branches: HeldTopicBranches, running: boolean): boolean {
+  // The broker's own figures are no traffic.
+  const isQuiet = useMqttView("figures", ({ topics, sessions }) => topics === 0 && sessions === 0) ?? true;
+  const hasRows = useSyncExternalStore(branches.subscribe, () => branches.view().count > 0);
+  return running ? isQuiet : !hasRows;
+}
+
+interface FirstTopicProps {
+  readonly branches: HeldTopicBranches;
+  readonly history: MessageHistory;
+  readonly scope: TopicScope;
+  readonly onScope: (scope: TopicScope) => void;
+  /** The remembered topic was not chosen by the user on this page. */
+  readonly mayReplace: boolean;
+}
+
+/** Opens the first topic that has a message, where none is chosen or the one of last time has no messages any more. Draws nothing. */
+function FirstTopic({ branches, history, scope, onScope, mayReplace }: FirstTopicProps) {
+  const tree = useSyncExternalStore(branches.subscribe, branches.view);
+  const isEmpty = useSyncExternalStore(history.subscribe, () => history.view().loaded && history.view().messages.length === 0);
+  const isForgotten = mayReplace && isEmpty && !isMixed(scope);
+  const first = scope.topic === "" || isForgotten ? firstWithMessage(tree) : undefined;
+  const { topic, below = false } = first ?? {};
+  useEffect(() => {
+    if (topic !== undefined) onScope({ topic, below });
+  }, [topic, below, onScope]);
+  return null;
 }

@@ -10,41 +10,59 @@ import {
   IconSend,
   IconTrash,
 } from "@tabler/icons-react";
+import { useState, useSyncExternalStore } from "react";
+import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
-import type { RateSample } from "../../../../../contract/traffic/row.ts";
+import { useRate } from "../../../control/use-store.ts";
 import { formatCount, formatRate } from "../../../ui/quantity.ts";
 import { Facts, IconButton, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
+import { useMqttView } from "../broker/use-broker.ts";
+import type { MessageHistory } from "../history/message-history.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
 import styles from "./mqtt-toolbar.module.css";
 import { RunningPublishers } from "./running-publishers.tsx";
 import { useFlowRates } from "./use-flow-rates.ts";
 
 interface MqttToolbarProps {
-  readonly rate: RateSample | undefined;
-  readonly views: Partial<MqttViews>;
-  readonly running: boolean;
-  readonly shownCount: number;
-  readonly kept: number;
-  /** The counts when the page was paused. */
-  readonly pausedAt: { readonly messages: number; readonly unrecorded: number } | undefined;
+  readonly history: MessageHistory;
+  readonly service: ServiceView | undefined;
+  readonly paused: boolean;
   readonly onPause: () => void;
   readonly onClear: () => void;
   readonly onDialog: (name: MqttDialogName) => void;
 }
 
 /** The rate, how much of it is shown and what is not; then the actions. */
-export function MqttToolbar(props: MqttToolbarProps) {
-  const { rate, views, running, shownCount, kept, pausedAt, onPause } = props;
-  const { figures } = views;
-  const flow = useFlowRates(figures);
-  const isPaused = pausedAt !== undefined;
+export function MqttToolbar({ history, service, paused, onPause, onClear, onDialog }: MqttToolbarProps) {
+  const running = service?.status.state === "running";
   return (
     <Toolbar className={styles.toolbar} label="Messages">
+      <LiveFacts history={history} running={running} paused={paused} />
+      <ToolbarSeparator />
+      <IconButton label="Clear counts and history" icon={IconTrash} disabled={!running} onClick={onClear} />
+      <MoreMenu running={running} onDialog={onDialog} />
+      <Button leftSection={<IconSend size={14} stroke={1.5} />} disabled={!running} onClick={() => onDialog("publish")}>
+        Publish…
+      </Button>
+      <PauseButton paused={paused} onToggle={onPause} what="the page" />
+    </Toolbar>
+  );
+}
+
+interface LiveFactsProps extends Pick<MqttToolbarProps, "history" | "paused"> {
+  readonly running: boolean;
+}
+
+function LiveFacts({ history, running, paused }: LiveFactsProps) {
+  const figures = useMqttView("figures");
+  const shown = useSyncExternalStore(history.subscribe, () => history.view().messages.length);
+  const flow = useFlowRates(figures);
+  const pausedAt = usePausedAt(paused, figures);
+  return (
+    <>
       <Facts className={styles.facts}>
-        <span>
-          <b>{formatRate(running ? (rate?.itemsPerSecond ?? 0) : 0)}</b> msg/s
-        </span>
-        <span>{`showing ${formatCount(shownCount)} of ${formatCount(Math.max(kept, shownCount))}`}</span>
+        {running ? <Rate /> : <span className={styles.stopped}>stopped; this is what was kept</span>}
+        <span>{`showing ${formatCount(shown)} of ${formatCount(Math.max(figures?.kept ?? 0, shown))}`}</span>
         {pausedAt && (
           <span className={styles.paused}>
             <IconPlayerPauseFilled size={12} aria-hidden="true" />
@@ -52,7 +70,7 @@ export function MqttToolbar(props: MqttToolbarProps) {
             <span className={styles.arrived}>{arrivedText(pausedAt, figures)}</span>
           </span>
         )}
-        <RunningPublishers views={views} />
+        {running && <RunningPublishers />}
         <Losses figures={figures} />
       </Facts>
       <span className={styles.flow}>
@@ -60,24 +78,40 @@ export function MqttToolbar(props: MqttToolbarProps) {
           figures &&
           `in ${formatRate(flow.inPerSecond)}/s · out ${formatRate(flow.outPerSecond)}/s · retained ${formatCount(figures.retained)}`}
       </span>
-      <ToolbarSeparator />
-      <IconButton label="Clear counts and history" icon={IconTrash} disabled={!running} onClick={props.onClear} />
-      <MoreMenu demo={views.demo} running={running} onDialog={props.onDialog} />
-      <Button leftSection={<IconSend size={14} stroke={1.5} />} disabled={!running} onClick={() => props.onDialog("publish")}>
-        Publish…
-      </Button>
-      <PauseButton paused={isPaused} onToggle={onPause} what="the page" />
-    </Toolbar>
+    </>
   );
 }
 
-function arrivedText(pausedAt: NonNullable<MqttToolbarProps["pausedAt"]>, figures: MqttViews["figures"] | undefined): string {
+function Rate() {
+  const rate = useRate("mqtt");
+  return (
+    <span>
+      <b>{formatRate(rate?.itemsPerSecond ?? 0)}</b> msg/s
+    </span>
+  );
+}
+
+type Figures = MqttViews["figures"] | undefined;
+interface PausedAt {
+  readonly messages: number;
+  readonly unrecorded: number;
+}
+
+/** The counts when the page was paused. */
+function usePausedAt(paused: boolean, figures: Figures): PausedAt | undefined {
+  const [pausedAt, setPausedAt] = useState<PausedAt>();
+  if (paused !== (pausedAt !== undefined))
+    setPausedAt(paused ? { messages: figures?.messagesIn ?? 0, unrecorded: figures?.unrecorded ?? 0 } : undefined);
+  return pausedAt;
+}
+
+function arrivedText(pausedAt: PausedAt, figures: Figures): string {
   const arrived = Math.max(0, (figures?.messagesIn ?? 0) - pausedAt.messages);
   const unrecorded = Math.max(0, (figures?.unrecorded ?? 0) - pausedAt.unrecorded);
   return `${formatCount(arrived)} arrived since, ${unrecorded === 0 ? "all kept" : `${formatCount(unrecorded)} counted but not kept`}`;
 }
 
-function Losses({ figures }: { readonly figures: MqttViews["figures"] | undefined }) {
+function Losses({ figures }: { readonly figures: Figures }) {
   if (!figures) return null;
   const reasons = Object.entries(figures.dropped).filter(([, count]) => count > 0);
   const dropped = reasons.reduce((sum, [, count]) => sum + count, 0);
@@ -100,38 +134,39 @@ function Losses({ figures }: { readonly figures: MqttViews["figures"] | undefine
 }
 
 interface MoreMenuProps {
-  readonly demo: MqttViews["demo"] | undefined;
   readonly running: boolean;
   readonly onDialog: (name: MqttDialogName) => void;
 }
 
-function MoreMenu({ demo, running, onDialog }: MoreMenuProps) {
+/** What was kept can be exported while the service is stopped, too. */
+function MoreMenu({ running, onDialog }: MoreMenuProps) {
+  const isDemo = useMqttView("demo", (demo) => demo.running) ?? false;
   const icon = { size: 14, stroke: 1.5 } as const;
   return (
     <Menu position="bottom-end" width={220} withinPortal={false}>
       <Menu.Target>
         <Tooltip label="More">
-          <ActionIcon aria-label="More" disabled={!running}>
+          <ActionIcon aria-label="More">
             <IconDots size={16} stroke={1.5} />
           </ActionIcon>
         </Tooltip>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconRobot {...icon} />} onClick={() => onDialog("demo")}>
-          {demo?.running ? "Demo publisher: on…" : "Demo publisher…"}
+        <Menu.Item leftSection={<IconRobot {...icon} />} disabled={!running} onClick={() => onDialog("demo")}>
+          {isDemo ? "Demo publisher: on…" : "Demo publisher…"}
         </Menu.Item>
-        <Menu.Item leftSection={<IconMessageReply {...icon} />} onClick={() => onDialog("replies")}>
+        <Menu.Item leftSection={<IconMessageReply {...icon} />} disabled={!running} onClick={() => onDialog("replies")}>
           Auto-reply rules…
         </Menu.Item>
         <Menu.Divider />
         <Menu.Item leftSection={<IconDownload {...icon} />} onClick={() => onDialog("export")}>
           Export as JSONL…
         </Menu.Item>
-        <Menu.Item leftSection={<IconPlayerTrackNext {...icon} />} onClick={() => onDialog("replay")}>
+        <Menu.Item leftSection={<IconPlayerTrackNext {...icon} />} disabled={!running} onClick={() => onDialog("replay")}>
           Replay a file…
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconPinnedOff {...icon} />} onClick={() => onDialog("retained")}>
+        <Menu.Item leftSection={<IconPinnedOff {...icon} />} disabled={!running} onClick={() => onDialog("retained")}>
           Clear retained messages…
         </Menu.Item>
       </Menu.Dropdown>

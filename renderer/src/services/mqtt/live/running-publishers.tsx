@@ -6,7 +6,10 @@ import type { ControlClient } from "../../../control/control-client.ts";
 import { formatDurationExact } from "../../../ui/duration.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatCount, formatRate } from "../../../ui/quantity.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./mqtt-toolbar.module.css";
+
+type PublisherViews = { readonly [Name in "demo" | "replay" | "repeats"]: MqttViews[Name] | undefined };
 
 interface RunningPublisher {
   readonly key: string;
@@ -16,8 +19,9 @@ interface RunningPublisher {
 }
 
 /** What publishes in the service by itself: one is shown in the toolbar, several in a list. */
-export function RunningPublishers({ views }: { readonly views: Partial<MqttViews> }) {
+export function RunningPublishers() {
   const client = useControl();
+  const views = { demo: useMqttView("demo"), replay: useMqttView("replay"), repeats: useMqttView("repeats") };
   const running = runningPublishers(views, client);
   const [only] = running;
   if (!only) return null;
@@ -62,7 +66,7 @@ function Publisher({ publisher: { what, word, stop } }: { readonly publisher: Ru
   );
 }
 
-function runningPublishers({ demo, replay, repeats }: Partial<MqttViews>, client: ControlClient): RunningPublisher[] {
+function runningPublishers({ demo, replay, repeats }: PublisherViews, client: ControlClient): RunningPublisher[] {
   const running: RunningPublisher[] = [];
   if (demo?.running) {
     running.push({

@@ -1,19 +1,20 @@
 import { Button, NumberInput, Text } from "@mantine/core";
 import { useState } from "react";
-import { type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { FormDialog } from "../../../ui/dialog.tsx";
 import { attempt } from "../../../ui/notify.tsx";
+import { useMqttView } from "../broker/use-broker.ts";
 
 interface DemoDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
-  readonly demo: MqttViews["demo"] | undefined;
 }
 
 export const usualDemo = { messagesPerSecond: 12 };
 
-export function DemoDialog({ opened, onClose, demo }: DemoDialogProps) {
+export function DemoDialog({ opened, onClose }: DemoDialogProps) {
+  const demo = useMqttView("demo");
   const client = useControl();
   const [rate, setRate] = useState<number | string>(usualDemo.messagesPerSecond);
   const isValid = typeof rate === "number" && rate >= 0.1 && rate <= 5_000;

@@ -1,6 +1,6 @@
 import { Button, FileButton, Progress, SegmentedControl, Text } from "@mantine/core";
 import { useState } from "react";
-import { type MqttReplayFile, type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { type MqttReplayFile, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { Dialog, DialogButtons } from "../../../ui/dialog.tsx";
@@ -8,6 +8,7 @@ import { formatDurationExact } from "../../../ui/duration.ts";
 import { filePieces } from "../../../ui/file-pieces.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 
 const speeds = [
   { value: "1", label: "1 ×" },
@@ -20,11 +21,11 @@ const speeds = [
 interface ReplayDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
-  readonly replay: MqttViews["replay"] | undefined;
 }
 
 /** The file goes to the service, which keeps it and replays it: closing the dialog or the page stops neither. */
-export function ReplayDialog({ opened, onClose, replay }: ReplayDialogProps) {
+export function ReplayDialog({ opened, onClose }: ReplayDialogProps) {
+  const replay = useMqttView("replay");
   const client = useControl();
   const [speed, setSpeed] = useState("1");
   const file = replay?.file;

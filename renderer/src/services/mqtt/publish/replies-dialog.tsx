@@ -9,18 +9,21 @@ import { Dialog, DialogButtons } from "../../../ui/dialog.tsx";
 import { attempt } from "../../../ui/notify.tsx";
 import { Caption, Note } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/quantity.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./publish.module.css";
 import { conditionText, draftOfRule, newReply, type ReplyDraft } from "./reply-draft.ts";
 import { ReplyForm } from "./reply-form.tsx";
 
+const noRules: readonly MqttReplyRule[] = [];
+
 interface RepliesDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
-  readonly rules: readonly MqttReplyRule[];
 }
 
 /** Rules by which the broker replies by itself; they survive a restart. */
-export function RepliesDialog({ opened, onClose, rules }: RepliesDialogProps) {
+export function RepliesDialog({ opened, onClose }: RepliesDialogProps) {
+  const rules = useMqttView("replies")?.rules ?? noRules;
   const [edited, setEdited] = useState<ReplyDraft>();
   return (
     <Dialog opened={opened} onClose={onClose} title="Auto-reply rules" size="lg">

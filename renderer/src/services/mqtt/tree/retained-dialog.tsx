@@ -7,6 +7,7 @@ import { useAnswer } from "../../../control/use-answer.ts";
 import { FormDialog } from "../../../ui/dialog.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 import { isTopicFilter } from "./topic-scope.ts";
 
 const askAfterMs = 120;
@@ -16,12 +17,11 @@ interface RetainedDialogProps {
   readonly onClose: () => void;
   /** Whose they are at first. */
   readonly filter: string;
-  /** In all. */
-  readonly retained: number;
 }
 
 /** Clears the retained messages of a filter, and says how many match; subscribers are not notified. */
-export function RetainedDialog({ opened, onClose, filter, retained }: RetainedDialogProps) {
+export function RetainedDialog({ opened, onClose, filter }: RetainedDialogProps) {
+  const retained = useMqttView("figures", (figures) => figures.retained) ?? 0;
   const client = useControl();
   const [typed, setTyped] = useState<string>();
   // The title keeps the filter while the dialog fades out.

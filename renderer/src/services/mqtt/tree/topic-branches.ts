@@ -17,7 +17,7 @@ export interface TopicBranchesView {
   readonly filter: string;
   readonly matching: number;
   readonly loaded: boolean;
-  /** What is opened unasked is read as well. */
+  /** The branches that open by themselves were read as well. */
   readonly settled: boolean;
 }
 
@@ -32,6 +32,11 @@ export interface TopicQuery {
 interface Branch {
   /** By place among its siblings; holes where no page was read. */
   readonly nodes: (MqttTopicNode | undefined)[];
+}
+/** Where a node was read last. */
+interface Place {
+  readonly key: BranchKey;
+  readonly place: number;
 }
 /** Rows of one branch that stand together on screen. */
 interface Segment {
@@ -55,7 +60,9 @@ export interface TopicBranches {
   refresh(): Promise<void>;
   setFilter(filter: string): void;
   toggle(topic: string, open?: boolean): void;
+  /** Of its row; -1 where it is not among the rows that were read. */
   indexOf(topic: string): number;
+  nodeOf(topic: string): MqttTopicNode | undefined;
   /** Everything was cleared, or another broker answers. */
   reset(): void;
 }
@@ -66,8 +73,8 @@ interface TopicBranchesOptions {
 }
 
 const pageRows = 100;
-/** Opened unasked, until someone opens or closes a branch: as much as a screen holds. */
-const openedUnasked = 28;
+/** Rows that are opened by themselves, until the user opens or closes a branch: about one screen. */
+const openedByItself = 28;
 const openedDepth = 3;
 
 /** The topic tree as rows, with only what is on screen read from the broker: a branch of 100,000 topics costs one page. */
@@ -75,7 +82,10 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   const listeners = new Set<() => void>();
   const expanded = new Set<string>();
   let branches = new Map<BranchKey, Branch>();
+  /** So that no branch of 100,000 topics is searched for one of them. */
+  let places = new Map<string, Place>();
   let segments: readonly Segment[] = [];
+  let refreshing = 0;
   let filter = "";
   let loaded = false;
   let settled = false;
@@ -86,8 +96,31 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   const reading = new Set<string>();
   let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, matching: 0, loaded, settled };
 
+  function placeOf(topic: string): (Place & { readonly node: MqttTopicNode }) | undefined {
+    const place = places.get(topic);
+    const node = place && branches.get(place.key)?.nodes[place.place];
+    // Siblings may have moved since.
+    return place && node?.topic === topic ? { ...place, node } : undefined;
+  }
+
+  /** Places of the open nodes of each branch, in order. */
+  function openPlaces(): Map<BranchKey, { readonly place: number; readonly topic: string }[]> {
+    const open = new Map<BranchKey, { place: number; topic: string }[]>();
+    if (filter !== "") return open;
+    for (const topic of expanded) {
+      const known = placeOf(topic);
+      if (!known?.node.hasChildren) continue;
+      const of = open.get(known.key) ?? [];
+      of.push({ place: known.place, topic });
+      open.set(known.key, of);
+    }
+    for (const of of open.values()) of.sort((one, other) => one.place - other.place);
+    return open;
+  }
+
   function rebuild() {
     const found: Segment[] = [];
+    const open = openPlaces();
     let at = 0;
     const add = (key: BranchKey, depth: number) => {
       const branch = branches.get(key);
@@ -98,19 +131,17 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
         at += to - from;
         from = to;
       };
-      if (filter === "" && expanded.size > 0) {
-        branch.nodes.forEach((node, place) => {
-          if (!node?.hasChildren || !expanded.has(node.topic)) return;
-          cut(place + 1);
-          add(node.topic, depth + 1);
-        });
+      for (const { place, topic } of open.get(key) ?? []) {
+        cut(place + 1);
+        add(topic, depth + 1);
       }
       cut(branch.nodes.length);
     };
     add(undefined, 0);
     segments = found;
     view = { count: at, rowAt, filter, matching: branches.get(undefined)?.nodes.length ?? 0, loaded, settled };
-    for (const listener of listeners) listener();
+    // A refresh reads several pages: they are shown together.
+    if (refreshing === 0) for (const listener of [...listeners]) listener();
   }
 
   function segmentAt(index: number): Segment | undefined {
@@ -158,7 +189,15 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
     const branch: Branch = known ?? { nodes: [] };
     branches.set(key, branch);
     branch.nodes.length = matching;
-    for (const [place, node] of nodes.entries()) if (offset + place < matching) branch.nodes[offset + place] = node;
+    for (const [index, node] of nodes.entries()) {
+      const place = offset + index;
+      if (place >= matching) break;
+      const before = branch.nodes[place];
+      // The same object again where nothing changed: its row is not drawn again.
+      if (before === undefined || !isSameNode(before, node)) branch.nodes[place] = node;
+      const known = places.get(node.topic);
+      if (known?.place !== place || known.key !== key) places.set(node.topic, { key, place });
+    }
     if (key === undefined) loaded = true;
     rebuild();
     if (untouched && filter === "") openSome(nodes);
@@ -169,7 +208,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   function openSome(nodes: readonly MqttTopicNode[]) {
     for (const { topic, hasChildren } of nodes) {
       if (!hasChildren || expanded.has(topic) || topic.startsWith("$")) continue;
-      if (view.count >= openedUnasked || topic.split("/").length > openedDepth) return;
+      if (view.count >= openedByItself || topic.split("/").length > openedDepth) return;
       expanded.add(topic);
       void readPage(topic, 0);
     }
@@ -199,6 +238,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   function forget() {
     era++;
     branches = new Map();
+    places = new Map();
   }
 
   return {
@@ -212,7 +252,10 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
       const pages = pagesIn(...range);
       // The top is always read: a topic that is new may come there.
       if (!pages.has(undefined)) pages.set(undefined, new Set([0]));
+      refreshing++;
       await Promise.all([...pages].flatMap(([key, of]) => [...of].map((page) => readPage(key, page))));
+      refreshing--;
+      rebuild();
     },
     setFilter(next) {
       if (next === filter) return;
@@ -231,11 +274,12 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
       rebuild();
     },
     indexOf(topic) {
-      for (const { branch, from, at, length } of segments) {
-        for (let place = 0; place < length; place++) if (branch.nodes[from + place]?.topic === topic) return at + place;
-      }
-      return -1;
+      const known = placeOf(topic);
+      const segment =
+        known && segments.find(({ key, from, length }) => key === known.key && known.place >= from && known.place < from + length);
+      return segment ? segment.at + known.place - segment.from : -1;
     },
+    nodeOf: (topic) => placeOf(topic)?.node,
     reset() {
       forget();
       loaded = false;
@@ -248,6 +292,17 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   };
 }
 
+function isSameNode(one: MqttTopicNode, other: MqttTopicNode): boolean {
+  return (
+    one.topic === other.topic &&
+    one.count === other.count &&
+    one.hasChildren === other.hasChildren &&
+    one.retained === other.retained &&
+    one.last?.at === other.last?.at &&
+    one.last?.preview === other.last?.preview
+  );
+}
+
 const searchedRows = 200;
 
 interface Rows {
@@ -258,7 +313,7 @@ interface Rows {
 
 /**
  * The topmost topic that has a message, the broker's own left out; where none is in sight, the topmost branch with all below.
- * Undefined while what may stand above it is being read.
+ * Undefined while rows above it are being read.
  */
 export function firstWithMessage(tree: Rows): TopicScope | undefined {
   if (!tree.settled) return undefined;

@@ -1,17 +1,16 @@
 import { Button } from "@mantine/core";
-import type { MqttFigures } from "../../../../../contract/services/mqtt.ts";
+import { useSyncExternalStore } from "react";
 import { hashOf, servicePage } from "../../../app/route.ts";
 import { FilterInput } from "../../../ui/filter-input.tsx";
 import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./topic-panel.module.css";
 import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
 import { TopicTree } from "./topic-tree.tsx";
-import type { HeldTopicBranches, TopicTreeView } from "./use-topic-branches.ts";
+import type { HeldTopicBranches } from "./use-topic-branches.ts";
 
 interface TopicPanelProps {
   readonly branches: HeldTopicBranches;
-  readonly tree: TopicTreeView;
-  readonly figures: MqttFigures | undefined;
   readonly filter: string;
   readonly onFilter: (filter: string) => void;
   readonly scope: TopicScope;
@@ -19,10 +18,10 @@ interface TopicPanelProps {
   readonly onClearRetained: (filter: string) => void;
 }
 
-export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, onScope, onClearRetained }: TopicPanelProps) {
+export function TopicPanel({ branches, filter, onFilter, scope, onScope, onClearRetained }: TopicPanelProps) {
   const wildcard = hasWildcard(filter.trim()) && isTopicFilter(filter.trim()) ? filter.trim() : undefined;
-  const { topics = 0, missingInTree = 0 } = figures ?? {};
-  const isFull = missingInTree > 0;
+  const tree = useSyncExternalStore(branches.subscribe, branches.view);
+  const isFull = useMqttView("figures", ({ missingInTree }) => missingInTree > 0) ?? false;
   return (
     <section className={styles.panel} aria-label="Topics">
       <form
@@ -43,32 +42,53 @@ export function TopicPanel({ branches, tree, figures, filter, onFilter, scope, o
         onFilter={onFilter}
         onClearRetained={onClearRetained}
       />
-      <div className={styles.foot}>
-        {tree.filter === "" ? (
-          <span>
-            {figures && formatCountOf(topics, "topic")}
-            {figures && !isFull && ` · ${formatCount(figures.retained)} retained`}
-          </span>
-        ) : (
-          <>
-            <span>{`${formatCount(tree.matching)} of ${isFull ? formatCount(topics) : formatCountOf(topics, "topic")}`}</span>
-            {wildcard && (
-              <Button size="compact-xs" variant="subtle" onClick={() => onScope({ topic: wildcard, below: false })}>
-                Show messages
-              </Button>
-            )}
-          </>
-        )}
-        {isFull && (
-          <a
-            className={styles.full}
-            href={hashOf(servicePage("mqtt", "config"))}
-            title={`The tree is full: ${formatCountOf(missingInTree, "message")} on other topics are not in it. They were delivered and are in the history. Config sets how many topics fit: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
-          >
-            {tree.filter === "" ? `full, ${formatCount(missingInTree)} not shown` : "full"}
-          </a>
-        )}
-      </div>
+      <Foot
+        filter={tree.filter}
+        matching={tree.matching}
+        onMessages={wildcard ? () => onScope({ topic: wildcard, below: false }) : undefined}
+      />
     </section>
+  );
+}
+
+interface FootProps {
+  readonly filter: string;
+  readonly matching: number;
+  /** With a filter that has wildcards. */
+  readonly onMessages: (() => void) | undefined;
+}
+
+/** How many topics there are, or match. */
+function Foot({ filter, matching, onMessages }: FootProps) {
+  const figures = useMqttView("figures");
+  const { topics = 0, missingInTree = 0 } = figures ?? {};
+  const isFull = missingInTree > 0;
+  return (
+    <div className={styles.foot}>
+      {filter === "" ? (
+        <span>
+          {figures && formatCountOf(topics, "topic")}
+          {figures && !isFull && ` · ${formatCount(figures.retained)} retained`}
+        </span>
+      ) : (
+        <>
+          <span>{`${formatCount(matching)} of ${isFull ? formatCount(topics) : formatCountOf(topics, "topic")}`}</span>
+          {onMessages && (
+            <Button size="compact-xs" variant="subtle" onClick={onMessages}>
+              Show messages
+            </Button>
+          )}
+        </>
+      )}
+      {isFull && (
+        <a
+          className={styles.full}
+          href={hashOf(servicePage("mqtt", "config"))}
+          title={`The tree is full: ${formatCountOf(missingInTree, "message")} on other topics are not in it. They were delivered and are in the history. Config sets how many topics fit: "Topics in the tree" (MQTT_TOPICS) and "Bytes of the tree" (MQTT_TOPIC_TREE_BYTES).`}
+        >
+          {filter === "" ? `full, ${formatCount(missingInTree)} not shown` : "full"}
+        </a>
+      )}
+    </div>
   );
 }

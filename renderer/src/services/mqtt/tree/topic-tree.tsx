@@ -9,18 +9,18 @@ import { movedRow } from "../../../list/row-cursor.ts";
 import { formatBytes, shortCount } from "../../../ui/quantity.ts";
 import { clockTime } from "../../../ui/time.ts";
 import { previewOf } from "../../../viewer/payload-preview.ts";
-import type { TopicRow } from "./topic-branches.ts";
+import type { TopicBranchesView, TopicRow } from "./topic-branches.ts";
 import { TopicMenu } from "./topic-menu.tsx";
 import { TopicName } from "./topic-name.tsx";
 import styles from "./topic-panel.module.css";
 import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";
-import type { HeldTopicBranches, TopicTreeView } from "./use-topic-branches.ts";
+import type { HeldTopicBranches } from "./use-topic-branches.ts";
 
 const rowPx = 26;
 
 interface TopicTreeProps {
   readonly branches: HeldTopicBranches;
-  readonly tree: TopicTreeView;
+  readonly tree: TopicBranchesView;
   readonly chosen: string;
   /** There are topics that it has no room for. */
   readonly isFull: boolean;
@@ -134,7 +134,7 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
   );
 }
 
-function parentIndex(tree: TopicTreeView, from: number, depth: number): number {
+function parentIndex(tree: TopicBranchesView, from: number, depth: number): number {
   for (let index = from - 1; index > 0; index--) if ((tree.rowAt(index)?.depth ?? depth) < depth) return index;
   return 0;
 }

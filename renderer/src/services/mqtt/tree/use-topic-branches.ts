@@ -1,35 +1,27 @@
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { type MqttFigures, type MqttTopicNode, mqttActions } from "../../../../../contract/services/mqtt.ts";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type MqttTopicNode, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { createRefresher } from "../../../control/refresher.ts";
+import { useService } from "../../../control/use-store.ts";
 import { notifyFailure } from "../../../ui/notify.tsx";
-import { createTopicBranches, type TopicBranches, type TopicBranchesView } from "./topic-branches.ts";
+import { useOnFigures } from "../broker/use-broker.ts";
+import { createTopicBranches, type TopicBranches } from "./topic-branches.ts";
 
 const filterAfterMs = 150;
 /** A level that took the broker long to sort is asked for less often. */
 const restFactor = 6;
 
 export interface HeldTopicBranches extends TopicBranches {
-  /** Counts and values stand still. */
+  /** While it is held, counts and values stay as they are. */
   hold(held: boolean): void;
 }
-export interface TopicTreeView extends TopicBranchesView {
-  /** As shown last; undefined where it was not. */
-  readonly nodeOf: (topic: string) => MqttTopicNode | undefined;
-}
 
-interface Options {
-  readonly filter: string;
-  /** Something moved whenever these are others. */
-  readonly figures: MqttFigures | undefined;
-  readonly running: boolean;
-}
-
-/** The rows of the topic tree, renewed while messages come. */
-export function useTopicBranches({ filter, figures, running }: Options): readonly [HeldTopicBranches, TopicTreeView] {
+/** The rows of the topic tree, renewed while messages come. Components subscribe to its view. */
+export function useTopicBranches(filter: string): HeldTopicBranches {
   const client = useControl();
-  const held = useRef(false);
+  const status = useService("mqtt")?.status;
+  const isHeld = useRef(false);
   const [branches] = useState(() => {
     const store = createTopicBranches({
       read: ({ filter: wanted, topic, ...page }) =>
@@ -38,37 +30,49 @@ export function useTopicBranches({ filter, figures, running }: Options): readonl
           : client.action(mqttActions, "mqtt", "topic.search", { filter: wanted, ...page }),
       onFailure: notifyUnlessGone,
     });
-    const hold = (isHeld: boolean) => {
-      held.current = isHeld;
-      if (!isHeld) void store.refresh();
+    const renew = createRefresher({ read: store.refresh, restFactor });
+    const hold = (held: boolean) => {
+      isHeld.current = held;
+      if (!held) void renew();
     };
-    return { ...store, hold, renew: createRefresher({ read: store.refresh, restFactor }) };
+    return { ...store, hold, renew };
   });
-  const view = useSyncExternalStore(branches.subscribe, branches.view);
 
   useEffect(() => {
     const timer = setTimeout(() => branches.setFilter(filter.trim()), filterAfterMs);
     return () => clearTimeout(timer);
   }, [branches, filter]);
-  useEffect(() => {
-    if (running) branches.reset();
-  }, [branches, running]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the figures say that there is something new to read.
-  useEffect(() => {
-    if (running && !held.current) void branches.renew();
-  }, [branches, figures, running]);
 
-  const tree = useMemo(
-    () => ({
-      ...view,
-      nodeOf: (topic: string) => {
-        const index = topic === "" ? -1 : branches.indexOf(topic);
-        return index < 0 ? undefined : view.rowAt(index)?.node;
-      },
-    }),
-    [view, branches],
+  /** Each start is a run of its own; a tab that is shown again is not. */
+  const run = status?.state === "running" ? status.since : status && "stopped";
+  const shownRun = useRef<number | string>(undefined);
+  useEffect(() => {
+    if (run === undefined || run === shownRun.current) return;
+    // What is shown stays when the service stops; where the page was opened after that, what is kept may be read.
+    if (typeof run === "number" || shownRun.current === undefined) branches.reset();
+    shownRun.current = run;
+  }, [branches, run]);
+  useOnFigures(() => {
+    if (!isHeld.current) void branches.renew();
+  });
+  return branches;
+}
+
+/** What the history's head shows of its topic; false where the topic is not among the rows that were read. */
+export function useTopicFacts(branches: TopicBranches, topic: string): { readonly isRetained: boolean; readonly isBranch: boolean } {
+  const read = (fact: (node: MqttTopicNode) => boolean) => () => {
+    const node = topic === "" ? undefined : branches.nodeOf(topic);
+    return node !== undefined && fact(node);
+  };
+  const isRetained = useSyncExternalStore(
+    branches.subscribe,
+    read((node) => node.retained),
   );
-  return [branches, tree];
+  const isBranch = useSyncExternalStore(
+    branches.subscribe,
+    read((node) => node.hasChildren),
+  );
+  return { isRetained, isBranch };
 }
 
 /** The page says by itself that the service has stopped, and the frame that the connection is lost. */

@@ -15,9 +15,9 @@ import { onCtrlEnter } from "../../try/on-ctrl-enter.ts";
 import { SendButton } from "../../try/send-button.tsx";
 import styles from "../../try/try-page.module.css";
 import type { TryState } from "../../try/try-state.ts";
+import { useMqttView } from "../broker/use-broker.ts";
 import { firstDraft, parsePublishDraft, publishDraftSchema, usesVersion5 } from "../publish/publish-draft.ts";
 import { PublishForm } from "../publish/publish-form.tsx";
-import { useMqttViews } from "../use-mqtt-views.ts";
 import { Answer } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { firstSubscription, subscribeDraftSchema } from "./subscribe-draft.ts";
@@ -31,7 +31,7 @@ import { TrySubscribe } from "./try-subscribe.tsx";
 export function MqttTry() {
   const client = useControl();
   const service = useService("mqtt");
-  const views = useMqttViews();
+  const tried = useMqttView("try");
   const running = service?.status.state === "running";
   const [who, setWho] = useRemembered("mqtt.try-client", firstTryClient, tryClientSchema);
   const [password, setPassword] = useState("");
@@ -41,7 +41,7 @@ export function MqttTry() {
   const parsedWho = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
   // The last view of a stopped service no longer holds.
-  const act = running ? views.try : undefined;
+  const act = running ? tried : undefined;
 
   /** Undefined once it is connected, else what the broker said. */
   const connect = async (): Promise<MqttTryAnswer | undefined> => {

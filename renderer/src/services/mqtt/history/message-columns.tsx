@@ -1,0 +1,45 @@
+import { type ReactNode, useSyncExternalStore } from "react";
+import type { ServiceView } from "../../../../../contract/service.ts";
+import styles from "../live/mqtt-live.module.css";
+import type { PublishDraft } from "../publish/publish-draft.ts";
+import type { TopicScope } from "../tree/topic-scope.ts";
+import { type HeldTopicBranches, useTopicFacts } from "../tree/use-topic-branches.ts";
+import { DeliveryPanel } from "./delivery-panel.tsx";
+import { HistoryPanel } from "./history-panel.tsx";
+import type { MessageHistory } from "./message-history.ts";
+import { useChosenMessage } from "./use-chosen-message.ts";
+
+interface MessageColumnsProps {
+  readonly branches: HeldTopicBranches;
+  readonly history: MessageHistory;
+  readonly scope: TopicScope;
+  readonly onScope: (scope: TopicScope) => void;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+  readonly chosenId: number | undefined;
+  readonly onChoose: (id: number | undefined) => void;
+  readonly onPublish: (draft: PublishDraft) => void;
+  readonly onClient: (clientId: string) => void;
+  readonly service: ServiceView | undefined;
+  /** Below the delivery. */
+  readonly children: ReactNode;
+}
+
+/** The messages of the chosen topic, and who received the chosen one. */
+export function MessageColumns(props: MessageColumnsProps) {
+  const { branches, history, scope, chosenId, onClient, children } = props;
+  const view = useSyncExternalStore(history.subscribe, history.view);
+  const facts = useTopicFacts(branches, scope.topic);
+  // Until a row is chosen, and while its topic is another one, the newest message is shown.
+  const message = view.messages.find(({ id }) => id === chosenId) ?? (chosenId === undefined ? view.messages[0] : undefined);
+  const detail = useChosenMessage(message);
+  return (
+    <>
+      <HistoryPanel {...props} {...facts} view={view} chosen={message} detail={detail} />
+      <aside className={styles.side} aria-label="Delivery and clients">
+        <DeliveryPanel message={detail.message} onClient={onClient} />
+        {children}
+      </aside>
+    </>
+  );
+}
