@@ -11,7 +11,7 @@ import type { RetainedTree } from "./engine/retained/retained-tree.ts";
 import { Message } from "./engine/routing/message.ts";
 import type { ClientFaults } from "./inspector/client-faults.ts";
 import { describeClient, listClients } from "./inspector/client-list.ts";
-import { exportHistory } from "./inspector/history-export.ts";
+import { historyHandlers } from "./inspector/history-actions.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
 import type { SampleTraffic } from "./sample-traffic.ts";
@@ -100,15 +100,7 @@ export function mqttHandlers({
       return { forgotten: true };
     },
 
-    "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
-    "topic.search": ({ filter, ...page }) => recorder.tree.search(filter, page, isRetained),
-    "topic.history": ({ filter, ...options }) => ({
-      messages: recorder.history(filter, { before: undefined, ...options }).map((record) => record.summary()),
-    }),
-    "message.read": ({ id }) => recorder.find(id)?.whole() ?? null,
-    "history.clear": () => ({ cleared: recorder.clear() }),
-    "history.restore": () => ({ restored: recorder.restore() }),
-    "history.export": (query) => exportHistory(recorder, query),
+    ...historyHandlers(recorder, isRetained),
     "tls.certificate": () => certificate() ?? null,
     "retained.count": ({ filter }) => ({ count: engine.bus.retained.matching(filter).length }),
     "retained.clear"({ filter }) {

@@ -30,4 +30,5 @@ export const mqttService = defineService({
   endpoints: (config) => mqttEndpoints(listenerPorts(config), config.openToLan),
   snippets: mqttSnippets,
   start: async (context) => (await import("./start-mqtt.ts")).startMqtt(context),
+  browse: async (context) => (await import("./browse-mqtt.ts")).browseMqtt(context),
 });

@@ -155,6 +155,10 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   if (config.demo) demo.start(config.demoMessagesPerSecond);
+  // In the background: a long history must not hold up the start.
+  recorder
+    .restoreFrom(context.kept)
+    .catch((error: unknown) => log.error(`The history of the earlier run could not be read: ${faultText(error)}`));
   context.counters(() => {
     const { counters, clients, scheduler } = engine;
     const dropped = counters.droppedInAll;

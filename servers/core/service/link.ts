@@ -41,7 +41,7 @@ export type FromService =
   | { readonly type: "result"; readonly id: number; readonly value: unknown }
   | { readonly type: "failure"; readonly id: number; readonly failure: Failure }
   | { readonly type: "view"; readonly name: string; readonly value: unknown }
-  /** While it browses: asks for the kept records beyond a row's id, the oldest first. */
+  /** Asks for the kept records beyond a row's id, the oldest first. */
   | { readonly type: "readKept"; readonly after: number }
   | { readonly type: "counters"; readonly at: number; readonly counters: Counters }
   | { readonly type: "stream"; readonly message: StreamFromService }

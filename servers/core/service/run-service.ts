@@ -29,7 +29,7 @@ export interface RunOptions {
   readonly mode?: ServiceMode;
   readonly firstRowId?: number;
   readonly outboxLimits?: OutboxLimits;
-  /** While it browses: the records that the supervisor kept. */
+  /** The records that the supervisor kept of earlier processes. */
   readonly readKept?: ReadKept;
   /** `records` of the batch are good until it returns. */
   readonly onBatch?: (batch: ServiceBatch) => void;
@@ -112,7 +112,7 @@ export async function runService(service: Service, options: RunOptions): Promise
       },
       log,
       traffic: outbox,
-      kept: keptRecords(service.id, options.mode === "browse" ? options.readKept : undefined),
+      kept: keptRecords(service.id, options.readKept, options.firstRowId ?? 1),
       onStop,
       handle: (given) => {
         handlers = given;

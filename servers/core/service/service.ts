@@ -77,8 +77,8 @@ export interface ServiceContext<
   readonly log: Log;
   readonly traffic: TrafficSink;
   /**
-   * In `browse`: what the supervisor keeps of this service's traffic, the oldest first. Read in bounded batches as it is iterated.
-   * Empty in `start`.
+   * What the supervisor keeps of the traffic of this service's earlier processes, the oldest first. Read in bounded batches as it is
+   * iterated.
    */
   readonly kept: AsyncIterable<KeptRecord>;
   /** Releases run last-opened-first at stop, and also when start fails half-way. */

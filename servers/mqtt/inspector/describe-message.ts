@@ -35,6 +35,8 @@ export interface PublishedMessage {
   readonly payloadAt: number;
   /** Of the whole payload. */
   readonly payloadBytes: number;
+  /** Messages on its topic, with this one; 0 where the topic tree has no room for it. */
+  readonly topicCount: number;
 }
 
 /** What became of it so far. */

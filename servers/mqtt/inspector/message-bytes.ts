@@ -32,6 +32,7 @@ export function writeMessage(record: RecordWriter, message: PublishedMessage): v
   record.latin1(message.forwarded);
   record.u32(message.payloadBytes);
   record.u32(message.payloadAt);
+  record.u32(message.topicCount);
   record.latin1(message.bytes);
 }
 
@@ -102,6 +103,7 @@ function readPublished({ id, at }: TrafficRow, reader: RecordReader): PublishedM
     forwarded: reader.bytes().toString("latin1"),
     payloadBytes: reader.u32(),
     payloadAt: reader.u32(),
+    topicCount: reader.u32(),
     bytes: reader.bytes().toString("latin1"),
   };
 }

@@ -1,8 +1,9 @@
 import type { MqttMessage, MqttMessageProperties, MqttMessageSummary, MqttOwnPublisher } from "../../../contract/traffic/mqtt.ts";
-import { previewBytes } from "../../../contract/traffic/row.ts";
+import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
-import type { DeliveryTrace, DropReason, Message } from "../engine/routing/message.ts";
+import type { Qos } from "../codec/packet.ts";
+import { type DeliveryTrace, type DropReason, Message } from "../engine/routing/message.ts";
 import {
   describeMessage,
   describeProperties,
@@ -57,13 +58,15 @@ export interface RecordOrigin {
  */
 export class MessageRecord implements DeliveryTrace, TrafficEntry {
   readonly id: number;
-  readonly at = Date.now();
+  at = Date.now();
   readonly topic: string;
   readonly qos: number;
   readonly retain: boolean;
   readonly publisherId: string;
   readonly own: MqttOwnPublisher | undefined;
   matched = 0;
+  /** Messages on its topic, with this one; 0 where the topic tree has no room for it. */
+  topicCount = 0;
   /** To subscriptions that came later. */
   private sentAsRetainedCount = 0;
   deliveredCount = 0;
@@ -87,12 +90,12 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   private readonly peer: string;
   private readonly topicAlias: number;
   /** -1 without. */
-  private readonly expirySeconds: number;
+  private expirySeconds: number;
   private forwarded: string;
   /** The PUBLISH as it came, or for the broker itself the payload. */
   private bytes: string;
   private payloadAt: number;
-  private readonly payloadBytes: number;
+  payloadBytes: number;
   private readonly startedAt = performance.now();
   private readonly context: RecordContext;
   private deliveries: NotedDelivery[] | undefined = undefined;
@@ -118,6 +121,31 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.payloadBytes = message.payload.length;
     this.payloadAt = this.bytes.length - this.payloadBytes;
     this.context = context;
+  }
+
+  /** One that an earlier process recorded, as far as the supervisor kept it. */
+  static restored({ at, peer }: TrafficRow, message: PublishedMessage, routed: RoutedMessage, context: RecordContext): MessageRecord {
+    const { id, topic, qos, retain, publisherId, version, dup, topicAlias, payloadAt } = message;
+    const bytes = Buffer.from(message.bytes, "latin1");
+    const published = new Message({ topic, payload: bytes.subarray(payloadAt), qos: qos as Qos, retain, publisherId });
+    published.internalSource = message.own;
+    published.isWill = message.isWill;
+    const record = new MessageRecord(id, topic, published, { version, peer, dup, topicAlias, packet: bytes }, context);
+    record.at = at;
+    record.forwarded = message.forwarded;
+    record.expirySeconds = message.expirySeconds;
+    record.payloadBytes = message.payloadBytes;
+    record.topicCount = message.topicCount;
+    record.matched = routed.matched;
+    record.sentAsRetainedCount = routed.sentAsRetained;
+    record.deliveredCount = routed.delivered;
+    record.acknowledgeableCount = routed.acknowledgeable;
+    record.acknowledgedCount = routed.acknowledged;
+    record.droppedCount = routed.dropped;
+    if (routed.deliveries.length > 0) record.deliveries = [...routed.deliveries];
+    record.settled = true;
+    record.wrote = true;
+    return record;
   }
 
   /** With a history it shares the topic of the tree. */
@@ -206,9 +234,41 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   private published(limit = this.context.payloadLimit): PublishedMessage {
-    const { id, at, topic, qos, retain, publisherId, own, isWill, dup, version, topicAlias, expirySeconds, payloadAt, payloadBytes } = this;
+    const {
+      id,
+      at,
+      topic,
+      qos,
+      retain,
+      publisherId,
+      own,
+      isWill,
+      dup,
+      version,
+      topicAlias,
+      expirySeconds,
+      payloadAt,
+      payloadBytes,
+      topicCount,
+    } = this;
     return {
-      ...{ id, at, topic, qos, retain, publisherId, own, isWill, dup, version, topicAlias, expirySeconds, payloadAt, payloadBytes },
+      ...{
+        id,
+        at,
+        topic,
+        qos,
+        retain,
+        publisherId,
+        own,
+        isWill,
+        dup,
+        version,
+        topicAlias,
+        expirySeconds,
+        payloadAt,
+        payloadBytes,
+        topicCount,
+      },
       cluster: this.context.inCluster ? (this.peer === elsewhere ? "elsewhere" : "here") : undefined,
       forwarded: this.forwarded,
       bytes: this.bytes.slice(0, payloadAt + limit),

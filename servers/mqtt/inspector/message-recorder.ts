@@ -1,10 +1,12 @@
-import type { TrafficSink } from "../../core/service/service.ts";
+import type { KeptRecord, TrafficSink } from "../../core/service/service.ts";
 import type { PublishPacket } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
 import type { ObservedPublisher } from "../engine/engine-observer.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { type HistoryOptions, KeptMessages, type KeptMessagesLimits } from "./kept-messages.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";
+import { mqttEvent } from "./mqtt-event.ts";
+import { readHistory } from "./read-history.ts";
 import type { TopicTree } from "./topic-tree.ts";
 
 export interface RecorderLimits extends KeptMessagesLimits {
@@ -35,6 +37,7 @@ export class MessageRecorder {
   private messages: KeptMessages;
   /** What was cleared last, until it cannot be brought back any more. */
   private cleared: { readonly messages: KeptMessages; readonly at: number } | undefined = undefined;
+  private clears = 0;
   private budget: number;
   /** Since the last tick. */
   private counted = 0;
@@ -100,6 +103,7 @@ export class MessageRecorder {
     // The tree's own string, where it has one.
     const topic = node?.fullTopic ?? message.topic;
     const record = new MessageRecord(this.traffic.nextId(), topic, message, origin, this.context);
+    if (node) record.topicCount = node.own;
     if (this.deliveryBudget > 0) message.trace = record;
     else this.unfollowed.push({ record, message });
     this.messages.keep(record, node);
@@ -183,6 +187,8 @@ export class MessageRecorder {
     const { messages } = this;
     this.cleared = { messages, at: this.now };
     this.messages = new KeptMessages(this.limits, this.limits.isRetained);
+    this.clears++;
+    this.touchEvent("CLEAR", "The history of messages was cleared.");
     return messages.size;
   }
 
@@ -193,7 +199,23 @@ export class MessageRecorder {
     this.cleared = undefined;
     cleared.messages.absorb(this.messages);
     this.messages = cleared.messages;
+    this.touchEvent("RESTORE", "The history of messages was restored.");
     return true;
+  }
+
+  /** So that whoever reads the kept records finds what is shown. */
+  private touchEvent(verb: "CLEAR" | "RESTORE", text: string): void {
+    const event = { verb, text, target: "history", tone: "ok", outcome: "", clientId: "", peer: "" } as const;
+    this.traffic.touch(mqttEvent({ id: this.traffic.nextId(), ...event }));
+  }
+
+  /** Reads what earlier processes recorded; it comes before what was recorded meanwhile. */
+  async restoreFrom(kept: AsyncIterable<KeptRecord>): Promise<void> {
+    const { clears } = this;
+    const earlier = await readHistory(kept, () => new KeptMessages(this.limits, this.limits.isRetained), this.context);
+    if (this.clears !== clears || earlier.size === 0) return;
+    earlier.absorb(this.messages);
+    this.messages = earlier;
   }
 
   close(): void {

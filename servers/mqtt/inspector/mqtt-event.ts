@@ -4,7 +4,7 @@ import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 
 export interface MqttEventFacts {
   readonly id: number;
-  readonly verb: "CONNECT" | "DISCONNECT" | "SUBSCRIBE" | "UNSUBSCRIBE";
+  readonly verb: "CONNECT" | "DISCONNECT" | "SUBSCRIBE" | "UNSUBSCRIBE" | "CLEAR" | "RESTORE";
   /** Filters, or the transport. */
   readonly target: string;
   readonly tone: Tone;

@@ -16,6 +16,8 @@ export class TopicNode {
   children: Map<string, TopicNode> | undefined = undefined;
   /** Messages here and below. */
   count = 0;
+  /** Messages on exactly this topic. */
+  own = 0;
   /** The last message, until `settle` keeps what is shown of it: it holds the chunk that it came in. */
   last: Message | undefined = undefined;
   lastAt = 0;
@@ -74,11 +76,19 @@ export class TopicNode {
     return this.byName.items();
   }
 
-  /** Messages on exactly this topic. */
-  ownCount(): number {
-    let own = this.count;
-    for (const child of this.children?.values() ?? []) own -= child.count;
-    return own;
+  /** Counts messages on exactly this topic; negative where they are no longer known. */
+  countOwn(more: number): void {
+    this.own += more;
+    for (let at: TopicNode | undefined = this; at; at = at.parent) at.count += more;
+  }
+
+  /** As the last message was recorded. */
+  restoreLast(at: number, payload: Buffer, bytes: number, qos: number): void {
+    this.last = undefined;
+    this.lastAt = at;
+    this.lastStart = payload.toString("latin1", 0, previewBytes);
+    this.lastBytes = bytes;
+    this.lastQos = qos;
   }
 
   /** Counts on with the messages of the same topic in a tree that was begun later. */
@@ -89,7 +99,7 @@ export class TopicNode {
     this.lastBytes = newer.lastBytes;
     this.lastQos = newer.lastQos;
     this.lastAt = newer.lastAt;
-    for (let at: TopicNode | undefined = this; at; at = at.parent) at.count += own;
+    this.countOwn(own);
   }
 
   settle(): void {

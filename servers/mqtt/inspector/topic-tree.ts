@@ -1,6 +1,7 @@
 import type { MqttTopicPage } from "../../../contract/services/mqtt.ts";
 import { createTopicMatcher, hasWildcard, isSystemTopic } from "../codec/topic.ts";
 import type { Message } from "../engine/routing/message.ts";
+import type { MessageRecord } from "./message-record.ts";
 import { SortedList } from "./sorted-list.ts";
 import { compareTopicText, TopicNode } from "./topic-node.ts";
 
@@ -77,7 +78,21 @@ export class TopicTree {
     node.last = message;
     node.lastAt = now;
     if (node !== this.newest) this.moveToNewest(node);
-    for (let at: TopicNode | undefined = node; at; at = at.parent) at.count++;
+    node.countOwn(1);
+    return node;
+  }
+
+  /** A message of an earlier process; `topicCount` is how many its topic had with it, 0 where the tree had no room for it. */
+  restore({ topic, at, qos, payloadBytes }: MessageRecord, payload: Buffer, topicCount: number): TopicNode | undefined {
+    const node = this.byTopic.get(topic) ?? this.add(topic);
+    if (!node) {
+      this.uncounted++;
+      return undefined;
+    }
+    // Between two that were recorded others may have been counted only.
+    node.countOwn(Math.max(1, topicCount - node.own));
+    node.restoreLast(at, payload, payloadBytes, qos);
+    this.moveToNewest(node);
     return node;
   }
 
@@ -162,7 +177,7 @@ export class TopicTree {
 
   private evict(node: TopicNode): void {
     const { topic } = node;
-    const own = node.ownCount();
+    const { own } = node;
     this.options.onEvicted(node);
     this.unlink(node);
     this.byTopic.delete(topic);
@@ -170,7 +185,7 @@ export class TopicTree {
     this.version++;
     this.uncounted += own;
     this.bytes -= topicBytes + topic.length;
-    for (let at: TopicNode | undefined = node; at; at = at.parent) at.count -= own;
+    node.countOwn(-own);
     node.clear();
     for (let at = node; at.parent && !at.children && at.fullTopic === undefined; at = at.parent) {
       at.parent.remove(at);
@@ -206,7 +221,7 @@ export class TopicTree {
   /** Counts on with those of a tree that was begun later. */
   absorb(newer: TopicTree): void {
     for (const node of newer.byTopic.values()) {
-      const own = node.ownCount();
+      const { own } = node;
       const ours = this.byTopic.get(node.topic) ?? this.add(node.topic);
       if (ours) {
         ours.absorb(node, own);

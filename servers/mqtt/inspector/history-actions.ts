@@ -1,4 +1,6 @@
 import type { ExportPart } from "../../../contract/export.ts";
+import type { Handlers } from "../../../contract/operation.ts";
+import type { MqttActions } from "../../../contract/services/mqtt.ts";
 import { exportCursorText, parseExportCursor } from "../../core/service/parse-params.ts";
 import { recordedLine } from "../demo/recorded-line.ts";
 import type { MessageRecord } from "./message-record.ts";
@@ -7,14 +9,14 @@ import type { MessageRecorder } from "./message-recorder.ts";
 /** Of one answer: larger ones hold up the others. */
 const partLength = 512 << 10;
 
-export interface ExportQuery {
+interface ExportQuery {
   readonly filter: string;
   readonly text: string;
   readonly after?: string | undefined;
 }
 
 /** One part of the kept messages that match, oldest first. */
-export function exportHistory(recorder: MessageRecorder, { filter, text: wanted, after }: ExportQuery): ExportPart {
+function exportHistory(recorder: MessageRecorder, { filter, text: wanted, after }: ExportQuery): ExportPart {
   const { from, to } = after === undefined ? { from: 0, to: recorder.newestId } : parseExportCursor(after);
   let text = "";
   let items = 0;
@@ -40,3 +42,21 @@ function* matching(
   const wanted = Buffer.from(text, "utf8").toString("latin1");
   for (const record of recorder.between(filter, from, to)) if (wanted === "" || record.payloadHas(wanted)) yield record;
 }
+
+type HistoryActions = Pick<
+  MqttActions,
+  "topic.children" | "topic.search" | "topic.history" | "message.read" | "history.clear" | "history.restore" | "history.export"
+>;
+
+/** Of the running broker, and of one that is looked at while it is stopped. */
+export const historyHandlers = (recorder: MessageRecorder, isRetained: (topic: string) => boolean): Handlers<HistoryActions> => ({
+  "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
+  "topic.search": ({ filter, ...page }) => recorder.tree.search(filter, page, isRetained),
+  "topic.history": ({ filter, ...options }) => ({
+    messages: recorder.history(filter, { before: undefined, ...options }).map((record) => record.summary()),
+  }),
+  "message.read": ({ id }) => recorder.find(id)?.whole() ?? null,
+  "history.clear": () => ({ cleared: recorder.clear() }),
+  "history.restore": () => ({ restored: recorder.restore() }),
+  "history.export": (query) => exportHistory(recorder, query),
+});

@@ -1,0 +1,23 @@
+import type { Handlers } from "../../contract/operation.ts";
+import { type MqttActions, mqttActions } from "../../contract/services/mqtt.ts";
+import type { ServiceContext } from "../core/service/service.ts";
+import { ServiceError } from "../core/service/service-error.ts";
+import { historyHandlers } from "./inspector/history-actions.ts";
+import { MessageRecorder } from "./inspector/message-recorder.ts";
+import type { MqttConfig } from "./mqtt-config.ts";
+
+/** The topic tree and the history of a broker that is stopped, from the records that the supervisor kept. */
+export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<void> {
+  const { config } = context;
+  const recorder = new MessageRecorder(context.traffic, { ...config, inCluster: config.cluster !== "" });
+  context.onStop(() => recorder.close());
+  await recorder.restoreFrom(context.kept);
+  context.handle({ ...refusedActions(), ...historyHandlers(recorder, () => false) });
+}
+
+function refusedActions(): Handlers<MqttActions> {
+  const refuse = () => {
+    throw new ServiceError("SERVICE_NOT_RUNNING", "MQTT is not running", "Start it first.");
+  };
+  return Object.fromEntries(Object.keys(mqttActions).map((name) => [name, refuse])) as unknown as Handlers<MqttActions>;
+}

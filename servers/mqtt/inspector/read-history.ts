@@ -1,0 +1,42 @@
+import type { KeptRecord } from "../../core/service/service.ts";
+import { RecordError } from "../../core/traffic/record-reader.ts";
+import type { KeptMessages } from "./kept-messages.ts";
+import { readMessage } from "./message-bytes.ts";
+import { MessageRecord, type RecordContext } from "./message-record.ts";
+
+const previewBytes = 64;
+
+/** The topic tree and the history as an earlier process left them, from the records that the supervisor kept. */
+export async function readHistory(
+  kept: AsyncIterable<KeptRecord>,
+  createMessages: () => KeptMessages,
+  context: RecordContext,
+): Promise<KeptMessages> {
+  let messages = createMessages();
+  let cleared: KeptMessages | undefined;
+  for await (const record of kept) {
+    const { kind, verb } = record.row;
+    if (kind === "mqtt-message") restore(messages, record, context);
+    else if (verb === "CLEAR") {
+      cleared = messages;
+      messages = createMessages();
+    } else if (verb === "RESTORE" && cleared) {
+      cleared.absorb(messages);
+      messages = cleared;
+      cleared = undefined;
+    }
+  }
+  messages.rest();
+  return messages;
+}
+
+function restore(messages: KeptMessages, { row, detail }: KeptRecord, context: RecordContext): void {
+  try {
+    const { message, routed } = readMessage(row, detail);
+    const record = MessageRecord.restored(row, message, routed, context);
+    messages.keep(record, messages.tree.restore(record, record.payload(previewBytes), message.topicCount));
+  } catch (error) {
+    // One that cannot be read must not hide the others.
+    if (!(error instanceof RecordError)) throw error;
+  }
+}

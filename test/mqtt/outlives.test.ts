@@ -1,0 +1,110 @@
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { ExportPart } from "../../contract/export.ts";
+import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
+import type { MqttActions } from "../../contract/services/mqtt.ts";
+import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
+import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
+import { supervise } from "../supervisor/supervise.ts";
+import { projectRoot } from "../support/start-backlot.ts";
+import { connectWire, publishPacket } from "./harness.ts";
+
+const spawner = nodeSpawner(path.join(projectRoot, "servers/service-process.ts"));
+const environment = { MQTT_PORT: "0", MQTT_WEBSOCKET: "false", MQTT_TLS: "false", MQTT_SYS_INTERVAL_SECONDS: "0" };
+
+async function superviseBroker() {
+  const { supervisor, dashboard, statuses, port } = await supervise({ services: [mqttService], planned: [], spawner, environment });
+  await supervisor.start("mqtt");
+  const act = async <Name extends keyof MqttActions & string>(action: Name, params: ParamsOf<MqttActions[Name]>) =>
+    (await dashboard.call("service.action", { id: "mqtt", action, params })) as ResultOf<MqttActions[Name]>;
+  const page = { offset: 0, limit: 100 };
+  /** All that the page shows of topics and messages. */
+  const shown = async () => {
+    const { nodes } = await act("topic.search", { filter: "a", ...page });
+    const { messages } = await act("topic.history", { filter: "#", limit: 100 });
+    const newest = messages[0] && (await act("message.read", { id: messages[0].id }));
+    const exported = (await act("history.export", { filter: "#", text: "" })) as ExportPart;
+    return {
+      topics: nodes.map(({ topic, count, last }) => [topic, count, last?.preview]),
+      messages: messages.map(({ id, topic, start, delivered, acknowledged }) => [id, topic, atob(start), delivered, acknowledged]),
+      newest: newest && { properties: newest.properties, deliveries: newest.deliveries, version: newest.version, packet: newest.packet },
+      exported: exported.text,
+    };
+  };
+  const publish = async (payloads: readonly string[]) => {
+    const broker = { port: port("mqtt") };
+    const subscriber = await connectWire(broker, 5, { clientId: "subscriber" });
+    await subscriber.subscribe("a/#", { qos: 1 });
+    const client = await connectWire(broker, 5, { clientId: "publisher" });
+    for (const [index, payload] of payloads.entries()) {
+      const packet = { ...publishPacket(`a/${index % 3}`, payload), qos: 1 as const, packetId: index + 1 };
+      client.send({ ...packet, properties: { contentType: "text/plain", userProperties: [["n", String(index)]] } });
+      const { packetId } = await subscriber.expect("publish");
+      subscriber.send({ type: "puback", packetId, reason: 0 });
+      await client.expect("puback");
+    }
+    await expect.poll(async () => (await shown()).messages.every(([, , , , acknowledged]) => acknowledged === 1)).toBe(true);
+    // The last rows are on their way for so long.
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  };
+  return { supervisor, dashboard, statuses, port, act, shown, publish };
+}
+
+describe("what the page shows of a broker outlives its process", () => {
+  it("[MQTT-239] stopped: tree, history, messages and export are there, and a start goes on from them", async () => {
+    const { supervisor, dashboard, act, shown, publish } = await superviseBroker();
+    await publish(["1", "2", "3", "4", "5"]);
+    const before = await shown();
+    expect(before.topics).toEqual([
+      ["a/0", 2, "4"],
+      ["a/1", 2, "5"],
+      ["a/2", 1, "3"],
+    ]);
+    expect(before.exported.split("\n").filter(Boolean)).toHaveLength(5);
+    await supervisor.stop("mqtt");
+    expect(await shown()).toEqual(before);
+    const refusal = await dashboard.refusal("service.action", { id: "mqtt", action: "publish", params: { topic: "a" } });
+    expect(refusal).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+
+    await supervisor.start("mqtt");
+    await expect.poll(shown).toEqual(before);
+    await act("publish", { topic: "a/1", payload: "6" });
+    const after = await shown();
+    expect(after.topics).toContainEqual(["a/1", 3, "6"]);
+    expect(after.messages.slice(1)).toEqual(before.messages);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await supervisor.stop("mqtt");
+    expect(await shown()).toEqual(after);
+  });
+
+  it("[MQTT-239] killed: what was recorded is there when it was restarted, and while it is not", async () => {
+    const { supervisor, statuses, shown, publish } = await superviseBroker();
+    await publish(["1", "2", "3"]);
+    const before = await shown();
+    const status = supervisor.views().find(({ id }) => id === "mqtt")?.status;
+    if (status?.state !== "running") throw new Error("it does not run");
+    process.kill(status.pid, "SIGKILL");
+    await statuses.until(({ status: next }) => next.state === "running" && next.pid !== status.pid);
+    await expect.poll(shown).toEqual(before);
+    await supervisor.stop("mqtt");
+    expect(await shown()).toEqual(before);
+  });
+
+  it("[MQTT-239] what was cleared stays so, and can be restored, also while it is stopped", async () => {
+    const { supervisor, act, shown, publish } = await superviseBroker();
+    await publish(["1", "2"]);
+    const before = await shown();
+    await act("history.clear", {});
+    await act("publish", { topic: "a/new", payload: "3" });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await supervisor.stop("mqtt");
+    expect((await shown()).topics).toEqual([["a/new", 1, "3"]]);
+    await act("history.clear", {});
+    expect((await shown()).messages).toEqual([]);
+    await act("history.restore", {});
+    expect((await shown()).topics).toEqual([["a/new", 1, "3"]]);
+    await supervisor.start("mqtt");
+    await expect.poll(async () => (await shown()).topics).toEqual([["a/new", 1, "3"]]);
+    expect(before.messages).toHaveLength(2);
+  });
+});
