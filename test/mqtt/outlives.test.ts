@@ -50,7 +50,7 @@ async function superviseBroker() {
   return { supervisor, dashboard, statuses, port, act, shown, publish };
 }
 
-describe("what the page shows of a broker outlives its process", () => {
+describe("what the page shows of a broker outlives its process", { timeout: 60_000 }, () => {
   it("[MQTT-239] stopped: tree, history, messages and export are there, and a start goes on from them", async () => {
     const { supervisor, dashboard, act, shown, publish } = await superviseBroker();
     await publish(["1", "2", "3", "4", "5"]);
