@@ -22,7 +22,7 @@ const sketch = (
   endpoints: Sketch["endpoints"],
 ): Sketch => ({ title, purpose, rate, unit, bytes, clients, note, ports, endpoints });
 
-export const sketches: Readonly<Record<ServiceId, Sketch>> = {
+const sketches: Readonly<Partial<Record<ServiceId, Sketch>>> = {
   http: sketch(
     "HTTP",
     "REST, status codes, delays, server-sent events",
@@ -101,3 +101,6 @@ export const sketches: Readonly<Record<ServiceId, Sketch>> = {
     ],
   ),
 };
+
+/** A service without a sketch of its own is shown by its name, idle. */
+export const sketchOf = (id: ServiceId): Sketch => sketches[id] ?? sketch(id, "", [0, "", 0, 0], "", [], []);

@@ -4,7 +4,7 @@ import type { LogLevel, LogLine, LogSource } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
 import type { RateSample, TrafficRow } from "../../contract/traffic/row.ts";
 import { fakeConfig } from "./fake-config.ts";
-import { sketches } from "./fake-services.ts";
+import { sketchOf } from "./fake-services.ts";
 
 export type Scenario = "full" | "first" | "flood";
 
@@ -22,7 +22,7 @@ export interface CallParams {
   readonly settings?: Partial<AppSettings>;
 }
 
-const endpointsOf = (id: ServiceId) => sketches[id].endpoints.map(([label, url]) => ({ label, url }));
+const endpointsOf = (id: ServiceId) => sketchOf(id).endpoints.map(([label, url]) => ({ label, url }));
 const portTaken = {
   code: "PORT_IN_USE",
   message: "Port 8554 is taken by mediamtx (pid 812)",
@@ -52,17 +52,17 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
   }
   const viewOf = (id: ServiceId): ServiceView => ({
     id,
-    title: sketches[id].title,
-    purpose: sketches[id].purpose,
+    title: sketchOf(id).title,
+    purpose: sketchOf(id).purpose,
     built: true,
     status: statuses.get(id) as ServiceStatus,
-    ports: sketches[id].ports,
+    ports: sketchOf(id).ports,
     plannedEndpoints: endpointsOf(id),
     openToLan: id === "mqtt" && scenario !== "first",
     restartNeeded: id === "http" && scenario === "full",
   });
   const isRunning = (id: ServiceId) => statuses.get(id)?.state === "running";
-  const rateOf = (id: ServiceId, seconds: number) => sketches[id].rate * wave(seconds, id);
+  const rateOf = (id: ServiceId, seconds: number) => sketchOf(id).rate * wave(seconds, id);
 
   function change(id: ServiceId, status: ServiceStatus) {
     statuses.set(id, status);
@@ -117,7 +117,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     const series = serviceIds.filter(isRunning).map((service) => ({
       service,
       itemsPerSecond: at.map((ms) => rateOf(service, ms / 1_000)),
-      bytesPerSecond: at.map((ms) => sketches[service].bytes * wave(ms / 1_000, service)),
+      bytesPerSecond: at.map((ms) => sketchOf(service).bytes * wave(ms / 1_000, service)),
     }));
     return { stepSeconds, at, series };
   }
@@ -143,7 +143,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
     second() {
       const at = Date.now();
       const samples = serviceIds.filter(isRunning).map((service): RateSample => {
-        const { unit, bytes, clients, note } = sketches[service];
+        const { unit, bytes, clients, note } = sketchOf(service);
         const bytesPerSecond = bytes * wave(at / 1_000, service);
         return {
           service,
@@ -233,7 +233,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
           return fakeConfig();
         case "port.check":
           return serviceIds.flatMap((service) =>
-            sketches[service].ports.map((port) =>
+            sketchOf(service).ports.map((port) =>
               service === "rtsp"
                 ? {
                     service,
