@@ -22,7 +22,7 @@ it("[BL-65] shows loopback, and open to the LAN the addresses that other machine
 });
 
 const hostOf = ({ url }: { readonly url: string }) => new URL(url).hostname;
-const everythingOn = { tls: true, webSocket: true };
+const everythingOn = { tls: true, webSocket: true, https: true };
 
 it.each(services.map((service) => [service.id, service] as const))(
   "[BL-65] %s names them before its start and while it runs, for each of its listeners",
