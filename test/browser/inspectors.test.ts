@@ -3,22 +3,44 @@ import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { openBrowserShell } from "./browser-shell.ts";
 
-it("[BL-185] a WebSocket and its messages have inspectors of their own, which copy it as a command and say how it was closed", async () => {
-  const { page, host } = await openBrowserShell("http");
+it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they are open, and say how they ended", async () => {
+  const { page, origin, host } = await openBrowserShell("http");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  const copied = () => page.evaluate(() => navigator.clipboard.readText());
   const socket = new WebSocket(`ws://${host}/ws/echo?room=1`, { headers: { "x-team": "blue" } });
   await new Promise((resolve) => socket.once("open", resolve));
-  socket.send('{"n":1}');
-  await page.getByRole("row", { name: /text .*echoed/ }).click();
+  await page
+    .getByRole("row", { name: /ws\/echo/ })
+    .first()
+    .click();
   await page.keyboard.press("Enter");
-  await page.getByRole("region", { name: "Message", exact: true }).getByText("received from the client").waitFor();
-  await page.getByRole("button", { name: "Show the connection" }).click();
-  await page.getByRole("grid", { name: "Messages, newest first" }).waitFor();
+  const messages = page.getByRole("grid", { name: "Messages, newest first" });
+  await messages.waitFor();
+  for (const text of ['{"n":1}', '{"n":2}']) socket.send(text);
+  await messages.getByRole("row", { name: /"n":2/ }).first().waitFor();
+  await messages.getByRole("row", { name: /received.*"n":1/ }).click();
+  await page.getByRole("region", { name: "Message of the message" }).getByText('"n"').waitFor();
   await page.getByRole("button", { name: "Copy as websocat" }).click();
-  await expect.poll(copied).toBe(`websocat -H 'x-team: blue' 'ws://${host}/ws/echo?room=1'`);
+  await expect
+    .poll(() => page.evaluate(() => navigator.clipboard.readText()))
+    .toBe(`websocat -H 'x-team: blue' 'ws://${host}/ws/echo?room=1'`);
+  socket.send("third");
+  await messages.getByRole("row", { name: /third/ }).first().waitFor();
   socket.close(4_001, "done");
   await page.getByText("closed 4001").first().waitFor();
+  await page.getByRole("tab", { name: "Handshake" }).click();
+  await page.getByRole("region", { name: "State" }).getByText("done").waitFor();
+
+  const stop = new AbortController();
+  const stream = await fetch(`${origin}/api/stream?interval=100`, { signal: stop.signal });
+  await page.getByRole("row", { name: /api\/stream/ }).click();
+  await page.getByRole("tab", { name: "Events" }).click();
+  const events = page.getByRole("grid", { name: "Events, newest first" });
+  const count = page.getByRole("tabpanel", { name: "Events" }).getByText(/^[\d,]+ events?$/);
+  await events.getByRole("row").nth(1).waitFor();
+  const before = await count.textContent();
+  await expect.poll(() => count.textContent()).not.toBe(before);
+  stop.abort();
+  await stream.body?.cancel().catch(() => {});
 }, 60_000);
 
 it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
@@ -40,4 +62,17 @@ it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
   await page.getByRole("region", { name: "Event", exact: true }).getByText("lamp connected from").waitFor();
   expect(await page.evaluate(() => location.hash)).toBe("#/timeline");
   await client.endAsync();
+}, 60_000);
+
+it("[BL-185] a WebSocket's message has an inspector of its own, with the way to its connection", async () => {
+  const { page, host } = await openBrowserShell("http");
+  const socket = new WebSocket(`ws://${host}/ws/echo?room=1`);
+  await new Promise((resolve) => socket.once("open", resolve));
+  socket.send('{"n":1}');
+  await page.getByRole("row", { name: /text .*echoed/ }).click();
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: "Message", exact: true }).getByText("received from the client").waitFor();
+  await page.getByRole("button", { name: "Show the connection" }).click();
+  await page.getByRole("grid", { name: "Messages, newest first" }).waitFor();
+  socket.terminate();
 }, 60_000);
