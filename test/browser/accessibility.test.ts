@@ -1,12 +1,30 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { AxeResults, RunOptions } from "axe-core";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { services } from "../../servers/catalog.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] };
+
+async function violationsOf(page: Page): Promise<string[]> {
+  // A page that is still coming has colours in between.
+  await page.evaluate(() =>
+    Promise.allSettled(
+      document
+        .getAnimations()
+        .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
+        .map((animation) => animation.finished),
+    ),
+  );
+  const { violations } = await page.evaluate(
+    (options) => (globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run(options),
+    rules,
+  );
+  return violations.map(({ id, nodes }) => `${id} at ${nodes[0]?.target.join(" ")}`);
+}
 
 it.each(services.map(({ id }) => id))(
   "every page of %s passes axe in both schemes (WCAG 2.1 AA)",
@@ -20,23 +38,37 @@ it.each(services.map(({ id }) => id))(
       await page.emulateMedia({ colorScheme });
       for (const name of await tabs.allTextContents()) {
         await page.getByRole("tab", { name, exact: true }).first().click();
-        // A page that is still coming has colours in between.
-        await page.evaluate(() =>
-          Promise.allSettled(
-            document
-              .getAnimations()
-              .filter(({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY)
-              .map((animation) => animation.finished),
-          ),
-        );
-        const { violations } = await page.evaluate(
-          (options) => (globalThis as unknown as { axe: { run(options: RunOptions): Promise<AxeResults> } }).axe.run(options),
-          rules,
-        );
-        found.push(...violations.map(({ id, nodes }) => `${colorScheme} ${name}: ${id} at ${nodes[0]?.target.join(" ")}`));
+        found.push(...(await violationsOf(page)).map((violation) => `${colorScheme} ${name}: ${violation}`));
       }
     }
     expect(found).toEqual([]);
   },
   90_000,
 );
+
+it("the inspectors of an exchange, a WebSocket and a stream pass axe in both schemes", async () => {
+  const { page, origin, host } = await openBrowserShell("http");
+  await page.evaluate(axe);
+  await fetch(`${origin}/anything`, { method: "POST", body: '{"a":[1,"two",null]}', headers: { authorization: "Bearer abc" } });
+  await fetch(`${origin}/api/stream?count=3&interval=10`).then((answer) => answer.text());
+  const socket = new WebSocket(`ws://${host}/ws/echo`);
+  socket.onopen = () => socket.send("hello");
+  const found: string[] = [];
+  for (const [path, tabs] of [
+    [/POST.*anything/, ["Request", "Response", "Timing", "Connection"]],
+    [/GET.*api\/stream/, ["Events"]],
+    [/GET.*ws\/echo/, ["Messages", "Handshake"]],
+  ] as const) {
+    await page.getByRole("row", { name: path }).click();
+    await page.keyboard.press("Enter");
+    for (const name of tabs) {
+      await page.getByRole("tab", { name, exact: true }).last().click();
+      for (const colorScheme of ["dark", "light"] as const) {
+        await page.emulateMedia({ colorScheme });
+        found.push(...(await violationsOf(page)).map((violation) => `${colorScheme} ${name}: ${violation}`));
+      }
+    }
+  }
+  socket.close();
+  expect(found).toEqual([]);
+}, 90_000);

@@ -18,7 +18,7 @@ it("[BL-185] [BL-186] a WebSocket's and a stream's inspectors grow while they ar
   for (const text of ['{"n":1}', '{"n":2}']) socket.send(text);
   await messages.getByRole("row", { name: /"n":2/ }).first().waitFor();
   await messages.getByRole("row", { name: /received.*"n":1/ }).click();
-  await page.getByRole("region", { name: "Message of the message" }).getByText('"n"').waitFor();
+  await page.getByRole("region", { name: "Content of the message" }).getByText('"n"').waitFor();
   await page.getByRole("button", { name: "Copy as websocat" }).click();
   await expect
     .poll(() => page.evaluate(() => navigator.clipboard.readText()))

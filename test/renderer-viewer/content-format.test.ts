@@ -1,5 +1,6 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { readRemembered } from "../../renderer/src/ui/use-remembered.ts";
 import { fromBase64 } from "../../renderer/src/viewer/bytes.ts";
 import { detectFormat } from "../../renderer/src/viewer/content-format.ts";
 import { layOutContent } from "../../renderer/src/viewer/content-layout.ts";
@@ -8,8 +9,9 @@ import { hexLine, hexText } from "../../renderer/src/viewer/hex-lines.ts";
 import { imageSize } from "../../renderer/src/viewer/image-size.ts";
 import { layOutPlain, withoutSoftBreaks } from "../../renderer/src/viewer/laid-out-text.ts";
 import { multipartParts } from "../../renderer/src/viewer/multipart.ts";
-import { readChoices, withChoice } from "../../renderer/src/viewer/remembered-format.ts";
+import { formatChoices, withChoice } from "../../renderer/src/viewer/remembered-format.ts";
 
+const readChoices = (stored: string | undefined) => readRemembered(stored, [], formatChoices);
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 const hex = (digits: string) => Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));

@@ -30,14 +30,7 @@ export function MqttMessageInspector({ service, detail, live, onClose }: Inspect
     [detail, broker, topic],
   );
   return (
-    <InspectorFrame
-      title={topic}
-      hint={topic}
-      mono
-      mark={live && <ToneMark tone={live.tone} word={live.outcome} />}
-      actions={<CopyMenu rememberAs="copy-mqtt-as" choices={copies} />}
-      onClose={onClose}
-    >
+    <InspectorFrame title={topic} hint={topic} mono actions={<CopyMenu rememberAs="copy-mqtt-as" choices={copies} />} onClose={onClose}>
       <InspectorTabs
         rememberAs="inspector.mqtt-tab"
         tabs={[
@@ -53,6 +46,7 @@ export function MqttMessageInspector({ service, detail, live, onClose }: Inspect
                   {version !== undefined && <Chip>{`MQTT ${versionText(version)}`}</Chip>}
                   {retain && <Chip>retain</Chip>}
                   {dup && <Chip>duplicate</Chip>}
+                  {live && <ToneMark tone={live.tone} word={live.outcome} />}
                 </p>
                 <InspectorContent>
                   <ContentViewer

@@ -77,7 +77,7 @@ export function MessageContent({ message: { type, body }, rememberAs }: MessageC
   return (
     <ContentViewer
       of="message"
-      title="Message"
+      title="Content"
       content={content}
       contentType=""
       isText={type === "text"}

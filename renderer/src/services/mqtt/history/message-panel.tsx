@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { EdgeHandle } from "../../../ui/edge-handle.tsx";
-import { Chip, Note, PanelHead, Spring } from "../../../ui/panel.tsx";
+import { Chip, Note, PanelHead } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/quantity.ts";
 import { saveFile } from "../../../ui/save-file.ts";
 import { clockTime, isoTime } from "../../../ui/time.ts";
@@ -115,7 +115,7 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
         {message.version !== undefined && <Chip className={styles.version}>{`MQTT ${versionText(message.version)}`}</Chip>}
         {message.retain && <Chip>retain</Chip>}
         {message.dup && <Chip>duplicate</Chip>}
-        <Spring />
+        <span className={styles.spring} />
         {before !== undefined && <CompareMenu message={message} other={previous} view={view} onCompare={onCompare} />}
         <IconButton label="Edit and publish again" icon={IconRepeat} onClick={() => onPublish(draftOfMessage(message))} />
         <IconButton
