@@ -1,7 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { isPortFree, nextFreePort, parseLsof, pidInNetstat, portHolder } from "../../servers/supervisor/port-doctor.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { holdPort } from "../support/port-holder.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 
 describe("port doctor", () => {
   checkLeaks();
@@ -36,6 +41,20 @@ describe("port doctor", () => {
     expect(await portHolder(port, "tcp")).toBeUndefined();
     expect([await isPortFree(port, false, "udp"), await isPortFree(port, false, "tcp")]).toEqual([false, true]);
     expect(await nextFreePort(port - 1, { transports: ["tcp", "udp"] })).toBeGreaterThan(port);
+  });
+
+  it.skipIf(process.platform !== "linux")("[BL-156] names another Backlot by what it runs, and not by its Node", async () => {
+    const program = path.join(temporaryDir(), "servers", "service-process.ts");
+    mkdirSync(path.dirname(program));
+    writeFileSync(program, 'const s = require("net").createServer().listen(0, "127.0.0.1", () => console.log(s.address().port));');
+    const child = spawn(process.execPath, [program, "http"], { stdio: ["ignore", "pipe", "inherit"] });
+    const closed = once(child, "close");
+    onTestFinished(async () => {
+      child.kill("SIGKILL");
+      await closed;
+    });
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    expect(await portHolder(Number(line.toString()))).toEqual({ name: "another Backlot", pid: child.pid });
   });
 
   it("[BL-154] reads what lsof and netstat say of either transport", () => {
