@@ -74,7 +74,7 @@ export interface PortCheck {
   readonly transport: PortTransport;
   readonly port: number;
   readonly free: boolean;
-  /** Where it is not free: who has it, as far as the system tells, or which other service is set to it. */
+  /** Where it is not free: who has it, as far as the system says, or which other service is set to it. */
   readonly problem?: string;
   /** Where it is not free: what to do about it. */
   readonly hint?: string;
@@ -197,7 +197,7 @@ export const controlCalls = {
     }),
   ),
 
-  /** Settles when it is under way: the topic `export` tells how it goes on. */
+  /** Settles when it is under way: the topic `export` has its progress. */
   "export.start": operation<ExportStarted>()(exportRequest),
   "export.cancel": operation<null>()(z.strictObject({ id: z.int() })),
 
@@ -237,7 +237,7 @@ export interface TopicPolicy {
   readonly batchItems: number;
   /** Present where only the newest item per key matters; such a topic begins with what is known. */
   readonly key?: (item: never) => string;
-  /** Present where an item may be told again once it has ended: one that was sent as open is never left out then. */
+  /** Present where an item is sent again when it has ended: one that was sent as open is never left out then. */
   readonly row?: { readonly id: (item: never) => number; readonly isOpen: (item: never) => boolean };
 }
 

@@ -57,7 +57,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     noServer: true,
     maxPayload: maxFrameBytes,
     perMessageDeflate: false,
-    // A browser wants one of those that it offered; which one tells the page at once whether its token holds.
+    // A browser needs one of those that it offered. Which one shows the page whether its token is accepted.
     handleProtocols: (offered) =>
       hasToken(offered) ? controlProtocol : ([...offered].find((protocol) => protocol !== controlProtocol) ?? false),
   });
@@ -168,7 +168,7 @@ export function encodeBinaryFrame({ payload, ...fields }: BinaryFrame): Buffer {
   return Buffer.concat([length, head, payload]);
 }
 
-/** Only by a close code can a page see why: of a refused upgrade a browser tells it nothing. */
+/** A page can read a close code; of a refused upgrade a browser says nothing. */
 function refuseToken(webSocket: WebSocket) {
   webSocket.on("error", () => webSocket.terminate());
   webSocket.close(linkExpiredCode, "link expired");

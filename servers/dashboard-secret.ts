@@ -22,6 +22,6 @@ export async function openDashboardSecret(dataDir: string, warn: (text: string) 
   return secret;
 }
 
-/** The token of the link to the dashboard on that port: whoever gets hold of it, for example a program that takes the port later, can use it for no other. */
+/** The token of the link to the dashboard on that port. No other port accepts it, so a program that takes the port later cannot use it. */
 export const linkToken = (secret: string, port: number): string =>
   createHmac("sha256", secret).update(`dashboard on port ${port}`).digest("base64url");

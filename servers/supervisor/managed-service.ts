@@ -232,8 +232,8 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       setStatus({ state: "stopped" });
       throw notRunning(service);
     }
-    const told = outcome.failure;
-    const failure = await options.explain(told, config).catch(() => told);
+    const reported = outcome.failure;
+    const failure = await options.explain(reported, config).catch(() => reported);
     if (byItself && failure.code === "CRASHED") retryAfter(failure);
     else setStatus({ state: "failed", since: Date.now(), failure });
     throw errorOfFailure(failure);

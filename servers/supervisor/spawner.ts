@@ -56,14 +56,14 @@ export const nodeSpawner =
         for (const stream of [child.stdout, child.stderr]) stream?.setEncoding("utf8").on("data", listener);
       },
       onExit: (listener) => {
-        let told = false;
-        const tell = (code: number | null) => {
-          if (!told) listener(code);
-          told = true;
+        let ended = false;
+        const notify = (code: number | null) => {
+          if (!ended) listener(code);
+          ended = true;
         };
         // "close" follows the last of its output; "error" is a process that could not be made.
-        child.once("close", tell);
-        child.once("error", () => tell(null));
+        child.once("close", notify);
+        child.once("error", () => notify(null));
       },
       kill: () => void child.kill("SIGKILL"),
     };

@@ -32,7 +32,7 @@ it("[BL-103] Cancel in its note ends the download", async () => {
   await page.getByText("1 to 50 of 200,000").first().waitFor({ timeout: 60_000 });
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("menuitem", { name: "CSV" }).click();
+  await page.getByRole("menuitem", { name: "CSV", exact: true }).click();
   const download = await downloading;
   await page.getByRole("alert").getByRole("button", { name: "Cancel" }).click();
   await page.getByText("Export cancelled").waitFor();

@@ -45,7 +45,7 @@ export interface ControlClient {
 
 interface Subscription {
   readonly listeners: Set<TopicListener<Topic>>;
-  /** What a later listener of a keyed topic is told first. */
+  /** What a later listener of a keyed topic gets first. */
   readonly newest: Map<string, unknown>;
 }
 

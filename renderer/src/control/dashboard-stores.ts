@@ -37,7 +37,7 @@ export interface DashboardStores {
   readonly logs: ReadableStore<LogBuffer>;
   /** Notable lines, warnings and errors: what "Worth knowing" shows. Oldest first. */
   readonly notable: ReadableStore<readonly LogLine[]>;
-  /** Why what stands here at the beginning could not be read; it is tried again by itself, and until then parts may be missing. */
+  /** Why the first read of these stores failed. It is retried, and until it succeeds parts may be missing. */
   readonly loadFailure: ReadableStore<Failure | undefined>;
 }
 

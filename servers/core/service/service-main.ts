@@ -68,7 +68,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
         try {
           const { outbox: itsOutbox, endpoints } = await running;
           outbox = itsOutbox;
-          // What it said while it started stands before the line that it listens.
+          // Its log lines from the start come before the line that it listens.
           outbox.flush();
           link.post({ type: "running", endpoints });
         } catch (error) {

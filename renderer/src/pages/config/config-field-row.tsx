@@ -71,7 +71,8 @@ export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: Con
 }
 
 function fixedText(field: ConfigField): string {
-  if (field.source === "run") return `Used for this run only${field.setBy ? `, in place of ${field.setBy}` : ""}. The arrow ends that.`;
+  if (field.source === "run")
+    return `Used for this run only${field.setBy ? `, in place of ${field.setBy}` : ""}. Reset the field to end that.`;
   const by = field.source === "flag" ? `The flag ${field.flag}` : `The environment (${field.setBy ?? "a variable"})`;
   return `${by} sets this and wins over what is saved${field.stored === undefined ? "." : `, ${storedText(field)}.`}`;
 }
