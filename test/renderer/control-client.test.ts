@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { binaryTopic } from "../../contract/binary.ts";
 import type { ServiceView } from "../../contract/service.ts";
 import { httpActions } from "../../contract/services/http.ts";
 import type { DownFrame, UpFrame } from "../../contract/wire.ts";
@@ -156,5 +157,77 @@ describe("onOpen", () => {
     end();
     become({ state: "open" });
     expect(runs).toBe(2);
+  });
+});
+
+describe("binary items", () => {
+  const topics = { picture: binaryTopic<{ n: number }>()({ windowBytes: 1, windowItems: 1, resume: "any" }) };
+  const frame = (subscription: number, seq: number, dropped = 0): DownFrame => ({
+    type: "binary",
+    subscription,
+    seq,
+    dropped,
+    isKey: true,
+    header: { n: seq },
+    payload: new Uint8Array([seq]),
+  });
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+  it("[BL-142] are acknowledged when they are taken, all before them included, and what was left out is told", async () => {
+    const { client, receive, sent } = setUp();
+    const got: number[] = [];
+    const dropped: number[] = [];
+    const release: (() => void)[] = [];
+    const end = client.binary(topics, "rtsp", "picture", "/cam1", {
+      item: ({ header }) => {
+        got.push(header.n);
+        return new Promise<void>((resolve) => release.push(resolve));
+      },
+      dropped: (count) => dropped.push(count),
+    });
+    expect(sent()).toEqual([{ type: "binarySubscribe", subscription: 1, service: "rtsp", topic: "picture", source: "/cam1" }]);
+    receive(frame(1, 1));
+    receive(frame(1, 2, 4));
+    receive({ type: "binaryDropped", subscription: 1, dropped: 3 });
+    receive(frame(99, 1));
+    expect([got, dropped, sent()]).toEqual([[1, 2], [4, 3], []]);
+    release[1]?.();
+    await settled();
+    expect(sent()).toEqual([]);
+    release[0]?.();
+    await settled();
+    expect(sent()).toEqual([{ type: "binaryAck", subscription: 1, seq: 2 }]);
+    receive(frame(1, 3));
+    end();
+    end();
+    release[2]?.();
+    await settled();
+    expect(sent()).toEqual([{ type: "binaryUnsubscribe", subscription: 1 }]);
+    receive(frame(1, 4));
+    expect(got).toEqual([1, 2, 3]);
+  });
+
+  it("[BL-141] are wanted again on a new connection, which an item of the old one does not acknowledge", async () => {
+    const { client, receive, become, sent } = setUp({ state: "connecting" });
+    const release: (() => void)[] = [];
+    const refused: string[] = [];
+    client.binary(topics, "rtsp", "picture", "/cam1", {
+      item: () => new Promise<void>((resolve) => release.push(resolve)),
+      refused: ({ code }) => refused.push(code),
+    });
+    expect(sent()).toEqual([]);
+    become({ state: "open" });
+    const [first] = sent();
+    receive(frame((first as { subscription: number }).subscription, 1));
+    become(lost);
+    become({ state: "open" });
+    const [second] = sent();
+    expect(second).toEqual({ ...first, subscription: (first as { subscription: number }).subscription + 1 });
+    release[0]?.();
+    await settled();
+    expect(sent()).toEqual([]);
+    const { subscription } = second as { subscription: number };
+    receive({ type: "binaryRefused", subscription, failure: { code: "CALL_UNKNOWN", message: "", hint: "" } });
+    expect(refused).toEqual(["CALL_UNKNOWN"]);
   });
 });

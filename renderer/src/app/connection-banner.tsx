@@ -13,16 +13,17 @@ export function ConnectionBanner() {
   const client = useControl();
   const text = connectionText(connection) ?? (loadFailure && { what: "Not everything could be read", advice: loadFailure.message });
   return (
-    <div role="status" className={text ? styles.banner : "visually-hidden"}>
-      {text && (
-        <>
-          <StatusShape shape="warning" />
-          <strong>{text.what}</strong>
-          <span className={styles.text}>{text.advice}</span>
-          {connection.state === "lost" && <Countdown retryAt={connection.retryAt} />}
-          {(connection.state === "lost" || connection.state === "refused") && <Button onClick={client.retryNow}>Try now</Button>}
-        </>
-      )}
+    <div className={text ? styles.banner : "visually-hidden"}>
+      {text && <StatusShape shape="warning" />}
+      <div role="status" className={styles.announced}>
+        {text && (
+          <>
+            <strong>{text.what}</strong> <span className={styles.text}>{text.advice}</span>
+          </>
+        )}
+      </div>
+      {connection.state === "lost" && <Countdown retryAt={connection.retryAt} />}
+      {(connection.state === "lost" || connection.state === "refused") && <Button onClick={client.retryNow}>Try now</Button>}
     </div>
   );
 }
@@ -54,12 +55,8 @@ function connectionText(connection: Connection): BannerText | undefined {
   }
 }
 
-/** Read by the eye only: a screen reader would be told every second. */
+/** Beside what is announced: a screen reader would read it every second. */
 function Countdown({ retryAt }: { retryAt: number }) {
   const seconds = Math.max(0, Math.ceil((retryAt - useNow(500)) / 1_000));
-  return (
-    <span className={styles.wait} aria-hidden="true">
-      {seconds > 0 ? `next try in ${seconds} s` : "trying"}
-    </span>
-  );
+  return <span className={styles.wait}>{seconds > 0 ? `next try in ${seconds} s` : "trying"}</span>;
 }
