@@ -9,6 +9,7 @@ import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import { createAccessControl } from "./access/access-control.ts";
 import { parseTopicRule } from "./access/topic-rules.ts";
+import { brokerTls } from "./broker-tls.ts";
 import { answerCommand } from "./demo/command-device.ts";
 import { messageOfParams } from "./demo/recorded-line.ts";
 import { createRepeats } from "./demo/repeats.ts";
@@ -32,7 +33,6 @@ import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoin
 import { openStorage } from "./open-storage.ts";
 import { createSampleTraffic } from "./sample-traffic.ts";
 import { startSysTopics } from "./sys-topics.ts";
-import { brokerTls } from "./tls-options.ts";
 import { createTryClient } from "./try/try-client.ts";
 
 export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>): Promise<readonly Endpoint[]> {

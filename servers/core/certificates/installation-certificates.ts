@@ -35,9 +35,9 @@ export async function openCertificates(options: CertificatesOptions): Promise<In
 
   async function check(): Promise<void> {
     try {
-      const next = await currentLeaf(folder, names(), now());
-      if (next.leaf.cert === current.leaf.cert) return;
-      current = next;
+      // Of two processes that sign one at once each keeps its own: both are valid.
+      if (isCurrent(current.leaf, await openAuthority(folder, now()), names(), now())) return;
+      current = await currentLeaf(folder, names(), now());
       log.info("The TLS certificate was renewed: this computer's names or addresses changed, or the old one was about to expire.");
       for (const listener of listeners) listener();
     } catch (error) {

@@ -12,7 +12,7 @@ export function Certificates() {
   if (!authority) return null;
   return (
     <SettingsSection title="Certificates">
-      <SettingRow label="Authority" help="It signs the TLS certificates of every service. Clients that trust it trust them all.">
+      <SettingRow label="Authority" help="It signs the TLS certificates of all services.">
         <AuthorityActions authority={authority} />
       </SettingRow>
       <SettingRow label="Subject">

@@ -13,10 +13,10 @@ export function SettingsPage() {
         <div>
           <Appearance />
           <ProgramSettings />
+          <Certificates />
         </div>
         <div>
           <About />
-          <Certificates />
           <Shortcuts />
         </div>
       </div>
