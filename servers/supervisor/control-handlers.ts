@@ -47,6 +47,11 @@ export interface ControlHandlers {
   find(id: ServiceId): SupervisedService;
 }
 
+/** Handlers that may tell callers apart. */
+type ControlAnswers = {
+  readonly [Name in ControlCall]: (params: ParsedParamsOf<ControlCalls[Name]>, caller: unknown) => ReturnType<Handlers<ControlCalls>[Name]>;
+};
+
 /** The answers to `controlCalls`. */
 export function createControlHandlers(parts: ControlParts): ControlHandlers {
   const { settings, supervised, views, hub, log } = parts;
@@ -77,7 +82,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
     }
   }
 
-  const handlers: Handlers<ControlCalls> = {
+  const handlers: ControlAnswers = {
     "app.info": () => parts.info,
     "app.settings": () => settings.current.app,
     async "app.setSettings"(changed) {
@@ -147,7 +152,7 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
       );
     },
 
-    "traffic.read": ({ id, ...query }) => find(id).traffic.read(query),
+    "traffic.read": ({ id, ...query }, caller) => find(id).traffic.read(query, caller),
     "traffic.detail": ({ id, row }) => find(id).traffic.detail(row),
     "traffic.parts": ({ id, row, from, limit }) => find(id).traffic.parts(row, from, limit),
     "traffic.clear": ({ id }) => ({ cleared: find(id).traffic.clear() }),
@@ -162,19 +167,19 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
   };
 
   const isCall = (name: string): name is ControlCall => Object.hasOwn(controlCalls, name);
-  function answer<Name extends ControlCall>(name: Name, params: unknown) {
+  function answer<Name extends ControlCall>(name: Name, params: unknown, caller: unknown) {
     const parsed = parseParams(controlCalls[name].params, params ?? {}, name) as ParsedParamsOf<ControlCalls[Name]>;
-    return handlers[name](parsed);
+    return handlers[name](parsed, caller);
   }
   hub.publish("profile", { active: settings.current.activeProfile, names: Object.keys(settings.current.profiles) });
 
   return {
     find,
-    async call(name, params) {
+    async call(name, params, caller) {
       if (!isCall(name)) {
         throw new ServiceError("CALL_UNKNOWN", `There is no call "${name}"`, "Reload the dashboard: it may be of another version.");
       }
-      return await answer(name, params);
+      return await answer(name, params, caller);
     },
   };
 }

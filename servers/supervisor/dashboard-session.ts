@@ -4,9 +4,10 @@ import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import type { BinaryHub, BinaryOutlet } from "./binary-hub.ts";
 import type { TopicHub } from "./topic-hub.ts";
 import { createTopicOutlet, type TopicOutlet } from "./topic-outlet.ts";
+import type { Turns } from "./traffic/turns.ts";
 
-/** Answers one call by name; throws CALL_UNKNOWN, CALL_INVALID or the call's own error. */
-export type CallHandler = (name: string, params: unknown) => Promise<unknown>;
+/** Answers one call by name, which takes turns with those of other callers; throws CALL_UNKNOWN, CALL_INVALID or the call's own error. */
+export type CallHandler = (name: string, params: unknown, caller: unknown) => Promise<unknown>;
 
 /** Calls of one dashboard that may be under way at once. */
 const maxPendingCalls = 256;
@@ -19,9 +20,11 @@ export function serveDashboard(options: {
   hub: TopicHub;
   binary: Pick<BinaryHub, "open">;
   call: CallHandler;
+  /** In which the calls of all dashboards are begun: many of one do not hold up another's. */
+  turns: Turns;
   reject: () => void;
 }): void {
-  const { port, hub, call } = options;
+  const { port, hub, call, turns } = options;
   const outlets = new Map<string, TopicOutlet>();
   const binaryOutlets = new Map<number, BinaryOutlet>();
   let pendingCalls = 0;
@@ -36,7 +39,8 @@ export function serveDashboard(options: {
       if (pendingCalls > maxPendingCalls) {
         throw new ServiceError("CALL_INVALID", "Too many calls are under way", "Wait for some of them to end.");
       }
-      post({ type: "result", id: frame.id, value: (await call(frame.name, frame.params)) ?? null });
+      const value = await turns.run(port, { next: () => ({ done: true, value: open ? call(frame.name, frame.params, port) : null }) });
+      post({ type: "result", id: frame.id, value: value ?? null });
     } catch (error) {
       post({ type: "failure", id: frame.id, failure: toFailure(error) });
     } finally {

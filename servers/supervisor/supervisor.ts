@@ -91,6 +91,8 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const settings = await openSettings(options.dataDir, log.warning);
   const memory = createTrafficMemory(settings.current.app.trafficMebibytes * mebibyte);
   const turns = createTurns();
+  // A filter under way must not hold up the next call of its own dashboard.
+  const callTurns = createTurns();
 
   const certificatesDir = path.join(options.dataDir, "certificates");
   // MQTT once had a certificate of its own, which clients may trust.
@@ -229,7 +231,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
       return hub.subscribe("log", listener);
     },
     log,
-    attach: (port, reject) => serveDashboard({ port, hub, binary, call: handlers.call, reject }),
+    attach: (port, reject) => serveDashboard({ port, hub, binary, turns: callTurns, call: handlers.call, reject }),
     claimExport: exports.claim,
     close() {
       closing ??= close();

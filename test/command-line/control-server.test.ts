@@ -15,6 +15,7 @@ import { openDashboardSecret, secretFileName } from "../../servers/dashboard-sec
 import { createBinaryHub } from "../../servers/supervisor/binary-hub.ts";
 import { serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
+import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { httpRequest } from "../support/http-request.ts";
@@ -38,7 +39,7 @@ async function start(options: { port?: number; secret?: string } = {}) {
     port: options.port ?? 0,
     dashboardDir,
     secret: options.secret ?? "the secret",
-    attach: (port, reject) => serveDashboard({ port, hub, binary, call, reject }),
+    attach: (port, reject) => serveDashboard({ port, hub, binary, turns: createTurns(), call, reject }),
     claimExport,
   });
   let closed = false;

@@ -4,12 +4,16 @@ import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { createBinaryHub } from "../../servers/supervisor/binary-hub.ts";
 import { type CallHandler, serveDashboard } from "../../servers/supervisor/dashboard-session.ts";
 import { createTopicHub } from "../../servers/supervisor/topic-hub.ts";
+import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createTestDashboard } from "./dashboard.ts";
 
 const binary = createBinaryHub({ services: [], post: () => {} });
 function open(call: CallHandler = async () => null, hub = createTopicHub()) {
-  return { hub, dashboard: createTestDashboard((port, reject) => serveDashboard({ port, hub, binary, call, reject })) };
+  return {
+    hub,
+    dashboard: createTestDashboard((port, reject) => serveDashboard({ port, hub, binary, turns: createTurns(), call, reject })),
+  };
 }
 const row = (id: number) => ({ id }) as TrafficRow;
 
@@ -20,6 +24,7 @@ describe("dashboard session", () => {
     const ends: (() => void)[] = [];
     const { dashboard } = open((name) => new Promise((resolve) => ends.push(() => resolve({ name }))));
     for (const id of [1, 2]) dashboard.send({ type: "call", id, name: `call ${id}`, params: {} });
+    await expect.poll(() => ends.length).toBe(2);
     ends[1]?.();
     await dashboard.frames.next();
     ends[0]?.();
@@ -72,11 +77,29 @@ describe("dashboard session", () => {
     const { dashboard } = open(() => new Promise((resolve) => ends.push(() => resolve("done"))));
     for (let id = 1_001; id <= 1_256; id++) dashboard.send({ type: "call", id, name: "slow", params: {} });
     expect(await dashboard.refusal("slow", {})).toMatchObject({ code: "CALL_INVALID", message: "Too many calls are under way" });
+    await expect.poll(() => ends.length).toBe(256);
     for (const end of ends) end();
     await dashboard.frames.until((frame) => frame.type === "result" && frame.id === 1_256);
     dashboard.send({ type: "call", id: 2_000, name: "slow", params: {} });
+    await expect.poll(() => ends.length).toBe(257);
     ends.at(-1)?.();
     await dashboard.frames.until((frame) => frame.type === "result" && frame.id === 2_000);
+  });
+
+  it("[BL-127] many calls of one dashboard do not hold up another's", async () => {
+    const turns = createTurns();
+    const answered: string[] = [];
+    const call = async (name: string) => {
+      for (const until = performance.now() + 1; performance.now() < until; );
+      answered.push(name);
+    };
+    const attach = () =>
+      createTestDashboard((port, reject) => serveDashboard({ port, hub: createTopicHub(), binary, turns, call, reject }));
+    const [busy, other] = [attach(), attach()];
+    for (let id = 1; id <= 250; id++) busy.send({ type: "call", id, name: "busy", params: {} });
+    await other.call("app.info", {});
+    expect(answered.indexOf("app.info")).toBeLessThan(20);
+    await busy.frames.until((frame) => frame.type === "result" && frame.id === 250);
   });
 
   it("[BL-56] two dashboards get the same, each at its own pace", async () => {

@@ -13,7 +13,7 @@ import { RecordLog } from "./record-log.ts";
 import { RowIndex } from "./row-index.ts";
 import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
 import type { TrafficMemory } from "./traffic-memory.ts";
-import type { Steps, Turns } from "./turns.ts";
+import type { Turns } from "./turns.ts";
 
 export interface TrafficQuery extends RowFilter {
   readonly before?: number | undefined;
@@ -237,7 +237,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   }
 
   /** Newest first. Rows come and go between the steps, so the place is remembered by its id. */
-  function* find(query: TrafficQuery): Steps<TrafficPage> {
+  function* find(query: TrafficQuery): Generator<void, TrafficPage> {
     const matches = createRowMatcher(query);
     const rows: TrafficRow[] = [];
     let matching = 0;

@@ -1,9 +1,9 @@
-/** Work in steps: each `yield` is a place where it may be interrupted. */
-export type Steps<Result> = Generator<void, Result>;
+/** Work in steps, such as a generator: between two of them it may be interrupted. */
+export type Steps<Result> = Iterator<void, Result>;
 
 export interface Turns {
   /** Runs the steps in slices, between which others have their turn: callers take turns, and each caller's work is done in order. */
-  run<Result>(caller: unknown, steps: Steps<Result>): Promise<Result>;
+  run<Result>(caller: unknown, steps: Steps<Result>): Promise<Awaited<Result>>;
 }
 
 interface Job {
@@ -47,7 +47,7 @@ export function createTurns(): Turns {
         const step = () => {
           try {
             const { done, value } = steps.next();
-            if (done) resolve(value);
+            if (done) resolve(value as Awaited<typeof value>);
             return done === true;
           } catch (error) {
             reject(error);
