@@ -17,6 +17,10 @@ export const benches = {
     summary: "1,000 clients with 10 events a second each, beside two plain servers",
     run: async (options) => (await import("./sse-bench.ts")).sseBench(options),
   },
+  streams: {
+    summary: "a WebSocket and an event stream of 100,000 messages: CPU at the end as at the beginning; the cost of recording",
+    run: async (options) => (await import("./streams-bench.ts")).streamsBench(options),
+  },
   dashboard: {
     summary: "5,000 requests a second with a dashboard open: losses, memory, time to stop",
     run: async (options) => (await import("./dashboard-bench.ts")).dashboardBench(options),

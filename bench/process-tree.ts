@@ -23,6 +23,9 @@ export function processTree(root: number): readonly number[] {
 /** Seconds of CPU that these processes have used so far. */
 export const cpuSeconds = (pids: readonly number[]): number => pids.reduce((sum, pid) => sum + (readStat(pid)?.cpuSeconds ?? 0), 0);
 
+/** Of the process's main thread so far, finer than the ticks of `cpuSeconds`. */
+export const cpuNanoseconds = (pid: number): number => Number(readOrEmpty(`/proc/${pid}/schedstat`).split(" ")[0] ?? 0);
+
 /** As `cpuSeconds`, with what descendants used that have ended and were waited for. */
 export const cpuSecondsEver = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (readStat(pid)?.cpuSeconds ?? 0) + (readStat(pid)?.endedChildrenCpuSeconds ?? 0), 0);
