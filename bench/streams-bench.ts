@@ -83,7 +83,6 @@ export async function streamsBench(options: BenchOptions): Promise<string> {
         figure(cost.storeMicros),
         figure(cost.bytes),
         figure(cost.p50BatchMs),
-        figure(cost.p50BatchMs),
         figure(cost.p99BatchMs),
       ]),
     ),
