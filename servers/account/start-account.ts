@@ -137,7 +137,7 @@ const answersToPages: { readonly headers: Readonly<Record<string, string>>; read
     exposed: "WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After",
     methods: "GET, HEAD, POST, PUT, DELETE, OPTIONS",
     requestHeaders: "Authorization, Content-Type",
-    // A page that asks for what is not there shall read that: its browser asks before it asks. "*" is the service as a whole.
+    // The preflight for an unknown path is answered too, so that the page can read the 404 that follows. "*" is the service as a whole.
     isPreflight: (request, allow) => allow !== undefined || asksForMethod(request) || request.url === "*",
     tellsAllow: true,
   },

@@ -19,7 +19,7 @@ const ranges = {
 
 /** More days than this are not drawn one by one anyway; a wrong clock must not make a million of them. */
 const mostSteps = 4_000;
-/** For a plot of what the plots' tables do not tell apart; after it, what was counted so far is drawn. */
+/** For a plot of what the plots' tables do not distinguish; after it, what was counted so far is drawn. */
 const scanBudgetMs = 400;
 const eventsAtOnce = 20_000;
 

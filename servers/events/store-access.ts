@@ -12,14 +12,14 @@ export interface StoreAccess {
   ready(): Promise<void> | undefined;
   /** Events were stored or deleted. */
   changed(): void;
-  /** Tells the log and the page; a fault that repeats is logged once in a while. */
+  /** Logs a fault and shows it on the page; one that repeats is logged once in a while. */
   fault(error: unknown): void;
   close(): Promise<void>;
 }
 
 const totalsEveryMs = 250;
 const otherInstancesEveryMs = 1_000;
-/** The same news is told again after so long at the earliest. */
+/** The same fault is logged again after so long at the earliest. */
 const quietMs = 10_000;
 
 /** The store as requests and the page share it, with what the page shows of it. */
@@ -43,7 +43,7 @@ export function createStoreAccess(parts: {
 
   function healthy(): void {
     if (!faulty || recovery) return;
-    // Where good and bad take turns, as on a disk that is nearly full, the log is not told of every turn.
+    // Where faults come and go, as on a disk that is nearly full, not every change is logged.
     recovery = setTimeout(recovered, Math.max(0, recoveredAt + quietMs - Date.now()));
   }
 

@@ -234,16 +234,14 @@ it("[HTTP-136] streams that ask for more than the service can send leave others 
     sent += 1;
   };
   for (let member = 0; member < 400; member++) tickers.join(10, () => busy());
-  const turns: number[] = [];
-  for (const until = performance.now() + 1_000; performance.now() < until; ) {
-    const before = performance.now();
+  let mostInTurn = 0;
+  while (sent < 800) {
+    const before = sent;
     await new Promise((resolve) => setImmediate(resolve));
-    turns.push(performance.now() - before);
+    mostInTurn = Math.max(mostInTurn, sent - before);
   }
-  expect(sent).toBeGreaterThan(400);
-  // All 400 take 200 ms.
-  turns.sort((left, right) => left - right);
-  expect(turns[Math.floor(turns.length * 0.9)]).toBeLessThan(60);
+  // Of 400, which take 200 ms together.
+  expect(mostInTurn).toBeLessThan(50);
 });
 
 it("[HTTP-121] each event is a part of the stream's row", async () => {

@@ -19,7 +19,7 @@ export interface AccountLists {
 
 export interface AccountViewPublisher {
   readonly lists: AccountLists;
-  /** Users, sessions or tokens changed: the page is told soon. */
+  /** Users, sessions or tokens changed: the page is updated soon. */
   changed(what: "users" | "sessions"): void;
   count(kind: "login" | "failed"): void;
   /** A token of the session was used. */
@@ -33,7 +33,7 @@ const everyMs = 400;
 const agingMs = 2_000;
 const rememberedUses = 10_000;
 
-/** What the page shows without asking; told at most a few times a second, and only what changed. */
+/** What the page shows without asking; sent at most a few times a second, and only what changed. */
 export function createAccountShow(parts: {
   readonly store: AccountStore;
   readonly limits: FailureLimits;
@@ -69,7 +69,7 @@ export function createAccountShow(parts: {
     },
   };
 
-  function tell<Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]): void {
+  function publish<Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]): void {
     const text = JSON.stringify(value);
     if (shown.get(name) === text) return;
     shown.set(name, text);
@@ -78,11 +78,11 @@ export function createAccountShow(parts: {
 
   function showAll(): void {
     const page = { offset: 0, limit: shownAtMost };
-    tell("users", lists.users({ text: "", ...page }));
-    tell("sessions", lists.sessions({ live: false, ...page }));
-    tell("tokens", lists.tokens({ live: false, ...page }));
+    publish("users", lists.users({ text: "", ...page }));
+    publish("sessions", lists.sessions({ live: false, ...page }));
+    publish("tokens", lists.tokens({ live: false, ...page }));
     const liveTokens = store.sessions.liveTokens(now());
-    tell("totals", {
+    publish("totals", {
       users: store.users.count(),
       liveSessions: store.sessions.liveSessions(now()),
       liveTokens,
@@ -90,7 +90,7 @@ export function createAccountShow(parts: {
       failedLogins,
       usersRevision,
     });
-    tell("limits", limits.usage());
+    publish("limits", limits.usage());
   }
 
   function showNow(): void {

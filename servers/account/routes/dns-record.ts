@@ -16,7 +16,7 @@ export const listedRecord = (record: DnsRecord) => ({
   priority: String(record.priority),
 });
 
-/** As it is told after it was added: clients read ttl and priority as numbers here. */
+/** As the answer shows it after it was added: clients read ttl and priority as numbers here. */
 export const addedRecord = (record: DnsRecord) => ({ ...listedRecord(record), ttl: record.ttl, priority: record.priority });
 
 const types = new Set(

@@ -28,7 +28,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
     response.setHeader("X-RateLimit-Reset", String(resetSeconds));
   }
 
-  /** Every answer tells the limit, and a refusal may be a 200. */
+  /** Every answer has the limit, and a refusal may be a 200. */
   async function limited<Answer extends LoginAnswer>(
     call: Call,
     login: () => Promise<{ answer: Answer; decision: FailureDecision }>,

@@ -3,7 +3,7 @@ import { ServiceError } from "../../core/service/service-error.ts";
 
 const version = 1;
 
-// Times of sessions and tokens are milliseconds; those that the API tells are text as it tells them.
+// Times of sessions and tokens are milliseconds; those that the API answers with are text, in its own format.
 const schema = `
 CREATE TABLE users (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

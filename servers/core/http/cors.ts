@@ -36,7 +36,7 @@ const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 /** Whether it is what a browser asks before a request of a page (Fetch standard, "CORS-preflight request"). */
 export const asksForMethod = ({ headers }: IncomingMessage): boolean => headers["access-control-request-method"] !== undefined;
 
-/** Whether a page of this origin may read the answers; whoever sends none is no page. */
+/** Whether a page of this origin may read the answers; requests of programs have none. */
 export function createOriginRule(origins: readonly string[]): (origin: string | undefined) => boolean {
   if (origins.includes("*")) return () => true;
   const named = new Set(origins.map((origin) => origin.replace(/\/$/, "").toLowerCase()));
@@ -64,7 +64,7 @@ export function createCors(options: CorsOptions): Cors {
       const taken = options.requestHeaders ?? (asked !== undefined && headerNames.test(asked) ? asked : options.usualRequestHeaders);
       sendEmpty(response, 204, {
         ...(options.tellsAllow && { Allow: allow ?? options.methods }),
-        // Also what the path does not take: a page shall read the 405 that says so.
+        // Also methods that the path does not take, so that the page can read the 405.
         "Access-Control-Allow-Methods": options.methods,
         ...(taken !== undefined && { "Access-Control-Allow-Headers": taken }),
         "Access-Control-Max-Age": preflightSeconds,

@@ -4,7 +4,7 @@ import { durationText } from "../traffic/duration-text.ts";
 export const secretName = /token|secret|passw|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;
 const shownTarget = 300;
 
-/** A request target that may stand in a log: values of telling query fields and any userinfo are left out, and it is cut to a line. */
+/** A request target as the log may show it: values of secret query fields and any userinfo are left out, and it is cut to a line. */
 export function loggedTarget(target: string): string {
   const text = redactTarget(target);
   return text.length > shownTarget ? `${text.slice(0, shownTarget)}…` : text;
@@ -52,7 +52,7 @@ function decodeSafely(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Undecodable: nothing in it can be told from a secret's name, so it counts as one.
+    // It cannot be decoded, so it counts as the name of a secret.
     return "secret";
   }
 }

@@ -2,7 +2,7 @@ import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
 import { hidden, type IsSecret, redactBody } from "./redact-body.ts";
 
-/** What an exchange is told without, for services whose clients send real credentials. */
+/** What is hidden of an exchange, for services whose clients send real credentials. */
 export interface HttpRedaction {
   target(target: string): string;
   headers(headers: HeaderList): HeaderList;

@@ -1,4 +1,4 @@
-/** An answer that is not what the client hoped for; whoever finds it throws it. */
+/** A refusal, thrown by a handler and answered by the dispatcher. */
 export class HttpRefusal extends Error {
   override readonly name = "HttpRefusal";
   readonly status: number;

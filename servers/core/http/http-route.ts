@@ -78,6 +78,8 @@ function foundOf(group: readonly HttpRoute[]): FoundRoute {
 /** The path of a request target, as it came. RFC 9112 §3.2.2: a target may be in absolute form. */
 export function pathOf(target: string): string {
   const start = target.startsWith("/") ? 0 : (/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0);
-  const end = target.slice(start).search(/[?#]/);
-  return (end === -1 ? target.slice(start) : target.slice(start, start + end)) || "/";
+  const query = target.indexOf("?", start);
+  const fragment = target.indexOf("#", start);
+  const end = Math.min(query === -1 ? target.length : query, fragment === -1 ? target.length : fragment);
+  return target.slice(start, end) || "/";
 }

@@ -100,7 +100,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
       socket.destroy();
       return;
     }
-    // The end came in the middle of a body: whoever sent it has gone.
+    // The end came in the middle of a body: the client has gone.
     if (error.code === "HPE_INVALID_EOF_STATE" && latest && isPending && !latest.req.complete) {
       socket.destroy();
       return;
@@ -146,7 +146,7 @@ function malformedVerdict(error: ClientError, bytes: Buffer | undefined, maxHead
     case "HPE_PAUSED_H2_UPGRADE":
       return otherVersion;
     case "HPE_INVALID_VERSION":
-      // The parser blames the version for whatever stands behind it, a lone LF too.
+      // The parser blames the version for whatever follows it, a lone LF too.
       if (isOtherVersion(bytes)) return otherVersion;
       break;
   }

@@ -1,11 +1,11 @@
 /** Stands where something was hidden. */
 export const hidden = "•••";
 
-/** By the name, and where that does not tell, by the value; an object or a list has none. */
+/** By the name and, where that is not enough, by the value; an object or a list has none. */
 export type IsSecret = (name: string, value?: string) => boolean;
 
 /**
- * A JSON or form body without the values whose names are telling, also where it was cut in the middle.
+ * A JSON or form body without the values of secret names, also where it was cut in the middle.
  * Whatever cannot be read for certain is hidden: a secret may be in it.
  */
 export function redactBody(text: string, isSecret: IsSecret): string {
@@ -51,14 +51,14 @@ function redactJson(text: string, isSecret: IsSecret): string {
   /** Of a hidden value that is an object or list: how many were open before it. */
   let hiddenFrom = -1;
   let key: string | undefined;
-  let told = "";
+  let redacted = "";
   token.lastIndex = 0;
 
   for (;;) {
     // The text was trimmed, so that nothing but tokens is left.
-    if (token.lastIndex >= text.length) return told;
+    if (token.lastIndex >= text.length) return redacted;
     const [whole, string, mark, word] = token.exec(text) ?? [];
-    if (whole === undefined) return told + hidden;
+    if (whole === undefined) return redacted + hidden;
     let shown = whole;
     switch (expected) {
       case "key":
@@ -66,23 +66,23 @@ function redactJson(text: string, isSecret: IsSecret): string {
           key = string;
           expected = "colon";
         } else if (mark === "}") expected = close();
-        else return told + hidden;
+        else return redacted + hidden;
         break;
       case "colon":
-        if (mark !== ":") return told + hidden;
+        if (mark !== ":") return redacted + hidden;
         expected = "value";
         break;
       case "value":
         if (mark === "{" || mark === "[") {
           if (hiddenFrom === -1 && key !== undefined && isSecretMember(key, undefined, isSecret)) {
             hiddenFrom = open.length;
-            told += `"${hidden}"`;
+            redacted += `"${hidden}"`;
           }
           open.push(mark);
           expected = mark === "{" ? "key" : "value";
           key = undefined;
         } else if (mark === "]" && open.at(-1) === "[") expected = close();
-        else if (mark !== undefined) return told + hidden;
+        else if (mark !== undefined) return redacted + hidden;
         else {
           // null is nobody's secret.
           if (key !== undefined && word !== "null" && isSecretMember(key, whole, isSecret)) shown = `"${hidden}"`;
@@ -93,9 +93,9 @@ function redactJson(text: string, isSecret: IsSecret): string {
       default:
         if (mark === "," && open.length > 0) expected = open.at(-1) === "{" ? "key" : "value";
         else if ((mark === "}" && open.at(-1) === "{") || (mark === "]" && open.at(-1) === "[")) expected = close();
-        else return told + hidden;
+        else return redacted + hidden;
     }
-    if (hiddenFrom === -1) told += shown;
+    if (hiddenFrom === -1) redacted += shown;
     else if (open.length === hiddenFrom) hiddenFrom = -1;
   }
 

@@ -16,7 +16,7 @@ const standardCapacity = 100_000;
 const none = 0;
 
 /**
- * An exact sliding window in fixed memory: every counted request stands once in one ring in the order of time, and the
+ * An exact sliding window in fixed memory: every counted request is kept once in one ring in the order of time, and the
  * requests of a client are linked through it. A request costs the same whatever the number of clients.
  */
 export function createMemoryRateLimiter(limit: RateLimit, options: MemoryRateLimiterOptions = {}): MemoryRateLimiter {

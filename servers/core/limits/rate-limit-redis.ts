@@ -47,7 +47,7 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
   let reachable = true;
   let closed = false;
   let asking: NodeJS.Timeout | undefined;
-  function tell(now: boolean, reason = ""): void {
+  function setReachable(now: boolean, reason = ""): void {
     if (now === reachable || closed) return;
     reachable = now;
     clearInterval(asking);
@@ -55,7 +55,7 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
       asking = setInterval(
         () =>
           redis.ping().then(
-            () => tell(true),
+            () => setReachable(true),
             () => {},
           ),
         askAgainMs,
@@ -63,8 +63,8 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
     if (now) log.notable("Redis answers again: rate limits are shared");
     else log.warning(`Redis does not answer${reason && ` (${reason})`}: this instance limits by itself meanwhile`);
   }
-  redis.on("error", (error: Error) => tell(false, error.message));
-  redis.on("ready", () => tell(true));
+  redis.on("error", (error: Error) => setReachable(false, error.message));
+  redis.on("ready", () => setReachable(true));
   await redis.connect().catch(() => {});
 
   function limiter(limit: RateLimit): RateLimiter {
@@ -77,7 +77,7 @@ export async function connectRedisRateLimits({ url, log }: { url: string; log: L
       try {
         answer = (await redis.eval(takeScript, 1, prefix + client, limit.requests, limit.windowMs)) as [number, number, number];
       } catch (error) {
-        tell(false, (error as Error).message);
+        setReachable(false, (error as Error).message);
         return local;
       }
       const [allowed, remaining, resetMs] = answer;

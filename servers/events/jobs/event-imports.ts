@@ -16,7 +16,7 @@ export interface EventImportsOptions {
   readonly jobs: EventJobs;
   readonly add: EventStore["add"];
   readonly onStored: () => void;
-  /** Without a piece for so long, whoever sent them is gone. */
+  /** Without a piece for so long, the sender is gone. */
   readonly idleMs?: number | undefined;
 }
 

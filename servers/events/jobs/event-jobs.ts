@@ -34,7 +34,7 @@ const nouns: Readonly<Record<EventJob["kind"], string>> = { import: "import", de
 export interface EventJobsOptions {
   readonly log: Log;
   readonly onChange: () => void;
-  /** Why one failed, for whoever else has to know. */
+  /** Called with the reason when a job fails. */
   readonly onFailure: (error: unknown) => void;
 }
 

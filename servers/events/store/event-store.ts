@@ -37,7 +37,7 @@ export interface Scanned<Result> {
 
 export type PlotStep = "minute" | "10 minutes" | "hour" | "day";
 
-/** What the plots' tables tell apart. */
+/** What the plots' tables distinguish. */
 export type PlotFilter = Pick<EventFilter, "outcome" | "language" | "provider">;
 
 export interface PlotQuery {

@@ -31,7 +31,7 @@ export function postgresStoreError(error: unknown, place: string): unknown {
   return error;
 }
 
-/** What a client is told: which kind of fault, and the file's name without its folder. */
+/** What a client may read: which kind of fault, and the file's name without its folder. */
 export function publicStoreError(error: ServiceError, place: string): string | undefined {
   const name = path.basename(place);
   switch (error.code) {

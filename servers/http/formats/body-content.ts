@@ -146,7 +146,7 @@ const exact = JSON as unknown as ExactJson;
 
 /**
  * Numbers that may not come back as written: too many digits, an exponent, a fraction that is tiny or ends with 0, and -0.
- * What stands before a number is looked at too, so that dates and article numbers in strings do not count.
+ * The character before a number is checked too, so that dates and article numbers in strings do not count.
  */
 const delicateNumber = /(?:^|[\s:,[])(?:-0(?![.\d])|-?(?:\d{16}|\d{7,}\.|\d+[eE]|\d+\.(?:\d{10}|0{6}|\d{0,8}0(?!\d)|\d+[eE])))/;
 

@@ -2,7 +2,7 @@ import { TLSSocket } from "node:tls";
 import type { HttpRequest } from "../../core/http/http-route.ts";
 import { addField, type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
 
-/** What httpbin's routes tell of a request, with httpbin's names. */
+/** What httpbin's routes show of a request, with httpbin's names. */
 export interface RequestView {
   readonly args: Fields;
   readonly headers: Readonly<Record<string, string>>;

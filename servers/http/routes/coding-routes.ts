@@ -24,8 +24,8 @@ export const codingRoutes = (): readonly Route[] =>
 
 async function sendCoded(request: HttpRequest, response: HttpResponse, name: keyof typeof codings): Promise<void> {
   const { token, encode, mark } = codings[name];
-  const told = { [mark]: true, headers: headersOf(request), method: request.method, origin: originOf(request) };
-  const body = await encode(Buffer.from(`${JSON.stringify(told, null, 2)}\n`));
+  const shown = { [mark]: true, headers: headersOf(request), method: request.method, origin: originOf(request) };
+  const body = await encode(Buffer.from(`${JSON.stringify(shown, null, 2)}\n`));
   varyBy(response, "Accept-Encoding");
   send(response, 200, "application/json; charset=utf-8", body, { "Content-Encoding": token });
 }

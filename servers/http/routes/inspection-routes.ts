@@ -9,7 +9,7 @@ import { textParam } from "./query.ts";
 import { requireIndentable, sendPrettyJson, sendText } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
-/** Routes that tell the client what arrived, in httpbin's shapes. */
+/** Routes that show the client what arrived, in httpbin's shapes. */
 export function inspectionRoutes(config: HttpConfig): readonly Route[] {
   async function showWithBody(request: HttpRequest, response: HttpResponse): Promise<void> {
     const { content, body } = await readContentLeniently(request, response, config.bodyBytes);
@@ -32,7 +32,7 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
   const withBody = (method: HttpMethod): Omit<Route, "group"> => ({
     path: `/${method.toLowerCase()}`,
     methods: [method],
-    summary: `Tells what a ${method} brought: query, header, body`,
+    summary: `What a ${method} brought: query, header, body`,
     handle: showWithBody,
   });
 
@@ -40,11 +40,11 @@ export function inspectionRoutes(config: HttpConfig): readonly Route[] {
     {
       path: "/get",
       methods: ["GET"],
-      summary: "Tells what a GET brought: query, header",
+      summary: "What a GET brought: query, header",
       handle: (request, response) => sendPrettyJson(response, viewRequest(request)),
     },
     ...(["POST", "PUT", "PATCH", "DELETE"] as const).map(withBody),
-    { path: "/anything{/*rest}", methods: "any", summary: "Tells what any method brought to any path below", handle: showAnything },
+    { path: "/anything{/*rest}", methods: "any", summary: "What any method brought, to any path below", handle: showAnything },
     {
       path: "/headers",
       methods: ["GET"],

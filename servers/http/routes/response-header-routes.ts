@@ -12,14 +12,14 @@ export const responseHeaderRoutes = (config: HttpConfig): readonly Route[] =>
     {
       path: "/response-headers",
       methods: ["GET", "POST"],
-      summary: "Sets the header fields named in the query and tells them",
+      summary: "Sets the header fields named in the query and shows them",
       query: { "any name": "its value" },
       handle: sendWithHeaders,
     },
     {
       path: "/trailers",
       methods: ["GET", "POST", "PUT"],
-      summary: "Tells the trailer fields that came and sends some of its own",
+      summary: "The trailer fields that came; sends some of its own",
       handle: (request, response) => sendTrailers(request, response, config.bodyBytes),
     },
   ]);
@@ -53,14 +53,14 @@ function isFieldValue(name: string, value: string): boolean {
   }
 }
 
-/** The body tells its own Content-Length, so it is written until both agree. */
+/** The body contains its own Content-Length, so it is written until both agree. */
 function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
   for (let length = 0; ; ) {
-    const told = Object.create(null) as Record<string, unknown>;
-    told["Content-Length"] = String(length);
-    told["Content-Type"] = "application/json; charset=utf-8";
-    for (const [name, values] of asked) told[name] = values.length === 1 ? values[0] : values;
-    const body = Buffer.from(`${JSON.stringify(told, null, 2)}\n`);
+    const shown = Object.create(null) as Record<string, unknown>;
+    shown["Content-Length"] = String(length);
+    shown["Content-Type"] = "application/json; charset=utf-8";
+    for (const [name, values] of asked) shown[name] = values.length === 1 ? values[0] : values;
+    const body = Buffer.from(`${JSON.stringify(shown, null, 2)}\n`);
     if (body.length === length) return body;
     length = body.length;
   }
@@ -68,13 +68,13 @@ function bodyWithItsLength(asked: ReadonlyMap<string, string[]>): Buffer {
 
 async function sendTrailers(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<void> {
   const body = await readBody(request, response, limitBytes);
-  const told = `${JSON.stringify({ trailers: request.trailers, announced: request.headers.trailer ?? null, bytes: body.length }, null, 2)}\n`;
+  const shown = `${JSON.stringify({ trailers: request.trailers, announced: request.headers.trailer ?? null, bytes: body.length }, null, 2)}\n`;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   // HTTP/1.0 knows no chunks, and so no trailers.
   if (request.httpVersion !== "1.0") {
     response.setHeader("Trailer", "X-Body-Bytes, X-Body-SHA256");
     response.addTrailers({ "X-Body-Bytes": String(body.length), "X-Body-SHA256": createHash("sha256").update(body).digest("hex") });
   }
-  response.write(told);
+  response.write(shown);
   response.end();
 }

@@ -10,7 +10,7 @@ import { createSseTickers } from "./sse-tickers.ts";
 const listedAfterMs = 60_000;
 const mostListedAfter = 200;
 const eventsAtOnce = 200;
-/** How often the row of an open stream tells what it has sent, and how many rows at most: each is told with its detail. */
+/** How often the row of an open stream shows what it has sent, and how many rows at most: each is serialized. */
 const rowsEveryMs = 1_000;
 const rowsAtOnce = 50;
 /** Up to here each new subscriber is worth knowing; above it they are a crowd. */
@@ -29,7 +29,7 @@ export interface SseHub {
   readonly open: number;
   /** The response's head is set, but not sent yet. */
   subscribe(response: RecordedResponse, plan: SsePlan): void;
-  /** To every subscriber; tells how many it reached. */
+  /** To every subscriber; returns how many it reached. */
   broadcast(event: SseEvent): number;
   disconnect(id: number): boolean;
   close(): void;
@@ -87,13 +87,13 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
   }
 
   function changed(): void {
-    // A thousand subscribers make a large view: the more there are, the rarer it is told.
+    // A thousand subscribers make a large view: the more there are, the less often it is sent.
     if (!closed) viewTimer ??= setTimeout(show, Math.max(200, open.size));
   }
 
   function show(): void {
     viewTimer = undefined;
-    options.show({ subscribers: [...open.values(), ...left.toReversed()].map((one) => one.tell()), eventsSent });
+    options.show({ subscribers: [...open.values(), ...left.toReversed()].map((one) => one.view()), eventsSent });
   }
 
   function forgetOld(): void {
@@ -159,7 +159,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
         stop();
         onClosed(subscription);
       });
-      const { client, peer } = subscription.tell();
+      const { client, peer } = subscription.view();
       options.log[open.size <= notedSubscribers ? "notable" : "debug"](`New SSE subscriber ${peer} (${client})`);
       changed();
     },

@@ -15,7 +15,7 @@ export interface SseSubscription {
   end(by: "server" | "done"): void;
   closed(): void;
   readonly closedAt: number | undefined;
-  tell(): SseSubscriber;
+  view(): SseSubscriber;
 }
 
 export function createSseSubscription(options: {
@@ -71,7 +71,7 @@ export function createSseSubscription(options: {
     get closedAt() {
       return closedAt;
     },
-    tell: () => ({
+    view: () => ({
       id,
       peer: head?.connection.remote ?? "",
       client: head?.client ?? "",

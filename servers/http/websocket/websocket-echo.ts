@@ -23,7 +23,12 @@ export function createWebSocketEcho(options: {
 }): WebSocketEcho {
   const { recorder, log } = options;
   // One message in each turn of the event loop: a packet may bring thousands of tiny ones, and others wait.
-  const server = new WebSocketServer({ noServer: true, maxPayload: options.frameBytes, perMessageDeflate: false, allowSynchronousEvents: false });
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: options.frameBytes,
+    perMessageDeflate: false,
+    allowSynchronousEvents: false,
+  });
   const entries = new WeakMap<IncomingMessage, HttpEntry>();
 
   server.on("headers", (lines, request) => {
