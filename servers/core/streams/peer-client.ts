@@ -29,8 +29,6 @@ export interface IncomingStream<Header = unknown> extends AsyncIterable<StreamIt
 export interface PeerClient {
   readonly services: PeerServices;
   receive(message: ToConsumer): void;
-  /** Cancels every stream. */
-  close(): void;
 }
 
 const defaultCredit: StreamCredit = { items: 256, bytes: 1 << 20 };
@@ -81,9 +79,6 @@ export function createPeerClient(post: (message: ConsumerMessage) => void): Peer
         default:
           message satisfies never;
       }
-    },
-    close() {
-      for (const { incoming } of [...streams.values()]) incoming.cancel();
     },
   };
 }
