@@ -238,3 +238,22 @@ it("[MQTT-130] a rule that looks at the payload is written, shown and opened aga
   expect(await field("Content type").inputValue()).toBe("text/plain");
   expect(await dialog.getByRole("checkbox", { name: "Copy the correlation data" }).isChecked()).toBe(false);
 }, 60_000);
+
+it("[MQTT-277] a tab that is shown again, and a broker that was stopped, show what they showed", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  for (const topic of ["a/one", "a/two"]) {
+    await publish(page, topic);
+    await page.keyboard.press("Escape");
+  }
+  const two = page.getByRole("treeitem", { name: /^two/ });
+  await two.click();
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  await tab(page, "Config");
+  await tab(page, "Live");
+  expect(await two.getAttribute("aria-selected")).toBe("true");
+  await page.getByRole("button", { name: "Resume", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText("stopped; this is what was kept").waitFor();
+  await two.waitFor();
+  await page.getByRole("row", { name: /Hello, MQTT!/ }).waitFor();
+}, 60_000);

@@ -1,5 +1,5 @@
 import { Button, Menu } from "@mantine/core";
-import { IconX } from "@tabler/icons-react";
+import { IconTrash, IconX } from "@tabler/icons-react";
 import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttClient } from "../../../../../contract/services/mqtt-client.ts";
@@ -56,12 +56,19 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
         <Facts client={client} ratePerSecond={ratePerSecond} />
       </section>
       <div className={styles.actions}>
-        {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
+        {connected && (
+          <Button size="compact-xs" onClick={onDisconnect}>
+            Disconnect…
+          </Button>
+        )}
         {connected && !hindered && <FaultMenu clientId={clientId} />}
         {hindered && (
-          <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
+          <Button size="compact-xs" onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>
+            Release
+          </Button>
         )}
-        <Button onClick={() => void forget()}>Remove session…</Button>
+        <Spring />
+        <IconButton label="Remove the session…" icon={IconTrash} onClick={() => void forget()} />
       </div>
     </section>
   );
@@ -95,7 +102,9 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
     <>
       <Menu position="top-end" withinPortal={false} width={190}>
         <Menu.Target>
-          <Button>Freeze or delay…</Button>
+          <Button size="compact-xs" aria-label="Freeze or delay…">
+            Freeze…
+          </Button>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>Freeze: the broker neither reads nor writes</Menu.Label>
@@ -127,7 +136,7 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
   const now = useNow();
   const { connected, hindered, will, subscriptions, subscriptionCount } = client;
   return (
-    <Pairs>
+    <Pairs className={styles.pairs}>
       {hindered && (
         <Pair name={hindered.how === "frozen" ? "Frozen" : "Delayed"}>
           <span className={styles.warn}>{`for another ${formatDurationExact(hindered.until - now)}`}</span>
@@ -140,12 +149,12 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
       {client.peer && <Pair name="From">{client.peer}</Pair>}
       {client.username !== undefined && <Pair name="User">{client.username}</Pair>}
       <Pair name="Keep alive">{client.keepAliveSeconds === 0 ? "off" : `${client.keepAliveSeconds} s`}</Pair>
-      <Pair name="Session expires">
+      <Pair name="Session">
         {client.sessionExpirySeconds === 0
-          ? "on disconnect"
+          ? "ends on disconnect"
           : client.sessionExpirySeconds === neverSeconds
-            ? "never"
-            : `after ${formatDuration(client.sessionExpirySeconds * 1_000)}`}
+            ? "never expires"
+            : `expires after ${formatDuration(client.sessionExpirySeconds * 1_000)}`}
       </Pair>
       <Pair name="Messages">{`${formatCount(client.messagesIn)} in, ${formatCount(client.messagesOut)} out, ${formatRate(ratePerSecond)}/s`}</Pair>
       <Pair name="Bytes">{`${formatBytes(client.bytesIn)} in, ${formatBytes(client.bytesOut)} out${client.unreadBytes > 0 ? `, ${formatBytes(client.unreadBytes)} unread` : ""}`}</Pair>
@@ -166,7 +175,7 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
           "none"
         )}
       </Pair>
-      <Pair name={`Subscriptions (${formatCount(subscriptionCount)})`}>
+      <Pair name={`Filters (${formatCount(subscriptionCount)})`}>
         {subscriptions.length === 0
           ? "none"
           : subscriptions.map((subscription) => (
