@@ -7,7 +7,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { useConfirm } from "../../../ui/confirm.tsx";
 import { formatDuration, formatDurationExact } from "../../../ui/duration.ts";
 import { attempt } from "../../../ui/notify.tsx";
-import { Note, Pair, Pairs, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
+import { Note, Pair, Pairs, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatRate } from "../../../ui/quantity.ts";
 import { isoTime } from "../../../ui/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";

@@ -1,5 +1,6 @@
 import { type ReactNode, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
+import { Boundary } from "../../../ui/boundary.tsx";
 import styles from "../live/mqtt-live.module.css";
 import type { PublishDraft } from "../publish/publish-draft.ts";
 import type { TopicScope } from "../tree/topic-scope.ts";
@@ -35,9 +36,13 @@ export function MessageColumns(props: MessageColumnsProps) {
   const detail = useChosenMessage(message);
   return (
     <>
-      <HistoryPanel {...props} {...facts} view={view} chosen={message} detail={detail} />
+      <Boundary region="mqtt history">
+        <HistoryPanel {...props} {...facts} view={view} chosen={message} detail={detail} />
+      </Boundary>
       <aside className={styles.side} aria-label="Delivery and clients">
-        <DeliveryPanel message={detail.message} onClient={onClient} />
+        <Boundary region="mqtt delivery">
+          <DeliveryPanel message={detail.message} onClient={onClient} />
+        </Boundary>
         {children}
       </aside>
     </>

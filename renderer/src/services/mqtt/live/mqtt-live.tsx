@@ -2,6 +2,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
+import { Boundary } from "../../../ui/boundary.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCountOf } from "../../../ui/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -118,14 +119,16 @@ export function MqttLive() {
         <MqttEmpty service={service} onPublish={() => setDialog("publish")} />
       ) : (
         <div className={styles.columns}>
-          <TopicPanel
-            branches={branches}
-            filter={topicFilter}
-            onFilter={setTopicFilter}
-            scope={scope}
-            onScope={choose}
-            onClearRetained={askToClear}
-          />
+          <Boundary region="mqtt topics">
+            <TopicPanel
+              branches={branches}
+              filter={topicFilter}
+              onFilter={setTopicFilter}
+              scope={scope}
+              onScope={choose}
+              onClearRetained={askToClear}
+            />
+          </Boundary>
           <MessageColumns
             branches={branches}
             history={history}
@@ -139,7 +142,9 @@ export function MqttLive() {
             onClient={setClientId}
             service={service}
           >
-            <ClientsPanel chosenId={clientId} onChoose={setClientId} />
+            <Boundary region="mqtt clients">
+              <ClientsPanel chosenId={clientId} onChoose={setClientId} />
+            </Boundary>
           </MessageColumns>
         </div>
       )}
