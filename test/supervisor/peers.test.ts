@@ -40,7 +40,7 @@ describe("calls from one service to another", () => {
     const { supervisor, call, refusal } = await startBoth();
     const status = supervisor.views().find(({ id }) => id === "rtsp")?.status;
     expect(await call("echo", "hello")).toEqual({ value: "hello", by: status?.state === "running" && status.pid });
-    expect(await refusal("echo")).toMatchObject({ code: "CALL_INVALID", message: expect.stringContaining("echo (value)") });
+    expect(await refusal("echo")).toMatchObject({ code: "CALL_INVALID", message: expect.stringMatching(/^The value /) });
     expect(await refusal("refuse")).toMatchObject({
       code: "STORE_FULL",
       message: "refused by the fixture",
