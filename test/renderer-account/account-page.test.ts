@@ -100,6 +100,11 @@ describe("a token", () => {
     });
   });
 
+  it("[BL-180] leaves a body as it is that nests too deep to be walked", () => {
+    const deep = `{"token":"eyJabc","a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+    expect(coveredJson(deep).text.length).toBe(deep.length);
+  });
+
   it("leaves a body without secrets, and one that is no JSON, as it is", () => {
     expect([coveredJson('{ "city": "Oslo" }'), coveredJson("token")]).toEqual([
       { text: '{ "city": "Oslo" }', covered: false },

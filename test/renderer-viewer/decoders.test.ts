@@ -3,9 +3,8 @@ import { fromHex, toHex } from "../../renderer/src/viewer/bytes.ts";
 import { decodeCbor } from "../../renderer/src/viewer/decode-cbor.ts";
 import { decodeMessagePack } from "../../renderer/src/viewer/decode-message-pack.ts";
 import { decodeProtobuf } from "../../renderer/src/viewer/decode-protobuf.ts";
-import { DecodeError } from "../../renderer/src/viewer/decoded-value.ts";
+import { DecodeError, valueText } from "../../renderer/src/viewer/decoded-value.ts";
 import { layOutProtobuf, protobufValue } from "../../renderer/src/viewer/protobuf-layout.ts";
-import { valueText } from "../../renderer/src/viewer/value-text.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 
 const bytes = (hex: string) => fromHex(hex) ?? new Uint8Array();

@@ -3,7 +3,7 @@ import { type ContentFacts, type ContentFormat, charsetOf, detectFormat, type Fo
 import { decodeCbor } from "./decode-cbor.ts";
 import { decodeMessagePack } from "./decode-message-pack.ts";
 import { decodeProtobuf } from "./decode-protobuf.ts";
-import { DecodeError } from "./decoded-value.ts";
+import { DecodeError, valueText } from "./decoded-value.ts";
 import { layOutHex } from "./hex-lines.ts";
 import { layOutJson } from "./json-layout.ts";
 import { isJsonScalar, looksLikeJson } from "./json-tokens.ts";
@@ -13,7 +13,6 @@ import { layOutMarkup } from "./markup-layout.ts";
 import { multipartParts } from "./multipart.ts";
 import { layOutForm, layOutParts } from "./parts-layout.ts";
 import { layOutProtobuf } from "./protobuf-layout.ts";
-import { valueText } from "./value-text.ts";
 
 /** Content and how it is to be shown; it can be posted to a worker. */
 export interface LayoutRequest extends ContentFacts {

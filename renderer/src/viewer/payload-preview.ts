@@ -4,9 +4,8 @@ import { detectFormat, type FormatChoice } from "./content-format.ts";
 import { decodeCbor } from "./decode-cbor.ts";
 import { decodeMessagePack } from "./decode-message-pack.ts";
 import { decodeProtobuf } from "./decode-protobuf.ts";
-import { type DecodedValue, DecodeError } from "./decoded-value.ts";
+import { type DecodedValue, DecodeError, valueText } from "./decoded-value.ts";
 import { protobufValue } from "./protobuf-layout.ts";
-import { valueText } from "./value-text.ts";
 
 /** How a payload begins, base64, and how long it is. */
 type Start = Pick<MqttMessageSummary, "start" | "bytes">;

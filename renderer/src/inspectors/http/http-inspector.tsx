@@ -11,7 +11,7 @@ import { httpCopies, type Replay } from "./copy-as.ts";
 import { EventsTab } from "./events-tab.tsx";
 import { RequestTab } from "./request-tab.tsx";
 import { ResponseTab } from "./response-tab.tsx";
-import { TimingTab } from "./timing-tab.tsx";
+import { TimingTab } from "./timing.tsx";
 import { toneOf } from "./tone-of.ts";
 
 /** One request and its answer; of an event stream its events as well. */

@@ -1,11 +1,12 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { formatTook } from "../../ui/duration.ts";
+import { Caption, SectionTitle } from "../../ui/panel.tsx";
 import { clockTime, isoTime } from "../../ui/time.ts";
 import { HeaderListView } from "../header-list.tsx";
 import { InspectorContent, InspectorNote } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";
 import styles from "./http-inspector.module.css";
-import { TimingBar } from "./timing-bar.tsx";
+import { TimingBar } from "./timing.tsx";
 import { isEventStream } from "./tone-of.ts";
 
 export function ResponseTab({ exchange }: { readonly exchange: HttpExchangeFacts }) {
@@ -15,13 +16,13 @@ export function ResponseTab({ exchange }: { readonly exchange: HttpExchangeFacts
     <>
       <section className={styles.time} aria-label="Time">
         <div className={styles.timeHead}>
-          <h3 className={styles.title}>Time</h3>
-          <span className={styles.facts}>
+          <SectionTitle as="h3">Time</SectionTitle>
+          <Caption className={styles.facts}>
             {timing.totalMs === undefined ? "not over yet," : <b>{formatTook(timing.totalMs)}</b>} at{" "}
             <span className={styles.mono} title={isoTime(exchange.at)}>
               {clockTime(exchange.at)}
             </span>
-          </span>
+          </Caption>
         </div>
         <TimingBar timing={timing} />
       </section>

@@ -2,20 +2,18 @@
 const secretName = /token|refresh|pass|secret|^code$/i;
 const dots = "••••••";
 
-/** A JSON body with its secrets covered, and whether there was any; other text as it is. */
+/** A JSON body with its secrets masked, and whether there was any; other text as it is, and so is JSON that nests too deep to be walked. */
 export function coveredJson(text: string): { readonly text: string; readonly covered: boolean } {
   let covered = false;
-  let value: unknown;
   try {
-    value = JSON.parse(text);
+    const shown = JSON.stringify(JSON.parse(text), (name, inner: unknown) => {
+      if (typeof inner !== "string" || inner === "" || !secretName.test(name)) return inner;
+      covered = true;
+      // The beginning says what kind of text it is, and is the same for every token.
+      return inner.startsWith("eyJ") ? `eyJ${dots}` : dots;
+    });
+    return covered ? { text: shown, covered } : { text, covered };
   } catch {
-    return { text, covered };
+    return { text, covered: false };
   }
-  const shown = JSON.stringify(value, (name, inner: unknown) => {
-    if (typeof inner !== "string" || inner === "" || !secretName.test(name)) return inner;
-    covered = true;
-    // The beginning tells what kind of text it is, and is the same for every token.
-    return inner.startsWith("eyJ") ? `eyJ${dots}` : dots;
-  });
-  return covered ? { text: shown, covered } : { text, covered };
 }

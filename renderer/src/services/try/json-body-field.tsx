@@ -1,6 +1,8 @@
 import { Button, Textarea } from "@mantine/core";
 import type { ReactNode } from "react";
 import { StatusShape } from "../../ui/status-shape.tsx";
+import { layOutJson } from "../../viewer/json-layout.ts";
+import { copiedText } from "../../viewer/line-diff.ts";
 import styles from "./try-page.module.css";
 import type { JsonCheck } from "./try-request.ts";
 
@@ -13,6 +15,12 @@ interface JsonBodyFieldProps {
   readonly onChange: (body: string) => void;
   /** Beside the title. */
   readonly children?: ReactNode;
+}
+
+/** By its tokens: every digit of a number stays, and deep nesting makes no gigabytes of indentation. */
+function formatted(json: string): string {
+  const laidOut = layOutJson(json, { expanded: true });
+  return laidOut.isShortened ? json : copiedText(laidOut);
 }
 
 /** A body that is JSON most of the time, checked while it is typed. */
@@ -34,7 +42,7 @@ export function JsonBodyField({ title, label, value, check, rows, onChange, chil
           )}
         </span>
         {check.state === "valid" && (
-          <Button size="compact-xs" variant="subtle" onClick={() => onChange(JSON.stringify(JSON.parse(value), null, 2))}>
+          <Button size="compact-xs" variant="subtle" onClick={() => onChange(formatted(value))}>
             Format
           </Button>
         )}
