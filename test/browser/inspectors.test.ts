@@ -56,7 +56,7 @@ it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
   await page.getByRole("tab", { name: "Delivery" }).click();
   await page.getByText("lamp").last().waitFor();
   await page
-    .getByRole("row", { name: /CONNECT/ })
+    .getByRole("row", { name: /MQTT 3\.1\.1/ })
     .first()
     .click();
   await page.getByRole("region", { name: "Event", exact: true }).getByText("lamp connected from").waitFor();
