@@ -147,7 +147,7 @@ it("[HTTP-99] each finished request is one log line", async () => {
   await curl(`${service.url}/api/data`);
   await curl(`${service.url}/api/status/503`);
   await until(() => service.logs.length >= 2);
-  const line = (text: string) => new RegExp(`^${text} \\d+\\.\\d ms \\d+ B curl 127\\.0\\.0\\.1:\\d+$`);
+  const line = (text: string) => new RegExp(`^${text} \\d+(?:\\.\\d)? ms \\d+ B curl 127\\.0\\.0\\.1:\\d+$`);
   expect(service.logs[0]).toMatchObject({ level: "info", text: expect.stringMatching(line("GET /api/data 200")) });
   expect(service.logs[1]).toMatchObject({ level: "info", text: expect.stringMatching(line("GET /api/status/503 503")) });
 });
