@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts";
 import type { FromService, ServiceBatch, ServiceMode, StreamFromService, ToService } from "../core/service/link.ts";
+import { unpackLogs } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
 import { errorOfFailure, ServiceError, toFailure } from "../core/service/service-error.ts";
 import { createBackOff } from "./back-off.ts";
@@ -179,7 +180,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   function receive(message: Exclude<FromService, { type: "loaded" | "running" | "failed" | "crashed" }>, process: ServiceProcess) {
     switch (message.type) {
       case "batch":
-        options.onBatch(message);
+        options.onBatch({ ...message, logs: unpackLogs(message.logs) });
         process.post({ type: "ack", seq: message.seq });
         return;
       case "readKept":

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Tone } from "../../contract/traffic/row.ts";
 import type { ServiceBatch } from "../../servers/core/service/link.ts";
+import { packLogs, unpackLogs } from "../../servers/core/service/log.ts";
 import type { TrafficEntry } from "../../servers/core/service/service.ts";
 import { createOutbox, type OutboxLimits } from "../../servers/core/traffic/outbox.ts";
 import { fixtureEntry } from "../supervisor/fixture-service.ts";
@@ -241,5 +242,16 @@ describe("outbox", () => {
     vi.advanceTimersByTime(0);
     expect(batches.map((batch) => [rowsOf(batch).map(({ id }) => id), batch.droppedRows])).toEqual([[[1, 3], 1]]);
     outbox.close();
+  });
+
+  it("[BL-42] lines that are packed for the way are the same at its end", () => {
+    const logs = [
+      { at: 1.5, level: "debug", text: "" },
+      { at: 2, level: "error", text: "a line • with more\nthan ASCII 🚦" },
+      { at: 3, level: "info", text: "worth knowing", notable: true },
+      { at: 4, level: "warning", text: "last" },
+    ] as const;
+    expect(unpackLogs(structuredClone(packLogs(logs)))).toEqual(logs);
+    expect(unpackLogs(packLogs([]))).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import type { LogLevel } from "../../../contract/log.ts";
 import type { Endpoint, Failure } from "../../../contract/service.ts";
 import type { BinaryFromService, BinaryToService } from "../streams/binary-publisher.ts";
 import type { ConsumerMessage, ProviderMessage, ToConsumer, ToProvider } from "../streams/peer-messages.ts";
-import type { LogEntry } from "./log.ts";
+import type { LogEntry, PackedLogs } from "./log.ts";
 import type { Counters } from "./service.ts";
 
 /** To serve, or only to answer actions on what is kept (`Service.browse`). */
@@ -45,7 +45,7 @@ export type FromService =
   | { readonly type: "readKept"; readonly after: number }
   | { readonly type: "counters"; readonly at: number; readonly counters: Counters }
   | { readonly type: "stream"; readonly message: StreamFromService }
-  | ServiceBatch;
+  | (Omit<ServiceBatch, "logs"> & { readonly logs: PackedLogs });
 
 export type StreamFromService = BinaryFromService | ProviderMessage | ConsumerMessage;
 

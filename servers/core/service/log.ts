@@ -38,3 +38,41 @@ export function createLog(options: { level: () => LogLevel; write: (entry: LogEn
     enabled,
   };
 }
+
+/** Many lines in few values: an object a line costs the processes at both ends several times as much as the line. */
+export interface PackedLogs {
+  readonly at: Float64Array;
+  /** Index among `logLevels`, and `notableBit`. */
+  readonly levels: Uint8Array;
+  /** Where each text ends. */
+  readonly ends: Uint32Array;
+  readonly texts: string;
+}
+
+const notableBit = 0x80;
+
+export function packLogs(logs: readonly LogEntry[]): PackedLogs {
+  const at = new Float64Array(logs.length);
+  const levels = new Uint8Array(logs.length);
+  const ends = new Uint32Array(logs.length);
+  let texts = "";
+  logs.forEach((entry, index) => {
+    texts += entry.text;
+    at[index] = entry.at;
+    levels[index] = rank(entry.level) | (entry.notable ? notableBit : 0);
+    ends[index] = texts.length;
+  });
+  return { at, levels, ends, texts };
+}
+
+export function unpackLogs({ at, levels, ends, texts }: PackedLogs): LogEntry[] {
+  return Array.from(at, (time, index): LogEntry => {
+    const packed = levels[index] ?? 0;
+    return {
+      at: time,
+      level: logLevels[packed & ~notableBit] ?? "info",
+      text: texts.slice(ends[index - 1] ?? 0, ends[index]),
+      ...((packed & notableBit) !== 0 && { notable: true as const }),
+    };
+  });
+}

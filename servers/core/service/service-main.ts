@@ -4,6 +4,7 @@ import type { ToConsumer } from "../streams/peer-messages.ts";
 import type { Outbox } from "../traffic/outbox.ts";
 import { collectAtRest, garbageCollector } from "./collect-at-rest.ts";
 import type { FromService, Link, ToService } from "./link.ts";
+import { packLogs } from "./log.ts";
 import { type RunningService, runService } from "./run-service.ts";
 import type { Service } from "./service.ts";
 import { toFailure } from "./service-error.ts";
@@ -54,7 +55,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           firstRowId: message.firstRowId,
           services: peers.services,
           onStream: (message) => link.post({ type: "stream", message }),
-          onBatch: link.post,
+          onBatch: (batch) => link.post({ ...batch, logs: packLogs(batch.logs) }),
           readKept: (after) => {
             link.post({ type: "readKept", after });
             return new Promise((resolve) => {
