@@ -1,12 +1,11 @@
 import { errorText } from "../../core/service/service-error.ts";
 import type { RetainedTree } from "../engine/retained/retained-tree.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
-import { replyList, replyText, type ScriptArgument } from "./cluster-scripts.ts";
+import { operationArguments, type RedisOperation, replyList, replyText, type ScriptArgument } from "./cluster-scripts.ts";
 import type { CommitGate } from "./commit-gate.ts";
 import type { FrameBus } from "./frame-bus.ts";
 import type { GroupMembers } from "./group-members.ts";
 import type { OutFrame } from "./outgoing.ts";
-import { operationArguments, type RedisOperation } from "./redis-operation.ts";
 import { isShared, type SharedRetained } from "./shared-retained.ts";
 
 const retainedAtOnce = 500;

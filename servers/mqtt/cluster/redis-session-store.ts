@@ -3,8 +3,7 @@ import type { Message } from "../engine/routing/message.ts";
 import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
 import type { SessionStore } from "../engine/session/session-store.ts";
-import { keyPrefix } from "./cluster-scripts.ts";
-import type { RedisOperation } from "./redis-operation.ts";
+import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
 import {
   deliveryBytes,
   messageField,

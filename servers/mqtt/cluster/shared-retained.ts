@@ -4,8 +4,7 @@ import type { Qos } from "../codec/packet.ts";
 import { decodeForwarded } from "../codec/properties.ts";
 import { isSystemTopic, isTopicName } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
-import { keyPrefix } from "./cluster-scripts.ts";
-import type { RedisOperation } from "./redis-operation.ts";
+import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
 
 const topicsAtOnce = 500;
 

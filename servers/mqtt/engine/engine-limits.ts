@@ -176,7 +176,7 @@ export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes">>
 
 /** Files of the process that are no clients' sockets: listeners, the database, the link to the supervisor, pages of Node. */
 const ownFiles = 64;
-/** Of the sockets that may be open, this part is for clients that are connected: the others can be told that there are no more places. */
+/** Of the sockets that may be open, this part is for clients that are connected: the others can be refused with a reason. */
 const clientsPart = 0.95;
 
 /** What the configuration allows, as far as the system does: `openFiles` is its limit for this process. */

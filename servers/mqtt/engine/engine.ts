@@ -254,7 +254,7 @@ export class Engine {
     this.cluster?.ended(session.clientId);
   }
 
-  /** Everyone is told that the server shuts down; then nothing moves any more. */
+  /** Disconnects every client with "server shutting down"; then nothing moves any more. */
   stop(): void {
     this.stopping = true;
     clearInterval(this.timer);

@@ -7,10 +7,10 @@ import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
 import { TalliedWarnings } from "./tallied-warnings.ts";
 
 const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
-/** Rows and lines of clients coming and going; a storm of connects is counted and not told one by one. */
+/** Rows and lines of clients coming and going; a storm of connects is counted and not logged one by one. */
 const eventsPerSecond = 500;
 const shownName = 200;
-/** A full topic tree stays full: it is told now and then. */
+/** A full topic tree stays full: it is logged now and then. */
 const treeFullEveryMs = 60_000;
 
 export interface WatchOptions {
@@ -22,7 +22,7 @@ export interface WatchOptions {
 /** Turns what the engine does into rows, log lines and records. */
 export function watchEngine({ traffic, log, recorder }: WatchOptions): { observer: EngineObserver; close: () => void } {
   let budget = eventsPerSecond;
-  let untold = 0;
+  let unlogged = 0;
   const dropped = new TalliedWarnings(
     log,
     (clientId, why, _, count) => `${count.toLocaleString("en")} messages dropped for ${shortName(clientId)}: ${why}`,
@@ -42,52 +42,52 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     connectTimedOut: "connections were closed: no CONNECT came in time.",
     notRetained: "messages were routed and not retained: the limit of retained messages is reached.",
   };
-  function tellCounted() {
+  function logCounted() {
     for (const [what, line] of Object.entries(countedLines) as [keyof typeof counted, string][]) {
       if (counted[what] > 0) log.warning(`${counted[what].toLocaleString("en")} ${line}`);
       counted[what] = 0;
     }
   }
   const timer = setInterval(() => {
-    if (untold > 0) log.warning(`${untold.toLocaleString("en")} more clients came, went or broke the standard within a second.`);
-    untold = 0;
+    if (unlogged > 0) log.warning(`${unlogged.toLocaleString("en")} more clients came, went or broke the standard within a second.`);
+    unlogged = 0;
     budget = eventsPerSecond;
-    dropped.tell();
-    refusedMessages.tell();
-    tellCounted();
-    tellTreeFull();
+    dropped.flush();
+    refusedMessages.flush();
+    logCounted();
+    logTreeFull();
   }, 1_000);
 
-  let treeFullToldAt = Number.NEGATIVE_INFINITY;
-  let uncountedTold = 0;
-  function tellTreeFull() {
+  let treeFullLoggedAt = Number.NEGATIVE_INFINITY;
+  let uncountedLogged = 0;
+  function logTreeFull() {
     const { uncounted, size } = recorder.tree;
     // After a clear it begins anew.
-    if (uncounted < uncountedTold) uncountedTold = 0;
-    if (uncounted === uncountedTold || performance.now() - treeFullToldAt < treeFullEveryMs) return;
-    const messages = (uncounted - uncountedTold).toLocaleString("en");
+    if (uncounted < uncountedLogged) uncountedLogged = 0;
+    if (uncounted === uncountedLogged || performance.now() - treeFullLoggedAt < treeFullEveryMs) return;
+    const messages = (uncounted - uncountedLogged).toLocaleString("en");
     log.warning(`${messages} messages are missing in the topic tree: it is full with ${size.toLocaleString("en")} topics.`);
-    treeFullToldAt = performance.now();
-    uncountedTold = uncounted;
+    treeFullLoggedAt = performance.now();
+    uncountedLogged = uncounted;
   }
 
   /** False where a second has had its lines. */
   function spend(): boolean {
     if (budget === 0) {
-      untold++;
+      unlogged++;
       return false;
     }
     budget--;
     return true;
   }
 
-  function tell(level: "info" | "warning", line: string, event: Omit<MqttEventFacts, "id" | "text">): void {
+  function show(level: "info" | "warning", line: string, event: Omit<MqttEventFacts, "id" | "text">): void {
     if (!spend()) return;
     log[level](line);
     traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event }));
   }
 
-  /** How they broke the standard, until it is told with their end. */
+  /** How they broke the standard, until it is logged with their end. */
   const broken = new WeakMap<ObservedClient, string>();
 
   const observer: EngineObserver = {
@@ -95,7 +95,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     routed: (message) => recorder.routed(message),
     connected({ clientId, origin }, { version, cleanStart, keepAliveSeconds }) {
       const facts = `MQTT ${versionNames[version]}, ${origin.transport}, keep alive ${keepAliveSeconds} s${cleanStart ? ", clean start" : ""}`;
-      tell("info", `${shortName(clientId)} connected from ${origin.peer} (${facts})`, {
+      show("info", `${shortName(clientId)} connected from ${origin.peer} (${facts})`, {
         verb: "CONNECT",
         target: origin.transport,
         tone: "ok",
@@ -107,7 +107,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     connectRefused(client, why) {
       const { clientId, origin } = client;
       broken.delete(client);
-      tell("warning", `${shortName(clientId) || "A client"} from ${origin.peer} was refused: ${why}`, {
+      show("warning", `${shortName(clientId) || "A client"} from ${origin.peer} was refused: ${why}`, {
         verb: "CONNECT",
         target: origin.transport,
         tone: "refused",
@@ -124,7 +124,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         return;
       }
       const how = fault === undefined ? `left: ${why}` : `broke the standard and was cut off: ${fault}`;
-      tell(fault === undefined ? "info" : "warning", `${shortName(clientId)} ${how}`, {
+      show(fault === undefined ? "info" : "warning", `${shortName(clientId)} ${how}`, {
         verb: "DISCONNECT",
         target: origin.transport,
         tone: why === "disconnected" ? "ok" : "aborted",
@@ -140,7 +140,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
         reasons.slice(0, 100).map((reason) => (reason < 3 ? `QoS ${reason}` : reasonName(reason))),
         200,
       );
-      tell(isRefused ? "warning" : "info", `${shortName(clientId)} subscribed to ${target}${isRefused ? `: ${outcome}` : ""}`, {
+      show(isRefused ? "warning" : "info", `${shortName(clientId)} subscribed to ${target}${isRefused ? `: ${outcome}` : ""}`, {
         verb: "SUBSCRIBE",
         target,
         tone: isRefused ? "refused" : "ok",
@@ -151,7 +151,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     },
     unsubscribed({ clientId, origin }, filters) {
       const target = shortList(filters);
-      tell("info", `${shortName(clientId)} unsubscribed from ${target}`, {
+      show("info", `${shortName(clientId)} unsubscribed from ${target}`, {
         verb: "UNSUBSCRIBE",
         target,
         tone: "ok",

@@ -26,7 +26,7 @@ const sampledPart = 10;
 const deliveriesPerSecond = 20_000;
 /** How long what was cleared can be brought back: longer than the page offers it. */
 const restorableMs = 15_000;
-/** A row whose acknowledgements do not come is shown as it stands. */
+/** A row whose acknowledgements do not come is shown as it is. */
 const settleAfterMs = 5_000;
 
 /**
@@ -148,7 +148,7 @@ export class MessageRecorder {
     this.budget = flooded ? perTick / sampledPart : Math.min(recordedPerSecond, this.budget + perTick);
     this.deliveryBudget = Math.min(deliveriesPerSecond, this.deliveryBudget + (deliveriesPerSecond * elapsedMs) / 1_000);
     this.messages.tree.settle();
-    this.tellUnfollowed();
+    this.recordUnfollowed();
     this.messages.rest();
     if (this.cleared && now - this.cleared.at > restorableMs) this.cleared = undefined;
     for (const record of this.open) {
@@ -157,7 +157,7 @@ export class MessageRecorder {
     }
   }
 
-  private tellUnfollowed(): void {
+  private recordUnfollowed(): void {
     const { unfollowed } = this;
     if (unfollowed.length === 0) return;
     this.unfollowed = [];

@@ -1,7 +1,7 @@
 import type { Log } from "../../core/service/log.ts";
 
-/** A second's losses are told of so many, and counted for so many: a storm fills neither the log nor the memory. */
-const toldLines = 5;
+/** Log lines a second, and clients that are counted: a storm fills neither the log nor the memory. */
+const loggedLines = 5;
 const countedClients = 10_000;
 
 /** `topic` is that of the last one. */
@@ -11,7 +11,7 @@ interface Tally {
   topic: string;
 }
 
-/** Warnings of which there may be a million a second: counted by client and reason, and told once a second, the most frequent first. */
+/** Warnings of which there may be a million a second: counted by client and reason, and logged once a second, the most frequent first. */
 export class TalliedWarnings {
   private readonly counts = new Map<string, Map<string, Tally>>();
   private readonly log: Pick<Log, "warning">;
@@ -39,12 +39,12 @@ export class TalliedWarnings {
     }
   }
 
-  tell(): void {
+  flush(): void {
     if (this.counts.size === 0) return;
     const all = [...this.counts].flatMap(([clientId, reasons]) => [...reasons].map(([why, tally]) => ({ clientId, why, ...tally })));
     all.sort((one, other) => other.count - one.count);
-    for (const { clientId, why, count, topic } of all.slice(0, toldLines)) this.log.warning(this.line(clientId, why, topic, count));
-    if (all.length > toldLines) this.log.warning(this.more((all.length - toldLines).toLocaleString("en")));
+    for (const { clientId, why, count, topic } of all.slice(0, loggedLines)) this.log.warning(this.line(clientId, why, topic, count));
+    if (all.length > loggedLines) this.log.warning(this.more((all.length - loggedLines).toLocaleString("en")));
     this.counts.clear();
   }
 }

@@ -14,7 +14,7 @@ import type { Session } from "../session/session.ts";
 import type { Access, AuthStep, Identity, Verdict } from "./access.ts";
 import type { Connection } from "./connection.ts";
 
-/** A method may have 65,535 bytes, and stands in a reason string and a log line. */
+/** A method may have 65,535 bytes, and is part of a reason string and a log line. */
 const shownMethod = 100;
 const longestField = 65_535;
 

@@ -309,7 +309,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     try {
       this.transport.destroy();
     } catch {
-      // It was told; nothing more can be done for it.
+      // Logged already; nothing more can be done for it.
     }
   }
 }

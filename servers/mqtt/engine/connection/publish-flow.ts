@@ -129,7 +129,7 @@ function refusalOf(
   if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {
     return { reason: reasonCode.payloadFormatInvalid, text: "The payload is not UTF-8." };
   }
-  // Who cannot be told so gets the message routed, and not kept.
+  // A client that cannot be answered so gets the message routed, and not kept.
   if (message.retain && connection.v5 && message.qos > 0 && !parts.retainedRoom(message)) {
     return { reason: reasonCode.quotaExceeded, text: "No more retained messages are kept." };
   }

@@ -136,7 +136,7 @@ export class Message {
     return run;
   }
 
-  /** Where the packet identifier stands in an encoded packet of `length` bytes that carries the topic. */
+  /** Where the packet identifier is in an encoded packet of `length` bytes that carries the topic. */
   packetIdOffset(length: number): number {
     // The fixed header is as long as the length of what follows it needs.
     const header = length <= 129 ? 2 : length <= 16_386 ? 3 : length <= 2_097_154 ? 4 : 5;

@@ -5,7 +5,7 @@ import type { SessionStore } from "./session-store.ts";
 const retryEveryMs = 1_000;
 const logEveryMs = 30_000;
 
-/** A connection that can be told to wait. */
+/** A connection that can be made to wait. */
 export interface Holdable {
   hold(): void;
   release(): void;
