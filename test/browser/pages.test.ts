@@ -74,3 +74,26 @@ it("a row of the Timeline opens in place, whatever its kind", async () => {
     await client.endAsync(true);
   }
 }, 60_000);
+
+it("the palette offers what can be done here, with its key, and the page of shortcuts lists the keys", async () => {
+  const { page } = await openBrowserShell("http");
+  const main = page.getByRole("main");
+  await main.getByRole("button", { name: "Pause" }).waitFor();
+  await page.keyboard.press("Control+k");
+  const search = page
+    .getByRole("searchbox", { name: "Search services, actions, settings" })
+    .or(page.getByLabel("Search services, actions, settings"))
+    .last();
+  await search.fill("pause");
+  await page.keyboard.press("Enter");
+  await main.getByRole("button", { name: "Resume" }).waitFor();
+  await main.getByRole("button", { name: "Resume" }).blur();
+  await page.keyboard.press("Space");
+  await main.getByRole("button", { name: "Pause" }).waitFor();
+  await page.keyboard.press("/");
+  await main.getByRole("textbox", { name: "Path, client, start of body" }).and(page.locator(":focus")).waitFor();
+  await page.keyboard.press("Control+j");
+  await page.getByRole("button", { name: "Close the logs" }).waitFor();
+  await page.getByRole("link", { name: "Settings" }).click();
+  await main.getByText("Pause and resume the list").waitFor();
+}, 60_000);

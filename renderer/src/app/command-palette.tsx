@@ -1,9 +1,14 @@
-import { Spotlight } from "@mantine/spotlight";
+import { createSpotlight, Spotlight, useSpotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
 import { useServices } from "../control/use-store.ts";
 import styles from "./command-palette.module.css";
 import { useConfigFields } from "./use-config-fields.ts";
 import { usePaletteActions } from "./use-palette-actions.tsx";
+
+/** `palette.open()` from anywhere in the frame. */
+const [store, palette] = createSpotlight();
+
+export { palette };
 
 const classNames = {
   content: styles.content ?? "",
@@ -19,9 +24,12 @@ const classNames = {
 export function CommandPalette() {
   const services = useServices();
   const [configured, readConfigured] = useConfigFields();
+  const { opened } = useSpotlight(store);
+  const actions = usePaletteActions(opened, configured);
   return (
     <Spotlight
-      actions={usePaletteActions(configured)}
+      store={store}
+      actions={actions}
       onSpotlightOpen={() => void readConfigured(services.filter((service) => service.built))}
       shortcut="mod + K"
       tagsToIgnore={[]}
@@ -31,7 +39,7 @@ export function CommandPalette() {
       size={560}
       yOffset="12vh"
       scrollAreaProps={{ type: "auto", scrollbarSize: 8 }}
-      nothingFound="Nothing has that name. Try a service, “start”, “stop”, “copy” or a setting."
+      nothingFound="No matches. Try a service, “start”, “stop”, “copy” or a setting."
       searchProps={{
         leftSection: <IconSearch size={16} stroke={1.5} />,
         placeholder: "Search services, actions, settings",

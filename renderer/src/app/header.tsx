@@ -1,12 +1,12 @@
 import { Button, Kbd, UnstyledButton } from "@mantine/core";
-import { spotlight } from "@mantine/spotlight";
 import { IconPlayerPlay, IconSearch, IconSquare } from "@tabler/icons-react";
 import { useServices } from "../control/use-store.ts";
+import { shortcuts } from "../ui/commands.ts";
 import { useServiceOperations } from "../ui/use-service-operations.ts";
+import { palette } from "./command-palette.tsx";
 import styles from "./header.module.css";
 import { LanBadge } from "./lan-badge.tsx";
 import { Mark } from "./mark.tsx";
-import { modKey } from "./mod-key.ts";
 import { ProfileMenu } from "./profile-menu.tsx";
 import { SchemeMenu } from "./scheme-menu.tsx";
 
@@ -18,10 +18,10 @@ export function Header() {
         <span className={styles.brandName}>Backlot</span>
       </a>
       <ProfileMenu />
-      <UnstyledButton className={styles.search} onClick={spotlight.open}>
+      <UnstyledButton className={styles.search} onClick={palette.open}>
         <IconSearch size={14} stroke={1.5} />
         <span className={styles.hint}>Search services, actions, settings</span>
-        <Kbd>{modKey} K</Kbd>
+        <Kbd>{shortcuts.find.keys.join(" ")}</Kbd>
       </UnstyledButton>
       <div className={styles.right}>
         <LanBadge />

@@ -1,36 +1,36 @@
-import { useMantineColorScheme } from "@mantine/core";
+import { Kbd, useMantineColorScheme } from "@mantine/core";
 import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
 import { IconCopy, IconEraser, IconPlayerPlay, IconRefresh, IconRoute, IconSettings, IconSquare, IconTerminal2 } from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
 import { useProfiles, useServices } from "../control/use-store.ts";
 import { askedField } from "../pages/config/asked-field.ts";
-import { useLogDrawer } from "../pages/logs/use-log-drawer.ts";
 import { tabsOf } from "../pages/service/service-page.tsx";
+import { settingTexts } from "../pages/settings/setting-texts.ts";
 import { endpointsOf, isPickedAtStart } from "../ui/address.ts";
+import { shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy-text.ts";
 import { attempt, notifyDone } from "../ui/notify.tsx";
 import { StatusShape, shapeOf, stateWord } from "../ui/status-shape.tsx";
 import { useClearTraffic } from "../ui/use-clear-traffic.ts";
 import { useStartSampleTraffic } from "../ui/use-sample-traffic.ts";
 import { useServiceOperations } from "../ui/use-service-operations.ts";
-import { paletteSettings } from "./palette-settings.ts";
 import { goTo, servicePage } from "./route.ts";
 import { schemes } from "./scheme-menu.tsx";
 import type { ServiceFields } from "./use-config-fields.ts";
 
 const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
-/** Everything that Ctrl K finds, in groups; `configured` are the services' own settings. */
-export function usePaletteActions(configured: readonly ServiceFields[]): SpotlightActionGroupData[] {
+/** Everything that Ctrl K finds, in groups, while it is open; `configured` are the services' own settings. */
+export function usePaletteActions(opened: boolean, configured: readonly ServiceFields[]): SpotlightActionGroupData[] {
   const client = useControl();
   const services = useServices();
   const profiles = useProfiles();
   const { start, stop, restart, startAll, stopAll } = useServiceOperations();
   const sendSample = useStartSampleTraffic();
   const clearTraffic = useClearTraffic();
-  const drawer = useLogDrawer();
   const { setColorScheme } = useMantineColorScheme();
+  if (!opened) return [];
   const built = services.filter((service) => service.built);
 
   const pageOf = (service: ServiceView): SpotlightActionData => ({
@@ -59,7 +59,12 @@ export function usePaletteActions(configured: readonly ServiceFields[]): Spotlig
             },
           ]
         : []),
-      { id: `clear-${id}`, label: `Clear what ${title} shows`, leftSection: icon(IconEraser), onClick: () => void clearTraffic(id, title) },
+      {
+        id: `clear-${id}`,
+        label: `Clear the list of ${title}`,
+        leftSection: icon(IconEraser),
+        onClick: () => void clearTraffic(id, title),
+      },
       ...endpointsOf(service)
         .filter(({ url }) => !isPickedAtStart(url))
         .map((endpoint) => ({
@@ -73,6 +78,17 @@ export function usePaletteActions(configured: readonly ServiceFields[]): Spotlig
   };
 
   return [
+    {
+      group: "Here",
+      actions: shownCommands().map(({ id, label, keywords, shortcut, run }) => ({
+        id: `here-${id}`,
+        label,
+        ...(keywords !== undefined && { keywords }),
+        leftSection: icon(IconTerminal2),
+        rightSection: shortcut && <Kbd>{shortcuts[shortcut].keys.join(" ")}</Kbd>,
+        onClick: run,
+      })),
+    },
     {
       group: "Services",
       actions: built.map(pageOf),
@@ -105,7 +121,6 @@ export function usePaletteActions(configured: readonly ServiceFields[]): Spotlig
               onClick: () => goTo(servicePage(id, tab.name)),
             })),
         ),
-        { id: "logs", label: drawer.opened ? "Close the logs" : "Open the logs", leftSection: icon(IconTerminal2), onClick: drawer.toggle },
         ...schemes.map(({ value, title, Icon }) => ({
           id: `scheme-${value}`,
           label: `Colour scheme: ${title.toLowerCase()}`,
@@ -120,7 +135,7 @@ export function usePaletteActions(configured: readonly ServiceFields[]): Spotlig
             leftSection: icon(IconSettings),
             onClick: () => void attempt(client.call("profile.activate", { name })),
           })),
-        ...paletteSettings.map(({ label, keywords }) => ({
+        ...Object.values(settingTexts).map(({ label, keywords }) => ({
           id: `setting-${label}`,
           label,
           description: "Settings",

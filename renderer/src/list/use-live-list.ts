@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { useSpace } from "../ui/use-space.ts";
+import { usePauseCommand } from "../ui/commands.ts";
 import type { TrafficFilter } from "./traffic-filter.ts";
 import type { RowPlace, TrafficRows } from "./traffic-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
@@ -26,7 +26,7 @@ export function useLiveList(rows: TrafficRows, filter: TrafficFilter, choice: Ro
     rows.resume();
   };
   const togglePause = () => (paused ? follow() : rows.pause());
-  useSpace(togglePause);
+  usePauseCommand({ paused, onToggle: togglePause });
   const enterList = () => {
     table.current?.focus();
     const newest = rows.rowAt(0);

@@ -1,7 +1,7 @@
 import { ActionIcon, Kbd, TextInput } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconSearch, IconX } from "@tabler/icons-react";
 import { useRef } from "react";
+import { useCommands } from "./commands.ts";
 
 interface FilterInputProps {
   readonly value: string;
@@ -22,7 +22,7 @@ const longestFilter = 100;
 /** Escape empties it, then leaves it. */
 export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, focused = false, onDown }: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
-  useHotkeys(slash ? [["/", () => input.current?.select(), { usePhysicalKeys: false }]] : []);
+  useCommands(slash ? [{ id: "filter", label: "Go to the filter", shortcut: "filter", run: () => input.current?.select() }] : []);
   const clear = (
     <ActionIcon
       size={18}

@@ -2,8 +2,8 @@ import { Kbd, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useEffect, useMemo } from "react";
 import type { LogLine } from "../../../../contract/log.ts";
-import { modKey } from "../../app/mod-key.ts";
-import { useLogs } from "../../control/use-store.ts";
+import { useLogs, useNotable } from "../../control/use-store.ts";
+import { shortcuts } from "../../ui/commands.ts";
 import { formatCountOf } from "../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -18,7 +18,12 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
   useEffect(() => {
     if (opened) return () => setSeenAt(Date.now());
   }, [opened, setSeenAt]);
-  const errors = useMemo(() => (opened ? [] : lines.filter((line) => line.level === "error" && line.at > seenAt)), [lines, opened, seenAt]);
+  const notable = useNotable();
+  // Errors are among the notable lines: the rest, thousands of them, need not be looked through.
+  const errors = useMemo(
+    () => (opened ? [] : notable.filter((line) => line.level === "error" && line.at > seenAt)),
+    [notable, opened, seenAt],
+  );
   const Chevron = opened ? IconChevronDown : IconChevronUp;
   return (
     <div className={styles.bar}>
@@ -29,7 +34,7 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
       </UnstyledButton>
       {!opened && <Newest line={errors.at(-1) ?? lines.at(-1)} />}
       <ProcessCount />
-      <Kbd>{modKey} J</Kbd>
+      <Kbd>{shortcuts.logs.keys.join(" ")}</Kbd>
     </div>
   );
 }

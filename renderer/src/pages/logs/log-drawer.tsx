@@ -1,5 +1,4 @@
 import { ActionIcon, NativeSelect } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
 import { z } from "zod";
@@ -7,6 +6,7 @@ import type { LogLevel, LogSource } from "../../../../contract/log.ts";
 import { logLevels } from "../../../../contract/log.ts";
 import { serviceIds } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
+import { useCommands } from "../../ui/commands.ts";
 import { EdgeHandle } from "../../ui/edge-handle.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -21,7 +21,7 @@ import { useLogView } from "./use-log-view.ts";
 export function LogDrawer() {
   const { opened, toggle } = useLogDrawer();
   const [height, setHeight] = useRemembered("logs-height", 280);
-  useHotkeys([["mod+J", toggle]], []);
+  useCommands([{ id: "logs", label: opened ? "Close the logs" : "Open the logs", shortcut: "logs", run: toggle }]);
   return (
     <section className={styles.drawer} aria-label="Logs">
       {opened && <EdgeHandle axis="y" minimum={140} maximum={600} value={height} onChange={setHeight} label="Height of the logs" />}

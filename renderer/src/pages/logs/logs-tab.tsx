@@ -3,9 +3,9 @@ import { z } from "zod";
 import type { LogLevel } from "../../../../contract/log.ts";
 import { logLevels } from "../../../../contract/log.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
+import { usePauseCommand } from "../../ui/commands.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { useSpace } from "../../ui/use-space.ts";
 import { LogLines } from "./log-lines.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";
 import { useLogView } from "./use-log-view.ts";
@@ -15,7 +15,7 @@ export function LogsTab({ id }: { id: ServiceId }) {
   const [level, setLevel] = useRemembered<LogLevel>(`${id}-log-level`, "debug", z.enum(logLevels));
   const [text, setText] = useState("");
   const view = useLogView({ source: id, level, text });
-  useSpace(view.togglePause);
+  usePauseCommand({ paused: view.paused, onToggle: view.togglePause });
   return (
     <>
       <LogToolbar view={view} level={level} onLevel={setLevel} text={text} onText={setText} slash />

@@ -6,6 +6,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { notifyFailure } from "../../ui/notify.tsx";
 import { clockSeconds, isoTime } from "../../ui/time.ts";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
+import { settingTexts } from "./setting-texts.ts";
 import styles from "./settings-page.module.css";
 
 export function About() {
@@ -18,7 +19,7 @@ export function About() {
   if (!info) return null;
   const node = `Node ${info.node.replace(/^v/, "")}`;
   return (
-    <SettingsSection title="About">
+    <SettingsSection title={settingTexts.about.label}>
       <SettingRow label="Backlot">
         <span className={styles.value}>
           {info.version}

@@ -6,6 +6,7 @@ import { useConnection, useServices } from "../../control/use-store.ts";
 import { attempt, notifyFailure } from "../../ui/notify.tsx";
 import { NumberSetting } from "./number-setting.tsx";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
+import { settingTexts } from "./setting-texts.ts";
 import styles from "./settings-page.module.css";
 
 export function ProgramSettings() {
@@ -26,7 +27,7 @@ export function ProgramSettings() {
   return (
     <>
       <SettingsSection title="Starting">
-        <SettingRow label="Start together with Backlot" help="These services start when the program does.">
+        <SettingRow label={settingTexts.startAtLaunch.label} help="These services start when the program does.">
           <div className={styles.services}>
             {services.map(({ id, title }) => (
               <Checkbox
@@ -45,7 +46,7 @@ export function ProgramSettings() {
         </SettingRow>
         {shell === "electron" && (
           <SettingRow
-            label="Keep running in the tray"
+            label={settingTexts.keepRunningInTray.label}
             help="Closing the window leaves the services running; the tray shows and stops them."
             name="keep-running"
           >
@@ -59,7 +60,7 @@ export function ProgramSettings() {
       </SettingsSection>
       <SettingsSection title="Kept traffic">
         <NumberSetting
-          label="Rows of each service"
+          label={settingTexts.keptRows.label}
           help="The oldest are evicted. Open rows are kept beside them."
           unit="rows"
           minimum={1_000}
@@ -68,7 +69,7 @@ export function ProgramSettings() {
           onSave={(keptRows) => write({ keptRows })}
         />
         <NumberSetting
-          label="Memory of all services"
+          label={settingTexts.trafficMebibytes.label}
           help="When it is full, rows of the service that holds the most are evicted."
           unit="MiB"
           minimum={16}

@@ -1,23 +1,13 @@
 import { Kbd } from "@mantine/core";
-import { modKey } from "../../app/mod-key.ts";
+import { shortcuts } from "../../ui/commands.ts";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
+import { settingTexts } from "./setting-texts.ts";
 import styles from "./settings-page.module.css";
-
-const shortcuts: readonly (readonly [what: string, keys: readonly string[]])[] = [
-  ["Find a service, an action or a setting", [modKey, "K"]],
-  ["Open and close the logs", [modKey, "J"]],
-  ["Go to the page’s filter", ["/"]],
-  ["Empty the filter, then leave it; close the inspector", ["Esc"]],
-  ["Pause and resume the list", ["Space"]],
-  ["Walk through a list", ["↑", "↓"]],
-  ["First and last of a list", ["Home", "End"]],
-  ["Open the chosen row", ["Enter"]],
-];
 
 export function Shortcuts() {
   return (
-    <SettingsSection title="Keyboard">
-      {shortcuts.map(([what, keys]) => (
+    <SettingsSection title={settingTexts.shortcuts.label}>
+      {Object.values(shortcuts).map(({ what, keys }) => (
         <SettingRow key={what} label={what}>
           <span className={styles.keys}>
             {keys.map((key) => (

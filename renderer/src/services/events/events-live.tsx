@@ -13,9 +13,9 @@ import { NewRows } from "../../list/new-rows.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
 import { originOf } from "../../ui/address.ts";
+import { useCommands, usePauseCommand } from "../../ui/commands.ts";
 import { attempt } from "../../ui/notify.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { useSpace } from "../../ui/use-space.ts";
 import { eventTableColumns } from "./event-columns.tsx";
 import { filterAt, isFiltering, noFilter, shownFilterSchema } from "./event-filter.ts";
 import { EventInspector } from "./event-inspector.tsx";
@@ -71,9 +71,12 @@ export function EventsLive() {
     void pages.follow();
   };
   const togglePause = () => (view.mode === "paused" ? follow() : pages.pause());
-  useSpace(() => {
-    if (running) togglePause();
-  });
+  usePauseCommand({ paused: view.mode === "paused", onToggle: togglePause, enabled: running });
+  useCommands([
+    { id: "export-csv", label: "Export the events as CSV", run: () => void exportAs("csv") },
+    { id: "export-jsonl", label: "Export the events as JSONL", run: () => void exportAs("jsonl") },
+    { id: "generate", label: "Generate sample events…", run: () => setGenerating(true) },
+  ]);
   const sortBy = (column: string) => {
     table.current?.toTop();
     void pages.setOrder(orderAfter(view.order, column));

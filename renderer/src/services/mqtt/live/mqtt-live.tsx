@@ -6,7 +6,7 @@ import { Boundary } from "../../../ui/boundary.tsx";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCountOf } from "../../../ui/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { useSpace } from "../../../ui/use-space.ts";
+import { useCommands, usePauseCommand } from "../../../ui/commands.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import { ClientsPanel } from "../clients/clients-panel.tsx";
 import { MessageColumns } from "../history/message-columns.tsx";
@@ -61,7 +61,11 @@ export function MqttLive() {
     branches.hold(!paused);
     setPaused(!paused);
   };
-  useSpace(togglePause);
+  usePauseCommand({ paused: pausedAt !== undefined, onToggle: togglePause });
+  useCommands([
+    { id: "publish", label: "Publish a message…", run: () => setDialog("publish") },
+    { id: "export", label: "Export the history…", run: () => setDialog("export") },
+  ]);
   const beginAnew = (next: TopicScope) => {
     branches.reset();
     history.reset();

@@ -1,0 +1,93 @@
+/** Commands by name and key: one list for the palette, the keys, and the page of shortcuts. */
+import { useEffect, useLayoutEffect, useRef } from "react";
+
+/** The key that begins shortcuts on this system. */
+const modKey = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "") ? "⌘" : "Ctrl";
+
+export interface Shortcut {
+  /** What it does, on the page of shortcuts. */
+  readonly what: string;
+  /** As they are written on keys. */
+  readonly keys: readonly string[];
+}
+
+export const shortcuts = {
+  find: { what: "Find a service, an action or a setting", keys: [modKey, "K"] },
+  logs: { what: "Open and close the logs", keys: [modKey, "J"] },
+  filter: { what: "Go to the page’s filter", keys: ["/"] },
+  leave: { what: "Clear the filter, then leave it; close the inspector", keys: ["Esc"] },
+  pause: { what: "Pause and resume the list", keys: ["Space"] },
+  walk: { what: "Move through a list", keys: ["↑", "↓"] },
+  ends: { what: "First and last of a list", keys: ["Home", "End"] },
+  open: { what: "Open the chosen row", keys: ["Enter"] },
+} as const satisfies Readonly<Record<string, Shortcut>>;
+
+/** Those that run a command; the others belong to the part that has the focus. */
+type CommandKey = "logs" | "filter" | "pause";
+
+export interface Command {
+  /** Of its own among those of a page. */
+  readonly id: string;
+  /** As its button or menu entry says. */
+  readonly label: string;
+  readonly keywords?: string;
+  readonly shortcut?: CommandKey;
+  readonly run: () => void;
+}
+
+const known = new Map<symbol, () => readonly Command[]>();
+
+/** The commands of what is shown now. */
+export const shownCommands = (): readonly Command[] => [...known.values()].flatMap((commands) => commands());
+
+/** Offers commands in the palette and by their keys for as long as the component is shown. */
+export function useCommands(commands: readonly Command[]): void {
+  const newest = useRef(commands);
+  useLayoutEffect(() => {
+    newest.current = commands;
+  });
+  useEffect(() => {
+    const key = Symbol("commands");
+    known.set(key, () => newest.current);
+    const onKeyDown = (event: KeyboardEvent) => {
+      const command = newest.current.find(({ shortcut }) => shortcut !== undefined && isPressed(shortcut, event));
+      if (!command) return;
+      event.preventDefault();
+      command.run();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => {
+      known.delete(key);
+      document.removeEventListener("keydown", onKeyDown);
+    };
+  }, []);
+}
+
+const typesOrPresses = "input, textarea, select, button, a, summary, [contenteditable], [role='menu'], [role='dialog']";
+
+function isPressed(key: CommandKey, event: KeyboardEvent): boolean {
+  if (event.repeat || event.defaultPrevented || event.altKey) return false;
+  const withMod = event.ctrlKey || event.metaKey;
+  const target = event.target as HTMLElement;
+  switch (key) {
+    case "logs":
+      return withMod && event.key.toLowerCase() === "j";
+    case "filter":
+      return !withMod && event.key === "/" && !target.closest("input, textarea, select, [contenteditable], [role='dialog']");
+    case "pause":
+      return !withMod && event.key === " " && !target.closest(typesOrPresses);
+    default:
+      return key satisfies never;
+  }
+}
+
+/** Pause and Resume of the page's list. */
+export function usePauseCommand({ paused, onToggle, enabled = true }: PauseCommand): void {
+  useCommands(enabled ? [{ id: "pause", label: paused ? "Resume the list" : "Pause the list", shortcut: "pause", run: onToggle }] : []);
+}
+
+interface PauseCommand {
+  readonly paused: boolean;
+  readonly onToggle: () => void;
+  readonly enabled?: boolean;
+}
