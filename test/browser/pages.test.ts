@@ -17,7 +17,7 @@ it("a tab that the service does not have is its first one, and arrow keys walk t
   expect(await page.evaluate(() => location.hash)).toBe("#/http/logs");
 }, 60_000);
 
-it("another tab and back keep what is paused, opened and answered", async () => {
+it("[BL-165] another tab and back keep what is paused, opened and answered", async () => {
   const { page, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/data?first`);
   const main = page.getByRole("main");
@@ -45,7 +45,7 @@ it("another tab and back keep what is paused, opened and answered", async () => 
   await main.getByRole("heading", { name: "200 OK" }).waitFor();
 }, 60_000);
 
-it("a request of Try that is answered while another tab is shown is in its history", async () => {
+it("[BL-165] a request of Try that is answered while another tab is shown is in its history", async () => {
   const { page } = await openBrowserShell("http");
   const main = page.getByRole("main");
   const tab = (name: string) => main.getByRole("tab", { name, exact: true });
@@ -59,7 +59,7 @@ it("a request of Try that is answered while another tab is shown is in its histo
   await main.getByRole("heading", { name: "200 OK" }).waitFor();
 }, 60_000);
 
-it("a row of the Timeline opens in place, whatever its kind", async () => {
+it("[BL-166] a row of the Timeline opens in place, whatever its kind", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
   const client = await mqtt.connectAsync(`mqtt://${host}`);
   try {
@@ -75,7 +75,7 @@ it("a row of the Timeline opens in place, whatever its kind", async () => {
   }
 }, 60_000);
 
-it("the palette offers what can be done here, with its key, and the page of shortcuts lists the keys", async () => {
+it("[BL-167] the palette offers what can be done here, with its key, and the page of shortcuts lists the keys", async () => {
   const { page } = await openBrowserShell("http");
   const main = page.getByRole("main");
   await main.getByRole("button", { name: "Pause" }).waitFor();
@@ -87,7 +87,8 @@ it("the palette offers what can be done here, with its key, and the page of shor
   await search.fill("pause");
   await page.keyboard.press("Enter");
   await main.getByRole("button", { name: "Resume" }).waitFor();
-  await main.getByRole("button", { name: "Resume" }).blur();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
   await page.keyboard.press("Space");
   await main.getByRole("button", { name: "Pause" }).waitFor();
   await page.keyboard.press("/");

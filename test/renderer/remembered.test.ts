@@ -7,7 +7,7 @@ import { readRemembered, schemaLike } from "../../renderer/src/ui/use-remembered
 describe("what the window remembers", () => {
   const first = { text: "", rows: 50 };
 
-  it("is read in its shape; an old shape, another type or broken text is as if nothing was remembered", () => {
+  it("[BL-168] is read in its shape; an old shape, another type or broken text is as if nothing was remembered", () => {
     const read = (text: string | undefined) => readRemembered(text, first, schemaLike(first) as z.ZodType<typeof first>);
     expect(read('{"text":"a","rows":100}')).toEqual({ text: "a", rows: 100 });
     for (const text of [undefined, "", "{", "null", '"a"', "[]", '{"text":"a"}', '{"text":1,"rows":50}']) expect(read(text)).toBe(first);
@@ -22,7 +22,7 @@ describe("what the window remembers", () => {
     expect(() => schemaLike({ names: [] })).toThrow("needs a schema");
   });
 
-  it("never holds credentials of a tried request", () => {
+  it("[BL-168] never holds credentials of a tried request", () => {
     const request = {
       method: "GET" as const,
       target: "/bearer",

@@ -247,6 +247,14 @@ describe("settings and profiles", () => {
     await lines.until(({ text }) => text === "heard");
   });
 
+  it("[BL-169] writes a fault of the dashboard's page to the log, with its region", async () => {
+    const { dashboard } = await supervise();
+    expect(await dashboard.call("page.fault", { region: "page http", message: "x is not a function" })).toBeNull();
+    const { lines } = await dashboard.call("log.read", { level: "error" });
+    expect(lines).toMatchObject([{ source: "backlot", level: "error", text: "dashboard, page http: x is not a function" }]);
+    expect(await dashboard.refusal("page.fault", { region: "", message: "" })).toMatchObject({ code: "CALL_INVALID" });
+  });
+
   it("[BL-89] tells whoever listens to the log later what was logged before", async () => {
     const dataDir = temporaryDir();
     writeFileSync(path.join(dataDir, "settings.json"), "{");

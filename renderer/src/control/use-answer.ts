@@ -11,8 +11,10 @@ interface AnswerOptions<Value> {
   readonly enabled?: boolean;
   /** Asked again when this differs, after the answer that is under way: questions never pile up. */
   readonly version?: unknown;
-  /** Asked again after so long. */
-  readonly everyMs?: number | false;
+  /** With another version at the earliest so long after the last answer, and three times as long as that took. */
+  readonly restMs?: number;
+  /** Asked again after so long, by the newest answer where it is a function. */
+  readonly everyMs?: number | false | ((newest: Value | undefined) => number | false);
   /** Shows the answer to the key before until there is one to this. */
   readonly keepsPrevious?: boolean;
 }
@@ -30,23 +32,41 @@ export interface Answer<Value> {
   again(): void;
 }
 
+/** A slow question is asked the more seldom: whoever answers has others to answer. */
+const restPerMs = 3;
+
 /** The answer to a call, and its renewal. */
 export function useAnswer<Value>(options: AnswerOptions<Value>): Answer<Value> {
-  const { key, ask, enabled = true, version, everyMs = false, keepsPrevious = true } = options;
+  const { key, ask, enabled = true, version, restMs = 0, everyMs = false, keepsPrevious = true } = options;
   const queries = useQueryClient();
+  const restUntil = useRef(0);
   const query = useQuery({
     queryKey: key,
-    queryFn: ask,
+    queryFn: async () => {
+      const startedAt = performance.now();
+      try {
+        return await ask();
+      } finally {
+        const endedAt = performance.now();
+        restUntil.current = restMs === 0 ? 0 : endedAt + Math.max(restMs, restPerMs * (endedAt - startedAt));
+      }
+    },
     enabled,
-    refetchInterval: everyMs,
+    refetchInterval: typeof everyMs === "function" ? ({ state }) => everyMs(state.data as Value | undefined) : everyMs,
     ...(keepsPrevious && { placeholderData: keepPreviousData }),
   });
   const { isFetching, refetch } = query;
   const asked = useRef(version);
   useEffect(() => {
     if (!enabled || isFetching || asked.current === version) return;
-    asked.current = version;
-    void refetch();
+    const timer = setTimeout(
+      () => {
+        asked.current = version;
+        void refetch();
+      },
+      Math.max(0, restUntil.current - performance.now()),
+    );
+    return () => clearTimeout(timer);
   }, [enabled, isFetching, refetch, version]);
   const failure = query.error ? failureOf(query.error) : undefined;
   return {

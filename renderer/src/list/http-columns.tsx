@@ -2,6 +2,7 @@ import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { formatTook } from "../ui/duration.ts";
 import { formatBytes } from "../ui/quantity.ts";
 import { clockTime, isoTime } from "../ui/time.ts";
+import cell from "./cell.module.css";
 import type { Column } from "./column.ts";
 import styles from "./http-columns.module.css";
 import { ToneMark } from "./tone-mark.tsx";
@@ -36,7 +37,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     rank: 3,
     cell: (row) => (
-      <span className={styles.quietMono} title={isoTime(row.at)}>
+      <span className={cell.quietMono} title={isoTime(row.at)}>
         {clockTime(row.at)}
       </span>
     ),
@@ -65,7 +66,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     align: "end",
     widest: "00 m 00 s",
     rank: 1,
-    cell: (row) => (row.tookMs === undefined ? <span className={styles.quiet}>–</span> : formatTook(row.tookMs)),
+    cell: (row) => (row.tookMs === undefined ? <span className={cell.quiet}>–</span> : formatTook(row.tookMs)),
   },
   {
     id: "size",
@@ -73,7 +74,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     align: "end",
     widest: "000 MB",
     rank: 2,
-    cell: (row) => <span className={styles.soft}>{row.bytesOut === 0 ? "–" : formatBytes(row.bytesOut)}</span>,
+    cell: (row) => <span className={cell.soft}>{row.bytesOut === 0 ? "–" : formatBytes(row.bytesOut)}</span>,
   },
   {
     id: "client",
@@ -82,7 +83,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     ample: "Apache-HttpClient :00000",
     rank: 4,
     cell: (row) => (
-      <span className={styles.soft} title={row.peer}>
+      <span className={cell.soft} title={row.peer}>
         {row.client} <span className={styles.quietSmall}>{row.peer.slice(row.peer.lastIndexOf(":"))}</span>
       </span>
     ),
@@ -95,7 +96,7 @@ function Path({ target }: { readonly target: string }) {
   return (
     <span className={styles.path} title={target}>
       {target.slice(0, query)}
-      <span className={styles.soft}>{target.slice(query)}</span>
+      <span className={cell.soft}>{target.slice(query)}</span>
     </span>
   );
 }

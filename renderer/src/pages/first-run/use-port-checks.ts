@@ -1,26 +1,27 @@
-import { useCallback, useEffect, useState } from "react";
-import type { PortCheck } from "../../../../contract/control.ts";
+import { useEffect } from "react";
 import { useControl } from "../../control/client-context.tsx";
-import { useConnection, useServices } from "../../control/use-store.ts";
+import { useAnswer } from "../../control/use-answer.ts";
+import { useServices } from "../../control/use-store.ts";
 
-/** Checked when shown, when the configured ports change, and when the window is looked at again. */
+/** Who holds a port can change at any time. */
+const everyMs = 10_000;
+
+/** Checked when shown, when the configured ports change, from time to time, and when the window is looked at again. */
 export function usePortChecks() {
   const client = useControl();
-  const open = useConnection().state === "open";
   const ports = useServices()
     .map((service) => service.ports.join())
     .join(" ");
-  const [checks, setChecks] = useState<readonly PortCheck[]>();
-  const check = useCallback(() => {
-    // Without an answer the table simply says nothing about the ports.
-    client.call("port.check").then(setChecks, () => setChecks(undefined));
-  }, [client]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other ports ask for another check.
+  // Without an answer the table says nothing about the ports.
+  const { value: checks, again: check } = useAnswer({
+    key: ["port.check"],
+    ask: () => client.call("port.check"),
+    version: ports,
+    everyMs,
+  });
   useEffect(() => {
-    if (!open) return;
-    check();
     addEventListener("focus", check);
     return () => removeEventListener("focus", check);
-  }, [check, open, ports]);
+  });
   return { checks, check };
 }

@@ -1,5 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
+import { Loading } from "../../ui/loading.tsx";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { NotBuiltLine } from "./not-built-line.tsx";
 import styles from "./overview.module.css";
@@ -18,7 +19,7 @@ export function Overview() {
   const built = services.filter((service) => service.built);
   const unbuilt = services.filter((service) => !service.built);
   const columns = columnsFor(built.length + 1);
-  if (services.length === 0) return null;
+  if (services.length === 0) return <Loading />;
   if (built.every(neverStarted)) return <FirstRun built={built} unbuilt={unbuilt} />;
   return (
     <div className={styles.page}>

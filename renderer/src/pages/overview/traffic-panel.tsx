@@ -15,7 +15,7 @@ import { type TrafficRange, trafficRanges, useTrafficHistory } from "./use-traff
 export function TrafficPanel({ services }: { services: readonly ServiceView[] }) {
   const [range, setRange] = useRemembered<TrafficRange>("traffic-range", "5 min", z.enum(trafficRanges));
   const [point, setPoint] = useState<number>();
-  const history = useTrafficHistory(range);
+  const { value: history, failure } = useTrafficHistory(range);
   const series = useMemo(() => (history ? groupSeries(history) : []), [history]);
   const data = useMemo(() => stack(history?.at ?? [], series), [history, series]);
   const titleOf = (id: string) => services.find((service) => service.id === id)?.title ?? id;
@@ -41,6 +41,7 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
           aria-label="Time shown"
         />
       </div>
+      {failure && !history && <p role="alert">{failure.message}</p>}
       <TrafficPlot
         data={data}
         colors={series.map(({ services: ids }) => seriesToken(ids[0] ?? "http"))}

@@ -1,43 +1,28 @@
-import { useEffect, useState } from "react";
 import type { RateHistory } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useConnection } from "../../control/use-store.ts";
+import { type Answer, useAnswer } from "../../control/use-answer.ts";
 
 export const trafficRanges = ["5 min", "1 h", "Since start"] as const;
 export type TrafficRange = (typeof trafficRanges)[number];
 
 const points = 300;
 const dayS = 86_400;
+/** Where the last read failed. */
+const againMs = 5_000;
 
-/** The history of a range, asked for again as each new step is full. */
-export function useTrafficHistory(range: TrafficRange): RateHistory | undefined {
+/** The history of a range, asked for again as each new step is full, and after a failure. */
+export function useTrafficHistory(range: TrafficRange): Answer<RateHistory> {
   const client = useControl();
-  const open = useConnection().state === "open";
-  const [history, setHistory] = useState<RateHistory>();
-  useEffect(() => {
-    if (!open) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let ended = false;
-    const secondsOf = async () => {
-      if (range !== "Since start") return range === "5 min" ? 300 : 3_600;
-      const { startedAt } = await client.call("app.info");
-      return Math.min(dayS, Math.max(60, Math.ceil((Date.now() - startedAt) / 1_000)));
-    };
-    const read = async () => {
-      const next = await client.call("rate.history", { seconds: await secondsOf(), points });
-      if (ended) return;
-      setHistory(withoutPresentStep(next));
-      timer = setTimeout(() => void read().catch(ignore), next.stepSeconds * 1_000);
-    };
-    // A lost connection is told by its banner, and reading begins anew when it is open again.
-    const ignore = () => {};
-    void read().catch(ignore);
-    return () => {
-      ended = true;
-      clearTimeout(timer);
-    };
-  }, [client, open, range]);
-  return history;
+  const secondsOf = async () => {
+    if (range !== "Since start") return range === "5 min" ? 300 : 3_600;
+    const { startedAt } = await client.call("app.info");
+    return Math.min(dayS, Math.max(60, Math.ceil((Date.now() - startedAt) / 1_000)));
+  };
+  return useAnswer<RateHistory>({
+    key: ["rate.history", range],
+    ask: async () => withoutPresentStep(await client.call("rate.history", { seconds: await secondsOf(), points })),
+    everyMs: (history) => (history ? history.stepSeconds * 1_000 : againMs),
+  });
 }
 
 /** The step that is under way would fall to nothing at the plot's right edge. */

@@ -5,6 +5,7 @@ import { useService } from "../../control/use-store.ts";
 import { servicePages } from "../../services/registry.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { FailureBlock } from "../../ui/failure-block.tsx";
+import { Loading } from "../../ui/loading.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import { useVisited } from "../../ui/use-visited.ts";
 import { ConfigTab } from "../config/config-tab.tsx";
@@ -30,7 +31,7 @@ export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: string }) 
   // An address may name a tab that another service has.
   const tab = (tabs.find(({ name }) => name === asked) ?? tabs[0])?.name ?? "";
   const visited = useVisited(tab, tab);
-  if (!service) return null;
+  if (!service) return <Loading />;
   if (!service.built) return <NotBuilt service={service} />;
   const { status } = service;
   return (

@@ -9,6 +9,7 @@ import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-traffic-rows.ts";
 import { formatCount, formatRate } from "../../ui/quantity.ts";
 import { clockMinutes, clockTime, isoTime } from "../../ui/time.ts";
+import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
 
 interface TrafficStatusLineProps {
@@ -23,8 +24,8 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
   const rate = useRate(service?.id ?? "http");
   const running = service?.status.state === "running" ? service.status : undefined;
   return (
-    <div className={styles.statusLine}>
-      <span className={styles.facts}>
+    <StatusLine>
+      <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <LeftOut view={view} rate={service && rate} />
         {running && <span className={styles.fact}>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
@@ -32,12 +33,12 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
           {shownText(view)}
         </span>
         {service && running && <StopSampleTraffic service={service} />}
-      </span>
+      </Facts>
       <span className={styles.since} title={rate?.note}>
         {running && <span title={isoTime(running.since)}>{`since ${clockMinutes(running.since)}`}</span>}
         {rate?.note && running && ` · ${rate.note}`}
       </span>
-    </div>
+    </StatusLine>
   );
 }
 

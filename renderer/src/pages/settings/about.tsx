@@ -1,9 +1,6 @@
-import { useEffect, useState } from "react";
-import type { AppInfo } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useConnection } from "../../control/use-store.ts";
+import { useAnswer } from "../../control/use-answer.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { notifyFailure } from "../../ui/notify.tsx";
 import { clockSeconds, isoTime } from "../../ui/time.ts";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
 import { settingTexts } from "./setting-texts.ts";
@@ -11,11 +8,7 @@ import styles from "./settings-page.module.css";
 
 export function About() {
   const client = useControl();
-  const open = useConnection().state === "open";
-  const [info, setInfo] = useState<AppInfo>();
-  useEffect(() => {
-    if (open) client.call("app.info").then(setInfo, notifyFailure);
-  }, [client, open]);
+  const { value: info } = useAnswer({ key: ["app.info"], ask: () => client.call("app.info") });
   if (!info) return null;
   const node = `Node ${info.node.replace(/^v/, "")}`;
   return (

@@ -1,9 +1,10 @@
 import { Checkbox, Switch } from "@mantine/core";
-import { useEffect, useState } from "react";
-import type { AppInfo, AppSettings } from "../../../../contract/control.ts";
+import type { AppSettings } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { useConnection, useServices } from "../../control/use-store.ts";
-import { attempt, notifyFailure } from "../../ui/notify.tsx";
+import { useAnswer } from "../../control/use-answer.ts";
+import { useServices } from "../../control/use-store.ts";
+import { Loading } from "../../ui/loading.tsx";
+import { attempt } from "../../ui/notify.tsx";
 import { NumberSetting } from "./number-setting.tsx";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
 import { settingTexts } from "./setting-texts.ts";
@@ -11,17 +12,12 @@ import styles from "./settings-page.module.css";
 
 export function ProgramSettings() {
   const client = useControl();
-  const open = useConnection().state === "open";
   const services = useServices().filter((service) => service.built);
-  const [settings, setSettings] = useState<AppSettings>();
-  const [shell, setShell] = useState<AppInfo["shell"]>();
-  useEffect(() => {
-    if (!open) return;
-    client.call("app.settings").then(setSettings, notifyFailure);
-    client.call("app.info").then((info) => setShell(info.shell), notifyFailure);
-  }, [client, open]);
-  if (!settings) return null;
-  const write = (change: Partial<AppSettings>) => void attempt(client.call("app.setSettings", change).then(setSettings));
+  const { value: settings, failure, set } = useAnswer({ key: ["app.settings"], ask: () => client.call("app.settings") });
+  const { value: info } = useAnswer({ key: ["app.info"], ask: () => client.call("app.info") });
+  if (failure && !settings) return <p role="alert">{`${failure.message} ${failure.hint}`}</p>;
+  if (!settings) return <Loading />;
+  const write = (change: Partial<AppSettings>) => void attempt(client.call("app.setSettings", change).then(set));
   const { startAtLaunch } = settings;
 
   return (
@@ -44,7 +40,7 @@ export function ProgramSettings() {
             ))}
           </div>
         </SettingRow>
-        {shell === "electron" && (
+        {info?.shell === "electron" && (
           <SettingRow
             label={settingTexts.keepRunningInTray.label}
             help="Closing the window leaves the services running; the tray shows and stops them."

@@ -1,6 +1,6 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
-import styles from "./account.module.css";
 import { refusalWords } from "./refusal-words.ts";
 
 const user: Column<TrafficRow> = {
@@ -9,7 +9,7 @@ const user: Column<TrafficRow> = {
   widest: "billing@example.org",
   ample: "somebody.else@a-company.example.org",
   rank: 0,
-  cell: (row) => (row.user === undefined ? <span className={styles.quiet}>–</span> : <span title={row.user}>{row.user}</span>),
+  cell: (row) => (row.user === undefined ? <span className={cell.quiet}>–</span> : <span title={row.user}>{row.user}</span>),
 };
 
 const reason: Column<TrafficRow> = {
@@ -20,7 +20,7 @@ const reason: Column<TrafficRow> = {
   rank: 0,
   cell: (row) =>
     row.reason !== undefined && (
-      <span className={styles.soft} title={row.reason}>
+      <span className={cell.soft} title={row.reason}>
         {refusalWords(row.reason)}
       </span>
     ),

@@ -4,6 +4,7 @@ import { useControl } from "../../control/client-context.tsx";
 import listPage from "../../list/list-page.module.css";
 import { attempt, notifyDone } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
+import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import styles from "./account.module.css";
 import { useAccountView } from "./account-service.ts";
 
@@ -17,19 +18,19 @@ export function AccountStatusLine({ shown }: AccountStatusLineProps) {
   const totals = useAccountView("totals");
   const limits = useAccountView("limits");
   return (
-    <div className={listPage.statusLine}>
-      <span className={listPage.facts}>
+    <StatusLine>
+      <Facts>
         {shown && <span className={listPage.fact}>{shown}</span>}
         {totals && <span className={listPage.fact}>{formatCountOf(totals.liveSessions, "live session")}</span>}
         {totals && <span className={listPage.fact}>{formatCountOf(totals.liveTokens, "live token")}</span>}
         {limits && limits.busiest.length > 0 && <Failures limits={limits} />}
-      </span>
+      </Facts>
       {totals && (
         <span className={listPage.since}>
           {`since start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.failedLogins, "failed login")}`}
         </span>
       )}
-    </div>
+    </StatusLine>
   );
 }
 

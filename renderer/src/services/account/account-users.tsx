@@ -8,7 +8,6 @@ import { useService } from "../../control/use-store.ts";
 import { useColumnChoice } from "../../list/column-choice.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { DataTable } from "../../list/data-table.tsx";
-import listPage from "../../list/list-page.module.css";
 import { ListPage } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
@@ -68,17 +67,15 @@ export function AccountUsers() {
       label="Users"
       toolbarLabel="Users"
       filter={
-        <div className={listPage.filter}>
-          <FilterInput
-            width="100%"
-            placeholder="Filter e-mail, name"
-            value={text}
-            onChange={(next) => {
-              firstPages();
-              setText(next);
-            }}
-          />
-        </div>
+        <FilterInput
+          width={242}
+          placeholder="Filter e-mail, name"
+          value={text}
+          onChange={(next) => {
+            firstPages();
+            setText(next);
+          }}
+        />
       }
       tools={
         <>

@@ -1,7 +1,8 @@
 import { Button, TextInput } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { type AccountUserDetails, accountActions, isTotpSecret } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
+import { useAnswer } from "../../control/use-answer.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { attempt } from "../../ui/notify.tsx";
@@ -79,18 +80,18 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
   );
 }
 
+const codeEveryMs = 1_000;
+
 /** The code that holds now by the user's clock, so that it can be tried without a phone. */
 function CurrentCode({ id, shift }: { readonly id: number; readonly shift: number }) {
   const client = useControl();
-  const [code, setCode] = useState<{ readonly code: string; readonly secondsLeft: number } | null>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another clock, another code.
-  useEffect(() => {
-    const read = () => client.action(accountActions, "account", "totp.code", { id }).then(setCode, () => setCode(null));
-    void read();
-    const timer = setInterval(() => void read(), 1_000);
-    return () => clearInterval(timer);
-  }, [client, id, shift]);
-  if (!code) return null;
+  const { value: code, failure } = useAnswer({
+    key: ["account", "code", id],
+    ask: () => client.action(accountActions, "account", "totp.code", { id }),
+    version: shift,
+    everyMs: codeEveryMs,
+  });
+  if (failure || !code) return null;
   return (
     <div className={styles.code}>
       <span className={styles.hint}>Code now</span>

@@ -1,9 +1,9 @@
 import type { AccountSession } from "../../../../contract/services/account.ts";
+import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
 import { formatAgo } from "../../ui/duration.ts";
 import { formatCount } from "../../ui/quantity.ts";
 import { isoTime } from "../../ui/time.ts";
-import styles from "./account.module.css";
 import { StateMark } from "./state-mark.tsx";
 import { wallTimeMs } from "./wall-time.ts";
 
@@ -15,7 +15,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     face: "mono",
     rank: 2,
     cell: ({ startedAt }) => (
-      <span className={styles.softMono} title={isoTime(startedAt)}>
+      <span className={cell.softMono} title={isoTime(startedAt)}>
         {wallTimeMs(startedAt)}
       </span>
     ),
@@ -36,7 +36,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     ample: "ended from the dashboard, as asked",
     rank: 3,
     cell: ({ ended }) => (
-      <span className={styles.soft} title={ended}>
+      <span className={cell.soft} title={ended}>
         {ended}
       </span>
     ),
@@ -47,7 +47,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     align: "end",
     widest: "Live tokens",
     rank: 1,
-    cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={styles.quiet}>–</span> : formatCount(liveTokens)),
+    cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={cell.quiet}>–</span> : formatCount(liveTokens)),
   },
   {
     id: "used",
@@ -56,9 +56,9 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     rank: 2,
     cell: ({ usedAt }) =>
       usedAt === undefined ? (
-        <span className={styles.quiet}>–</span>
+        <span className={cell.quiet}>–</span>
       ) : (
-        <span className={styles.soft} title={isoTime(usedAt)}>
+        <span className={cell.soft} title={isoTime(usedAt)}>
           {formatAgo(Date.now() - usedAt)}
         </span>
       ),
@@ -70,7 +70,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     ample: "Apache-HttpClient/UNAVAILABLE",
     rank: 4,
     cell: ({ client, address }) => (
-      <span className={styles.soft} title={address}>
+      <span className={cell.soft} title={address}>
         {client || "–"}
       </span>
     ),
@@ -81,6 +81,6 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     widest: "000.000.000.000",
     face: "mono",
     rank: 5,
-    cell: ({ address }) => <span className={styles.softMono}>{address}</span>,
+    cell: ({ address }) => <span className={cell.softMono}>{address}</span>,
   },
 ];

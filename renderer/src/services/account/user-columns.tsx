@@ -1,11 +1,12 @@
 import type { AccountUser } from "../../../../contract/services/account.ts";
+import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
 import styles from "./account.module.css";
 import { formatShift } from "./clock-shift.ts";
 import { LastLogin } from "./last-login.tsx";
 import { StateMark, userState } from "./state-mark.tsx";
 
-const none = <span className={styles.quiet}>–</span>;
+const none = <span className={cell.quiet}>–</span>;
 
 export const userColumns: readonly Column<AccountUser>[] = [
   {
@@ -23,7 +24,7 @@ export const userColumns: readonly Column<AccountUser>[] = [
     ample: "A name of more than usual length",
     rank: 2,
     cell: ({ name }) => (
-      <span className={styles.soft} title={name}>
+      <span className={cell.soft} title={name}>
         {name || "–"}
       </span>
     ),
@@ -42,7 +43,7 @@ export const userColumns: readonly Column<AccountUser>[] = [
     widest: "+3650 d 23 h",
     rank: 1,
     cell: ({ clockShiftSeconds }) => (
-      <span className={clockShiftSeconds === 0 ? styles.quiet : styles.press}>{formatShift(clockShiftSeconds)}</span>
+      <span className={clockShiftSeconds === 0 ? cell.quiet : styles.press}>{formatShift(clockShiftSeconds)}</span>
     ),
   },
   {
@@ -68,6 +69,6 @@ export const userColumns: readonly Column<AccountUser>[] = [
     widest: "000.000.000.000",
     face: "mono",
     rank: 5,
-    cell: ({ lastAddress }) => <span className={styles.softMono}>{lastAddress || "–"}</span>,
+    cell: ({ lastAddress }) => <span className={cell.softMono}>{lastAddress || "–"}</span>,
   },
 ];

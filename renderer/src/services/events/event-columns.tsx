@@ -1,8 +1,8 @@
 import type { EventColumn, EventRow } from "../../../../contract/services/events.ts";
+import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
 import { formatTook } from "../../ui/duration.ts";
 import { formatCount } from "../../ui/quantity.ts";
-import styles from "./event-columns.module.css";
 import { eventTimeText } from "./event-time.ts";
 import { OutcomeMark } from "./outcome-mark.tsx";
 
@@ -16,7 +16,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     widest: "00 Mmm 0000 00:00:00",
     face: "mono",
     cell: ({ created_at }) => (
-      <span className={styles.quietMono} title={created_at}>
+      <span className={cell.quietMono} title={created_at}>
         {eventTimeText(created_at, Date.now())}
       </span>
     ),
@@ -26,7 +26,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     id: "device_id",
     title: "Device",
     cell: ({ device_id }) => (
-      <span className={styles.mono} title={device_id}>
+      <span className={cell.mono} title={device_id}>
         {device_id}
       </span>
     ),
@@ -47,7 +47,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     widest: "+000 −000",
     face: "mono",
     cell: ({ completion_additions, completion_deletions }) => (
-      <span className={styles.softMono}>{`+${completion_additions} −${completion_deletions}`}</span>
+      <span className={cell.softMono}>{`+${completion_additions} −${completion_deletions}`}</span>
     ),
   },
   ratio("predicted_edit_ratio", "Edit ratio"),
@@ -60,14 +60,14 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     cell: ({ recent_actions }) => actions(recent_actions),
   },
   { id: "plugin_version", title: "Plugin", widest: "00.00.00", cell: soft("plugin_version") },
-  { id: "id", title: "Id", align: "end", widest: "000,000,000", cell: ({ id }) => <span className={styles.quiet}>{formatCount(id)}</span> },
+  { id: "id", title: "Id", align: "end", widest: "000,000,000", cell: ({ id }) => <span className={cell.quiet}>{formatCount(id)}</span> },
   {
     id: "ip_hash",
     title: "Client",
     widest: "00000000",
     face: "mono",
     cell: ({ ip_hash }) => (
-      <span className={styles.quietMono} title={ip_hash}>
+      <span className={cell.quietMono} title={ip_hash}>
         {ip_hash.slice(0, 8)}
       </span>
     ),
@@ -107,14 +107,14 @@ export const firstShown: readonly EventColumn[] = fields.slice(0, 16).map(({ id 
 
 function soft(id: "provider" | "treesitter_scope" | "completion_source" | "plugin_version") {
   return (row: EventRow) => (
-    <span className={styles.soft} title={row[id]}>
+    <span className={cell.soft} title={row[id]}>
       {row[id]}
     </span>
   );
 }
 
 function mono(id: "file_ext") {
-  return (row: EventRow) => <span className={styles.softMono}>{row[id]}</span>;
+  return (row: EventRow) => <span className={cell.softMono}>{row[id]}</span>;
 }
 
 function count(id: NumberColumn, title: string): (typeof fields)[number] {
@@ -126,21 +126,21 @@ function milliseconds(id: NumberColumn, title: string): (typeof fields)[number] 
 }
 
 function ratio(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, align: "end", widest: "0.000", cell: (row) => <span className={styles.soft}>{row[id].toFixed(2)}</span> };
+  return { id, title, align: "end", widest: "0.000", cell: (row) => <span className={cell.soft}>{row[id].toFixed(2)}</span> };
 }
 
 function yesNo(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, widest: "yes", cell: (row) => (row[id] ? "yes" : <span className={styles.quiet}>no</span>) };
+  return { id, title, widest: "yes", cell: (row) => (row[id] ? "yes" : <span className={cell.quiet}>no</span>) };
 }
 
 type NumberColumn = { [Name in EventColumn]: EventRow[Name] extends number ? Name : never }[EventColumn];
 
 function actions(text: string) {
   const list = text.replace(/[[\]"]/g, "").replaceAll(",", " ");
-  return <span className={styles.softMono}>{list || "–"}</span>;
+  return <span className={cell.softMono}>{list || "–"}</span>;
 }
 
 function character(value: string) {
-  if (value === "") return <span className={styles.quiet}>none</span>;
-  return value.trim() === "" ? <span className={styles.quiet}>{value === "\t" ? "tab" : "space"}</span> : value;
+  if (value === "") return <span className={cell.quiet}>none</span>;
+  return value.trim() === "" ? <span className={cell.quiet}>{value === "\t" ? "tab" : "space"}</span> : value;
 }

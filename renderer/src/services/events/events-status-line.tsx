@@ -5,6 +5,7 @@ import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import listPage from "../../list/list-page.module.css";
 import { formatCount, formatRate } from "../../ui/quantity.ts";
+import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import type { EventPages, EventPagesView } from "./event-pages.ts";
 import styles from "./events-status-line.module.css";
@@ -30,8 +31,8 @@ export function EventsStatusLine({ pages, view, rate, service, available, onFoll
   const isLast = !view.more || !available;
   const isFirst = view.isFirst || !available;
   return (
-    <div className={listPage.statusLine}>
-      <span className={listPage.facts}>
+    <StatusLine>
+      <Facts>
         {running ? <Following view={view} onFollow={onFollow} /> : <Stopped view={view} available={available} service={service} />}
         {running && <span>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
         {view.sortedAmong !== undefined && (
@@ -44,7 +45,7 @@ export function EventsStatusLine({ pages, view, rate, service, available, onFoll
             <Loader size={10} aria-hidden="true" /> reading
           </span>
         )}
-      </span>
+      </Facts>
       <nav className={styles.pager} aria-label="Pages of events">
         <Menu position="top-end" width={150} withinPortal={false}>
           <Menu.Target>
@@ -73,7 +74,7 @@ export function EventsStatusLine({ pages, view, rate, service, available, onFoll
           icon={IconChevronRightPipe}
         />
       </nav>
-    </div>
+    </StatusLine>
   );
 }
 

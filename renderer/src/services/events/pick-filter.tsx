@@ -1,7 +1,8 @@
 import { Button, Combobox, useCombobox } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconChevronDown } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
-import { attempt } from "../../ui/notify.tsx";
+import { useState } from "react";
+import { useAnswer } from "../../control/use-answer.ts";
 import { formatCount } from "../../ui/quantity.ts";
 import styles from "./events-toolbar.module.css";
 
@@ -27,10 +28,11 @@ interface PickFilterProps {
 const searchAfterMs = 120;
 const shownIdCharacters = 8;
 
-/** A button that tells what is chosen and opens the choices; the first is always all of them. */
+const none: readonly Choice[] = [];
+
+/** A button that says what is chosen and opens the choices; the first is always all of them. */
 export function PickFilter({ title, value, onChange, choices, search, mono = false, widthPx }: PickFilterProps) {
   const [text, setText] = useState("");
-  const [known, setKnown] = useState<readonly Choice[]>([]);
   const combobox = useCombobox({
     onDropdownClose: () => {
       combobox.resetSelectedOption();
@@ -43,21 +45,12 @@ export function PickFilter({ title, value, onChange, choices, search, mono = fal
     },
   });
   const { dropdownOpened } = combobox;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new function with every drawing is the same question.
-  useEffect(() => {
-    if (!dropdownOpened) return;
-    let wanted = true;
-    const timer = setTimeout(
-      () => {
-        void attempt(choices(text).then((found) => wanted && setKnown(found)));
-      },
-      text === "" ? 0 : searchAfterMs,
-    );
-    return () => {
-      wanted = false;
-      clearTimeout(timer);
-    };
-  }, [dropdownOpened, text]);
+  const [settled] = useDebouncedValue(text, searchAfterMs);
+  const { value: known = none } = useAnswer({
+    key: ["events", "choices", title, settled],
+    ask: () => choices(settled),
+    enabled: dropdownOpened,
+  });
 
   const shown = value !== "" && text === "" && !known.some((choice) => choice.value === value) ? [{ value }, ...known] : known;
   return (

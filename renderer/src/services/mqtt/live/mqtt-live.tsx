@@ -3,10 +3,10 @@ import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
 import { Boundary } from "../../../ui/boundary.tsx";
+import { useCommands, usePauseCommand } from "../../../ui/commands.ts";
 import { attempt, notifyDone } from "../../../ui/notify.tsx";
 import { formatCountOf } from "../../../ui/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { useCommands, usePauseCommand } from "../../../ui/commands.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import { ClientsPanel } from "../clients/clients-panel.tsx";
 import { MessageColumns } from "../history/message-columns.tsx";
@@ -61,7 +61,7 @@ export function MqttLive() {
     branches.hold(!paused);
     setPaused(!paused);
   };
-  usePauseCommand({ paused: pausedAt !== undefined, onToggle: togglePause });
+  usePauseCommand({ paused, onToggle: togglePause });
   useCommands([
     { id: "publish", label: "Publish a message…", run: () => setDialog("publish") },
     { id: "export", label: "Export the history…", run: () => setDialog("export") },
