@@ -7,7 +7,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { useConfirm } from "../../../ui/confirm.tsx";
 import { formatDuration, formatDurationExact } from "../../../ui/duration.ts";
 import { attempt } from "../../../ui/notify.tsx";
-import { Note, Pair, Pairs, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
+import { Note, Pair, Pairs, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { formatBytes, formatCount, formatRate } from "../../../ui/quantity.ts";
 import { isoTime } from "../../../ui/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
@@ -56,18 +56,11 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
         <Facts client={client} ratePerSecond={ratePerSecond} />
       </section>
       <div className={styles.actions}>
-        {connected && (
-          <Button size="compact-xs" onClick={onDisconnect}>
-            Disconnect…
-          </Button>
-        )}
+        {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
         {connected && !hindered && <FaultMenu clientId={clientId} />}
         {hindered && (
-          <Button size="compact-xs" onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>
-            Release
-          </Button>
+          <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
         )}
-        <Spring />
         <IconButton label="Remove the session…" icon={IconTrash} onClick={() => void forget()} />
       </div>
     </section>
@@ -102,9 +95,7 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
     <>
       <Menu position="top-end" withinPortal={false} width={190}>
         <Menu.Target>
-          <Button size="compact-xs" aria-label="Freeze or delay…">
-            Freeze…
-          </Button>
+          <Button aria-label="Freeze or delay…">Freeze…</Button>
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>Freeze: the broker neither reads nor writes</Menu.Label>
