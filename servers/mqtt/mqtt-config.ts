@@ -24,7 +24,7 @@ export const mqttConfig = z.strictObject({
 
   anonymous: field(z.boolean().default(true), {
     title: "Anonymous access",
-    help: "Clients without a user name may connect; without users every name is welcome.",
+    help: "Clients without a user name may connect. With no users defined, any name may connect.",
     env: "ANONYMOUS",
     group: "Access",
   }),
@@ -58,7 +58,7 @@ export const mqttConfig = z.strictObject({
       .default([]),
     {
       title: "Topic rules",
-      help: "Without rules all is allowed; with them what a rule allows and none denies, in whatever order. %u and %c in topics stand for the user name and the client identifier. A variable or flag takes user read|write|readwrite|deny filter, with commas between rules; * is everyone, - who has no name.",
+      help: "No rules: everything is allowed. With rules: only what is allowed; deny wins, in whatever order. %u and %c in topics stand for the user name and the client identifier. A variable or flag takes user read|write|readwrite|deny filter, with commas between rules; * is everyone, - who has no name.",
       env: "MQTT_TOPIC_RULES",
       group: "Access",
       rows: topicRuleRows,

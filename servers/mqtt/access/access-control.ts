@@ -15,7 +15,7 @@ export interface AccessOptions {
 
 const refused: Verdict = { allowed: false, why: "bad user name or password" };
 
-/** Users, passwords and topic rules. Without users and with `anonymous`, every name is welcome. */
+/** Users, passwords and topic rules. With no users and with `anonymous`, any name may connect. */
 export function createAccessControl({ anonymous, users, rules, failures }: AccessOptions): Access {
   const topicRules = createTopicRules(rules);
 

@@ -90,7 +90,7 @@ function parseCredentials(rows: readonly Credential[]): Parsed {
   for (const [place, { name, secret }] of credentials.entries()) {
     if (name.trim() === "") return { problem: "A user needs a name." };
     if (secret === "") return { problem: `${name} needs a password.` };
-    if (credentials.findIndex((other) => other.name === name) !== place) return { problem: `${name} stands here twice.` };
+    if (credentials.findIndex((other) => other.name === name) !== place) return { problem: `Duplicate name: ${name}.` };
   }
   return { value: credentials.map(({ name, secret }) => `${name}:${secret}`) };
 }

@@ -95,7 +95,7 @@ export function PickFilter({ title, value, onChange, choices, search, mono = fal
           {shown.map((choice) => (
             <Option key={choice.value} {...choice} active={choice.value === value} label={choice.value} mono={mono} />
           ))}
-          {shown.length === 0 && text !== "" && <Combobox.Empty>None begins so</Combobox.Empty>}
+          {shown.length === 0 && text !== "" && <Combobox.Empty>No matches</Combobox.Empty>}
         </Combobox.Options>
       </Combobox.Dropdown>
     </Combobox>
