@@ -7,18 +7,21 @@ export interface BenchOptions {
   readonly rounds: number | undefined;
   /** Length of one run; undefined leaves it to the benchmark. */
   readonly seconds: number | undefined;
+  /** Of a benchmark under a paced load: requests a second; undefined leaves it to the benchmark. */
+  readonly rate: number | undefined;
   /** Short runs that show the tool works; their figures mean little. */
   readonly quick: boolean;
   /** Put the tables into bench/README.md as well. */
   readonly write: boolean;
 }
 
-export const usage = `Usage: npm run bench -- ${benchNames.join("|")} [--rounds N] [--seconds N] [--quick] [--write]
+export const usage = `Usage: npm run bench -- ${benchNames.join("|")} [--rounds N] [--seconds N] [--rate N] [--quick] [--write]
 
 ${benchNames.map((name) => `  ${name.padEnd(10)} ${benches[name].summary}`).join("\n")}
 
   --rounds N   how often each measurement is repeated
   --seconds N  length of one run
+  --rate N     requests a second of the load on the dashboard
   --quick      short runs, to see that it works
   --write      put the results into bench/README.md
 `;
@@ -31,6 +34,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions | "help
     options: {
       rounds: { type: "string" },
       seconds: { type: "string" },
+      rate: { type: "string" },
       quick: { type: "boolean", default: false },
       write: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -45,6 +49,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions | "help
     name,
     rounds: wholeNumber("rounds", values.rounds),
     seconds: wholeNumber("seconds", values.seconds),
+    rate: wholeNumber("rate", values.rate),
     quick: values.quick,
     write: values.write,
   };

@@ -10,7 +10,7 @@ import { openPageDashboard } from "./page-dashboard.ts";
 import { cpuSeconds, memoryOf, processTree } from "./process-tree.ts";
 import { openSocketDashboard } from "./socket-dashboard.ts";
 
-const requestsPerSecond = 5_000;
+const usualRate = 5_000;
 const connections = 32;
 const sampleMs = 1_000;
 /** After the load: for the last batches, and for the page to read again what was left out. */
@@ -27,6 +27,7 @@ export interface LoadFigures {
 }
 
 export async function dashboardBench(options: BenchOptions): Promise<string> {
+  const requestsPerSecond = options.rate ?? usualRate;
   const seconds = options.seconds ?? (options.quick ? 5 : 60);
   const stops = options.rounds ?? (options.quick ? 1 : 5);
   const withPage = installMissing([chromiumPackage]).length === 0;
@@ -39,10 +40,10 @@ export async function dashboardBench(options: BenchOptions): Promise<string> {
   try {
     await sleep(settleMs);
     progress(`${requestsPerSecond} requests a second for ${seconds} s ...`);
-    const flood = await runFlood({ backlot, control, dashboard, witness, seconds });
+    const flood = await runFlood({ backlot, control, dashboard, witness, seconds, requestsPerSecond });
     progress(`Stop under that load, ${times(stops, "time")} each way ...`);
     await witness.close();
-    const stopTimes = await runStops({ backlot, control, dashboard, stops });
+    const stopTimes = await runStops({ backlot, control, dashboard, stops, requestsPerSecond });
     return floodReport({ dashboard: dashboard.name, requestsPerSecond, connections, flood, stopTimes, otherLoad: otherLoad() });
   } finally {
     await dashboard.close();
@@ -57,7 +58,7 @@ interface Parts {
   readonly dashboard: AttachedDashboard;
 }
 
-const startLoad = (backlot: BacklotProgram, seconds: number): StartedProcess =>
+const startLoad = (backlot: BacklotProgram, requestsPerSecond: number, seconds: number): StartedProcess =>
   startProcess({
     command: process.execPath,
     args: [
@@ -66,8 +67,8 @@ const startLoad = (backlot: BacklotProgram, seconds: number): StartedProcess =>
     ],
   });
 
-async function runFlood(parts: Parts & { witness: AttachedDashboard; seconds: number }): Promise<FloodResult> {
-  const { backlot, control, dashboard, witness, seconds } = parts;
+async function runFlood(parts: Parts & { witness: AttachedDashboard; seconds: number; requestsPerSecond: number }): Promise<FloodResult> {
+  const { backlot, control, dashboard, witness, seconds, requestsPerSecond } = parts;
   const service = backlot.servicePid();
   const groups: readonly (() => readonly number[])[] = [() => [service], () => processTree(backlot.pid), dashboard.pids];
   const readCpu = () => groups.map((pids) => cpuSeconds(pids()));
@@ -76,7 +77,7 @@ async function runFlood(parts: Parts & { witness: AttachedDashboard; seconds: nu
   const cpuBefore = readCpu();
   const begunAt = performance.now();
 
-  const load = startLoad(backlot, seconds);
+  const load = startLoad(backlot, requestsPerSecond, seconds);
   let output = "";
   load.child.stdout?.on("data", (chunk: Buffer) => {
     output += chunk;
@@ -111,12 +112,18 @@ async function runFlood(parts: Parts & { witness: AttachedDashboard; seconds: nu
 }
 
 /** Stop and start again while requests keep coming; by a click in the page, and by a call of the control protocol. */
-async function runStops({ backlot, control, dashboard, stops }: Parts & { stops: number }): Promise<StopTimes> {
+async function runStops({
+  backlot,
+  control,
+  dashboard,
+  stops,
+  requestsPerSecond,
+}: Parts & { stops: number; requestsPerSecond: number }): Promise<StopTimes> {
   let rate = 0;
   control.subscribe("rate", ({ items }) => {
     for (const sample of items as readonly RateSample[]) if (sample.service === "http") rate = sample.itemsPerSecond;
   });
-  const load = startLoad(backlot, 0);
+  const load = startLoad(backlot, requestsPerSecond, 0);
   const rates: number[] = [];
   const underLoad = async () => {
     const deadline = performance.now() + 10_000;
