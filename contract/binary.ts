@@ -3,10 +3,10 @@
 declare const headerType: unique symbol;
 
 export interface BinaryPolicy {
-  /** Bytes and items of one subscription that may be on their way unacknowledged; what does not fit is left out and counted. */
+  /** Bytes and items of one subscription that may be in flight unacknowledged. Items beyond that are dropped and counted. */
   readonly windowBytes: number;
   readonly windowItems: number;
-  /** After an item was left out, and at the beginning: "key" leaves out all up to the next key item, as a video decoder needs it. */
+  /** After a dropped item, and for a new subscriber: "key" drops every item up to the next key item, as a video decoder needs it. */
   readonly resume: "any" | "key";
 }
 
@@ -27,7 +27,7 @@ export const binaryTopic =
 export interface BinaryItem<Header = unknown> {
   readonly header: Header;
   readonly payload: Uint8Array;
-  /** A decoder can begin here. */
+  /** A key item: a decoder can start here. */
   readonly isKey: boolean;
 }
 

@@ -8,7 +8,7 @@ export type ConfigKind =
   | { readonly kind: "integer" | "number"; readonly minimum?: number; readonly maximum?: number }
   | { readonly kind: "text" }
   | { readonly kind: "secret" }
-  /** Lines `name:secret`, each name once and the secrets covered; a line that comes back covered keeps its secret. */
+  /** Lines `name:secret`, one per name, with the secrets masked. A line that comes back with the mask keeps its secret. */
   | { readonly kind: "credentials" }
   | { readonly kind: "choice"; readonly choices: readonly string[] }
   | { readonly kind: "list" }
@@ -24,18 +24,18 @@ export interface ConfigRows {
 
 export interface ConfigColumn {
   readonly title: string;
-  /** Without `otherwise` all that it may be; the first one is what a new row begins with. */
+  /** Choices; without `otherwise` no other value is allowed. A new row starts with the first one. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
-  /** How a text of one's own is called among the choices. */
+  /** Label of the choice "any other text". */
   readonly otherwise?: string;
   readonly placeholder?: string;
   /** Regular expression of the whole part. */
   readonly pattern: string;
-  /** Said of a part that does not match. */
+  /** Message for a part that does not match. */
   readonly problem: string;
 }
 
-/** Stands in the form for a secret that is set. */
+/** Shown in the form in place of a secret that is set. */
 export const secretMask = "••••••••";
 
 export interface ConfigField {
@@ -53,9 +53,9 @@ export interface ConfigField {
   /** Value in force at the next start. */
   readonly value: unknown;
   readonly source: ConfigSource;
-  /** The variable or flag that sets it, or would without the value of this run. */
+  /** The variable or flag that sets it, or that would set it without the value of this run. */
   readonly setBy?: string;
-  /** Why `value` is refused: the service does not start with it. */
+  /** Why `value` is invalid: the service does not start with it. */
   readonly problem?: string;
   /** What the settings file holds, also where the environment or a flag is stronger. */
   readonly stored?: unknown;

@@ -39,9 +39,9 @@ const appFields = z.strictObject({
   startAtLaunch: z.array(serviceId),
   /** Desktop: closing the window leaves the services running in the tray. */
   keepRunningInTray: z.boolean(),
-  /** Ended rows kept for each service, newest first to stay; open ones are kept beside them. */
+  /** Ended rows kept for each service: the newest ones. Open rows are kept in addition. */
   keptRows: z.int().min(1_000).max(200_000),
-  /** Memory for what passed through all services together, in mebibytes. */
+  /** Memory for the recorded traffic of all services together, in mebibytes. */
   trafficMebibytes: z.int().min(16).max(4_096),
 });
 const { shape } = appFields;
@@ -74,7 +74,7 @@ export interface PortCheck {
   readonly transport: PortTransport;
   readonly port: number;
   readonly free: boolean;
-  /** Where it is not free: who has it, as far as the system says, or which other service is set to it. */
+  /** Where it is not free: the process that holds it, if the system names one, or the other service that is set to it. */
   readonly problem?: string;
   /** Where it is not free: what to do about it. */
   readonly hint?: string;
@@ -91,7 +91,7 @@ export interface TrafficPage {
   readonly kept: number;
   /** Rows since the service's first start, kept or not. */
   readonly total: number;
-  /** Of `total`, those a service could not hand over under load. */
+  /** How many of `total` a service dropped under load. */
   readonly dropped: number;
 }
 
@@ -129,7 +129,7 @@ export const controlCalls = {
   "profile.create": operation<Profiles>()(z.strictObject({ name: profileName })),
   "profile.rename": operation<Profiles>()(z.strictObject({ name: profileName, to: profileName })),
   "profile.remove": operation<Profiles>()(z.strictObject({ name: profileName })),
-  /** Running services keep running; those whose configuration differs say that they need a restart. */
+  /** Running services keep running; those whose configuration differs are marked as needing a restart. */
   "profile.activate": operation<Profiles>()(z.strictObject({ name: profileName })),
 
   "service.list": operation<readonly ServiceView[]>()(none),
@@ -151,7 +151,7 @@ export const controlCalls = {
   "config.write": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
   /** Sets the values for this run only, stronger than variables and flags; `config.reset` ends that. */
   "config.override": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
-  /** Ends the values of this run, and where there are none takes fields back to their defaults; all of them, and both, without `fields`. */
+  /** Drops the values of this run for `fields`; a field that has none goes back to its default. Without `fields` both, for all of them. */
   "config.reset": operation<ConfigView>()(z.strictObject({ id: serviceId, fields: z.array(z.string()).optional() })),
 
   /** Makes the authority where there is none yet. */
@@ -182,7 +182,7 @@ export const controlCalls = {
       limit: z.int().min(1).max(1_000).default(200),
     }),
   ),
-  /** Empties the view; what was cleared last can be brought back until the next clearing. */
+  /** Empties the view. The rows cleared last can be restored until the next clear. */
   "traffic.clear": operation<{ readonly cleared: number }>()(oneService),
   "traffic.restore": operation<{ readonly restored: number }>()(oneService),
 
@@ -197,7 +197,7 @@ export const controlCalls = {
     }),
   ),
 
-  /** Settles when it is under way: the topic `export` has its progress. */
+  /** Resolves when the export has started; the topic `export` has its progress. */
   "export.start": operation<ExportStarted>()(exportRequest),
   "export.cancel": operation<null>()(z.strictObject({ id: z.int() })),
 
@@ -233,11 +233,11 @@ export interface ServiceDataView {
 
 export interface TopicPolicy {
   readonly batchesPerSecond: number;
-  /** Items in one batch at most; what else came meanwhile is counted as dropped. */
+  /** Most items in one batch; further items are counted as dropped. */
   readonly batchItems: number;
-  /** Present where only the newest item per key matters; such a topic begins with what is known. */
+  /** Present where only the newest item per key matters. A new subscriber first gets the newest item of every key. */
   readonly key?: (item: never) => string;
-  /** Present where an item is sent again when it has ended: one that was sent as open is never left out then. */
+  /** Present where an item is sent again when it ends: an item that was sent as open is never dropped when it ends. */
   readonly row?: { readonly id: (item: never) => number; readonly isOpen: (item: never) => boolean };
 }
 

@@ -4,12 +4,12 @@ import { logLevels } from "./log.ts";
 import { operation } from "./operation.ts";
 import { type Failure, serviceIds } from "./service.ts";
 
-/** Some hundred kilobytes at the most: a part is held whole. */
+/** At most some hundred kilobytes: a whole part is held in memory. */
 export interface ExportPart {
   readonly text: string;
   /** Rows, messages or lines in it. */
   readonly items: number;
-  /** To be given back as `after` for the next part; absent with the last. */
+  /** Pass it as `after` to get the next part; absent in the last one. */
   readonly next?: string;
   /** Items in all; in the first part, where it is known. */
   readonly total?: number;
@@ -50,7 +50,7 @@ export const exportRequest = z.strictObject({
 
 export interface ExportStarted {
   readonly id: number;
-  /** Browser shell: the address from which the browser downloads it, once. On the desktop the user is asked for a file instead. */
+  /** Browser shell: the one-time URL of the download. On the desktop the user is asked for a file instead. */
   readonly link?: string;
 }
 
@@ -70,5 +70,5 @@ export interface ExportView {
   readonly failure?: Failure;
 }
 
-/** Paths of the control server that begin so are links of exports. */
+/** Prefix of the control server's paths for export downloads. */
 export const exportPath = "/export/";

@@ -1,4 +1,4 @@
-/** What a service, or Backlot itself, writes down for people. */
+/** Log lines of the services and of Backlot itself. */
 import type { ServiceId } from "./service.ts";
 
 export const logLevels = ["debug", "info", "warning", "error"] as const;
@@ -15,7 +15,7 @@ export interface LogLine {
   readonly source: LogSource;
   readonly level: LogLevel;
   readonly text: string;
-  /** Worth a place in "Worth knowing", whatever its level. */
+  /** Shown in "Worth knowing" at any level. */
   readonly notable?: true;
 }
 

@@ -32,7 +32,7 @@ export interface StreamItem<Header = unknown> {
   readonly payload?: Uint8Array;
 }
 
-/** What of a stream may be on its way that its reader has not taken yet. */
+/** How much of a stream may be in flight before its reader has consumed it. */
 export interface StreamCredit {
   readonly items: number;
   readonly bytes: number;

@@ -1,4 +1,4 @@
-/** What every part of Backlot agrees on about a service: its name, its state, where it listens, why it failed. */
+/** A service as every part of Backlot sees it: id, state, endpoints, failure. */
 
 /** In the order in which the window lists them. */
 export const serviceIds = ["http", "grpc", "mqtt", "rtsp", "webrtc", "account", "events"] as const;
@@ -7,13 +7,13 @@ export type ServiceId = (typeof serviceIds)[number];
 export type PortTransport = "tcp" | "udp";
 
 export interface Endpoint {
-  /** What speaks there, as a person would say it: "HTTP", "SSE", "MQTT over WebSocket". */
+  /** Name of the protocol: "HTTP", "SSE", "MQTT over WebSocket". */
   readonly label: string;
   /** "http://127.0.0.1:8080", or without slashes "turn:127.0.0.1:3478?transport=udp" (RFC 7065). */
   readonly url: string;
 }
 
-/** A mistake or fault as a user reads it; `docs/errors.md` lists every code. */
+/** An error as the user sees it; `docs/errors.md` lists every code. */
 export interface Failure {
   readonly code: string;
   readonly message: string;
@@ -45,16 +45,16 @@ export type ServiceStatus =
       readonly state: "failed";
       readonly since: number;
       readonly failure: Failure;
-      /** When the supervisor starts it again by itself; absent when a person has to. */
+      /** When the supervisor restarts it; absent when the user has to. */
       readonly retryAt?: number;
     };
 
 export interface ServiceView {
   readonly id: ServiceId;
   readonly title: string;
-  /** What it stands in for, in a few words. */
+  /** Its purpose in a few words. */
   readonly purpose: string;
-  /** False until the service's own issue has landed: the rail shows it greyed. */
+  /** False for a service that is planned and not in this version: the rail shows it greyed. */
   readonly built: boolean;
   readonly status: ServiceStatus;
   /** Where it listens, or would listen when started now; 0 is any free port. */

@@ -13,10 +13,10 @@ export const tokenProtocol = (token: string): string => `backlot.token.${token}`
 export const linkExpiredCode = 4401;
 /** Begins the fragment of the dashboard's link. A browser sends no fragment to any server. */
 export const linkFragment = "#token=";
-/** Batches of one topic that may be on their way unacknowledged. */
+/** Batches of one topic that may be in flight unacknowledged. */
 export const batchWindow = 2;
 
-/** Parsed on arrival: a dashboard is a stranger until its frame has passed. */
+/** Parsed on arrival: frames of a dashboard are not trusted. */
 export const upFrame = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("call"), id: z.int().nonnegative(), name: z.string().max(100), params: z.unknown() }),
   z.strictObject({ type: z.literal("subscribe"), topic: z.string().max(100) }),
@@ -32,7 +32,7 @@ export const upFrame = z.discriminatedUnion("type", [
     source: z.string().max(maxSourceLength),
   }),
   z.strictObject({ type: z.literal("binaryUnsubscribe"), subscription: z.int().nonnegative() }),
-  /** All items of the subscription up to `seq` are taken. */
+  /** All items of the subscription up to `seq` were consumed. */
   z.strictObject({ type: z.literal("binaryAck"), subscription: z.int().nonnegative(), seq: z.int().nonnegative() }),
 ]);
 export type UpFrame = z.output<typeof upFrame>;
@@ -49,9 +49,9 @@ export type DownFrame =
       readonly dropped: number;
     }
   | BinaryFrame
-  /** Items that no later one could carry the count of so far. */
+  /** Dropped items that no later item has counted yet. */
   | { readonly type: "binaryDropped"; readonly subscription: number; readonly dropped: number }
-  /** There will be no items. */
+  /** The subscription failed: no items will follow. */
   | { readonly type: "binaryRefused"; readonly subscription: number; readonly failure: Failure };
 
 /**
@@ -62,7 +62,7 @@ export interface BinaryFrame {
   readonly type: "binary";
   readonly subscription: number;
   readonly seq: number;
-  /** Items since the last one that were left out. */
+  /** Items dropped since the last one. */
   readonly dropped: number;
   readonly isKey: boolean;
   readonly header: unknown;

@@ -45,13 +45,13 @@ async function main(argv: readonly string[]): Promise<number> {
   });
 }
 
-/** Ends in order at the first signal; a person who asks again a second later wants out now. */
+/** The first signal stops everything in order; a further one, a second or more later, exits at once. */
 function endOnSignals(): AbortSignal {
   const ending = new AbortController();
   let askedAt = 0;
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
-      // One Ctrl C arrives several times: from the terminal, from npm and from the launcher.
+      // One Ctrl+C arrives several times: from the terminal, from npm and from the launcher.
       if (ending.signal.aborted && performance.now() - askedAt > 1_000) process.exit(130);
       if (!ending.signal.aborted) askedAt = performance.now();
       ending.abort();
@@ -70,12 +70,12 @@ function openBrowser(url: string) {
         ? ["rundll32", "url.dll,FileProtocolHandler", url]
         : ["xdg-open", url];
   const child = spawn(command as string, args, { stdio: "ignore", detached: true });
-  // The URL is printed: whoever has no opener opens it by hand.
+  // The URL is printed as well, for systems on which no browser can be opened.
   child.on("error", () => {});
   child.unref();
 }
 
-// A reader of our output that has left must not end the services.
+// A closed stdout (EPIPE) must not end the services.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 main(process.argv.slice(2)).then(

@@ -8,7 +8,7 @@ import type { PlannedService } from "./supervisor/supervisor.ts";
 /** The services of this version, in the window's order: one line each. */
 export const services: readonly Service[] = [httpService, mqttService, accountService, eventsService];
 
-/** What the rail names until it is built; its ports are offered to no other service. */
+/** Planned services: shown in the rail, and their ports are proposed to no other service. */
 export const plannedServices: readonly PlannedService[] = [
   { id: "grpc", title: "gRPC", purpose: "Greeter with all four call patterns, reflection, health", ports: [50_051, 8_000] },
   { id: "rtsp", title: "RTSP", purpose: "Two test streams, H.264 and AAC", ports: [8_554, 8_888] },

@@ -3,7 +3,7 @@ import { services } from "./catalog.ts";
 import { parseCommandLine } from "./command-line.ts";
 import { toFailure } from "./core/service/service-error.ts";
 
-/** Undefined where they are understood, else the text for stderr. */
+/** The text for stderr, or undefined if the arguments are valid. */
 export function problemWithArguments(argv: readonly string[]): string | undefined {
   try {
     parseCommandLine(argv, services);

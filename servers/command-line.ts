@@ -4,9 +4,9 @@ import { configProperties, environmentNames, flagName } from "./core/config/conf
 import type { Service } from "./core/service/service.ts";
 import { ServiceError } from "./core/service/service-error.ts";
 
-/** What the command line asks for. */
+/** The parsed command line. */
 export interface CommandLine {
-  /** "auto": the window where there can be one, else the dashboard at a URL. */
+  /** "auto": the window if possible, else the dashboard at a URL. */
   readonly shell: "auto" | "desktop" | "browser" | "headless";
   /** Services to start; empty leaves that to the settings and the user. */
   readonly start: readonly ServiceId[];

@@ -1,7 +1,7 @@
 import type { LogLine } from "../contract/log.ts";
 import type { ServiceView } from "../contract/service.ts";
 
-/** What a run without a window says: to programs as JSON lines on stdout, to people on stderr. */
+/** Output of a run without a window: JSON lines for programs on stdout, text for people on stderr. */
 export interface ConsoleOutput {
   ready(dashboard: string): void;
   /** Each service's changes of state, once each. */
@@ -37,7 +37,7 @@ export function createConsoleOutput(options: { json: boolean; stdout: Writable; 
         }),
       };
       const text = JSON.stringify(line);
-      // What was never started has nothing to tell.
+      // A service that was never started is not reported.
       if (text === last.get(view.id) || (!last.has(view.id) && status.state === "stopped")) return;
       last.set(view.id, text);
       if (json) stdout.write(`${text}\n`);
@@ -54,7 +54,7 @@ const control = /\p{Cc}/u;
 
 /** Control characters from a client must not drive the terminal. */
 const printable = (text: string) =>
-  // Most lines have none, and a search is cheaper than a replacement.
+  // Most lines have none: a search is cheaper than a replacement.
   !control.test(text) ? text : text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
 
 const logText = (line: LogLine) =>

@@ -24,7 +24,7 @@ export interface ControlServerOptions {
   readonly port: number;
   /** The built dashboard. */
   readonly dashboardDir: string;
-  /** What the token of the link is made from. */
+  /** The secret from which the link's token is derived. */
   readonly secret: string;
   readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
   /** The export that a link's token leads to, once. */
@@ -32,7 +32,7 @@ export interface ControlServerOptions {
 }
 
 export interface ControlServer {
-  /** With the token: whoever opens it may control Backlot. */
+  /** The link with its token, which gives control over Backlot. */
   readonly url: string;
   close(): Promise<void>;
 }
@@ -43,12 +43,12 @@ const exportTypes: Readonly<Record<string, string>> = {
   ".log": "text/plain; charset=utf-8",
 };
 
-/** A dashboard that does not read: above this its frames are dropped with the connection, and it comes back. */
+/** Unread bytes above which a dashboard's connection is closed; it reconnects. */
 const maxBufferedBytes = 32 << 20;
 
 /**
  * The dashboard on loopback: static files, which hold no secret, exports by links that hold once, and the control WebSocket at
- * /control, which needs the link's token. Host and Origin are checked, so a page elsewhere can neither read nor ask, also not by
+ * /control, which needs the link's token. Host and Origin are checked, so a page of another origin can neither read nor call, also not by
  * DNS rebinding. There is no cookie: a browser would send it to every server of 127.0.0.1. Throws PORT_IN_USE and the like.
  */
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
@@ -69,9 +69,9 @@ export async function startControlServer(options: ControlServerOptions): Promise
   const hasToken = (protocols: Iterable<string>) => [...protocols].some((protocol) => sameSecret(protocol, tokenProtocol(token())));
 
   async function onRequest(request: IncomingMessage, response: ServerResponse) {
-    if (!isOurHost(request)) return refuse(response, 421, "This server answers for its loopback address only.");
+    if (!isOurHost(request)) return refuse(response, 421, "This server answers only for its loopback address.");
     if (request.method !== "GET" && request.method !== "HEAD")
-      return refuse(response, 405, "Only GET is answered here.", { allow: "GET, HEAD" });
+      return refuse(response, 405, "Only GET is allowed here.", { allow: "GET, HEAD" });
     const pathname = pathOf(request.url ?? "/");
     if (pathname === undefined) return refuse(response, 400, "This is not a valid address.");
     if (pathname.startsWith(exportPath)) await sendExport(request, response, pathname.slice(exportPath.length));
@@ -79,10 +79,10 @@ export async function startControlServer(options: ControlServerOptions): Promise
   }
 
   async function sendExport(request: IncomingMessage, response: ServerResponse, linkToken: string) {
-    // A look at the head must not use up the link.
-    if (request.method === "HEAD") return refuse(response, 405, "An export is fetched once, by GET.", { allow: "GET" });
+    // HEAD must not use up the link.
+    if (request.method === "HEAD") return refuse(response, 405, "An export can be fetched once, by GET.", { allow: "GET" });
     const claimed = options.claimExport(linkToken);
-    if (!claimed) return refuse(response, 404, "This export was fetched already, or has run out. Start it again.");
+    if (!claimed) return refuse(response, 404, "This export was fetched already, or its link has expired. Start it again.");
     response.writeHead(200, {
       "content-type": exportTypes[path.extname(claimed.name)] ?? "application/octet-stream",
       "content-disposition": `attachment; filename="${claimed.name}"`,
@@ -152,7 +152,7 @@ function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
         try {
           frame = JSON.parse(String(data));
         } catch {
-          // Left undefined: the session refuses it as no frame.
+          // Undefined: the session rejects it as an invalid frame.
         }
         listener(frame);
       }),
@@ -160,7 +160,7 @@ function webSocketPort(webSocket: WebSocket): Port<DownFrame, unknown> {
   };
 }
 
-/** As contract/wire.ts describes it. */
+/** Encodes the frame as described in contract/wire.ts. */
 export function encodeBinaryFrame({ payload, ...fields }: BinaryFrame): Buffer {
   const head = Buffer.from(JSON.stringify(fields));
   const length = Buffer.alloc(4);
@@ -168,7 +168,7 @@ export function encodeBinaryFrame({ payload, ...fields }: BinaryFrame): Buffer {
   return Buffer.concat([length, head, payload]);
 }
 
-/** A page can read a close code; of a refused upgrade a browser says nothing. */
+/** A page can read a close code, but not the reason of a refused upgrade. */
 function refuseToken(webSocket: WebSocket) {
   webSocket.on("error", () => webSocket.terminate());
   webSocket.close(linkExpiredCode, "link expired");

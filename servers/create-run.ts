@@ -14,7 +14,7 @@ export interface RunParts {
   readonly shell: AppInfo["shell"];
   readonly version: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Those of the catalog where none are given. */
+  /** Default: those of the catalog. */
   readonly services?: readonly Service[];
   readonly timing?: Partial<ServiceTiming>;
   /** Desktop: asks the user where to write an export. */
@@ -24,7 +24,7 @@ export interface RunParts {
 export const dataDirOf = ({ commandLine, environment }: Pick<RunParts, "commandLine" | "environment">): string =>
   path.resolve(commandLine.dataDir ?? defaultDataDir(environment));
 
-/** The supervisor of one run, as both shells make it. */
+/** Creates the supervisor of one run, for both shells. */
 export function createRun({
   commandLine,
   spawner,

@@ -7,7 +7,7 @@ export const secretFileName = "dashboard-secret";
 
 /**
  * The secret of this data folder, from which the links to its dashboards are made. It is kept (0600), so that a page that is open
- * while Backlot is started again comes back by itself. Where it cannot be kept, the secret holds for this run.
+ * while Backlot restarts reconnects by itself. If it cannot be stored, the secret is valid for this run only.
  */
 export async function openDashboardSecret(dataDir: string, warn: (text: string) => void): Promise<string> {
   const file = path.join(dataDir, secretFileName);
@@ -17,11 +17,11 @@ export async function openDashboardSecret(dataDir: string, warn: (text: string) 
   try {
     await writeFileAtomically(file, `${secret}\n`);
   } catch (error) {
-    warn(`Cannot keep the dashboard's secret, so its link changes with each start: ${(error as Error).message}`);
+    warn(`Cannot store the dashboard's secret, so its link changes with each start: ${(error as Error).message}`);
   }
   return secret;
 }
 
-/** The token of the link to the dashboard on that port. No other port accepts it, so a program that takes the port later cannot use it. */
+/** The token of the link to the dashboard on that port. It is valid for this port only, so that a program on another port cannot reuse it. */
 export const linkToken = (secret: string, port: number): string =>
   createHmac("sha256", secret).update(`dashboard on port ${port}`).digest("base64url");

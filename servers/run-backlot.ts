@@ -9,14 +9,14 @@ import { openDashboardSecret } from "./dashboard-secret.ts";
 import { nextFreePort, portHolder } from "./supervisor/port-doctor.ts";
 import type { Supervisor } from "./supervisor/supervisor.ts";
 
-/** Port of the dashboard where none is asked for. */
+/** Default port of the dashboard. */
 const dashboardPort = 7_070;
 
 export interface BacklotOptions extends Omit<RunParts, "shell"> {
   readonly commandLine: CommandLine;
   readonly dashboardDir: string;
   readonly output: ConsoleOutput;
-  /** Asked to end: SIGINT, SIGTERM. */
+  /** Aborted by SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +46,7 @@ export async function runBacklot(options: BacklotOptions): Promise<number> {
     if (named && !signal.aborted && results.some(({ status }) => status === "rejected")) return 1;
     if (!signal.aborted) output.ready(server.url);
 
-    // A named service that gives up later ends the run as well: CI would wait for nothing.
+    // A named service that fails later ends the run as well, so that CI does not wait for it.
     const gaveUp = new Promise<number>((resolve) => {
       if (named) supervisor.onStatus(({ id, status }) => asked.includes(id) && status.state === "failed" && !status.retryAt && resolve(1));
     });
@@ -70,7 +70,7 @@ async function serve(options: BacklotOptions, { attach, claimExport, log }: Supe
       if (asked === undefined && port !== dashboardPort) output.say(`Port ${dashboardPort} is taken: the dashboard is on ${port}.`);
       return server;
     } catch (error) {
-      // Another Backlot that starts at the same time may take the next one as well: then the one after it.
+      // Another Backlot that starts at the same time may take this port too: then the next one is tried.
       const next = asked === undefined && toFailure(error).code === "PORT_IN_USE" ? await nextFreePort(port) : undefined;
       if (next === undefined) throw await dashboardError(error);
       port = next;

@@ -1,4 +1,4 @@
-/** What the account service's page asks for and is told. */
+/** Actions and views of the account service. */
 import { z } from "zod";
 import { operation } from "../operation.ts";
 import type { HeaderList, HttpBody } from "../traffic/http.ts";
@@ -46,7 +46,7 @@ export interface AccountUser {
   readonly name: string;
   readonly enabled: boolean;
   readonly secondFactor: boolean;
-  /** Added to the time in all that concerns this user: tokens, codes, sign-in times. */
+  /** Offset of this user's clock, which tokens, codes and sign-in times use. */
   readonly clockShiftSeconds: number;
   /** "2016-12-30 12:24:28", or empty. */
   readonly lastLogin: string;
@@ -64,7 +64,7 @@ export interface AccountUserPage {
   readonly matching: number;
 }
 
-/** "expired": none of its tokens holds any longer by the user's clock, which may be set back. */
+/** "expired": none of its tokens is valid by the user's clock; setting that clock back makes it live again. */
 export type SessionState = "waiting for code" | "live" | "expired" | "ended";
 
 /** One login and the tokens that came of it. */
@@ -76,7 +76,7 @@ export interface AccountSession {
   /** Why it ended: "logged out", "refresh token used twice". */
   readonly ended?: string;
   readonly startedAt: number;
-  /** Absent where none of its tokens was used since the service started. */
+  /** Absent if none of its tokens was used since the service started. */
   readonly usedAt?: number;
   readonly address: string;
   readonly client: string;
@@ -93,7 +93,7 @@ export type TokenKind = (typeof tokenKinds)[number];
 
 export type TokenState = "live" | "expired" | "used" | "revoked";
 
-/** A token decoded; the signed text itself is kept nowhere. */
+/** A decoded token; the signed text is not stored. */
 export interface AccountToken {
   /** Its `jti`. */
   readonly id: string;
@@ -117,7 +117,7 @@ export interface AccountTokenPage {
   readonly matching: number;
 }
 
-/** One request of a try and its answer. Secrets are in it: it goes to whoever typed them and is kept nowhere. */
+/** One request of a try and its answer. It contains secrets: it is sent to the page that entered them and not stored. */
 export interface AccountTryStep {
   readonly title: "login" | "second factor" | "call";
   readonly request: { readonly method: string; readonly target: string; readonly headers: HeaderList; readonly body: string };
@@ -157,10 +157,10 @@ export interface AccountViews {
   readonly limits: {
     readonly failures: number;
     readonly windowSeconds: number;
-    /** With a failure in the window. */
+    /** Those with a failure in the window. */
     readonly addresses: number;
     readonly accounts: number;
-    /** The most pressed ones, at most 20. */
+    /** Those with the most failures, at most 20. */
     readonly busiest: readonly { readonly kind: "address" | "account"; readonly name: string; readonly failures: number }[];
   };
   readonly sample: { readonly running: boolean };
@@ -205,7 +205,7 @@ export const accountActions = {
   "user.list": operation<AccountUserPage>()(z.strictObject({ text: z.string().max(200).default(""), ...page })),
   /** Null where there is no such user. */
   "user.read": operation<AccountUserDetails | null>()(z.strictObject({ id: userId })),
-  /** With `withSampleRecords`, a hosting service, a DNS zone and invoices of its own, so that every call of the API has something to tell. */
+  /** With `withSampleRecords` the user gets a hosting service, a DNS zone and invoices, so that every call of the API returns data. */
   "user.add": operation<AccountUserDetails>()(
     z.strictObject({ email: emailAddress, password, contact: contact.default({}), withSampleRecords: z.boolean().default(false) }),
   ),
@@ -215,12 +215,12 @@ export const accountActions = {
   /** Disabling ends every session of the user. */
   "user.enable": operation<AccountUserDetails>()(z.strictObject({ id: userId, enabled: z.boolean() })),
   "user.remove": operation<{ readonly removed: boolean }>()(z.strictObject({ id: userId })),
-  /** What was remembered of the old password is dropped at once. */
+  /** Cached checks of the old password are dropped at once. */
   "user.setPassword": operation<AccountUserDetails>()(z.strictObject({ id: userId, password, endSessions: z.boolean().default(true) })),
   /** For every token, code and time of this user. */
   "user.shiftClock": operation<AccountUserDetails>()(z.strictObject({ id: userId, seconds: z.int().min(-315_360_000).max(315_360_000) })),
 
-  /** A new secret, or the one given (Base32); the answer is the only one that tells it. */
+  /** Sets a new secret, or the one given (Base32). Only this answer contains it. */
   "totp.setUp": operation<{ readonly secret: string; readonly uri: string }>()(
     z.strictObject({
       id: userId,
@@ -248,17 +248,17 @@ export const accountActions = {
       ...page,
     }),
   ),
-  /** From now on it is refused as if its time were over. */
+  /** Makes it expired from now on. */
   "token.expire": operation<{ readonly expired: boolean }>()(z.strictObject({ id: z.string().max(100) })),
-  /** With the last one that held, its session ends. */
+  /** Its session ends with the last valid token. */
   "token.revoke": operation<{ readonly revoked: boolean }>()(z.strictObject({ id: z.string().max(100) })),
 
   /** Forgets every counted failure. */
   "limits.reset": operation<null>()(none),
-  /** All users, tokens and records go; the sample data comes back. */
+  /** Deletes all users, tokens and records and writes the sample data again. */
   "data.reset": operation<null>()(none),
 
-  /** Real requests to the service's own port: login, the second factor where it is asked for, then a call with what came of it. */
+  /** Real requests to the service's own port: login, the second factor if required, then a call with the token. */
   try: operation<AccountTry>()(
     z.strictObject({
       username: z.string().max(1_000),
@@ -272,7 +272,7 @@ export const accountActions = {
       body: z.string().max(65_536).default(""),
     }),
   ),
-  /** Sends a few plausible requests a second until told to stop. */
+  /** Sends a few plausible requests a second until it is turned off. */
   "sample.start": operation<null>()(none),
   "sample.stop": operation<null>()(none),
 };

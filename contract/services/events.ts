@@ -1,4 +1,4 @@
-/** What the events service's page asks for and is told. */
+/** Actions and views of the events service. */
 import { z } from "zod";
 import { exportAction } from "../export.ts";
 import { operation } from "../operation.ts";
@@ -8,7 +8,7 @@ import { httpActions } from "./http.ts";
 export const eventOutcomes = ["accepted", "rejected", "ignored"] as const;
 export type EventOutcome = (typeof eventOutcomes)[number];
 
-/** A stored event as GET /events and the exports tell it: booleans as 0 and 1, `recent_actions` as a JSON string. */
+/** A stored event as GET /events and the exports show it: booleans as 0 and 1, `recent_actions` as a JSON string. */
 export interface EventRow {
   readonly id: number;
   /** "2026-11-20T23:28:12Z" */
@@ -88,10 +88,10 @@ export const eventColumns = [
 ] as const satisfies readonly (keyof EventRow)[];
 export type EventColumn = (typeof eventColumns)[number];
 
-/** Up to the year 9999, of which events can tell. */
+/** Up to the year 9999, the latest that an event's time can have. */
 const time = z.int().min(0).max(253_402_300_799_999);
 
-/** Which events: every given part must match. */
+/** A filter of events: every given part must match. */
 export const eventFilter = z.strictObject({
   device_id: z.string().max(100).optional(),
   outcome: z.string().max(30).optional(),
@@ -116,9 +116,9 @@ export interface EventPage {
   /** How many match; a lower bound where `exact` is false. */
   readonly matching: number;
   readonly exact: boolean;
-  /** There are older rows to ask for with `before`, or rows not looked at yet. */
+  /** There are older rows to read with `before`, or rows not scanned yet. */
   readonly more: boolean;
-  /** For `before` of the next page; every event from here on was looked at. */
+  /** `before` of the next page; every event from here on was scanned. */
   readonly reached: number;
   /** Set where the sort is by another column than id: only so many of the newest matching rows are sorted. */
   readonly sortedAmong?: number;
@@ -136,7 +136,7 @@ export interface OutcomePlot {
   readonly accepted: number;
   /** Events not counted into the plots yet: ask again. */
   readonly behind: number;
-  /** Set where the time allowed for so many of the newest events only: a text or a device is looked for event by event. */
+  /** Set if only so many of the newest events were scanned in the time allowed: a text or a device is searched event by event. */
   readonly sampled?: number;
 }
 
@@ -164,7 +164,7 @@ export interface EventJob {
   readonly total?: number;
   /** Read. */
   readonly bytes: number;
-  /** Of an import: bytes in all, where whoever sends them knows. */
+  /** Of an import: bytes in all, if the sender knows. */
   readonly size?: number;
   /** Of an import, like the rest. */
   readonly format?: EventFormat;
@@ -178,7 +178,7 @@ export interface LimitGauge {
   readonly name: "POST /events" | "GET /events" | "GET /stats";
   readonly requests: number;
   readonly windowSeconds: number;
-  /** Addresses with a request in the window. */
+  /** Addresses that sent a request in the window. */
   readonly clients: number;
   /** Since the start. */
   readonly refused: number;
@@ -226,12 +226,12 @@ export const eventsActions = {
     }),
   ),
   plot: operation<OutcomePlot>()(z.strictObject({ range: z.enum(eventRanges).default("1h"), filter })),
-  /** For choosing a device: those whose id begins so. */
+  /** Devices whose id starts with the text, for a picker. */
   devices: operation<readonly { readonly device_id: string; readonly events: number }[]>()(
     z.strictObject({ prefix: z.string().max(100).default(""), limit: z.int().min(1).max(100).default(20) }),
   ),
 
-  /** What the filter matches at the first part, the oldest first. */
+  /** The events that match when the export starts, oldest first. */
   /** Cells of a CSV that a spreadsheet would take for a formula begin with an apostrophe, unless `raw` leaves them as they are. */
   export: exportAction({ format: z.enum(eventFormats), filter, raw: z.boolean().default(false) }),
   /** An import is begun, then given its text in pieces of any length in order, then ended. */
@@ -243,9 +243,9 @@ export const eventsActions = {
   /** Takes an ended job from the list. */
   "job.remove": operation<null>()(oneJob),
 
-  /** How many a deletion would delete, for its question. */
+  /** How many events a deletion would delete, for its confirmation. */
   "delete.count": operation<{ readonly matching: number; readonly exact: boolean }>()(z.strictObject({ filter })),
-  /** Deletes what matches now; events that arrive meanwhile stay. */
+  /** Deletes the events that match now; events that arrive meanwhile stay. */
   "delete.start": operation<EventJob>()(z.strictObject({ filter })),
 
   /** Stores events of made-up devices, spread over the days up to now. */
@@ -254,7 +254,7 @@ export const eventsActions = {
   ),
   /** A real request to the service's own port. */
   try: httpActions.try,
-  /** Posts a few events a second to the service's own port until told to stop. */
+  /** Posts a few events a second to the service's own port until it is turned off. */
   "sample.start": operation<null>()(none),
   "sample.stop": operation<null>()(none),
 

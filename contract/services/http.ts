@@ -1,4 +1,4 @@
-/** What the HTTP service's page asks for and is told. */
+/** Actions and views of the HTTP service. */
 import { z } from "zod";
 import { operation } from "../operation.ts";
 import type { HeaderList, HttpBody } from "../traffic/http.ts";
@@ -8,14 +8,14 @@ export interface SseSubscriber {
   readonly peer: string;
   readonly client: string;
   readonly openedAt: number;
-  /** Set once it has left; it is listed for a minute more. */
+  /** Set when it disconnected; it stays listed for another minute. */
   readonly closedAt?: number;
   readonly closedBy?: "client" | "server" | "done";
   readonly sent: number;
   /** Events left out because the client read too slowly. */
   readonly skipped: number;
   readonly lastEvent: string;
-  /** `Last-Event-ID` with which it came back. */
+  /** The `Last-Event-ID` of its reconnect. */
   readonly resumedFrom?: string;
 }
 
@@ -41,7 +41,7 @@ export interface TryAnswer {
 }
 
 export const httpActions = {
-  /** To every subscriber of /api/stream; tells how many there were. */
+  /** Sends an event to every subscriber of /api/stream; the result is how many there were. */
   "sse.send": operation<{ readonly subscribers: number }>()(
     z.strictObject({
       event: z
@@ -71,7 +71,7 @@ export const httpActions = {
       body: z.string().max(1_048_576).default(""),
     }),
   ),
-  /** Sends a few plausible requests a second until told to stop, so that a new user sees something move. */
+  /** Sends a few plausible requests a second until it is turned off, so that a new user sees traffic. */
   "sample.start": operation<null>()(z.strictObject({})),
   "sample.stop": operation<null>()(z.strictObject({})),
 };

@@ -1,34 +1,34 @@
-/** What is known of one row beyond the row: its detail, and the parts of a long exchange. */
+/** A row's detail, and the parts of a long exchange. */
 import type { HttpExchange } from "./http.ts";
 import type { MqttEvent, MqttMessage } from "./mqtt.ts";
 import type { SseEventPart } from "./sse.ts";
 import type { WebSocketConnection, WebSocketMessage, WebSocketMessagePart } from "./websocket.ts";
 
-/** The answer of `traffic.detail`. A page chooses its inspector by `kind`, whichever service the row is of. */
+/** The answer of `traffic.detail`. A page chooses the inspector by `kind`, for every service alike. */
 export type Detail = HttpExchange | WebSocketConnection | WebSocketMessage | MqttMessage | MqttEvent;
 export type DetailKind = Detail["kind"];
 
-/** One of what a long exchange is made of, in the order in which they came; the answer of `traffic.parts`. */
+/** One part of a long exchange, such as an event or a message, in order of arrival; the answer of `traffic.parts`. */
 export type DetailPart = SseEventPart | WebSocketMessagePart;
 export type DetailPartKind = DetailPart["kind"];
 
-/** What every part has. Parts never change: new ones are appended. */
+/** Fields of every part. Parts never change: new ones are appended. */
 export interface PartHead {
-  /** Counts from 0 within its row; a number that is missing was left out. */
+  /** Counts from 0 within its row; a missing number is a part that was dropped. */
   readonly index: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** How much there is of a row's parts. The newest are kept: what is left out are the oldest, and those that came too fast. */
+/** Counts of a row's parts. The newest are kept: the oldest are evicted, and those that came too fast are dropped. */
 export interface PartsSummary {
-  /** All there were, kept or not. */
+  /** All parts, kept or not. */
   readonly total: number;
-  /** Of content, of all there were. */
+  /** Bytes of content of all parts. */
   readonly bytes: number;
-  /** Of `total`. */
+  /** How many of `total` are kept. */
   readonly leftOut: number;
-  /** Of `bytes`. */
+  /** How many of `bytes` are kept. */
   readonly leftOutBytes: number;
 }
 

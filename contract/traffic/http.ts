@@ -7,9 +7,9 @@ export type HeaderList = readonly (readonly [name: string, value: string])[];
 export interface HttpBody {
   /** Bytes that crossed the wire. */
   readonly bytes: number;
-  /** The first of them, base64; shorter than `bytes` where the recorder's limit cut it. */
+  /** The first bytes, base64; shorter than `bytes` where the recorder's limit cut it. */
   readonly base64: string;
-  /** Where values in `base64` are hidden: how many bytes there were before. */
+  /** Set where values in `base64` were redacted: the number of bytes before that. */
   readonly hiddenIn?: number;
 }
 
@@ -39,9 +39,9 @@ export interface HttpExchangeFacts {
     readonly headers: HeaderList;
     readonly body: HttpBody;
   };
-  /** Why it ended before its time; absent after a whole answer. */
+  /** Why it ended early; absent after a complete answer. */
   readonly aborted?: string;
-  /** Each absent until that phase is over. */
+  /** Each one is absent until its phase is over. */
   readonly timing: {
     /** From the request's head to the last byte of its body. */
     readonly receiveMs?: number;
@@ -55,7 +55,7 @@ export interface HttpExchangeFacts {
     readonly id: number;
     readonly remote: string;
     readonly local: string;
-    /** How many requests this connection had carried, this one included. */
+    /** Number of requests on this connection so far, this one included. */
     readonly requests: number;
     readonly openedAt: number;
   };

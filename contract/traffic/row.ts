@@ -1,22 +1,22 @@
-/** What passes through a service, and what it says about it. */
+/** Rows and counters of a service's traffic. */
 import type { ServiceId } from "../service.ts";
 import type { DetailKind } from "./detail.ts";
 
 /** How an exchange ended, for its colour and its shape; `neutral` is neither done nor refused, such as a redirect. */
 export type Tone = "pending" | "ok" | "neutral" | "refused" | "failed" | "aborted";
 
-/** The most bytes of `preview` that travel with a row (the rest comes on request). */
+/** Most bytes of `preview` in a row; the rest is read on request. */
 export const previewBytes = 256;
 
 /**
  * One row of a live view: a request, a message, a call. Small and flat; the rest is its detail.
- * A row that was sent while still pending is sent again, with the same `id`, once it ended, and at most once a second while it gets parts.
+ * A row that was sent while pending is sent again, with the same `id`, when it ends, and at most once a second while it gets parts.
  */
 export interface TrafficRow {
   /** Counts up within a service; given by the service, never reused in a run. */
   readonly id: number;
   readonly service: ServiceId;
-  /** The row that it belongs to, of the same service: a WebSocket's message names its connection. */
+  /** The parent row, in the same service: a WebSocket message names its connection. */
   readonly parent?: number;
   /** Milliseconds since the epoch at which it began. */
   readonly at: number;
@@ -33,7 +33,7 @@ export interface TrafficRow {
   readonly tookMs?: number;
   readonly bytesIn: number;
   readonly bytesOut: number;
-  /** Parts so far, kept or left out: where it grew, `traffic.parts` has more. Absent without parts. */
+  /** Parts so far, kept or not: when it grows, `traffic.parts` has more. Absent without parts. */
   readonly parts?: number;
   /** Client software as it calls itself, shortened: "curl", "okhttp". */
   readonly client: string;
@@ -41,7 +41,7 @@ export interface TrafficRow {
   readonly peer: string;
   /** Start of what was sent or received, as text; at most `previewBytes`. */
   readonly preview: string;
-  /** Who asked, where the service knows: a user's e-mail address. */
+  /** The user, if the service knows: an e-mail address. */
   readonly user?: string;
   /** Why it was refused, in the service's own words. */
   readonly reason?: string;
@@ -62,11 +62,11 @@ export interface RateSample {
   readonly clients: number;
   /** Since the service started. */
   readonly total: number;
-  /** Of `total`, those that the service could not hand over for showing. */
+  /** How many of `total` were dropped before they could be shown. */
   readonly dropped: number;
-  /** What else the service counts or measures, in the order in which it is shown. */
+  /** Further figures of the service, in the order in which they are shown. */
   readonly figures: readonly Figure[];
-  /** One line of facts: "p95 4.9 ms · 9 of 12,480 answered 5xx". */
+  /** One line: "p95 4.9 ms · 9 of 12,480 answered 5xx". */
   readonly note: string;
 }
 

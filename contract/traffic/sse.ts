@@ -3,8 +3,8 @@ import type { PartHead } from "./detail.ts";
 
 export interface SseEventPart extends PartHead {
   readonly kind: "sse-event";
-  /** Of the whole block on the wire. */
+  /** Bytes of the whole block on the wire. */
   readonly bytes: number;
-  /** The block as it was sent, its lines and the empty line; cut where it is longer than what is kept. */
+  /** The block as it was sent, with the empty line that ends it; cut where it is longer than the limit. */
   readonly text: string;
 }

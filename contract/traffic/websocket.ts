@@ -2,7 +2,7 @@
 import type { PartHead, PartsSummary } from "./detail.ts";
 import type { HttpBody, HttpExchangeFacts } from "./http.ts";
 
-/** The handshake, and what came of it. The bodies count the bytes of all messages. */
+/** The handshake and the connection after it. The bodies count the bytes of all messages. */
 export interface WebSocketConnection extends HttpExchangeFacts {
   readonly kind: "websocket";
   readonly parts: PartsSummary;
@@ -23,14 +23,14 @@ export interface WebSocketMessagePart extends PartHead, MessageFacts {
   readonly row?: number;
 }
 
-/** The detail of a message's own row. Its bytes are kept once, as a part of the connection: they leave with it. */
+/** The detail of a message's own row. Its bytes are kept once, as a part of the connection, and are evicted with it. */
 export interface WebSocketMessage extends MessageFacts {
   readonly kind: "websocket-message";
   readonly id: number;
   /** `TrafficRow.id` of the connection. */
   readonly parent: number;
   readonly at: number;
-  /** Its place among the connection's parts. */
+  /** Its index among the connection's parts. */
   readonly index: number;
   /** "echoed", "not sent". */
   readonly outcome: string;

@@ -26,14 +26,14 @@ export interface AccountActionsOptions {
   readonly resetData: () => Promise<void>;
 }
 
-/** All that the page can do without a request of its own. */
+/** The page's actions, except those that send requests. */
 export function createAccountActions(options: AccountActionsOptions): DataHandlers {
   const { store, show, passwords, cache, limits, issuer, log, now } = options;
   const { users, sessions } = store;
 
   function user(id: number): User {
     const found = users.get(id);
-    if (!found) throw new ServiceError("CALL_INVALID", `There is no user ${id}`, "Ask for the list again: the user may have been removed.");
+    if (!found) throw new ServiceError("CALL_INVALID", `There is no user ${id}`, "Reload the list: the user may have been removed.");
     return found;
   }
 
@@ -48,7 +48,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     return details(id);
   }
 
-  /** What was remembered of the user's credentials is wrong from now on. */
+  /** Invalidates cached credentials of the user. */
   function dropCredentials(id: number): void {
     users.dropCredentials(id);
     cache.forgetUser(id);
@@ -57,7 +57,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   function requireFree(email: string, id?: number): void {
     const other = users.byEmail(email);
     if (other && other.id !== id) {
-      throw new ServiceError("CALL_INVALID", `${email} is another user's address`, "Choose another e-mail address.");
+      throw new ServiceError("CALL_INVALID", `${email} is the address of another user`, "Choose another e-mail address.");
     }
   }
 
@@ -79,7 +79,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
     async "user.add"({ email, password, contact, withSampleRecords }) {
       requireFree(email);
       const hash = await passwords.hash(password);
-      // Another may have taken it meanwhile.
+      // Another call may have taken the address meanwhile.
       requireFree(email);
       const id = store.together(() => {
         const added = users.add({ email, password: hash, contact: given(contact) });
@@ -203,6 +203,6 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
 
 const tokenNames: Readonly<Record<TokenKind, string>> = { access: "an access token", refresh: "a refresh token", mfa: "an mfa token" };
 
-/** Without the fields that were left out. */
+/** Drops undefined fields. */
 const given = (contact: { readonly [Name in keyof Contact]?: string | undefined }): Partial<Contact> =>
   Object.fromEntries(Object.entries(contact).filter(([, value]) => value !== undefined));

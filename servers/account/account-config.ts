@@ -29,8 +29,8 @@ export const accountConfig = z.strictObject({
     group: "Tokens",
   }),
   mfaSeconds: field(wholeNumber(1, 86_400, 300), {
-    title: "Second factor may take",
-    help: "From the password to the code.",
+    title: "Time for the second factor",
+    help: "Between the password and the code.",
     unit: "s",
     env: "ACCOUNT_MFA_SECONDS",
     group: "Tokens",
@@ -38,13 +38,13 @@ export const accountConfig = z.strictObject({
 
   loginFailures: field(wholeNumber(1, 100_000, 25), {
     title: "Failed logins",
-    help: "For one address and for one account within the window; then 429.",
+    help: "Allowed for one address and for one account within the window; then 429.",
     env: "ACCOUNT_LOGIN_FAILURES",
     group: "Logins",
   }),
   loginWindowSeconds: field(wholeNumber(1, 86_400, 900), {
     title: "Failed logins: window",
-    help: "It slides.",
+    help: "A sliding window.",
     unit: "s",
     env: "ACCOUNT_LOGIN_WINDOW_SECONDS",
     group: "Logins",
@@ -56,8 +56,8 @@ export const accountConfig = z.strictObject({
     group: "Logins",
   }),
   basicCacheSeconds: field(wholeNumber(0, 300, 300), {
-    title: "Basic remembered",
-    help: "How long credentials that were right are not hashed again; 0 hashes on every call.",
+    title: "Basic cache",
+    help: "How long right credentials are cached instead of hashed again; 0 hashes on every call.",
     unit: "s",
     env: "ACCOUNT_BASIC_CACHE_SECONDS",
     group: "Logins",
@@ -71,14 +71,14 @@ export const accountConfig = z.strictObject({
   ...proxyFields({ prefix: "ACCOUNT", group: "Logins" }),
 
   resetData: field(z.boolean().default(false), {
-    title: "Begin with sample data",
-    help: "At every start all users, tokens and records are replaced by the sample data.",
+    title: "Start with sample data",
+    help: "Every start replaces all users, tokens and records with the sample data.",
     env: "ACCOUNT_RESET_DATA",
     group: "Data",
   }),
   richDetails: field(z.boolean().default(false), {
     title: "Rich details",
-    help: "The details have newsletter and privacypolicy too.",
+    help: "Adds newsletter and privacypolicy to the details.",
     env: "ACCOUNT_RICH_DETAILS",
     group: "Data",
   }),

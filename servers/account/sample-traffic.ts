@@ -32,12 +32,12 @@ export const accountSample = (log: Log): SampleTraffic => ({
     let token = "";
     let refresh = "";
 
-    /** A new pair, by the refresh token where there is one. */
+    /** Gets a new pair, with the refresh token if there is one. */
     async function signIn(): Promise<void> {
       const isLogin = refresh === "";
       const body = isLogin ? { username: sampleUser.email, password: sampleUser.password } : { refresh_token: refresh };
       const answer = await send({ method: "POST", path: isLogin ? "/login" : "/token", headers: { "User-Agent": portal } }, body);
-      // The service may be stopping: then there is simply nothing to see.
+      // The service may be stopping: the sample traffic ignores that.
       if (!answer) return;
       const pair = answer.status === 200 ? (JSON.parse(answer.text) as { token?: unknown; refresh?: unknown }) : {};
       token = typeof pair.token === "string" ? pair.token : "";

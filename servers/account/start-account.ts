@@ -129,7 +129,7 @@ export async function startAccount(
   return endpointsAt(serving.ports);
 }
 
-/** RFC 6749 §5.1: tokens are not to be cached. Any origin may read, without credentials of the browser's own (Fetch standard). */
+/** RFC 6749 §5.1: tokens must not be cached. Any origin may read the answers, without the browser's own credentials (Fetch standard). */
 const answersToPages: { readonly headers: Readonly<Record<string, string>>; readonly cors: CorsOptions } = {
   headers: { "Cache-Control": "no-store" },
   cors: {
@@ -139,6 +139,6 @@ const answersToPages: { readonly headers: Readonly<Record<string, string>>; read
     requestHeaders: "Authorization, Content-Type",
     // The preflight for an unknown path is answered too, so that the page can read the 404 that follows. "*" is the service as a whole.
     isPreflight: (request, allow) => allow !== undefined || asksForMethod(request) || request.url === "*",
-    tellsAllow: true,
+    listsAllow: true,
   },
 };

@@ -49,7 +49,7 @@ export interface Receipt {
   readonly plugin_version: string;
 }
 
-/** A row that has no id yet. */
+/** An event before it has an id. */
 export type NewEvent = Omit<EventRow, "id">;
 
 export const newEvent = (event: CompletionEvent, receipt: Receipt): NewEvent => ({
@@ -88,7 +88,7 @@ export const newEvent = (event: CompletionEvent, receipt: Receipt): NewEvent => 
   completions_since_accept: event.completions_since_accept,
 });
 
-// Half of a surrogate pair is no text that a database can hold; "last character" of a line can be one.
+// A database cannot store half a surrogate pair; the "last character" of a line can be one.
 const wellFormed = (text: string) => (text.isWellFormed() ? text : text.toWellFormed());
 
 export type NewEventColumn = Exclude<EventColumn, "id">;
@@ -113,7 +113,7 @@ const texts: readonly NewEventColumn[] = [
 const reals: readonly NewEventColumn[] = ["relative_position", "typing_speed", "predicted_edit_ratio"];
 const booleans: readonly NewEventColumn[] = ["after_cursor_ws", "manually_triggered", "is_prefetched", "has_diagnostics"];
 
-/** What a column holds: the schema of each database and the import go by it. */
+/** Type of each column, for the schemas of the databases and for the import. */
 export function columnKind(column: NewEventColumn): ColumnKind {
   if (texts.includes(column)) return "text";
   if (reals.includes(column)) return "real";

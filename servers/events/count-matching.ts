@@ -11,7 +11,7 @@ export interface Matching {
 
 export interface CountOptions {
   readonly budgetMs?: number;
-  /** Ends a long count early. */
+  /** Aborts a long count. */
   readonly signal?: AbortSignal;
 }
 
@@ -20,7 +20,7 @@ interface Until {
   readonly signal: AbortSignal | undefined;
 }
 
-/** For what is looked for event by event; after it, what was found so far is the answer. */
+/** Time allowed for a scan; the answer is what was found until then. */
 const scanBudgetMs = 250;
 const catchUpMs = 150;
 const eventsAtOnce = 50_000;

@@ -14,11 +14,11 @@ import { retryWhileLocked } from "./retry-while-locked.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 const eventsAtOnce = 1_000;
-/** Nothing is deleted before it is known how much it is, unless that takes longer. */
+/** Time for counting the events before a deletion starts; after it the deletion starts without a total. */
 const deletionCountMs = 20_000;
 const dayMs = 86_400_000;
 
-/** What the page can do without the service listening: all but requests to it and the limits. */
+/** The page's actions that work while the service does not listen: all but requests and limits. */
 export type DataHandlers = Omit<Handlers<EventsActions>, "try" | "sample.start" | "sample.stop" | "limits.reset">;
 
 export function createDataActions(parts: {
@@ -34,7 +34,7 @@ export function createDataActions(parts: {
     if (error instanceof ServiceError && error.code.startsWith("STORE_")) access.fault(error);
   }
   const jobs = createEventJobs({ log, onChange: () => parts.showJobs(jobs.list()), onFailure: storeFault });
-  // A page may still show those of the process before.
+  // A page may still show the jobs of an earlier process.
   parts.showJobs(jobs.list());
   const imports = createEventImports({ jobs, add, onStored: access.changed, idleMs: parts.importIdleMs });
 

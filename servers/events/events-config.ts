@@ -17,7 +17,7 @@ const requests = (standard: number, what: string, env: string) =>
     group: "Rate limits",
   });
 const windowSeconds = (standard: number, what: string, env: string) =>
-  field(wholeNumber(1, 86_400, standard), { title: `${what}: window`, help: "It slides.", unit: "s", env, group: "Rate limits" });
+  field(wholeNumber(1, 86_400, standard), { title: `${what}: window`, help: "A sliding window.", unit: "s", env, group: "Rate limits" });
 
 export const eventsConfig = z.strictObject({
   port: portField(8082, { title: "Port", env: "EVENTS_PORT" }),
@@ -51,7 +51,7 @@ export const eventsConfig = z.strictObject({
   readSeconds: windowSeconds(60, "GET /events", "EVENTS_READ_SECONDS"),
   statsRequests: requests(60, "GET /stats", "EVENTS_STATS_REQUESTS"),
   statsSeconds: windowSeconds(60, "GET /stats", "EVENTS_STATS_SECONDS"),
-  rateLimitRedis: field(z.string().max(1_000).refine(isRedisAddress, "Is no address of Redis. Write redis://host:6379.").default(""), {
+  rateLimitRedis: field(z.string().max(1_000).refine(isRedisAddress, "This is not a Redis address. Write redis://host:6379.").default(""), {
     title: "Shared limits",
     help: "redis://host:6379 makes several instances share their limits; empty keeps them in this process.",
     env: "RATE_LIMIT_REDIS",

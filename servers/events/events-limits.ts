@@ -7,7 +7,7 @@ import type { EventsConfig } from "./events-config.ts";
 import type { EventsLimiters } from "./routes/event-routes.ts";
 
 export interface EventsLimits {
-  /** Undefined where limits are off. */
+  /** Undefined if limits are off. */
   readonly limiters: EventsLimiters | undefined;
   reset(): Promise<void>;
   close(): Promise<void>;

@@ -6,16 +6,16 @@ export interface GroupCommitOptions {
   /** Stores all or none; resolves when they are on disk. */
   readonly store: (events: readonly NewEvent[]) => Promise<unknown>;
   readonly largestGroup?: number;
-  /** Events that may wait; one more is refused. */
+  /** Most waiting events; one more is refused. */
   readonly mostWaiting?: number;
-  /** How long a database that another program has locked is tried again. */
+  /** How long a locked database is retried. */
   readonly lockedForMs?: number | undefined;
 }
 
 export interface GroupCommit {
   /** Calls back once the event is on disk, or with the reason why it is not. */
   add(event: NewEvent, done: (error?: unknown) => void): void;
-  /** Settles when nothing waits any more. */
+  /** Resolves when nothing waits. */
   drain(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export function createGroupCommit(options: GroupCommitOptions): GroupCommit {
         for (const { done } of group) done(error);
         return;
       }
-      // Something about one of them: each for itself, so that it does not take the others with it.
+      // One of them is at fault: each is stored by itself, so that the others succeed.
       for (const one of group) await commit([one]);
       return;
     }

@@ -17,16 +17,16 @@ const ranges = {
   all: { step: "day", stepMs: dayMs, spanMs: Number.POSITIVE_INFINITY },
 } as const satisfies Record<EventRange, unknown>;
 
-/** More days than this are not drawn one by one anyway; a wrong clock must not make a million of them. */
+/** Most days in a plot: an event with a wrong clock must not create a million of them. */
 const mostSteps = 4_000;
-/** For a plot of what the plots' tables do not distinguish; after it, what was counted so far is drawn. */
+/** Time allowed for a scan where the plots' tables cannot answer; the plot shows what was counted until then. */
 const scanBudgetMs = 400;
 const eventsAtOnce = 20_000;
 
-/** So few days are drawn by a finer step. */
+/** Up to this number of days a finer step is used. */
 const fewDays = 7;
 const finerRanges = ["1h", "24h", "7d"] as const satisfies readonly EventRange[];
-/** More days than these do not fit in one. */
+/** Events on more days than this cannot all lie within 24 hours. */
 const daysInOne = 2;
 
 /**

@@ -7,7 +7,7 @@ import { isKeyFilter } from "./store/filter-sql.ts";
 
 type PageParams = ParsedParamsOf<EventsActions["page"]>;
 
-/** For a scan of what no index knows: after it, what was found so far is the answer. */
+/** Time allowed for a scan without an index; the answer is what was found until then. */
 const scanBudgetMs = 250;
 /** A sort by another column than the id holds so many rows in memory. */
 const sortedRows = 10_000;
@@ -33,7 +33,7 @@ async function oldestFirst(store: EventStore, { filter, limit, offset }: PagePar
   return rows === 0 ? [] : (await store.page(filter, { limit: rows, offset: matching - offset - rows })).reverse();
 }
 
-/** The way to a page near the end is shorter from there. */
+/** A page near the end is read from the end. */
 async function pageFromFarEnd(store: EventStore, { filter, direction, limit, offset }: PageParams, counted: Matching): Promise<EventPage> {
   const wanted = Math.max(0, Math.min(limit, counted.matching - offset));
   const opposite = direction === "descending" ? "ascending" : "descending";
@@ -62,7 +62,7 @@ function compare(left: string | number, right: string | number): number {
   return left < right ? -1 : 1;
 }
 
-/** Rows behind those that are skipped, which are counted and not held. */
+/** Rows after the skipped ones, which are counted and not held. */
 async function collect(
   store: EventStore,
   filter: EventFilter,

@@ -14,7 +14,7 @@ import { createStoreAccess, type StoreAccess } from "./store-access.ts";
 
 type EventsContext = ServiceContext<EventsConfig, EventsActions>;
 
-/** Store, jobs and the actions that need nothing else: what serving and browsing have in common. */
+/** Store, jobs and their actions: used by serving and by browsing. */
 function openData(context: EventsContext): { access: StoreAccess; handlers: DataHandlers } {
   const { config, log, onStop } = context;
   const show = <Name extends keyof EventsViews>(name: Name, value: EventsViews[Name]) => context.view(name, value);
@@ -56,7 +56,7 @@ export async function startEvents(
     cors: eventsCors,
     errors: eventsErrors(store, access.fault),
     sample: eventsSample,
-    // What arrived is stored and answered before the connections close.
+    // Received events are stored and answered before the connections close.
     onClosing: () => commits.drain(),
   });
   context.handle({

@@ -12,7 +12,7 @@ export interface StoreAccess {
   ready(): Promise<void> | undefined;
   /** Events were stored or deleted. */
   changed(): void;
-  /** Logs a fault and shows it on the page; one that repeats is logged once in a while. */
+  /** Logs a fault and shows it on the page; a repeated one is logged at intervals. */
   fault(error: unknown): void;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export function createStoreAccess(parts: {
 
   function healthy(): void {
     if (!faulty || recovery) return;
-    // Where faults come and go, as on a disk that is nearly full, not every change is logged.
+    // Faults may come and go, as on a nearly full disk: not every change is logged.
     recovery = setTimeout(recovered, Math.max(0, recoveredAt + quietMs - Date.now()));
   }
 
@@ -99,11 +99,11 @@ export function createStoreAccess(parts: {
   async function open(): Promise<void> {
     try {
       await retryWhileLocked(() => store.open());
-      // What cannot be read is not open.
+      // A store that cannot be read counts as closed.
       await readTotals();
       opened = true;
       healthy();
-      // Other instances store into it too.
+      // Other instances write to the same database.
       if (store.kind === "postgres") poll = setInterval(changed, otherInstancesEveryMs);
     } catch (error) {
       fault(error);

@@ -3,7 +3,7 @@ import type { HttpActions } from "../../contract/services/http.ts";
 import type { HttpServing } from "../core/http/serve-http.ts";
 import type { SseHub } from "./sse/sse-hub.ts";
 
-/** What the page can do. */
+/** The page's actions. */
 export const createHttpActions = (serving: HttpServing, hub: SseHub): Handlers<HttpActions> => ({
   ...serving.actions,
   "sse.send": (event) => ({ subscribers: hub.broadcast(event) }),

@@ -15,7 +15,7 @@ export const httpConfig = z.strictObject({
   }),
   redirectHosts: field(z.array(z.string()).default([]), {
     title: "Redirect hosts",
-    help: "Hosts that /redirect-to may name beside this computer; *.example.com takes the hosts below it, * takes any.",
+    help: "Hosts that /redirect-to may name in addition to this computer; *.example.com allows its subdomains, * any host.",
     env: "HTTP_REDIRECT_HOSTS",
     group: "Access",
   }),
@@ -68,7 +68,7 @@ export const httpConfig = z.strictObject({
 
   headersTimeoutMs: field(wholeNumber(100, 3_600_000, 10_000), {
     title: "Header timeout",
-    help: "For the whole header to arrive; then 408.",
+    help: "For the complete header to arrive; then 408.",
     unit: "ms",
     env: "HTTP_HEADERS_TIMEOUT_MS",
     group: "Timeouts",

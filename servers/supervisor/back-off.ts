@@ -1,4 +1,4 @@
-/** Waits between restarts after crashes: doubling, and none any more after five crashes within a minute. */
+/** Delays of restarts after crashes: they double, and after five crashes within a minute restarting stops. */
 export interface BackOff {
   /** To be called at a crash: how long to wait before the next start, or undefined to give up. */
   next(): number | undefined;

@@ -6,18 +6,18 @@ import { ServiceError } from "../core/service/service-error.ts";
 import type { BinaryFromService, BinaryToService } from "../core/streams/binary-publisher.ts";
 import { createCreditGate } from "../core/streams/credit-gate.ts";
 
-/** A dashboard's view of one source of a binary topic: as much as it acknowledges, the rest is counted. */
+/** A dashboard's subscription to one source of a binary topic: sends within its credit, and counts the rest as dropped. */
 export interface BinaryOutlet {
   ack(seq: number): void;
   close(): void;
 }
 
-/** Binary items of all services, to the dashboards that want them. It holds none: what a dashboard has no credit for is left out. */
+/** Passes binary items of all services to the subscribed dashboards. It buffers none: items without credit are dropped. */
 export interface BinaryHub {
   /** Throws CALL_UNKNOWN where the service declares no such topic. */
   open(wanted: BinarySource, subscription: number, post: (frame: DownFrame) => void): BinaryOutlet;
   receive(service: ServiceId, message: BinaryFromService): void;
-  /** A process of the service runs anew and is told what is wanted. */
+  /** A new process of the service runs: sends it the current subscriptions. */
   started(service: ServiceId): void;
 }
 
@@ -34,7 +34,7 @@ interface Outlet {
 
 export function createBinaryHub(options: {
   readonly services: readonly Service[];
-  /** To the service's process, where it runs. */
+  /** Sends to the service's process, if it runs. */
   readonly post: (service: ServiceId, message: BinaryToService) => void;
 }): BinaryHub {
   const { post } = options;
@@ -95,7 +95,7 @@ export function createBinaryHub(options: {
       const set = outlets.get(keyOf({ service, topic, source }))?.set ?? [];
       switch (message.type) {
         case "binary":
-          // Before the dashboards have it: their own credit bounds what waits for them.
+          // Acknowledged before the dashboards have it: their own credit bounds what waits for them.
           post(service, { type: "binaryAck", topic, source, seq: message.seq });
           for (const outlet of set) outlet.deliver(message.item, message.dropped);
           return;

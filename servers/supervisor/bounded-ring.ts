@@ -3,7 +3,7 @@ export interface BoundedRing<Item> {
   readonly size: number;
   readonly bytes: number;
   add(id: number, item: Item, bytes: number): void;
-  /** False where the id is not kept (any more). */
+  /** False if the id is not kept. */
   replace(id: number, item: Item, bytes: number): boolean;
   get(id: number): Item | undefined;
   newestFirst(): Generator<Item>;
@@ -41,7 +41,7 @@ export function createBoundedRing<Item>(initial: RingLimits): BoundedRing<Item> 
       head = 0;
     }
   }
-  /** Ids ascend, though some are missing: binary search. */
+  /** Ids ascend with gaps: binary search. */
   function find(id: number): Slot<Item> | undefined {
     let low = head;
     let high = slots.length - 1;
@@ -67,7 +67,7 @@ export function createBoundedRing<Item>(initial: RingLimits): BoundedRing<Item> 
       const slot: Slot<Item> = { id, item, bytes: itemBytes };
       if (slots.length === head || (last && last.id < id)) slots.push(slot);
       else {
-        // A row may be told a little out of order: walk back to its place.
+        // A row may arrive slightly out of order: walk back to its place.
         let index = slots.length;
         while (index > head && (slots[index - 1] as Slot<Item>).id > id) index--;
         slots.splice(index, 0, slot);

@@ -1,9 +1,9 @@
 import type { Service } from "../core/service/service.ts";
 import { createManagedService, type ManagedService, type ManagedServiceOptions, notRunning } from "./managed-service.ts";
 
-/** A stopped service's data, for whoever looks at it: a process that answers actions, made when asked and ended when idle. */
+/** Gives access to a stopped service's data: a process that answers actions, started on demand and ended when idle. */
 export interface Browsing {
-  /** Throws SERVICE_NOT_RUNNING where the service has nothing to browse, or what the action throws. */
+  /** Throws SERVICE_NOT_RUNNING if the service cannot be browsed, or what the action throws. */
   act(action: string, params: unknown): Promise<unknown>;
   /** Resolves when no process is left: before the service itself starts. */
   end(): Promise<void>;

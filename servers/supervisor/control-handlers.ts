@@ -47,12 +47,12 @@ export interface ControlHandlers {
   find(id: ServiceId): SupervisedService;
 }
 
-/** Handlers that may tell callers apart. */
+/** Handlers that also get the caller. */
 type ControlAnswers = {
   readonly [Name in ControlCall]: (params: ParsedParamsOf<ControlCalls[Name]>, caller: unknown) => ReturnType<Handlers<ControlCalls>[Name]>;
 };
 
-/** The answers to `controlCalls`. */
+/** Handlers of `controlCalls`. */
 export function createControlHandlers(parts: ControlParts): ControlHandlers {
   const { settings, supervised, views, hub, log } = parts;
   const all = [...supervised.values()];

@@ -6,21 +6,21 @@ import type { TopicHub } from "./topic-hub.ts";
 import { createTopicOutlet, type TopicOutlet } from "./topic-outlet.ts";
 import type { Turns } from "./traffic/turns.ts";
 
-/** Answers one call by name, which takes turns with those of other callers; throws CALL_UNKNOWN, CALL_INVALID or the call's own error. */
+/** Answers one call by name, in turns with those of other callers. Throws CALL_UNKNOWN, CALL_INVALID or the call's own error. */
 export type CallHandler = (name: string, params: unknown, caller: unknown) => Promise<unknown>;
 
-/** Calls of one dashboard that may be under way at once. */
+/** Most concurrent calls of one dashboard. */
 const maxPendingCalls = 256;
-/** Binary sources that one dashboard may look at, each with its own window of bytes. */
+/** Most binary sources of one dashboard, each with its own window of bytes. */
 const maxBinarySubscriptions = 64;
 
-/** Serves one dashboard until its port closes. A frame that is not one is answered by closing (`reject`). */
+/** Serves one dashboard until its port closes. An invalid frame closes the connection (`reject`). */
 export function serveDashboard(options: {
   port: Port<DownFrame, unknown>;
   hub: TopicHub;
   binary: Pick<BinaryHub, "open">;
   call: CallHandler;
-  /** In which the calls of all dashboards are begun: many of one do not hold up another's. */
+  /** Turns in which the calls of all dashboards begin, so that one dashboard does not hold up another. */
   turns: Turns;
   reject: () => void;
 }): void {
@@ -37,7 +37,7 @@ export function serveDashboard(options: {
     pendingCalls++;
     try {
       if (pendingCalls > maxPendingCalls) {
-        throw new ServiceError("CALL_INVALID", "Too many calls are under way", "Wait for some of them to end.");
+        throw new ServiceError("CALL_INVALID", "Too many calls are in progress", "Wait for some of them to end.");
       }
       const value = await turns.run(port, { next: () => ({ done: true, value: open ? call(frame.name, frame.params, port) : null }) });
       post({ type: "result", id: frame.id, value: value ?? null });

@@ -2,23 +2,23 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ExportPart } from "../../contract/export.ts";
 
-/** Reads the part behind `after`; the first without it. */
+/** Reads the part after `after`; the first one without it. */
 export type PartReader = (after: string | undefined) => Promise<ExportPart>;
 
-/** Whoever takes the export went away, or has no room: nothing is wrong with the export itself. */
+/** The receiver of the export disconnected or has no room: the export itself did not fail. */
 export class TakerFailed extends Error {
   override readonly name = "TakerFailed";
 }
 
 /**
- * Writes an export to `to` and ends it; a part is read once the one before is taken, so no process holds more than a part or two.
+ * Writes an export to `to` and ends it. A part is read when the one before was consumed, so no process holds more than two parts.
  * Throws what `read` throws, TakerFailed, or the signal's reason.
  */
 export async function pumpParts(options: {
   readonly read: PartReader;
   readonly to: Writable;
   readonly signal: AbortSignal;
-  /** A part was taken. */
+  /** Called after each part. */
   readonly onPart: (part: ExportPart, bytes: number) => void;
 }): Promise<void> {
   const { read, to, signal, onPart } = options;

@@ -6,17 +6,17 @@ import { type ExportStarted, type ExportView, exportPath } from "../../contract/
 import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import { type PartReader, pumpParts, TakerFailed } from "./export-pump.ts";
 
-/** What a link leads to, for the one who opened it. */
+/** The export of a download link. */
 export interface ClaimedExport {
   readonly name: string;
-  /** Settles when it has ended, however. */
+  /** Resolves when it has ended, successfully or not. */
   sendTo(to: Writable): Promise<void>;
 }
 
 export interface Exports {
   start(request: Pick<ExportView, "name" | "item">, read: PartReader): ExportStarted;
   cancel(id: number): void;
-  /** Undefined where the link was used, has run out, or never was. */
+  /** Undefined if the link was used, has expired, or never existed. */
   claim(token: string): ClaimedExport | undefined;
   /** Cancels all and waits for them. */
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Exports {
 
 export interface ExportsOptions {
   readonly publish: (exports: readonly ExportView[]) => void;
-  /** Desktop: asks the user for a file; undefined where they changed their mind. Without it exports are downloads. */
+  /** Desktop: asks the user for a file; undefined if they cancelled. Without it exports are downloads. */
   readonly chooseFile?: ((name: string) => Promise<string | undefined>) | undefined;
   readonly linkHoldsMs?: number | undefined;
 }
@@ -33,7 +33,7 @@ interface Entry {
   view: ExportView;
   readonly read: PartReader;
   readonly controller: AbortController;
-  /** Until it is used or has run out. */
+  /** Present until the link is used or has expired. */
   link: { readonly token: string; readonly expiry: NodeJS.Timeout } | undefined;
   ended: Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: Exp
   let lastId = 0;
 
   const publishAll = () => publish([...entries.values()].map(({ view }) => view).reverse());
-  // A page that first hears of an export when it is over takes it for one of before its time.
+  // The topic starts with an empty list: a page ignores exports that have ended when it first hears of the topic.
   publishAll();
   function change(entry: Entry, part: Partial<ExportView>): void {
     entry.view = { ...entry.view, ...part };
@@ -81,13 +81,13 @@ export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: Exp
       await pump(entry, to);
       end(entry, "done");
     } catch (error) {
-      // A browser cancels a download by hanging up.
+      // A browser cancels a download by closing the connection.
       if (entry.controller.signal.aborted || error instanceof TakerFailed) end(entry, "cancelled");
       else fail(entry, error);
     }
   }
 
-  /** The file has its name only when it is whole; what was cancelled or failed leaves nothing. */
+  /** The file gets its name when it is complete; a cancelled or failed export leaves no file. */
   async function save(entry: Entry, file: string): Promise<void> {
     const unfinished = `${file}.${randomBytes(4).toString("hex")}.part`;
     change(entry, { file });

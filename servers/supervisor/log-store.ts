@@ -24,7 +24,7 @@ export interface LogStore {
 const ringLimits = { items: 50_000, bytes: 32 << 20 };
 /** Kept apart, so that a flood of requests does not push the rare line out. */
 const notableLimits = { items: 500, bytes: 1 << 20 };
-/** What a line costs beside its text. */
+/** Bytes that a line takes in addition to its text. */
 const lineBytes = 150;
 const maxLineLength = 8_192;
 

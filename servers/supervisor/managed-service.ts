@@ -27,17 +27,17 @@ export interface ManagedServiceOptions {
   readonly onBatch: (batch: ServiceBatch) => void;
   readonly onView: (name: string, value: unknown) => void;
   readonly onCounters: (counters: Counters, at: number) => void;
-  /** Absent for a process that only answers actions. */
+  /** Absent for a process that only browses. */
   readonly onStream?: (message: StreamFromService) => void;
   readonly onOutput: (text: string) => void;
-  /** The process is gone, asked or not; its open rows will not end any more. */
+  /** The process ended, asked or not: its open rows will never end. */
   readonly onGone: (crashed: boolean) => void;
   readonly timing?: Partial<ServiceTiming>;
 }
 
 export interface ServiceTiming {
   readonly startTimeoutMs: number;
-  /** Asked to stop, a process has this long before it is killed. */
+  /** Time to stop before the process is killed. */
   readonly stopTimeoutMs: number;
   readonly firstBackOffMs: number;
 }
@@ -47,20 +47,20 @@ const defaultTiming: ServiceTiming = { startTimeoutMs: 20_000, stopTimeoutMs: 5_
 /** One service's process and the only writer of its status. Operations run one at a time; the last asked wins. */
 export interface ManagedService {
   readonly status: ServiceStatus;
-  /** Of its process, from its beginning. */
+  /** Process id, from the spawn on. */
   readonly pid: number | undefined;
-  /** The configuration with which it runs; undefined while it does not. */
+  /** The configuration of the running process; undefined while it does not run. */
   readonly runningConfig: Readonly<Record<string, unknown>> | undefined;
   /** Resolves when it runs; rejects with the failure. */
   start(): Promise<void>;
   stop(): Promise<void>;
   restart(): Promise<void>;
-  /** Leaves no process and no timer; a failure stays what was said last. */
+  /** Ends its process and timers; a failed status is kept. */
   close(): Promise<void>;
-  /** Throws SERVICE_NOT_RUNNING, or what the action answers. */
+  /** Throws SERVICE_NOT_RUNNING, or the action's error. */
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
-  /** Of calls and streams; dropped where it does not run. */
+  /** Sends a message of a call or stream; dropped if the service does not run. */
   postStream(message: Extract<ToService, { type: "stream" }>["message"]): void;
 }
 
@@ -78,7 +78,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   let retryTimer: NodeJS.Timeout | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   let lastActionId = 0;
-  /** Counts what was asked that ends a start: one asked for before it does not begin any more. */
+  /** Counts stop requests: a start requested before one is cancelled. */
   let stopsAsked = 0;
   const actions = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
 
@@ -101,7 +101,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     retryTimer = undefined;
   }
 
-  /** Spawns the process and waits for its word; leaves no process behind unless it runs. */
+  /** Spawns the process and waits until it listens; on failure no process is left. */
   async function launch(config: Readonly<Record<string, unknown>>): Promise<StartOutcome> {
     let crash = "";
     let said: ((outcome: StartOutcome) => void) | undefined;
@@ -168,11 +168,11 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     const waitMs = backOff.next();
     const since = Date.now();
     if (waitMs === undefined) {
-      const hint = "It crashed 5 times within a minute, so it is not started again by itself. See its log.";
+      const hint = "It crashed 5 times within a minute, so it is no longer restarted automatically. See its log.";
       setStatus({ state: "failed", since, failure: { ...crash, code: "CRASH_LOOP", hint } });
       return;
     }
-    const hint = "It is started again by itself. Its log holds what came before.";
+    const hint = "It is restarted automatically. Its log has the lines before the crash.";
     setStatus({ state: "failed", since, failure: { ...crash, hint }, retryAt: since + waitMs });
     retryTimer = setTimeout(() => void enqueue(() => startNow({ asked: stopsAsked, byItself: true })).catch(() => {}), waitMs);
   }
@@ -317,6 +317,6 @@ function crashFailure(service: Service, code: number | null, crash: string): Fai
   return {
     code: "CRASHED",
     message: `${service.title} ended unexpectedly: ${reason}`,
-    hint: "Its log holds what came before. Start it again.",
+    hint: "Its log has the lines before that. Start it again.",
   };
 }

@@ -2,23 +2,23 @@ import type { Failure, ServiceId } from "../../contract/service.ts";
 import { ServiceError, toFailure } from "../core/service/service-error.ts";
 import type { ConsumerMessage, ProviderMessage, ToConsumer, ToProvider } from "../core/streams/peer-messages.ts";
 
-/** A service as the broker reaches it. */
+/** A service as the broker needs it. */
 export interface Peer {
   readonly title: string;
   readonly isRunning: boolean;
   postStream(message: ToConsumer | ToProvider): void;
 }
 
-/** Passes calls and streams from one service's process to another's. What may be on its way is the reader's credit, so it holds nothing. */
+/** Passes calls and streams from one service's process to another's. The reader's credit bounds what is in flight, so nothing is buffered. */
 export interface PeerBroker {
   fromConsumer(consumer: ServiceId, message: ConsumerMessage): void;
   fromProvider(provider: ServiceId, message: ProviderMessage): void;
-  /** The process has ended, asked or not: what it served fails, what it had open is cancelled. */
+  /** The process ended, asked or not: what it served fails, what it had opened is cancelled. */
   gone(id: ServiceId, crashed: boolean): void;
 }
 
 interface Exchange {
-  /** Ours; the provider knows no other. */
+  /** The broker's id, which the provider uses. */
   readonly id: number;
   readonly consumer: ServiceId;
   readonly consumerId: number;
@@ -27,7 +27,7 @@ interface Exchange {
 
 export function createPeerBroker(find: (id: ServiceId) => Peer | undefined): PeerBroker {
   const exchanges = new Map<number, Exchange>();
-  /** Of each consumer, its own ids to ours. */
+  /** Per consumer: its ids to the broker's. */
   const byConsumer = new Map<ServiceId, Map<number, Exchange>>();
   let lastId = 0;
 

@@ -14,7 +14,7 @@ export interface PortHolder {
 const run = promisify(execFile);
 const toolTimeoutMs = 3_000;
 
-/** Which process has the port; undefined where none has or the system does not tell. */
+/** The process that holds the port; undefined if there is none or the system does not report it. */
 export async function portHolder(
   port: number,
   transport: PortTransport = "tcp",
@@ -30,7 +30,7 @@ export async function portHolder(
         return await lsofHolder(port, transport);
     }
   } catch {
-    // Naming the holder is a courtesy: a system that refuses leaves the message shorter.
+    // The holder's name is optional: without it the message is shorter.
     return undefined;
   }
 }
@@ -45,7 +45,7 @@ export async function isPortFree(port: number, openToLan: boolean, transport: Po
 
 export interface NextPortOptions {
   readonly openToLan?: boolean;
-  /** It has to be free for all of them. */
+  /** Transports for which it has to be free. */
   readonly transports?: readonly PortTransport[];
   readonly reserved?: ReadonlySet<number>;
 }
@@ -98,7 +98,7 @@ async function linuxHolder(port: number, transport: PortTransport): Promise<Port
   if (inodes.size === 0) return undefined;
   for (const entry of await readdir("/proc")) {
     if (!/^\d+$/.test(entry)) continue;
-    // Other users' processes cannot be looked into.
+    // Processes of other users cannot be read.
     const descriptors = await readdir(`/proc/${entry}/fd`).catch(() => []);
     for (const descriptor of descriptors) {
       const target = await readlink(`/proc/${entry}/fd/${descriptor}`).catch(() => "");
@@ -112,7 +112,7 @@ async function linuxName(pid: string): Promise<string> {
   const [name, command] = await Promise.all([readFile(`/proc/${pid}/comm`, "utf8"), readFile(`/proc/${pid}/cmdline`, "utf8")]);
   // Backlot's own entries, run by whichever Node or Electron.
   if (/\/servers\/(?:backlot|service-process)\.(?:ts|cjs)\0/.test(command)) return "another Backlot";
-  // Node calls its main thread so, and the system shows a process by the name of its main thread.
+  // The system shows a process by the name of its main thread, which Node sets.
   return name.trim() === "MainThread" ? path.basename(await readlink(`/proc/${pid}/exe`)) : name.trim();
 }
 
@@ -137,7 +137,7 @@ async function windowsHolder(port: number, transport: PortTransport): Promise<Po
   return name ? { name, pid } : undefined;
 }
 
-/** Of the output of `netstat -ano`: a line of UDP has no column for a state. */
+/** Parses `netstat -ano`: a line of UDP has no state column. */
 export function pidInNetstat(output: string, port: number, transport: PortTransport): number | undefined {
   for (const line of output.split(/\r?\n/)) {
     const [protocol, local, , ...rest] = line.trim().split(/\s+/);

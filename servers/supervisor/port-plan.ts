@@ -14,7 +14,7 @@ export interface PortUse {
   readonly openToLan: boolean;
 }
 
-/** Those of a configuration that are in use; 0, which is any free port, is among them. */
+/** The ports that a configuration uses; 0, which is any free port, is included. */
 export function portUses(service: Service, config: Readonly<Record<string, unknown>>): PortUse[] {
   const titleOf = (field: string) => service.config.shape[field]?.meta()?.title;
   return service.ports
@@ -43,9 +43,9 @@ export interface PortProblem {
 }
 
 export interface PortPlan {
-  /** What keeps a service from a port of its configuration; undefined where nothing does. */
+  /** The problem with a port of a service's configuration, or undefined. */
   check(use: PortUse): Promise<PortProblem | undefined>;
-  /** What kept it from this port: as `check`, and a reason is always given. */
+  /** As `check`, after a failed bind: always returns a reason. */
   explain(use: PortUse, port: number): Promise<PortProblem>;
 }
 
@@ -57,7 +57,7 @@ export interface PortPlanOptions {
   readonly ownProcesses: () => ReadonlyMap<number, string>;
 }
 
-/** Knows which of our services is set to which port, and so never proposes one of them. */
+/** Knows the configured ports of all services, so that none of them is ever proposed. */
 export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions): PortPlan {
   function reservedPorts(): Set<number> {
     const reserved = new Set(planned);
@@ -77,7 +77,7 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     );
 
   async function problem(use: PortUse, port: number, message: string, isForeign: boolean): Promise<PortProblem> {
-    // A range is for a person to move.
+    // Ranges are left to the user.
     if (use.last !== use.first) return { message, isForeign };
     const transports = uses().flatMap(({ service, field, transport }) =>
       service === use.service && field === use.field ? [transport] : [],
@@ -109,7 +109,7 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
       if (use.first === 0) return undefined;
       const rival = rivalOf(use);
       if (rival) return problem(use, use.first, rivalText(use, rival), false);
-      // Of a range a service leaves out what is taken.
+      // In a range the service skips ports that are taken.
       if (use.first !== use.last || (await isPortFree(use.first, use.openToLan, use.transport))) return undefined;
       return explain(use, use.first);
     },

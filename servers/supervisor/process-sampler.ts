@@ -17,7 +17,7 @@ export async function residentBytes(pids: readonly number[], platform: NodeJS.Pl
     return result;
   }
   if (platform === "win32") {
-    // tasklist takes a second of CPU: our own process has to do.
+    // tasklist takes a second of CPU: only our own process is measured.
     result.set(process.pid, process.memoryUsage.rss());
     return result;
   }

@@ -6,9 +6,9 @@ interface Tier {
   readonly stepSeconds: number;
   /** Values of each step, by step number (epoch seconds / stepSeconds). */
   readonly steps: Map<number, Map<ServiceId, { items: number; bytes: number }>>;
-  /** The longest history that is read from it. */
+  /** Seconds of history that can be read. */
   readonly longestSeconds: number;
-  /** Steps kept: half as many again, since a wide step begins before what was asked for. */
+  /** Steps kept: half as many again, since a wide step starts before the requested range. */
   readonly keep: number;
 }
 
@@ -53,7 +53,7 @@ export function createRateHistory(now: () => number = Date.now): RateHistoryStor
       const before = newest.get(sample.service);
       if (before === second) return;
       newest.set(sample.service, second);
-      // A timer that runs late leaves seconds out: the sample stands for these as well, or the plot would dip.
+      // A late timer skips seconds: the sample fills them too, or the plot would dip.
       const isLate = before !== undefined && before < second && second - before <= mostSecondsLate;
       for (let at = isLate ? before + 1 : second; at <= second; at++) for (const tier of tiers) put(tier, at, sample);
     },
@@ -61,7 +61,7 @@ export function createRateHistory(now: () => number = Date.now): RateHistoryStor
       const fine = tiers[0] as Tier;
       const tier = seconds <= fine.longestSeconds ? fine : (tiers[1] as Tier);
       const stepSeconds = Math.max(1, Math.ceil(seconds / points / tier.stepSeconds)) * tier.stepSeconds;
-      // The step under way is not whole yet: shown, it would look like a drop.
+      // The current step is incomplete: it would look like a drop.
       const last = Math.floor(now() / 1_000 / stepSeconds) - 1;
       const count = Math.floor(seconds / stepSeconds);
       const first = last - count + 1;

@@ -19,7 +19,7 @@ export type Settings = z.output<typeof settingsSchema>;
 
 export interface SettingsFile {
   readonly current: Settings;
-  /** Saves what `change` makes of the settings; saves run one after the other. Throws SETTINGS_UNWRITABLE. */
+  /** Applies `change` to the settings and saves them; saves run one after the other. Throws SETTINGS_UNWRITABLE. */
   update(change: (settings: Settings) => Settings): Promise<Settings>;
   /** Resolves when no save is under way. */
   settled(): Promise<void>;
@@ -42,7 +42,7 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
   }
   let saving: Promise<unknown> = Promise.resolve();
   let known = await fileVersion(file);
-  /** Another Backlot may share the folder: what it saved meanwhile is what a change applies to. */
+  /** Another Backlot may share the folder: a change applies to what it saved meanwhile. */
   async function readAgain() {
     if ((await fileVersion(file)) === known) return;
     const others = await read(file, warn);
@@ -112,7 +112,7 @@ async function read(file: string, warn: (text: string) => void): Promise<Setting
     problem = (error as Error).message;
   }
   const aside = `${file}.unreadable-${Date.now()}`;
-  // Left in place it would be overwritten by the next save.
+  // Moved aside: the next save would overwrite it.
   await rename(file, aside).catch((error) => {
     throw unreadable(file, error);
   });

@@ -8,9 +8,9 @@ export interface ServiceProcess {
   readonly pid: number | undefined;
   post(message: ToService): void;
   onMessage(listener: (message: FromService) => void): void;
-  /** What it wrote to stdout or stderr outside the link. */
+  /** Output on stdout or stderr. */
   onOutput(listener: (text: string) => void): void;
-  /** Once: exit code, or null after a signal. */
+  /** Called once with the exit code, or null after a signal. */
   onExit(listener: (code: number | null) => void): void;
   /** Ends it without asking (SIGKILL). */
   kill(): void;

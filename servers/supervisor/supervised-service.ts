@@ -35,13 +35,13 @@ export interface SupervisedServiceOptions {
   readonly log: (entries: readonly LogEntry[]) => void;
   readonly ports: Pick<PortPlan, "explain">;
   readonly onStream: (message: StreamFromService) => void;
-  /** Its process listens; it answers other services from here on. */
+  /** Its process listens and can answer other services. */
   readonly onStarted: () => void;
   readonly onGone: (crashed: boolean) => void;
   readonly timing?: Partial<ServiceTiming>;
 }
 
-/** A service with all that the supervisor keeps of it: process, configuration, traffic, figures. */
+/** A service as the supervisor keeps it: process, configuration, traffic, counters. */
 export interface SupervisedService {
   readonly id: ServiceId;
   readonly traffic: TrafficStore;
@@ -51,9 +51,9 @@ export interface SupervisedService {
   start(): Promise<void>;
   stop(): Promise<void>;
   restart(): Promise<void>;
-  /** Also while it is stopped, where the service lets its data be browsed. */
+  /** Works while the service is stopped too, if it can be browsed. */
   act(action: string, params: unknown): Promise<unknown>;
-  /** Stops it and whatever looks at its data. */
+  /** Stops the service and its browsing process. */
   close(): Promise<void>;
   snippets(): readonly Snippet[];
   readConfig(): ConfigView;
@@ -62,11 +62,11 @@ export interface SupervisedService {
   /** For this run only; throws CONFIG_INVALID. */
   overrideConfig(values: Readonly<Record<string, unknown>>): void;
   resetConfig(fields: readonly string[] | undefined): Promise<void>;
-  /** What to do about a port that it cannot have. */
+  /** The hint and fix for a port that it cannot use. */
   adviseOnPort(use: PortUse, problem: PortProblem): { readonly hint: string; readonly fix?: SuggestedFix };
   /** The ports of its configuration, or of the defaults while that is invalid. */
   portUses(): readonly PortUse[];
-  /** Of its process, from its beginning. */
+  /** Process id, from the spawn on. */
   readonly pid: number | undefined;
   postStream: ManagedService["postStream"];
   /** To be called after the settings or the active profile changed. */
@@ -85,7 +85,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   });
   let lastCounters: { at: number; counters: Counters } | undefined;
 
-  /** Chosen in the dashboard, stronger than all others, and gone with this run. */
+  /** Values for this run, set in the dashboard; they override all others. */
   let runValues: Readonly<Record<string, unknown>> = {};
 
   const profile = () => settings.current.profiles[settings.current.activeProfile];
@@ -98,7 +98,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   });
   const resolve = () => resolveConfig(service, sources());
   const fields = () => configFields(service, sources());
-  /** For what must be shown even when the configuration is wrong. */
+  /** Falls back to the defaults, for views that must work with an invalid configuration. */
   const resolveOrDefault = () => {
     try {
       return resolve();
@@ -108,12 +108,12 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
   };
 
   const log = createLog({ level: () => resolveOrDefault().logLevel as LogLevel, write: (entry) => options.log([entry]) });
-  /** Of the running process, as it counts them. */
+  /** Newest counters of the running process. */
   let droppedLogs = 0;
 
   function onCounters(counters: Counters, at: number) {
     const seconds = lastCounters ? (at - lastCounters.at) / 1_000 : 1;
-    // A service that was held up asks twice in a row: a rate over so short a time says nothing.
+    // A service that was blocked may send two samples in a row: a rate over such a short time is meaningless.
     if (seconds < shortestRateSeconds) return;
     const before: Pick<Counters, "items" | "bytesIn" | "bytesOut" | "figures"> = lastCounters?.counters ?? {
       items: 0,
@@ -153,7 +153,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     return { ...failure, message: problem.message, ...adviseOnPort(use, problem) };
   }
 
-  /** A saved value changes nothing where a variable or flag is stronger: it is named then, and the fix holds for this run. */
+  /** A saved value has no effect where a variable or flag is stronger: the hint names it, and the fix applies to this run. */
   function adviseOnPort({ field }: PortUse, { isForeign, next }: PortProblem): { hint: string; fix?: SuggestedFix } {
     const sentence = (change: string) => (isForeign ? `Stop it, or ${change}.` : `${change.charAt(0).toUpperCase()}${change.slice(1)}.`);
     const { source, setBy, value } = fields().find(({ name }) => name === field) ?? {};
@@ -255,7 +255,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     });
     takeOver();
   }
-  /** After a change of settings or profile: what a running service takes at once, and what the view shows. */
+  /** After a change of settings or profile: applies live fields to the running service and updates the view. */
   function takeOver() {
     managed.setLogLevel(resolveOrDefault().logLevel as LogLevel);
     refresh();
@@ -303,7 +303,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     async resetConfig(fields) {
       const ended = Object.keys(runValues).filter((name) => !fields || fields.includes(name));
       runValues = Object.fromEntries(Object.entries(runValues).filter(([name]) => !ended.includes(name)));
-      // What is saved stays where the value of this run is what stood in the form.
+      // The saved value is kept if the form showed the value of this run.
       if (fields?.every((name) => ended.includes(name))) return takeOver();
       await save((current) => (fields ? Object.fromEntries(Object.entries(current).filter(([name]) => !fields.includes(name))) : {}));
     },

@@ -25,7 +25,7 @@ import { createTopicHub } from "./topic-hub.ts";
 import { createTrafficMemory } from "./traffic/traffic-memory.ts";
 import { createTurns } from "./traffic/turns.ts";
 
-/** A service that the rail names before it exists. */
+/** A planned service, shown in the rail. */
 export interface PlannedService {
   readonly id: ServiceId;
   readonly title: string;
@@ -56,16 +56,16 @@ export interface Supervisor {
   /** Resolves when it runs; rejects with its failure. Throws SERVICE_UNKNOWN or SERVICE_NOT_BUILT. */
   start(id: ServiceId): Promise<void>;
   stop(id: ServiceId): Promise<void>;
-  /** Told of every change, and at once of each service's present state. */
+  /** Calls back with each service's current status, then with every change. */
   onStatus(listener: (view: ServiceView) => void): () => void;
-  /** Told of every line, and at once of those kept: what was logged while the settings were read counts too. */
+  /** Calls back with the kept lines, which include those of reading the settings, then with every new line. */
   onLog(listener: (lines: readonly LogLine[]) => void): () => void;
   readonly log: Log;
-  /** Serves one dashboard; `reject` ends a connection that sent something that is no frame. */
+  /** Serves one dashboard; `reject` closes a connection that sent an invalid frame. */
   attach(port: Port<DownFrame, unknown>, reject: () => void): void;
   /** The export that a link's token leads to, once. */
   claimExport(token: string): ClaimedExport | undefined;
-  /** Stops every service and lets go of everything; later calls wait for the first. */
+  /** Stops every service and releases everything; later calls wait for the first one. */
   close(): Promise<void>;
 }
 
@@ -91,11 +91,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const settings = await openSettings(options.dataDir, log.warning);
   const memory = createTrafficMemory(settings.current.app.trafficMebibytes * mebibyte);
   const turns = createTurns();
-  // A filter under way must not hold up the next call of its own dashboard.
+  // A running filter must not hold up the next call of the same dashboard.
   const callTurns = createTurns();
 
   const certificatesDir = path.join(options.dataDir, "certificates");
-  // MQTT once had a certificate of its own, which clients may trust.
+  // Older versions made a certificate for MQTT alone, which clients may trust.
   const formerFolder = path.join(options.dataDir, "services", "mqtt", "tls");
   await adoptAuthority(certificatesDir, {
     certificate: path.join(formerFolder, "certificate.pem"),

@@ -1,14 +1,14 @@
 import type { Topic, Topics } from "../../contract/control.ts";
 import { topicPolicies } from "../../contract/control.ts";
 
-/** Typed publish and subscribe. Of a keyed topic it remembers the newest item per key, so a late subscriber begins with what is known. */
+/** Typed publish and subscribe. Of a keyed topic it remembers the newest item per key, so a late subscriber starts with these. */
 export interface TopicHub {
   publish<T extends Topic>(topic: T, item: Topics[T]): void;
   publishAll<T extends Topic>(topic: T, items: readonly Topics[T][]): void;
   subscribe<T extends Topic>(topic: T, listener: (items: readonly Topics[T][]) => void): () => void;
-  /** Whether anybody listens: for items that cost something to make. */
+  /** Whether there are subscribers: check it before building an expensive item. */
   hasSubscribers(topic: Topic): boolean;
-  /** Forgets what a keyed topic remembers. */
+  /** Clears the items of a keyed topic. */
   forget(topic: Topic): void;
 }
 

@@ -2,7 +2,7 @@ import { type Topic, topicPolicies } from "../../contract/control.ts";
 import { batchWindow, type DownFrame } from "../../contract/wire.ts";
 import type { TopicHub } from "./topic-hub.ts";
 
-/** One dashboard's view of one topic: bounded, at most so many batches a second, two unacknowledged at the most. */
+/** One dashboard's subscription to one topic: a bounded number of batches a second, at most two unacknowledged. */
 export interface TopicOutlet {
   ack(seq: number): void;
   close(): void;
@@ -19,7 +19,7 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
   const key = policy.key as ((item: unknown) => string) | undefined;
   const newest = new Map<string, unknown>();
   const row = policy.row as { id: (item: unknown) => number; isOpen: (item: unknown) => boolean } | undefined;
-  /** Sent as open, and what has come of them since: sent whatever else has to be left out. */
+  /** Items that were sent as open, and their newest state: never dropped. */
   const sentOpen = new Set<number>();
   const updates = new Map<number, unknown>();
   let list: unknown[] = [];
@@ -75,7 +75,7 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
 
   return {
     ack(upTo) {
-      // A dashboard cannot open its window wider than what was sent.
+      // An acknowledgement beyond what was sent is ignored.
       acked = Math.max(acked, Math.min(upTo, seq));
       if (list.length > 0 || newest.size > 0 || updates.size > 0) schedule();
     },

@@ -124,7 +124,7 @@ describe("control server", () => {
     rmSync(file);
     mkdirSync(file);
     expect(await open()).toMatch(/^[\w-]{43}$/);
-    expect(warnings).toEqual([expect.stringMatching(/^Cannot keep the dashboard's secret, so its link changes with each start/)]);
+    expect(warnings).toEqual([expect.stringMatching(/^Cannot store the dashboard's secret, so its link changes with each start/)]);
   });
 
   it("[BL-101] serves an export once, by its own link, as a file and nothing else", async () => {

@@ -76,7 +76,7 @@ describe("dashboard session", () => {
     const ends: (() => void)[] = [];
     const { dashboard } = open(() => new Promise((resolve) => ends.push(() => resolve("done"))));
     for (let id = 1_001; id <= 1_256; id++) dashboard.send({ type: "call", id, name: "slow", params: {} });
-    expect(await dashboard.refusal("slow", {})).toMatchObject({ code: "CALL_INVALID", message: "Too many calls are under way" });
+    expect(await dashboard.refusal("slow", {})).toMatchObject({ code: "CALL_INVALID", message: "Too many calls are in progress" });
     await expect.poll(() => ends.length).toBe(256);
     for (const end of ends) end();
     await dashboard.frames.until((frame) => frame.type === "result" && frame.id === 1_256);

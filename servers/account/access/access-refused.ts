@@ -1,7 +1,7 @@
 import type { FailureDecision } from "../../core/credentials/failure-limits.ts";
 import type { TokenProblem } from "./tokens.ts";
 
-/** Why credentials, a token or a code give no access. */
+/** Why credentials, a token or a code are refused. */
 export type AccessProblem =
   | "loginrequired"
   | "wronglogin"
@@ -11,13 +11,13 @@ export type AccessProblem =
   | "toomanyattempts"
   | `token${TokenProblem}`;
 
-/** No access. How a protocol answers that is its own affair. */
+/** Access is refused. The caller's protocol decides how to answer. */
 export class AccessRefused extends Error {
   override readonly name = "AccessRefused";
   readonly problem: AccessProblem;
-  /** Whom it concerns, for the page. */
+  /** The account, for the page. */
   readonly user: string | undefined;
-  /** After a check that counts: how many failures there may still be. */
+  /** After a counted check: how many failures are left. */
   readonly decision: FailureDecision | undefined;
 
   constructor(problem: AccessProblem, options: { readonly user?: string | undefined; readonly decision?: FailureDecision } = {}) {
@@ -28,6 +28,6 @@ export class AccessRefused extends Error {
   }
 }
 
-/** People type passwords into the wrong field: only what looks like an address is shown. */
+/** Users type passwords into the wrong field: only text that looks like an e-mail address is shown. */
 export const shownAccount = (username: string): string | undefined =>
   /^[^\s@:]+@[^\s@:]+\.[^\s@:]+$/.test(username) && username.length <= 200 ? username : undefined;

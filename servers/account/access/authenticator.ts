@@ -13,7 +13,7 @@ export interface Caller {
 }
 
 export interface Authenticator {
-  /** Who sends this Authorization field. Throws AccessRefused. */
+  /** The caller of this Authorization field. Throws AccessRefused. */
   authenticate(authorization: string | undefined, address: () => string): Caller | Promise<Caller>;
   /** The caller by bearer token alone; `kind` says which of the tokens. */
   bearer(authorization: string | undefined, kind?: "access" | "mfa"): Caller & { readonly token: StoredToken };
@@ -62,7 +62,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     if (known && known.enabled === 1 && known.credentials === remembered.credentials) return { user: known, scheme: "basic" };
     const pair = decodePair(encoded);
     if (pair === undefined) throw new AccessRefused("wronglogin");
-    // By address too: whoever waits for another's check must not share its count of failures.
+    // The key contains the address: one address must not wait for another's check and share its failures.
     const key = `${address} ${digest}`;
     const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, address).finally(() => underWay.delete(key));
     underWay.set(key, started);

@@ -6,7 +6,7 @@ export interface Remembered {
   readonly credentials: number;
 }
 
-/** Credentials that were right a short while ago, by a keyed digest: neither they nor anything to guess them from is kept. */
+/** Credentials that were right a short while ago, by a keyed digest: they cannot be guessed from what is stored. */
 export interface BasicCache {
   digest(credentials: string): string;
   get(digest: string): Remembered | undefined;

@@ -4,9 +4,9 @@ import type { User, UsersTable } from "../store/users-table.ts";
 import { AccessRefused, shownAccount } from "./access-refused.ts";
 
 export interface CredentialCheck {
-  /** The user whose password it is; the attempt is left open for whoever knows if that was enough. Throws AccessRefused. */
+  /** The user whose password it is. The caller settles the attempt, since a second factor may follow. Throws AccessRefused. */
   password(username: string, password: string, address: string): Promise<{ readonly user: User; readonly attempt: Attempt }>;
-  /** An attempt at an account, begun when it may be. Throws AccessRefused, and TooBusy when too many wait. */
+  /** Begins an attempt at an account when the limits allow it. Throws AccessRefused, and TooBusy when too many wait. */
   begin(address: string, account: string): Promise<Attempt>;
 }
 
@@ -30,7 +30,7 @@ export function createCredentialCheck({ users, passwords, limits }: CredentialCh
       try {
         const before = users.byEmail(username);
         const isRight = await passwords.verify(password, before?.password);
-        // It may have been changed, disabled or removed while the hash was made.
+        // The user may have been changed, disabled or removed while the hash was computed.
         const user = before && users.get(before.id);
         if (!isRight || !user || user.enabled === 0 || user.credentials !== before.credentials) {
           throw new AccessRefused("wronglogin", { user: shownAccount(username), decision: attempt.failed() });

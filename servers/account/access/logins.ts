@@ -29,7 +29,7 @@ export interface Logins {
     code: string,
     client: Client,
   ): Promise<{ answer: TokenPair; decision: FailureDecision }>;
-  /** A new pair; the old refresh token is used up. One that comes a second time ends its session. */
+  /** Issues a new pair; the old refresh token is used up. Using it a second time ends its session. */
   refresh(text: string): { answer: TokenPair; user: User };
   /** Ends the session of a refresh token. */
   revoke(text: string): User;
@@ -38,7 +38,7 @@ export interface Logins {
 
 export const totpMethod = "google_authenticator";
 const kept = { sessions: 20_000, tokens: 100_000 };
-/** Whoever refreshes in an endless loop fills the list of one session only. */
+/** Bounds the tokens of one session, for clients that refresh in an endless loop. */
 const keptOfSession = 500;
 const pruneEvery = 500;
 
@@ -49,7 +49,7 @@ export interface LoginsOptions {
   readonly check: CredentialCheck;
   readonly log: Log;
   readonly now: () => number;
-  /** Sessions or tokens are others now. */
+  /** Called when sessions or tokens changed. */
   readonly onChange: () => void;
 }
 
@@ -87,7 +87,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
         const session = begin(user, "waiting for code", client);
         const expires_at = tokens.endsAt("mfa", user);
         const token = tokens.issue("mfa", user, session);
-        // Who knows the password may still be guessing codes: their failures stay counted.
+        // A client with the right password may still be guessing codes: its failures stay counted.
         return { answer: { token: null, mfa: { token, methods: [totpMethod], expires_at } }, decision: attempt.succeeded(false), user };
       }
       const answer = pair(user, begin(user, "live", client));
@@ -105,7 +105,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       const secret = fromBase32(user.totp_secret);
       const step = secret && matchingStep(secret, code, clockOf(user));
       if (step === undefined) throw new AccessRefused("wrongcode", { user: email, decision: attempt.failed() });
-      // RFC 6238 §5.2: a code is good for one login. Who sends it twice is not guessing.
+      // RFC 6238 §5.2: a code is valid for one login. Sending it twice is not guessing.
       if (!users.useTotpStep(id, step, newestTotpStep(clockOf(user))))
         throw new AccessRefused("codeused", { user: email, decision: attempt.dropped() });
       if (!sessions.useToken(token.id)) {
@@ -123,7 +123,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       if (!reading.ok) {
         const { problem, sessionId, user } = reading;
         if (problem === "used" && sessionId !== undefined && user) {
-          // RFC 9700 §4.14.2: one of two who hold it is a thief, and nobody can tell which.
+          // RFC 9700 §4.14.2: one of the two holders stole it, and it is unknown which one.
           endSession(sessionId, "refresh token used twice");
           log.notable(`A used refresh token of ${user.email} came again: its session was ended`);
         }
@@ -140,7 +140,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       const reading = tokens.read("refresh", text);
       const { user } = reading;
       const sessionId = reading.ok ? reading.token.session_id : reading.sessionId;
-      // One that is over already needs no more; what is not ours may be a mistake.
+      // An expired token ends its session all the same; one that cannot be assigned is refused.
       if (!user || sessionId === undefined)
         throw new AccessRefused(`token${reading.ok ? "invalid" : reading.problem}`, { user: user?.email });
       endSession(sessionId, "revoked");

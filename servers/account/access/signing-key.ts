@@ -10,7 +10,7 @@ const bytes = 32;
 export async function openSigningKey(folder: string, log: Log): Promise<KeyObject> {
   const file = path.join(folder, "signing-key");
   try {
-    // "wx": of two that begin at once, one makes it.
+    // "wx": of two processes that start at once, one creates it.
     const handle = await open(file, "wx", 0o600);
     try {
       await handle.writeFile(`${randomBytes(bytes).toString("base64url")}\n`);

@@ -4,7 +4,7 @@ import type { TokenKind } from "../../../contract/services/account.ts";
 import type { SessionsTable, StoredToken } from "../store/sessions-table.ts";
 import type { User, UsersTable } from "../store/users-table.ts";
 
-/** Pinned: what a token says of itself is not asked. */
+/** Pinned: the algorithm in the token's header is ignored. */
 export const algorithm = "HS256";
 
 export interface TokenOptions {
@@ -24,16 +24,16 @@ export type TokenReading =
   | { readonly ok: false; readonly problem: TokenProblem; readonly user?: User; readonly sessionId?: string };
 
 export interface Tokens {
-  /** Stores what it says and returns the signed text. */
+  /** Stores the claims and returns the signed text. */
   issue(kind: TokenKind, user: User, sessionId: string): string;
   read(kind: TokenKind, text: string): TokenReading;
-  /** When it ends by the user's own clock, in seconds, for one issued now. */
+  /** Expiry of a token issued now, by the user's own clock, in seconds. */
   endsAt(kind: TokenKind, user: User): number;
 }
 
 const invalid: TokenReading = { ok: false, problem: "invalid" };
 
-/** Of tokens whose signature, issuer and audience hold. */
+/** The stored token, if signature, issuer and audience are valid. */
 type Claims = jsonwebtoken.JwtPayload & { readonly jti: string; readonly exp: number };
 
 const mostVerified = 10_000;
@@ -47,7 +47,7 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
   };
   /**
    * Access tokens that were verified, by their digest: neither text nor key ever changes, and the signature takes longer than
-   * all else that is asked of a token. Whether it is over or revoked is looked up each time.
+   * everything else. Whether the token is expired or revoked is checked each time.
    */
   const verified = new Map<string, Claims>();
   const clockOf = (user: User) => now() + user.clock_shift_s * 1_000;
@@ -79,7 +79,7 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
     return claims;
   }
 
-  /** Of a session that goes on, only tokens that were used long ago are forgotten. */
+  /** In a live session only tokens that were used long ago are evicted. */
   function forgotten(sessionId: unknown): TokenReading {
     const session = typeof sessionId === "string" ? sessions.get(sessionId, now()) : undefined;
     const user = session && users.get(session.user_id);
@@ -112,7 +112,7 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
       const token = sessions.token(claims.jti);
       const user = token && users.get(token.user_id);
       if (!token && kind === "refresh") return forgotten(claims.sid);
-      // Those of users that were removed, and the oldest ones, are forgotten.
+      // Evicts those of removed users, and the oldest ones.
       if (!token || !user || token.kind !== kind) return { ok: false, problem: "revoked" };
       const problem = problemOf(token, Math.min(token.expires_at, claims.exp * 1_000) <= clockOf(user));
       return problem === undefined ? { ok: true, user, token } : { ok: false, problem, user, sessionId: token.session_id };

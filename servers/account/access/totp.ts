@@ -13,7 +13,7 @@ export const hotp = (secret: Buffer, counter: number, length = digits): string =
 
 export const totpStep = (atMs: number): number => TOTP.counter({ period: stepSeconds, timestamp: atMs });
 
-/** The last step whose code holds at that time. */
+/** The last step whose code is valid at that time. */
 export const newestTotpStep = (atMs: number): number => totpStep(atMs) + drift;
 
 /** RFC 6238 §4 */
@@ -42,7 +42,7 @@ export function fromBase32(text: string): Buffer | undefined {
 /** RFC 4226 §4: 160 bits. */
 export const newTotpSecret = (): string => new Secret({ size: 20 }).base32;
 
-/** What authenticator apps read from a QR code. */
+/** The otpauth URI that authenticator apps read from a QR code. */
 export function totpUri(issuer: string, email: string, secret: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(email)}`;
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}&algorithm=SHA1&digits=${digits}&period=${stepSeconds}`;

@@ -29,11 +29,11 @@ export interface AccountViewPublisher {
 
 const shownAtMost = 100;
 const everyMs = 400;
-/** Tokens expire and failures leave their window without anyone doing anything. */
+/** Refresh interval: tokens expire and failures leave their window by themselves. */
 const agingMs = 2_000;
 const rememberedUses = 10_000;
 
-/** What the page shows without asking; sent at most a few times a second, and only what changed. */
+/** Publishes the page's views: at most a few times a second, and only those that changed. */
 export function createAccountShow(parts: {
   readonly store: AccountStore;
   readonly limits: FailureLimits;
@@ -103,7 +103,7 @@ export function createAccountShow(parts: {
     } catch (error) {
       parts.onFault(error);
     }
-    // With tens of thousands of tokens it takes a while: at most a twentieth of the time goes into showing.
+    // Slow with tens of thousands of tokens: at most a twentieth of the time is spent on views.
     timer = setTimeout(showNow, Math.max(everyMs, 20 * (performance.now() - startedAt)));
   }
 
@@ -126,7 +126,7 @@ export function createAccountShow(parts: {
       soon();
     },
     used(sessionId) {
-      // To the end: the one longest unused is forgotten first.
+      // Moved to the end: the one longest unused is evicted first.
       usedAt.delete(sessionId);
       if (usedAt.size >= rememberedUses) usedAt.delete(usedAt.keys().next().value as string);
       usedAt.set(sessionId, now());

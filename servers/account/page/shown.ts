@@ -10,7 +10,7 @@ import { algorithm } from "../access/tokens.ts";
 import type { ListedToken, Session } from "../store/sessions-table.ts";
 import type { ListedUser } from "../store/users-table.ts";
 
-/** Rows of the store as the page gets them: without hashes and secrets. */
+/** Converts the store's rows for the page: without hashes and secrets. */
 export const shownUser = (user: ListedUser): AccountUser => ({
   id: user.id,
   email: user.email,

@@ -4,7 +4,7 @@ import type { LoopbackClient, LoopbackRequest } from "../../core/http/loopback-c
 import { ServiceError } from "../../core/service/service-error.ts";
 import { totpMethod } from "../access/logins.ts";
 
-/** Login, the second factor where it is asked for, and one call with what came of it; it ends at the first refusal. */
+/** Login, the second factor if required, and one call with the token. Ends at the first refusal. */
 export async function tryAccount(client: LoopbackClient, params: ParsedParamsOf<AccountActions["try"]>): Promise<AccountTry> {
   const { username, password, scheme, code, method, body } = params;
   const target = pathOf(params.target);
@@ -45,11 +45,11 @@ export async function tryAccount(client: LoopbackClient, params: ParsedParamsOf<
   return { steps, codeNeeded: false };
 }
 
-/** As it may stand in a request line. Throws CALL_INVALID. */
+/** The target as a request line allows it. Throws CALL_INVALID. */
 function pathOf(target: string): string {
   const url = URL.parse(target, "http://own.invalid");
   if (url?.host === "own.invalid") return url.pathname + url.search;
-  throw new ServiceError("CALL_INVALID", `"${target}" is no path`, "Write it as /details or /api/details.");
+  throw new ServiceError("CALL_INVALID", `"${target}" is not a path`, "Write it as /details or /api/details.");
 }
 
 function objectOf(bytes: Buffer): Record<string, unknown> | undefined {

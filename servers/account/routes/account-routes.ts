@@ -17,12 +17,12 @@ export interface Call {
   readonly response: HttpResponse;
   readonly client: Client;
   readonly authorization: string | undefined;
-  /** Of a path's part such as `:id`: the number, or undefined for what is none. */
+  /** The number in a path parameter such as `:id`, or undefined. */
   number(name: string): number | undefined;
   fields(): Promise<Fields>;
-  /** Who asks, by Bearer or Basic. */
+  /** The caller, by Bearer or Basic. */
   caller(): Caller | Promise<Caller>;
-  /** Says in the row whom it concerns. */
+  /** Sets the user of the request's row. */
   attributeTo(email: string): void;
 }
 
@@ -32,7 +32,7 @@ export interface CallParts {
   readonly bodyBytes: number;
 }
 
-/** Clients begin their paths at either. */
+/** Base paths that clients use. */
 const bases = ["", "/api"];
 
 export const jsonType = "application/json";

@@ -9,7 +9,7 @@ import type { Fields } from "./request-fields.ts";
 export interface DetailsRoutesOptions {
   readonly store: AccountStore;
   readonly rich: boolean;
-  /** The user's e-mail address is another: what was remembered of the old credentials is wrong. */
+  /** Called when the user's e-mail address changed: cached credentials are invalid. */
   readonly onEmailChange: (user: User) => void;
   readonly onChange: () => void;
 }
@@ -58,7 +58,7 @@ export function detailsRoutes({ store, rich, onEmailChange, onChange }: DetailsR
   ];
 }
 
-/** Every value is a string; keys in the order that clients know. */
+/** Every value is a string; keys in the order that clients expect. */
 const clientOf = (user: User, rich: boolean) => ({
   id: String(user.id),
   email: user.email,

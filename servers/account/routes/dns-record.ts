@@ -16,7 +16,7 @@ export const listedRecord = (record: DnsRecord) => ({
   priority: String(record.priority),
 });
 
-/** As the answer shows it after it was added: clients read ttl and priority as numbers here. */
+/** The record in the answer to an addition: clients read ttl and priority as numbers there. */
 export const addedRecord = (record: DnsRecord) => ({ ...listedRecord(record), ttl: record.ttl, priority: record.priority });
 
 const types = new Set(
@@ -37,7 +37,7 @@ export function parseRecord(fields: Fields, zone: string, before: DnsRecord | un
   const type = (text(given("type"), "type") ?? before?.type ?? "").toUpperCase();
   if (!types.has(type)) throw invalidField("type");
   const isNew = before === undefined;
-  // A zone has one, which it came with (RFC 1035 §5.2).
+  // A zone has exactly one, created with it (RFC 1035 §5.2).
   if ((type === "SOA") !== (before?.type === "SOA")) throw invalidField("type");
 
   const name = text(given("name"), "name");
@@ -61,7 +61,7 @@ function text(value: unknown, name: string): string | undefined {
   throw invalidField(name);
 }
 
-/** A number, or its digits; clients that have none send an empty text. */
+/** A number, or its digits; some clients send an empty text for none. */
 function wholeNumber(value: unknown, name: string, most: number): number | undefined {
   if (value === undefined || value === "") return undefined;
   const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value;
@@ -69,7 +69,7 @@ function wholeNumber(value: unknown, name: string, most: number): number | undef
   throw invalidField(name);
 }
 
-/** Clients name a record by its whole name or by the part before the zone's. */
+/** Clients send a record's full name, or the part before the zone's name. */
 function fullName(given: string, zone: string): string {
   const name = given.trim().replace(/\.$/, "");
   const isWhole = name.toLowerCase() === zone.toLowerCase() || name.toLowerCase().endsWith(`.${zone.toLowerCase()}`);
@@ -98,7 +98,7 @@ const contents: Readonly<Record<string, RegExp>> = {
   DNAME: alone,
   PTR: alone,
   ALIAS: alone,
-  // Some write the preference before the host, as in a zone file.
+  // Some clients write the preference before the host, as in a zone file.
   MX: new RegExp(String.raw`^(?:\d{1,5} )?${dnsName}$`),
 };
 

@@ -13,7 +13,7 @@ export interface LoginRoutesOptions {
   readonly limits: Pick<FailureLimits, "standing">;
   readonly failures: number;
   readonly failedLoginAnswers200: boolean;
-  /** Somebody has logged in. */
+  /** Called after a login. */
   readonly onLogin: () => void;
 }
 
@@ -28,12 +28,12 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
     response.setHeader("X-RateLimit-Reset", String(resetSeconds));
   }
 
-  /** Every answer has the limit, and a refusal may be a 200. */
+  /** Adds the limit's fields to every answer; a refusal may be a 200. */
   async function limited<Answer extends LoginAnswer>(
     call: Call,
     login: () => Promise<{ answer: Answer; decision: FailureDecision }>,
   ): Promise<Answer> {
-    // Of an answer that comes before any attempt: to a body that cannot be read, to a token that is none.
+    // For answers before any attempt: an unreadable body, an invalid token.
     sendLimit(call.response, limits.standing(call.client.address));
     try {
       const { answer, decision } = await login();

@@ -1,7 +1,7 @@
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { AccessProblem, AccessRefused } from "../access/access-refused.ts";
 
-/** A refusal in the shape that clients of the API know: `{"error":[…]}`. */
+/** A refusal in the API's shape: `{"error":[…]}`. */
 export class Refusal extends HttpRefusal {
   readonly errors: readonly string[];
 
@@ -27,20 +27,20 @@ const tokenProblems: Readonly<Partial<Record<AccessProblem, string>>> = {
   tokenrevoked: "The token was revoked",
 };
 
-/** RFC 9110 §11.6.1, RFC 6750 §3: both schemes, and what is wrong with a token that came. */
+/** RFC 9110 §11.6.1, RFC 6750 §3: both schemes, and the error of the token that was sent. */
 export function refusalOfAccess({ problem, user, decision }: AccessRefused): Refusal {
   if (problem === "toomanyattempts")
     return new Refusal(429, problem, { headers: { "Retry-After": String(decision?.resetSeconds ?? 1) }, user });
   const description = tokenProblems[problem];
   const bearer = `Bearer realm="${realm}"${description === undefined ? "" : `, error="invalid_token", error_description="${description}"`}`;
-  // Clients know a token that is not one of ours by this name.
+  // Clients expect this name for an unknown token.
   const error = problem === "tokeninvalid" ? "invalidtoken" : problem;
   return new Refusal(401, error, { headers: { "WWW-Authenticate": `${bearer}, ${basicChallenge}` }, user });
 }
 
 export const notFound = (): Refusal => new Refusal(404, "notfound");
 
-/** What is refused before it comes to a route, by its status. */
+/** Refusals before a route is reached, by status. */
 const codes: Readonly<Record<number, string>> = {
   400: "badrequest",
   405: "methodnotallowed",

@@ -3,12 +3,12 @@ import { readBody } from "../../core/http/request-body.ts";
 import { shownAccount } from "../access/access-refused.ts";
 import { Refusal } from "./refusal.ts";
 
-/** What a form or JSON body holds, by name; forms have texts only. */
+/** Fields of a form or JSON body, by name; a form has only texts. */
 export type Fields = ReadonlyMap<string, unknown>;
 
 const none: Fields = new Map();
 
-/** Throws 400, 415 and BodyTooLarge. Clients are careless with Content-Type: what begins like JSON is read as JSON, and a form called JSON as a form. */
+/** Throws 400, 415 and BodyTooLarge. Content-Type is often wrong: a body that starts like JSON is read as JSON, and a form labelled JSON as a form. */
 export async function readFields(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<Fields> {
   const coding = request.headers["content-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "identity") {
@@ -27,7 +27,7 @@ export async function readFields(request: HttpRequest, response: HttpResponse, l
 
 function decode(body: Buffer): string {
   try {
-    // It takes away a byte order mark too (RFC 8259 §8.1).
+    // The decoder removes a byte order mark too (RFC 8259 §8.1).
     return new TextDecoder("utf-8", { fatal: true }).decode(body);
   } catch {
     throw new Refusal(400, "invalidbody");
@@ -53,9 +53,9 @@ export function textField(fields: Fields, name: string): string {
 }
 
 const secretName = /token|refresh|pass|pwd|^pw$|^pin$|secret|credential|^auth|^code$|^otp$/i;
-/** Where clients put who they are, and people at times their password. */
+/** Fields for the user's name, into which users sometimes type their password. */
 const accountName = /^(?:user(?:_?name)?|login|e?mail|account)$/i;
 
-/** Fields of the API's own bodies, and what clients may send in their place, that no record may show. */
+/** Secret fields of the API's bodies, and the names that clients may send instead: never recorded. */
 export const isSecretField = (name: string, value?: string): boolean =>
   secretName.test(name) || (accountName.test(name) && value !== "" && shownAccount(value?.trim() ?? "") === undefined);

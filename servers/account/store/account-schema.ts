@@ -107,7 +107,7 @@ CREATE INDEX tokens_of_session ON tokens (session_id);
 CREATE INDEX tokens_of_user ON tokens (user_id);
 `;
 
-/** Counting live sessions and tokens reads no more than this, however many are over. Files made before it was thought of get it too. */
+/** Counting live sessions and tokens reads only this index, however many have ended. Older files get it too. */
 const indexes = "CREATE INDEX IF NOT EXISTS live_tokens ON tokens (session_id, user_id, expires_at) WHERE state = 'live';";
 
 /** Makes the tables in a new file. Throws STORE_DAMAGED, without touching it, for a file that is not ours or newer than this program. */
@@ -131,5 +131,5 @@ export function prepareSchema(database: Sqlite.Database, file: string): void {
   })();
 }
 
-/** Children first. */
+/** Child tables first. */
 export const tables = ["tokens", "sessions", "records", "zones", "services", "invoices", "contacts", "users"] as const;

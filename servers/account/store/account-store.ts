@@ -11,9 +11,9 @@ export interface AccountStore {
   readonly sessions: SessionsTable;
   readonly billing: BillingTables;
   readonly zones: ZonesTable;
-  /** All of `change` or nothing. */
+  /** Runs `change` in a transaction. */
   together<Result>(change: () => Result): Result;
-  /** One above the highest that there is, of each. */
+  /** The next free id of invoices, services and zones. */
   freeNumbers(): { readonly invoice: number; readonly service: number; readonly zone: number };
   /** Empties every table. */
   clear(): void;
@@ -23,12 +23,12 @@ export interface AccountStore {
 /** Opens or makes the file; every call is synchronous and throws SQLite's errors. Throws a STORE_… error. */
 export async function openAccountStore(file: string): Promise<AccountStore> {
   const database = await openSqliteFile(file, {
-    // What is lost with the power in the last moments are tokens and records of a stand-in.
+    // A power failure may lose the last commits: these are only tokens and records of a stand-in.
     synchronous: "NORMAL",
     prepare: (opened) => prepareSchema(opened, file),
   });
   try {
-    // Numbers begin again too, so that the sample data is the same each time.
+    // Resets the sequences too, so that the sample data is the same each time.
     const deleteAll = [...tables, "sqlite_sequence"].map((table) => database.prepare(`DELETE FROM ${table}`));
     const free = database.prepare(
       "SELECT coalesce((SELECT max(id) FROM invoices), 1000) + 1 AS invoice, coalesce((SELECT max(id) FROM services), 1000) + 1 AS service, " +

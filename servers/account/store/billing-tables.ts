@@ -27,7 +27,7 @@ export interface BillingTables {
   /** Newest first; with an id that one, if it is the user's. Keys in the order of the API. */
   invoices(userId: number, id?: number): Invoice[];
   services(userId: number, id?: number): HostingService[];
-  /** What is unpaid, "12.30". */
+  /** The unpaid sum: "12.30". */
   balance(userId: number): string;
   addInvoice(userId: number, invoice: Invoice): void;
   addService(userId: number, service: HostingService): void;

@@ -5,7 +5,7 @@ import type { RecordContent } from "./zones-table.ts";
 
 /** The user that documents, snippets and the sample traffic use. */
 export const sampleUser = { email: "api@example.com", password: "backlot-demo" } as const;
-/** Of `mfa@example.com`. */
+/** TOTP secret of `mfa@example.com`. */
 export const sampleTotpSecret = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP";
 
 interface SampleUser {
@@ -81,7 +81,7 @@ const users: readonly SampleUser[] = [
       paid(1002, "2019-10-06", "4.92", "4.00"),
       unpaid(1003, "2019-11-06", "4.92", "4.00"),
     ],
-    // One zone: some shell clients read the first name they find.
+    // A single zone: some shell clients read the first name they find.
     services: [{ ...dnsService(292, "example.com"), zones: [[1178, "example.com"]] }, hosting(32723, "example.com")],
   },
   {
@@ -179,7 +179,7 @@ function addZone(store: AccountStore, serviceId: number, zoneId: number, name: s
   for (const record of sampleRecords(name)) store.zones.addRecord(zoneId, { ...record, change_date: 1_573_041_600 });
 }
 
-/** Gives a user what the sample users have: DNS with a zone, hosting, a paid and an unpaid invoice. */
+/** Gives a user the records of a sample user: DNS with a zone, hosting, a paid and an unpaid invoice. */
 export function addSampleRecords(store: AccountStore, userId: number): void {
   const { invoice, service, zone } = store.freeNumbers();
   const domain = `user-${userId}.example`;

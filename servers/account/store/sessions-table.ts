@@ -42,7 +42,7 @@ export interface TokenQuery {
 export interface SessionQuery {
   readonly user?: number | undefined;
   readonly text?: string | undefined;
-  /** Without those that are over. */
+  /** Leaves out sessions that are over. */
   readonly live: boolean;
   readonly offset: number;
   readonly limit: number;
@@ -56,32 +56,32 @@ export interface SessionsTable {
   end(id: string, why: string): boolean;
   endAll(userId: number, why: string): void;
   list(query: SessionQuery, now: number): { readonly sessions: readonly Session[]; readonly matching: number };
-  /** Of one user, or of all. */
+  /** Number of live sessions of one user, or of all. */
   liveSessions(now: number, userId?: number): number;
 
   addToken(token: StoredToken): void;
   token(id: string): StoredToken | undefined;
-  /** True for the one who turned it from live to used. */
+  /** True for the call that changed it from live to used. */
   useToken(id: string): boolean;
-  /** With the last one that held, its session ends. */
+  /** Its session ends with the last valid token. */
   revokeToken(id: string): boolean;
   expireToken(id: string, at: number): boolean;
   tokens(query: TokenQuery, now: number): { readonly tokens: readonly ListedToken[]; readonly matching: number };
   liveTokens(now: number): number;
-  /** Forgets the oldest tokens of one session beyond `most`. */
+  /** Deletes the oldest tokens of one session beyond `most`. */
   trim(sessionId: string, most: number): void;
-  /** Forgets what is long over, and the oldest beyond so many. */
+  /** Deletes what ended long ago, and the oldest beyond the limit. */
   prune(now: number, most: { readonly sessions: number; readonly tokens: number }): void;
-  /** Reads anew from now on: others changed the tables, or what was written was taken back. */
+  /** Clears the cache: the tables were changed elsewhere, or a transaction was rolled back. */
   forgetRead(): void;
 }
 
 const remembered = 1_000;
 const keptAfterEndMs = 86_400_000;
-/** One parameter: now. */
+/** Condition for a valid token; one parameter: now. */
 const live = "tokens.state = 'live' AND tokens.expires_at > ? + users.clock_shift_s * 1000";
 const liveTokensOf = `(SELECT count(*) FROM tokens WHERE tokens.session_id = sessions.id AND ${live})`;
-/** Of a session and its user; one parameter: now. */
+/** Condition for a live session joined with its user; one parameter: now. */
 export const isLiveSession = `sessions.state = 'live' AND EXISTS (SELECT 1 FROM tokens WHERE tokens.session_id = sessions.id AND ${live})`;
 
 export function createSessionsTable(database: Sqlite.Database): SessionsTable {
@@ -114,7 +114,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   const use = database.prepare("UPDATE tokens SET state = 'used' WHERE id = ? AND state = 'live'");
   const revoke = database.prepare("UPDATE tokens SET state = 'revoked' WHERE id = ? AND state = 'live'");
   const expire = database.prepare("UPDATE tokens SET expires_at = ? WHERE id = ? AND state = 'live' AND expires_at > ?");
-  /** Every call by Bearer reads its token. This process alone writes the file, and whatever changes a token forgets all of them. */
+  /** Cache: every call by Bearer reads its token. Only this process writes the file, and every change of a token clears the cache. */
   const read = new Map<string, StoredToken>();
   function changing<Arguments extends readonly unknown[], Result>(change: (...given: Arguments) => Result) {
     return (...given: Arguments): Result => {
@@ -148,7 +148,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
       "id = (SELECT session_id FROM tokens WHERE id = ?) AND NOT EXISTS " +
       "(SELECT 1 FROM tokens WHERE session_id = sessions.id AND state = 'live')",
   );
-  /** What the row says, and whether it holds by the user's clock. */
+  /** The row with its state, expired included, by the user's clock. */
   const shown = (row: Session): Session => (row.state !== "ended" && row.live_tokens === 0 ? { ...row, state: "expired" } : row);
 
   return {
@@ -195,7 +195,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
     ),
     expireToken: changing((id: string, at: number) => expire.run(at, id, at).changes === 1),
     tokens({ user, session, kind, live: onlyLive, offset, limit }, now) {
-      // Only what is asked for, so that an index serves it.
+      // Only the requested conditions, so that an index is used.
       const asked = [
         ["tokens.user_id = ?", user],
         ["session_id = ?", session],

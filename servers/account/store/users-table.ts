@@ -37,7 +37,7 @@ export interface UsersTable {
   add(user: NewUser): User;
   set(id: number, change: UserChange): void;
   setContact(id: number, change: Partial<Contact>): void;
-  /** Makes everything that was remembered of the user's credentials wrong. */
+  /** Invalidates cached credentials of the user. */
   dropCredentials(id: number): void;
   /** False where this code, or one after it, was used already. `newest` is the last step whose code holds now: a later one was used while the clock was ahead. */
   useTotpStep(id: number, step: number, newest: number): boolean;
@@ -47,7 +47,7 @@ export interface UsersTable {
     now: number,
   ): { readonly users: readonly ListedUser[]; readonly matching: number };
   count(): number;
-  /** Reads anew from now on: what was written may have been taken back. */
+  /** Clears the cache: a transaction may have been rolled back. */
   forgetRead(): void;
 }
 
@@ -61,7 +61,7 @@ const counts =
   "(SELECT count(*) FROM zones JOIN services ON services.id = zones.service_id WHERE services.user_id = users.id) AS zones";
 
 export function createUsersTable(database: Sqlite.Database): UsersTable {
-  /** Every call of the API reads its user, which would cost more than all else of a call. This process alone writes the file. */
+  /** Cache: every call of the API reads its user, which would cost more than the rest of the call. Only this process writes the file. */
   const read = new Map<number, User>();
   const byId = database.prepare(`SELECT * ${joined} WHERE users.id = ?`);
   const byEmail = database.prepare(`SELECT * ${joined} WHERE users.email = ?`);

@@ -25,7 +25,7 @@ export interface ZonesTable {
   /** The zone under that service, where both are the user's. */
   find(userId: number, serviceId: number, zoneId: number): Zone | undefined;
   add(serviceId: number, id: number, name: string): void;
-  /** SOA, then NS, then the rest, each in the order in which they came. */
+  /** SOA, then NS, then the rest, each in order of creation. */
   records(zoneId: number): DnsRecord[];
   record(zoneId: number, id: number): DnsRecord | undefined;
   addRecord(zoneId: number, record: RecordContent): DnsRecord;

@@ -8,7 +8,7 @@ import { writeFileAtomically } from "../files/atomic-file.ts";
 import type { TlsMaterial } from "../net/tls-listener.ts";
 import { makeAuthority } from "./sign-certificate.ts";
 
-/** Signs the certificates of every service of this installation; trusted once, it stands for all of them. */
+/** Signs the certificates of every service of this installation: a client trusts the authority once. */
 export interface CertificateAuthority extends TlsMaterial {
   /** PEM file of the certificate alone, for clients to trust. */
   readonly file: string;
@@ -42,7 +42,7 @@ export async function openAuthority(folder: string, now = Date.now()): Promise<C
   }
 }
 
-/** Makes a self-signed certificate that clients trust already the authority of `folder`, where that has none yet. */
+/** Makes a self-signed certificate that clients already trust the authority of `folder`, if that has none yet. */
 export async function adoptAuthority(folder: string, from: { readonly certificate: string; readonly key: string }): Promise<void> {
   const pair = await Promise.all([readFile(from.certificate, "utf8"), readFile(from.key, "utf8")]).catch(() => undefined);
   const authority = pair && parsePair(pair.join("\n"));
@@ -53,7 +53,7 @@ export async function adoptAuthority(folder: string, from: { readonly certificat
 const certificatePem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/;
 const keyPem = /-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/;
 
-/** A certificate and its key in one file, so that neither is ever there without the other; undefined where it is damaged. */
+/** Reads a certificate and its key from one file, so that neither can exist without the other; undefined if the file is damaged. */
 export function parsePair(text: string): TlsMaterial | undefined {
   const [cert] = certificatePem.exec(text) ?? [];
   const [key] = keyPem.exec(text) ?? [];
@@ -77,7 +77,7 @@ async function withFile(folder: string, authority: TlsMaterial): Promise<Certifi
   return { ...authority, file };
 }
 
-/** Of two processes that make one at once the first one's stays, whole. */
+/** Writes the file at once and only if there is none: of two processes that do so at the same time, the first one wins. */
 async function createOnce(file: string, authority: TlsMaterial): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;

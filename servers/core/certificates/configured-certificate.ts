@@ -4,8 +4,8 @@ import type { TlsMaterial } from "../net/tls-listener.ts";
 
 /** A certificate and key of the user's own. Throws CONFIG_INVALID, naming the field that is wrong. */
 export async function readTlsMaterial(certificate: ConfiguredFile, key: ConfiguredFile): Promise<TlsMaterial> {
-  requireBeside(certificate, key, "The key needs its certificate");
-  requireBeside(key, certificate, "The certificate needs its key");
+  requireBeside(certificate, key, "The key is set without a certificate");
+  requireBeside(key, certificate, "The certificate is set without a key");
   const material = { cert: await readConfiguredFile(certificate), key: await readConfiguredFile(key) };
   const [own] = certificatesOf(certificate, material.cert);
   if (!own?.checkPrivateKey(privateKeyOf(key, material.key))) {
@@ -28,7 +28,7 @@ function requireBeside(file: ConfiguredFile, other: ConfiguredFile, why: string)
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** The first is the file's own, the others its authorities. */
+/** The first is the certificate itself, the others its chain. */
 function certificatesOf(file: ConfiguredFile, pem: string): X509Certificate[] {
   const found = pem.match(pemCertificate) ?? [];
   if (found.length === 0)
@@ -38,7 +38,7 @@ function certificatesOf(file: ConfiguredFile, pem: string): X509Certificate[] {
       return new X509Certificate(text);
     } catch (cause) {
       const which = found.length === 1 ? "a certificate that is" : `certificates of which number ${index + 1} is`;
-      throw fileProblem(file, `holds ${which} damaged`, `Name a whole PEM file in ${file.env}.`, cause);
+      throw fileProblem(file, `holds ${which} damaged`, `Name a complete PEM file in ${file.env}.`, cause);
     }
   });
 }

@@ -35,7 +35,7 @@ export async function openCertificates(options: CertificatesOptions): Promise<In
 
   async function check(): Promise<void> {
     try {
-      // Of two processes that sign one at once each keeps its own: both are valid.
+      // Two processes may sign one at the same time: each keeps its own, and both are valid.
       if (isCurrent(current.leaf, await openAuthority(folder, now()), names(), now())) return;
       current = await currentLeaf(folder, names(), now());
       log.info("The TLS certificate was renewed: this computer's names or addresses changed, or the old one was about to expire.");
@@ -80,7 +80,7 @@ async function currentLeaf(folder: string, names: readonly string[], now: number
   return { authority, leaf };
 }
 
-/** A name too many does no harm: a network that comes and goes must not renew it each time. */
+/** Extra names are accepted: a network that comes and goes must not renew the certificate each time. */
 function isCurrent(leaf: TlsMaterial, authority: TlsMaterial, names: readonly string[], now: number): boolean {
   const certificate = new X509Certificate(leaf.cert);
   const issuer = new X509Certificate(authority.cert);
@@ -92,7 +92,7 @@ function isCurrent(leaf: TlsMaterial, authority: TlsMaterial, names: readonly st
 /** An Android emulator reaches its host as 10.0.2.2, a container as host.docker.internal. */
 const namesOfTheHost = ["localhost", "host.docker.internal", "127.0.0.1", "::1", "10.0.2.2"];
 
-/** By which clients may reach this computer: host names and addresses. */
+/** Host names and addresses by which clients may reach this computer. */
 export function computerNames(interfaces = os.networkInterfaces(), host = os.hostname()): readonly string[] {
   const addresses = Object.values(interfaces)
     .flatMap((list) => list ?? [])

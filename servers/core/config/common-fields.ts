@@ -12,15 +12,15 @@ export interface FieldMeta {
   readonly unit?: string;
   /** Heading in the form. */
   readonly group?: string;
-  /** Taken over by a running service at once. */
+  /** Applied by a running service at once. */
   readonly live?: boolean;
   /** Never shown or logged. */
   readonly secret?: boolean;
   /** An address that may hold a password, which alone is hidden. */
   readonly address?: boolean;
-  /** Lines `name:secret`: the names are shown, what is behind them is not. */
+  /** Lines `name:secret`: the names are shown, the secrets are masked. */
   readonly credentials?: boolean;
-  /** Of a list: how the form takes its items apart. */
+  /** Of a list: how the form splits its items into columns. */
   readonly rows?: ConfigRows;
 }
 
@@ -33,7 +33,7 @@ export const wholeNumber = (minimum: number, maximum: number, standard: number) 
 export const portField = (port: number, meta: FieldMeta) =>
   field(z.int().min(0).max(65_535).default(port), { group: "Listening", ...meta });
 
-/** A list, or its text with commas between, as a variable has it. */
+/** A list, or a comma-separated text, as in a variable. */
 const userLines = z
   .union([z.array(z.string()), z.string().max(1_000_000)])
   .default([])
@@ -42,11 +42,11 @@ const userLines = z
   )
   .refine((lines) => lines.every((line) => /^[^:]+:./.test(line)), "A user is a name, a colon and a password or its hash.");
 
-/** Lines for `loadUsers`; the service's `hashSecrets` makes hashes of what a person gives. */
+/** Lines for `loadUsers`; the service's `hashSecrets` hashes the passwords that a user enters. */
 export const usersField = (meta: Pick<FieldMeta, "env" | "group">) =>
   field(userLines, {
     title: "Users",
-    help: "Saved as hashes. A variable or flag takes name:password, or name:hash as in a mosquitto password file, with commas between them.",
+    help: "Saved as hashes. A variable or flag takes name:password, or name:hash as in a mosquitto password file, separated by commas.",
     credentials: true,
     ...meta,
   });

@@ -55,7 +55,7 @@ export function resolveConfig(service: Service, sources: ConfigSources): Record<
   throw invalid(service, name, neededText(issue), from[name]?.name ?? "its configuration", parsed.error);
 }
 
-/** The form: also where a value is wrong, which is then shown as it was given, with its problem. */
+/** The form. A wrong value is shown as it was given, with its problem. */
 export function configFields(service: Service, sources: ConfigSources): ConfigField[] {
   return configProperties(service).map(([name, property]): ConfigField => {
     const strongest = strongestSource(service, name, property, sources);
@@ -81,7 +81,7 @@ export function configFields(service: Service, sources: ConfigSources): ConfigFi
   });
 }
 
-/** What a form may see of a value. */
+/** A value as the form shows it: secrets are masked. */
 function maskSecrets(service: Service, name: string, property: JsonProperty, value: unknown): unknown {
   if (property.secret) return value ? secretMask : value;
   if (property.credentials) return maskedCredentials(credentialLines(service, name, value) ?? []);
@@ -95,7 +95,7 @@ function credentialLines(service: Service, name: string, value: unknown): readon
   return parsed.success && Array.isArray(parsed.data) ? parsed.data : undefined;
 }
 
-/** What a form sends back, with the secrets that it never saw. Throws CONFIG_INVALID where there is none to put back. */
+/** Puts the secrets back that the form shows as a mask. Throws CONFIG_INVALID where there is none. */
 export function restoreSecrets(service: Service, values: Values, stored: Values): Values {
   const properties = new Map(configProperties(service));
   return Object.fromEntries(
@@ -127,7 +127,7 @@ interface Given {
   readonly name: string;
 }
 
-/** A wrong value in a weaker source harms nobody. */
+/** A wrong value in a weaker source is ignored. */
 function strongestSource(service: Service, name: string, property: JsonProperty, sources: ConfigSources): Given | undefined {
   if (sources.run && Object.hasOwn(sources.run, name)) return { value: sources.run[name], source: "run", name: "this run" };
   const outside = outsideSource(service, name, property, sources);
@@ -135,7 +135,7 @@ function strongestSource(service: Service, name: string, property: JsonProperty,
   return Object.hasOwn(sources.file, name) ? { value: sources.file[name], source: "file", name: "the settings file" } : undefined;
 }
 
-/** What was given where Backlot was started, which the dashboard cannot change. */
+/** The environment variable or flag that sets a field, which the dashboard cannot change. */
 function outsideSource(service: Service, name: string, property: JsonProperty, sources: ConfigSources): Given | undefined {
   const flag = sources.flags[name];
   if (flag !== undefined) return { value: flag, source: "flag", name: flagName(service, name) };
@@ -178,7 +178,7 @@ export function checkConfigValues(service: Service, values: Values): void {
 }
 
 type ConfigProperties = readonly (readonly [name: string, property: JsonProperty])[];
-/** A schema does not change, and takes milliseconds to convert: the supervisor asks with every line that it logs. */
+/** Cached: converting a schema takes milliseconds, and the supervisor needs it for every line that it logs. */
 const convertedSchemas = new WeakMap<Service["config"], ConfigProperties>();
 
 /** The schema as JSON Schema properties, with what `.meta()` says of each. */

@@ -34,7 +34,7 @@ export async function readConfiguredFile(file: ConfiguredFile): Promise<string> 
   }
 }
 
-/** `problem` goes on from the file's name: "holds no certificate". */
+/** `problem` follows the file's name in the sentence: "holds no certificate". */
 export function fileProblem({ path, field, title }: ConfiguredFile, problem: string, hint: string, cause?: unknown): ServiceError {
   return new ServiceError("CONFIG_INVALID", `${title}${path === "" ? "" : `: ${path}`} ${problem}`, hint, {
     cause,

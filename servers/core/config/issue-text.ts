@@ -3,9 +3,9 @@ import type { z } from "zod";
 type Issue = z.core.$ZodIssue;
 
 interface IssueText {
-  /** Goes on from the name of what is wrong: "is too long (at most 8,192 characters)". */
+  /** Follows the field's name in the sentence: "is too long (at most 8,192 characters)". */
   readonly predicate: string;
-  /** What is needed, beside a field of a form or in a sentence: "at most 8,192 characters are allowed". */
+  /** For a form's field: "at most 8,192 characters are allowed". */
   readonly need: string;
 }
 
@@ -55,7 +55,7 @@ function textOf(issue: Issue): IssueText {
     case "not_multiple_of":
       return { predicate: `is not a multiple of ${issue.divisor}`, need: `a multiple of ${issue.divisor} is needed` };
     case "invalid_format":
-      // A schema's own message says more than the name of a format.
+      // A schema's own message is more precise than the name of a format.
       return issue.message.startsWith("Invalid ") ? { predicate: "has the wrong form", need: "the form is wrong" } : own(issue.message);
     case "invalid_union":
     case "invalid_key":

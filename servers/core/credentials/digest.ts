@@ -93,16 +93,16 @@ export const hashOf = (algorithm: DigestAlgorithm, data: string | Buffer): strin
 export type NonceUse = "fresh" | "stale" | "foreign";
 
 export interface DigestNonces {
-  /** `uses`: after so many it is stale. */
+  /** `uses`: the nonce is stale after this many uses. */
   issue(uses: number): string;
-  /** Counts one use. A nonce count that was seen already is stale, as a replay has to be (RFC 7616 §3.3). */
+  /** Counts one use. A nonce count that was seen before is a replay and counts as stale (RFC 7616 §3.3). */
   use(nonce: string, nonceCount: string): NonceUse;
 }
 
 const lifetimeMs = 300_000;
 const remembered = 1_000;
 
-/** Nonces that carry their own age and number of uses under our signature; only the counts seen are kept. */
+/** Nonces that contain their age and number of uses, signed; only the counts seen are stored. */
 export function createDigestNonces(now: () => number = Date.now): DigestNonces {
   const key = randomBytes(32);
   const seen = new Map<string, Set<number>>();

@@ -6,12 +6,12 @@ export interface FailureDecision {
   readonly resetSeconds: number;
 }
 
-/** A check of credentials that is under way: nobody knows yet whether it is a failure. */
+/** A check of credentials in progress: its result is not known yet. */
 export interface Attempt {
   failed(): FailureDecision;
-  /** It was right: nothing is counted, and with `forgive` the account's failures are forgotten. */
+  /** The credentials were right: nothing is counted, and `forgive` clears the account's failures. */
   succeeded(forgive: boolean): FailureDecision;
-  /** It came to nothing. */
+  /** The check was abandoned: nothing is counted. */
   dropped(): FailureDecision;
 }
 
@@ -19,11 +19,11 @@ export type AttemptResult = Attempt | (FailureDecision & { readonly refused: tru
 
 export interface FailureLimits {
   /**
-   * Where as many failures are counted as are allowed, the decision that says so. Where those under way might make
-   * them so many, it waits until they are decided. Rejects with TooBusy when too many wait.
+   * Begins an attempt, or refuses it where the allowed number of failures is reached. Where the attempts in progress could
+   * still reach it, it waits for their results. Rejects with TooBusy when too many wait.
    */
   begin(address: string, account: string | undefined): Promise<AttemptResult>;
-  /** Of an address, without an attempt. */
+  /** The state of an address, without beginning an attempt. */
   standing(address: string): FailureDecision;
   usage(): FailureUsage;
   reset(): void;
@@ -32,7 +32,7 @@ export interface FailureLimits {
 export interface FailureUsage {
   readonly failures: number;
   readonly windowSeconds: number;
-  /** With a failure in the window. */
+  /** Those with a failure in the window. */
   readonly addresses: number;
   readonly accounts: number;
   /** Those with the most failures, at most 20. */
@@ -47,18 +47,18 @@ interface Failures {
 
 type Kept = readonly (readonly [map: Map<string, Failures>, key: string, part: Failures])[];
 
-/** Of each kind; beyond it the one longest without a failure is forgotten. */
+/** Most addresses, and most accounts, that are tracked; beyond it the one longest without a failure is evicted. */
 const mostKeys = 20_000;
 const mostWaiting = 1_000;
 
-/** Failures slide out of their window one by one. Those under way hold up more of their kind, so that many at once do not pass together. */
+/** A sliding window of failures. Attempts in progress hold up further ones, so that many at once cannot pass the limit together. */
 export function createFailureLimits(options: {
   readonly failures: number;
   readonly windowMs: number;
   readonly now?: () => number;
-  /** One failed, or was refused since too many had. */
+  /** An attempt failed, or was refused because of the limit. */
   readonly onFailure?: () => void;
-  /** How an account's name is shown: people type passwords into the wrong field. */
+  /** The text shown for an account: users type passwords into the wrong field. */
   readonly accountName?: (name: string) => string;
 }): FailureLimits {
   const { failures: limit, windowMs, now = () => performance.now(), onFailure, accountName = (name) => name } = options;
@@ -95,7 +95,7 @@ export function createFailureLimits(options: {
     for (const [map, key, part] of kept) if (part.times.length + part.underWay === 0 && map.get(key) === part) map.delete(key);
   }
 
-  /** Undefined where it depends on those under way. */
+  /** Undefined where it depends on the attempts in progress. */
   function tryBegin(addressKey: string, accountKey: string | undefined): AttemptResult | undefined {
     const kept: Kept = [
       [addresses, addressKey, of(addresses, addressKey)],
@@ -130,7 +130,7 @@ export function createFailureLimits(options: {
         settle(() => {
           for (const [map, key, part] of kept) {
             part.times.push(now());
-            // To the end: the one longest without a failure comes first.
+            // Moved to the end: the first is the one longest without a failure.
             map.delete(key);
             map.set(key, part);
           }
@@ -145,7 +145,7 @@ export function createFailureLimits(options: {
     };
   }
 
-  /** Begins or refuses whichever of those that wait no longer need to. */
+  /** Begins or refuses the waiting attempts that are decided now. */
   function admitWaiting(): void {
     if (waiting.length === 0) return;
     waiting = waiting.filter(({ retry, resolve }) => {

@@ -1,12 +1,12 @@
 import { secretMask } from "../../../contract/config.ts";
 
-/** Lines `name:secret` as a form may see them: each name once, and nothing of what is behind its first colon. */
+/** Lines `name:secret` as the form shows them: each name once, with everything after the first colon masked. */
 export function maskedCredentials(lines: readonly string[]): string[] {
   const names = new Set(lines.map(nameOf));
   return [...names].map((name) => `${name}:${secretMask}`);
 }
 
-/** What comes back from the form: a name with the mask keeps all lines that it has. Gives the name that has none. */
+/** Restores the secrets in the form's lines: a name with the mask keeps all its lines. Returns the first name that has none. */
 export function restoredCredentials(
   lines: readonly string[],
   stored: readonly string[],
@@ -31,10 +31,10 @@ const nameOf = (line: string): string => line.slice(0, Math.max(0, line.indexOf(
 const userinfo = /^([a-z][a-z0-9+.-]*:\/*[^:@]*:)(.+)(@[^@]*)$/is;
 const query = /([?&][^=&#]*(?:pass|pwd|secret|token)[^=&#]*=)([^&#]+)/gi;
 
-/** An address as a form may see it, without its passwords; what has none, such as a file, is shown as it is. */
+/** An address as the form shows it, with its passwords masked; an address without one, such as a file, is unchanged. */
 export const maskedPassword = (text: string): string => text.replace(userinfo, `$1${secretMask}$3`).replace(query, `$1${secretMask}`);
 
-/** What comes back from the form, with the passwords that it never saw; undefined where they are those of another server or user. */
+/** Restores the masked passwords in the form's address; undefined where they belong to another server or user. */
 export function restoredPassword(text: string, stored: string): string | undefined {
   if (!text.includes(secretMask)) return text;
   if (serverOf(text) !== serverOf(maskedPassword(stored))) return undefined;

@@ -6,13 +6,13 @@ const pbkdf2Async = promisify(pbkdf2);
 export interface Passwords {
   /** "scrypt$16384$8$1$salt$hash" */
   hash(password: string): Promise<string>;
-  /** Takes as long without a stored hash as with one. Throws `TooBusy` when too many wait. */
+  /** Takes the same time with and without a stored hash. Throws `TooBusy` when too many wait. */
   verify(password: string, stored: string | undefined): Promise<boolean>;
-  /** Was made with another cost than passwords get now. */
+  /** True if the hash has another cost than new hashes get. */
   isOutdated(stored: string): boolean;
 }
 
-/** More hashes are wanted than this machine can make in good time. */
+/** Thrown when more hashes wait than this machine can compute in reasonable time. */
 export class TooBusy extends Error {
   override readonly name = "TooBusy";
 }
@@ -31,7 +31,7 @@ type StoredHash = { readonly salt: Buffer; readonly hash: Buffer } & (
   | { readonly scheme: "sha512" }
 );
 
-/** OWASP's least for interactive use: 16 MiB and some 30 ms. */
+/** OWASP's minimum for interactive use: 16 MiB and about 30 ms. */
 const defaultCostExponent = 14;
 const keyBytes = 32;
 const longestPassword = 1_000;
@@ -75,7 +75,7 @@ export const hashPassword = async (password: string): Promise<string> =>
 /** A hash that begins as in a password file; other text is a password. */
 export const isPasswordHash = (text: string): boolean => /^\$(?:scrypt|7|6)\$/.test(text);
 
-/** False too for a hash that is damaged or of another scheme. */
+/** False also for a hash that is damaged or of an unknown scheme. */
 export async function verifyPassword(stored: string, password: string | Buffer): Promise<boolean> {
   const known = parseHash(stored);
   return known !== undefined && (await matchesHash(known, password));
@@ -88,7 +88,7 @@ async function scryptText(password: string, parameters: ScryptCost): Promise<str
   return ["scrypt", cost, blockSize, parallel, salt.toString("base64url"), hash.toString("base64url")].join("$");
 }
 
-/** Reads what is written here, with "$" before it or without, and what mosquitto_passwd writes. */
+/** Parses our own hashes, with or without a leading "$", and those of mosquitto_passwd. */
 function parseHash(stored: string): StoredHash | undefined {
   const [scheme, ...parts] = stored.replace(/^\$/, "").split("$");
   // Node reads base64 and base64url alike.

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 
 /** One exchange under way. */
 export interface ScramExchange {
-  /** Takes what the client sent and says how to go on. */
+  /** Processes the client's message and returns the next step. */
   step(data: Buffer): ScramStep;
 }
 
@@ -36,7 +36,7 @@ export async function createScramVerifier(password: string): Promise<ScramVerifi
   return { salt, iterations, storedKey: hash(hmac(salted, "Client Key")), serverKey: hmac(salted, "Server Key") };
 }
 
-/** For a user who does not exist; the salt of a name stays the same, as a real one does (RFC 5802 §9). */
+/** Credentials for an unknown user; a name always gets the same salt, as a real user does (RFC 5802 §9). */
 export function inventedVerifier(username: string, key: Buffer): ScramVerifier {
   const salt = hmac(key, username).subarray(0, 16);
   return { salt, iterations, storedKey: randomBytes(32), serverKey: randomBytes(32) };

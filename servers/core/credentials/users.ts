@@ -9,15 +9,15 @@ interface User {
 
 export interface Users {
   readonly count: number;
-  /** False too for a name that is not known. */
+  /** False also for an unknown name. */
   verify(username: string, password: Buffer): Promise<boolean>;
-  /** For a name that is not known one that no password fits: the exchange fails at its end, as with a wrong password. */
+  /** An unknown name gets credentials that no password matches: the exchange fails at its end, as with a wrong password. */
   scram(username: string): ScramVerifier;
 }
 
 /**
- * From lines `name:hash` as in a mosquitto password file; a name may stand twice, with a hash for passwords and one for SCRAM.
- * What is no known hash is taken as the password itself, and hashed here.
+ * From lines `name:hash` as in a mosquitto password file; a name may have two lines, one with a password hash and one for SCRAM.
+ * A text that is no known hash is taken as the password itself and hashed here.
  */
 export async function loadUsers(lines: readonly string[]): Promise<Users> {
   const users = new Map<string, User>();
@@ -28,7 +28,7 @@ export async function loadUsers(lines: readonly string[]): Promise<Users> {
     if (scram) user.scram = scram;
     else user.hashes.push(secret);
   }
-  // An unknown name takes the same work as a known one: the time of the answer tells nobody which names exist.
+  // An unknown name costs the same work as a known one: timing must not reveal which names exist.
   const [unknownUser] = users.values();
   const inventedSaltKey = randomBytes(32);
   return {
@@ -48,7 +48,7 @@ async function matchesUser(user: User | undefined, password: Buffer): Promise<bo
   return user.scram !== undefined && user.hashes.length === 0 && (await verifyByScram(user.scram, password));
 }
 
-/** Passwords as two lines, a hash for passwords and one for SCRAM; what is hashed already stays. */
+/** Turns each password into two lines, a password hash and one for SCRAM. Lines that hold a hash are unchanged. */
 export async function hashedLines(lines: readonly string[]): Promise<string[]> {
   const hashed: string[] = [];
   for (const { name, secret } of userLines(lines)) {

@@ -3,13 +3,13 @@ import path from "node:path";
 import { ServiceError } from "../service/service-error.ts";
 import { loadSqlite, sqliteFileError } from "./sqlite-file.ts";
 
-/** A process that ends gives its lock back; one that was asked to end a moment ago may still be at it. */
+/** The lock is released with its process; one that was asked to end a moment ago may still hold it. */
 const waitMs = 500;
 
 /**
- * Keeps every other process away from a service's folder: what a service remembers of its files would be wrong once
+ * Locks a service's folder against other processes: what a service caches of its files would be wrong once
  * another wrote to them. The lock is the system's own, by way of SQLite: it goes with the process, however that ends.
- * `pid` is the process by which a person knows this Backlot. Returns what gives the folder back. Throws DATA_IN_USE,
+ * `pid` is the process that the user knows as this Backlot. Returns the function that releases the lock. Throws DATA_IN_USE,
  * naming the Backlot that has it, or STORE_UNREACHABLE.
  */
 export async function lockFolder(folder: string, pid = process.pid): Promise<() => void> {

@@ -4,9 +4,9 @@ import type Sqlite from "better-sqlite3";
 import { ServiceError } from "../service/service-error.ts";
 
 export interface SqliteFileOptions {
-  /** FULL: what is committed is on disk. NORMAL: the last moments may go with the power, never with the process. */
+  /** FULL: a commit is on disk. NORMAL: a power failure may lose the last commits, a crash of the process does not. */
   readonly synchronous: "FULL" | "NORMAL";
-  /** SQLite waits so long for another program, with the whole process; whoever can wait longer does so outside. */
+  /** How long SQLite waits for another program's lock. It blocks the process: longer waits belong outside. */
   readonly busyMs?: number;
   /** Sees the database before anything in it is changed. */
   readonly prepare: (database: Sqlite.Database) => void;
@@ -30,7 +30,7 @@ export async function openSqliteFile(file: string, options: SqliteFileOptions): 
   let database: Sqlite.Database | undefined;
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    // Made by us it is for this user only; SQLite gives its log the same rights.
+    // A new file is for this user only; SQLite gives its log the same rights.
     closeSync(openSync(file, "a", 0o600));
     database = new Database(file, { timeout: options.busyMs ?? 250 });
     database.pragma(`synchronous = ${options.synchronous}`);
@@ -44,7 +44,7 @@ export async function openSqliteFile(file: string, options: SqliteFileOptions): 
   }
 }
 
-/** What a fault of SQLite means to a person; anything that is not a fault of the file is given back as it is. */
+/** Turns SQLite's error into a STORE_… error; an error that is not about the file is returned unchanged. */
 export function sqliteFileError(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
   const cause = { cause: error };

@@ -36,7 +36,7 @@ export class BodyCapture {
     return Buffer.concat(this.#parts.map(asBuffer)).subarray(0, limit);
   }
 
-  /** Writes what was kept since the last call, each piece behind the tag. */
+  /** Writes the parts kept since the last call, each preceded by the tag. */
   write(record: RecordWriter, tag: number): void {
     const parts = this.#parts;
     if (!parts) return;
@@ -60,7 +60,7 @@ export class BodyCapture {
   }
 }
 
-/** A slice keeps the whole buffer that it was cut from: it is copied where that is much more. */
+/** A slice keeps its whole underlying buffer alive: it is copied if that buffer is much larger. */
 export const copyOfSlice = <Bytes extends Uint8Array>(slice: Bytes): Bytes | Buffer =>
   slice.buffer.byteLength > 2 * slice.byteLength + 8_192 ? Buffer.from(slice) : slice;
 

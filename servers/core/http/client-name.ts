@@ -11,9 +11,9 @@ const known: readonly (readonly [pattern: RegExp, name: string])[] = [
 
 const rememberedNames = 500;
 
-/** Shortens User-Agent headers to what a person would say: "curl", "okhttp", "Firefox". */
+/** A short name for a User-Agent: "curl", "okhttp", "Firefox". */
 export function createClientNames(): (userAgent: string | undefined) => string {
-  // A few clients send nearly all requests; remembering them spares the patterns.
+  // A few clients send nearly all requests: the cache avoids matching the patterns again.
   const names = new Map<string, string>();
   return (userAgent) => {
     if (!userAgent) return "";

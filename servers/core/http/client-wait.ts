@@ -20,7 +20,7 @@ export function waitWithClient(response: ServerResponse, milliseconds: number): 
   });
 }
 
-/** Writes a piece and waits while the client reads too slowly. */
+/** Writes a chunk and waits for "drain" while the client reads too slowly. */
 export async function writeToClient(response: ServerResponse, chunk: string | Uint8Array): Promise<void> {
   if (response.destroyed) throw new ClientLeft();
   if (response.write(chunk)) return;

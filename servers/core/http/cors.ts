@@ -2,30 +2,30 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendEmpty } from "./http-answer.ts";
 
 export interface CorsOptions {
-  /** Whose pages may read the answers: "*" is any, without credentials; named ones may send credentials. */
+  /** Origins whose pages may read the answers: "*" is any, without credentials; a listed origin may send credentials. */
   readonly origins: readonly string[];
-  /** Fields of an answer that a page may read beside the simple ones. */
+  /** Response fields that a page may read in addition to the safelisted ones. */
   readonly exposed: string;
   readonly methods: string;
-  /** Fields of a request that a page may send; undefined: whichever it asks for. */
+  /** Request fields that a page may send; undefined: those that it asks for. */
   readonly requestHeaders?: string;
-  /** The same, where a page names none that can be read. */
+  /** The same for a preflight whose list of fields is absent or invalid. */
   readonly usualRequestHeaders?: string;
-  /** Which OPTIONS requests are answered so; the others go to the routes. `allow` is undefined for an unknown path. */
+  /** Which OPTIONS requests are answered as a preflight; the others go to the routes. `allow` is undefined for an unknown path. */
   readonly isPreflight: (request: IncomingMessage, allow: string | undefined) => boolean;
   /** An answer to OPTIONS also says which methods the path takes. */
-  readonly tellsAllow?: boolean;
-  /** Pages of the internet may reach the service on this computer, where their browser asks for that. */
+  readonly listsAllow?: boolean;
+  /** Allows pages of the internet to reach the service on this computer, if their browser asks (Private Network Access). */
   readonly privateNetwork?: boolean;
 }
 
 export interface Cors {
-  /** For every answer, also one to nobody in particular: name, value, name, value. */
+  /** Fields of every answer, whatever the origin: name, value, name, value. */
   readonly fields: readonly string[];
   /** Sets the fields that let a page of a named origin read the answer. */
   prepare(request: IncomingMessage, response: ServerResponse): void;
-  /** Such answers say which methods the path takes: it has to be looked for first. */
-  readonly tellsAllow: boolean;
+  /** True if the answer lists the path's methods, so that the route has to be found first. */
+  readonly listsAllow: boolean;
   isPreflight(request: IncomingMessage, allow: string | undefined): boolean;
   answerPreflight(request: IncomingMessage, response: ServerResponse, allow: string | undefined): void;
 }
@@ -33,7 +33,7 @@ export interface Cors {
 const preflightSeconds = "600";
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 
-/** Whether it is what a browser asks before a request of a page (Fetch standard, "CORS-preflight request"). */
+/** Whether the request is a preflight (Fetch standard, "CORS-preflight request"). */
 export const asksForMethod = ({ headers }: IncomingMessage): boolean => headers["access-control-request-method"] !== undefined;
 
 /** Whether a page of this origin may read the answers; requests of programs have none. */
@@ -49,7 +49,7 @@ export function createCors(options: CorsOptions): Cors {
   const allows = createOriginRule(options.origins);
   return {
     fields: any ? ["Access-Control-Allow-Origin", "*", "Access-Control-Expose-Headers", options.exposed] : [],
-    tellsAllow: options.tellsAllow ?? false,
+    listsAllow: options.listsAllow ?? false,
     prepare(request, response) {
       if (any) return;
       response.setHeader("Vary", "Origin");
@@ -63,7 +63,7 @@ export function createCors(options: CorsOptions): Cors {
       const asked = request.headers["access-control-request-headers"];
       const taken = options.requestHeaders ?? (asked !== undefined && headerNames.test(asked) ? asked : options.usualRequestHeaders);
       sendEmpty(response, 204, {
-        ...(options.tellsAllow && { Allow: allow ?? options.methods }),
+        ...(options.listsAllow && { Allow: allow ?? options.methods }),
         // Also methods that the path does not take, so that the page can read the 405.
         "Access-Control-Allow-Methods": options.methods,
         ...(taken !== undefined && { "Access-Control-Allow-Headers": taken }),

@@ -46,7 +46,7 @@ const messageFacts = ({ flags, bytes, content }: RecordedPart) =>
     body: { bytes, base64: content.toString("base64") },
   }) as const;
 
-/** Puts together what was written piece by piece. */
+/** Joins the pieces that were written one by one. */
 function readExchange({ row, detail }: RecordedRow) {
   const reader = new RecordReader(detail);
   let httpVersion = "";
@@ -121,7 +121,7 @@ function readExchange({ row, detail }: RecordedRow) {
   return { facts, closed };
 }
 
-/** Absent as NaN. */
+/** NaN is written for an absent value. */
 function readTiming(reader: RecordReader): HttpExchangeFacts["timing"] {
   const [receiveMs, answerMs, sendMs, totalMs] = [reader.f64(), reader.f64(), reader.f64(), reader.f64()];
   return {

@@ -4,9 +4,9 @@ export type AnswerHeaders = Readonly<Record<string, string | number | readonly s
 
 export const jsonType = "application/json; charset=utf-8";
 
-/** A whole answer at once. */
+/** Sends a complete answer. */
 export function send(response: ServerResponse, status: number, type: string, body: string | Buffer, headers?: AnswerHeaders): void {
-  // A client may have left while its answer was made.
+  // The client may have disconnected meanwhile.
   if (response.destroyed) return;
   const fields: (string | number | readonly string[])[] = [
     "Content-Type",
@@ -27,7 +27,7 @@ export function sendEmpty(response: ServerResponse, status: number, headers?: An
   response.end();
 }
 
-/** Says that the answer was chosen by this field of the request, besides others (RFC 9110 §12.5.5). */
+/** Adds a request field to Vary (RFC 9110 §12.5.5). */
 export function varyBy(response: ServerResponse, field: string): void {
   const others = response.getHeader("Vary");
   response.setHeader("Vary", others === undefined ? field : `${others}, ${field}`);

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { RecordedResponse } from "./recorded-messages.ts";
 
-/** What is known of one TCP connection to an HTTP server. */
+/** One TCP connection to an HTTP server. */
 export interface HttpConnection {
   readonly id: number;
   /** "127.0.0.1:53110" */
@@ -10,29 +10,29 @@ export interface HttpConnection {
   readonly openedAt: number;
   /** Requests begun on it so far. */
   requests: number;
-  /** The answer to the request that was begun last: the only one whose request may still be arriving. */
+  /** The answer to the newest request: the only one whose request may still be arriving. */
   latest: RecordedResponse | undefined;
-  /** Requests that came before the one ahead of them was answered (RFC 9112 §9.3.2). */
+  /** Pipelined requests that wait for an earlier answer (RFC 9112 §9.3.2). */
   queued: number;
-  /** It is not read from until enough of them are answered. */
+  /** Reading is paused until enough of them are answered. */
   held: boolean;
 }
 
-/** Requests that may wait for the answers ahead of them on one connection before no more is read, and how few before it is read again. */
+/** Pipelined requests waiting on one connection: reading pauses above the first number and resumes below the second. */
 const mostQueued = 32;
 const fewQueued = 16;
 
 export interface HttpConnections {
   opened(socket: Socket): void;
-  /** A TCP connection below TLS: it is to be ended also where its handshake never is. */
+  /** Adds the TCP connection below TLS, so that it is closed even if its handshake never completes. */
   shaking(socket: Socket): void;
   of(socket: Socket): HttpConnection;
-  /** Call it for each request before its row begins: a client that does not wait for answers is read from no further. */
+  /** To be called for each request before its row begins. Pauses a client that sends without waiting for answers. */
   queue(socket: Socket, response: RecordedResponse): void;
   readonly open: number;
   /** Bytes on the wire since the start, heads included. */
   bytes(): { readonly read: number; readonly written: number };
-  /** Ends all, also the upgraded ones that a server's own close leaves alone; resolves when each is closed. */
+  /** Ends all connections, also upgraded ones, which a server's own close leaves open. Resolves when all are closed. */
   destroyAll(): Promise<void>;
 }
 
@@ -67,12 +67,12 @@ export function createHttpConnections(): HttpConnections {
     connection.queued -= 1;
     if (!connection.held || connection.queued > fewQueued) return;
     connection.held = false;
-    // The socket's own again.
+    // Restores the socket's own method.
     delete (socket as Partial<Socket>).resume;
     socket.resume();
   }
 
-  /** Node reads on after each message that is complete, and whenever a body is read. */
+  /** Node resumes reading after each complete message and whenever a body is read: this keeps the socket paused. */
   function hold(socket: Socket, connection: HttpConnection): void {
     connection.held = true;
     socket.pause();
@@ -114,7 +114,7 @@ export function createHttpConnections(): HttpConnections {
   };
 }
 
-/** Empty where the peer has gone before it could be asked. */
+/** Empty if the peer has already disconnected. */
 function addressText(address: string | undefined, port: number | undefined): string {
   if (address === undefined || port === undefined) return "";
   return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;

@@ -1,6 +1,6 @@
 import type { DetailDecoders } from "../traffic/detail-decoder.ts";
 
-/** Of every service that speaks HTTP. */
+/** Decoders of the kinds of detail that every HTTP service records. */
 export const httpDetails: DetailDecoders = {
   http: async () => (await import("./decode-http.ts")).httpDecoder,
   websocket: async () => (await import("./decode-http.ts")).webSocketDecoder,

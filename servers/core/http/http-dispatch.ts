@@ -5,9 +5,9 @@ import { HttpRefusal } from "./http-refusal.ts";
 import { createRouteTable, type HttpRequest, type HttpResponse, type HttpRoute, pathOf } from "./http-route.ts";
 import { BodyTooLarge, ClientLeft } from "./request-body.ts";
 
-/** What a service says where no route of its own answers. */
+/** A service's errors for requests that no route answers. */
 export interface HttpErrors {
-  /** The JSON of an error. */
+  /** The JSON body of an error. */
   readonly body: (status: number, message: string) => string;
   readonly contentType?: string;
   readonly notFound: () => HttpRefusal;
@@ -15,14 +15,14 @@ export interface HttpErrors {
   /** A path that cannot be decoded. */
   readonly badPath: () => HttpRefusal;
   readonly tooLarge: () => HttpRefusal;
-  /** Anything else that was thrown. It is for the service to log a fault. */
+  /** Any other thrown value. The service logs it if it is a fault. */
   readonly refusalOf: (error: unknown, request: HttpRequest) => HttpRefusal;
 }
 
 export interface HttpDispatchOptions {
   readonly routes: readonly HttpRoute[];
   readonly caseSensitivePaths?: boolean;
-  /** The path that is looked for, made of the one that came. Throws a URIError for one that cannot be decoded. */
+  /** Normalizes the path before the route is looked up. Throws a URIError for a path that cannot be decoded. */
   readonly tidyPath?: (path: string) => string;
   readonly cors: Cors;
   readonly errors: HttpErrors;
@@ -31,7 +31,7 @@ export interface HttpDispatchOptions {
 
 export type HttpDispatch = (request: HttpRequest, response: HttpResponse) => void;
 
-/** From a request to the handler of its route, and from what the handler throws to an answer. */
+/** Finds the handler of a request's route, and turns what it throws into an answer. */
 export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
   const { cors, errors, log, tidyPath } = options;
   const table = createRouteTable(options.routes, { caseSensitive: options.caseSensitivePaths ?? false });
@@ -39,9 +39,9 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
   function answer(request: HttpRequest, response: HttpResponse): void | Promise<void> {
     const { method = "", url = "" } = request;
     const isOptions = method === "OPTIONS";
-    if (isOptions && !cors.tellsAllow && cors.isPreflight(request, undefined)) return cors.answerPreflight(request, response, undefined);
+    if (isOptions && !cors.listsAllow && cors.isPreflight(request, undefined)) return cors.answerPreflight(request, response, undefined);
     // RFC 9110 §9.3.7: "*" asks about the server as a whole.
-    if (isOptions && !cors.tellsAllow && url === "*")
+    if (isOptions && !cors.listsAllow && url === "*")
       return sendEmpty(response, 204, { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" });
     const path = pathOf(url);
     const found = table.find(tidyPath ? tidyPath(path) : path);
@@ -61,7 +61,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
       if (response.headersSent && !(thrown instanceof ClientLeft)) {
         log.error(`${request.method} failed after its answer was begun: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
       }
-      // A response that was never begun would stay open with its connection.
+      // Without an answer the connection would stay open.
       response.destroy();
       return;
     }

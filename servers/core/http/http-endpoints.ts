@@ -8,13 +8,13 @@ export interface HttpAddress {
   readonly openToLan: boolean;
 }
 
-/** For a service's definition: its port and, where HTTPS is on, the second one. */
+/** Ports of a service's definition: the HTTP port and, if HTTPS is on, its port. */
 export const httpPorts = [
   { field: "port", transport: "tcp" },
   { field: "httpsPort", transport: "tcp", isUsed: ({ https }: { readonly https: boolean }) => https },
 ] as const;
 
-/** The paths over HTTP and, where it is on, over HTTPS. */
+/** Endpoints of the paths over HTTP and, if it is on, over HTTPS. */
 export function httpEndpoints(
   { port, https, httpsPort, openToLan }: HttpAddress,
   paths: readonly { readonly label: string; readonly path: string }[],

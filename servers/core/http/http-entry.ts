@@ -9,7 +9,7 @@ import type { HttpConnection } from "./http-connections.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 
-/** What an entry is begun with. `rawHeaders` is kept by reference: name, value, name, value. */
+/** Facts known when an entry begins. `rawHeaders` is kept by reference: name, value, name, value. */
 export interface HttpEntryHead {
   readonly id: number;
   readonly kind: "http" | "websocket";
@@ -29,11 +29,11 @@ const nothing = { kept: Buffer.alloc(0), shown: Buffer.alloc(0) };
 
 interface HiddenBody {
   readonly kept: Buffer;
-  /** The same without the values that are hidden. */
+  /** The body with secret values redacted. */
   readonly shown: Buffer;
 }
 
-/** One exchange as it goes on; it is serialized only when a batch leaves. */
+/** One exchange while it lasts; it is serialized only when a batch is sent. */
 export class HttpEntry implements TrafficEntry {
   readonly id: number;
   readonly at = Date.now();
@@ -41,17 +41,17 @@ export class HttpEntry implements TrafficEntry {
   readonly requestBody = new BodyCapture();
   readonly responseBody = new BodyCapture();
   readonly ordinal: number;
-  /** Streams last as long as the client likes: they say nothing about how fast the service answers. */
+  /** Streams last as long as the client stays: they are left out of the latency figures. */
   longLived = false;
-  /** Why it ended before its time. */
+  /** Why it ended early. */
   aborted: string | undefined;
-  /** Instead of the status in the row: "closed 1000". */
+  /** Shown in place of the status: "closed 1000". */
   outcome: string | undefined;
-  /** Events or messages, where it is a stream of them. */
+  /** Events or messages of a stream. */
   parts: PendingParts | undefined;
   /** The close frame of a WebSocket. */
   closed: { readonly code: number; readonly reason: string } | undefined;
-  /** Who asked, where the service knows. */
+  /** The user, if the service knows. */
   user: string | undefined;
   /** Why it was refused, in a few words. */
   reason: string | undefined;
@@ -61,10 +61,10 @@ export class HttpEntry implements TrafficEntry {
   #endedAt = 0;
   #status = 0;
   #requestTrailers: readonly string[] = [];
-  /** Held until the end only: its head is read from it when someone asks meanwhile. */
+  /** Held until the end: a batch that leaves earlier reads the head from it. */
   #response: ServerResponse | undefined;
   #responseHead = "";
-  /** Of the last body in which values were hidden: a row's preview and its detail show the same one. */
+  /** The last redacted body: a row's preview and its detail use the same one. */
   #hidden: (HiddenBody & { readonly of: BodyCapture; readonly bytes: number }) | undefined;
   #wroteHead = false;
   #wroteResponse = false;
@@ -133,20 +133,20 @@ export class HttpEntry implements TrafficEntry {
   }
 
   get tone(): Tone {
-    // A stream goes on until its client leaves: that is its end, not a mishap.
+    // A stream normally ends when its client disconnects: that is no failure.
     const isStream = this.longLived && this.head.kind === "http";
     if (this.aborted !== undefined && !isStream) return this.#status >= 400 ? statusTone(this.#status) : "aborted";
     return this.ended ? statusTone(this.#status) : "pending";
   }
 
-  /** What a log line says of how it ended. */
+  /** How it ended, for the log line. */
   get outcomeText(): string {
     if (this.outcome !== undefined) return this.outcome;
     if (this.aborted !== undefined) return this.#status === 0 ? this.aborted : `${this.#status}, ${this.aborted}`;
     return this.#status === 0 ? "" : String(this.#status);
   }
 
-  // An estimate of the head, since counting it would cost more than it helps.
+  // An estimate: counting the bytes of the head exactly would cost too much.
   get heldBytes(): number {
     const bodies = this.requestBody.held + this.responseBody.held;
     return 400 + this.head.target.length + this.head.rawHeaders.length * 40 + bodies + (this.parts?.held ?? 0);
@@ -215,7 +215,7 @@ export class HttpEntry implements TrafficEntry {
   #writeResponseHead(record: RecordWriter): void {
     if (this.#status === 0 || this.#wroteResponse) return;
     const head = this.#response ? writtenHead(this.#response) : this.#responseHead;
-    // It is written by Node a little after the status is known.
+    // Node writes the head a little after the status is known.
     if (head === "" && !this.ended) return;
     this.#wroteResponse = true;
     const { redaction } = this.head;
@@ -232,7 +232,7 @@ export class HttpEntry implements TrafficEntry {
     }
   }
 
-  /** What values are hidden in is known of a whole body only. */
+  /** Redaction needs the complete body. */
   #writeBody(record: RecordWriter, body: BodyCapture, side: 0 | 1): void {
     const tag = side === bodySide.request ? httpTag.requestBody : httpTag.responseBody;
     const { redaction } = this.head;
@@ -264,7 +264,7 @@ export class HttpEntry implements TrafficEntry {
     return this.#hidden;
   }
 
-  /** Milliseconds; each phase is known once, so an open row has them written twice at the most. */
+  /** Milliseconds. Each phase is known once, so an open row writes them at most twice. */
   #writeTiming(record: RecordWriter): void {
     if (this.#wroteTiming && !this.ended) return;
     this.#wroteTiming = true;

@@ -5,7 +5,7 @@ interface HttpFieldsOptions {
   /** Of the environment variables: "ACCOUNT". */
   readonly prefix: string;
   readonly body: { readonly minimum: number; readonly maximum: number; readonly standard: number; readonly help?: string };
-  /** A heading of their own for the times. */
+  /** Heading of the timeouts in the form. */
   readonly timesGroup?: string;
   readonly recordedHelp?: string;
 }
@@ -49,7 +49,7 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
   }),
 });
 
-/** The same routes over TLS, on a port of its own. */
+/** Switch and port of HTTPS. */
 export const httpsFields = ({ prefix, port }: { readonly prefix: string; readonly port: number }) => ({
   https: field(z.boolean().default(false), {
     title: "HTTPS",
@@ -60,17 +60,17 @@ export const httpsFields = ({ prefix, port }: { readonly prefix: string; readonl
   httpsPort: portField(port, { title: "HTTPS port", env: `${prefix}_HTTPS_PORT` }),
 });
 
-/** Whose X-Forwarded-For is believed, for services that count by address. */
+/** Proxies whose X-Forwarded-For is trusted, for services that count by address. */
 export const proxyFields = ({ prefix, group }: { readonly prefix: string; readonly group: string }) => ({
   proxyHops: field(wholeNumber(0, 16, 0), {
     title: "Proxies before it",
-    help: "How many add to X-Forwarded-For; with 0 the field is not looked at.",
+    help: "How many proxies add to X-Forwarded-For; with 0 the field is ignored.",
     env: `${prefix}_PROXY_HOPS`,
     group,
   }),
   proxyAddresses: field(z.array(z.string()).default([]), {
     title: "Trusted proxies",
-    help: "Addresses or networks whose X-Forwarded-For is believed; with a number of proxies too, from behind those on.",
+    help: "Addresses or networks whose X-Forwarded-For is trusted; if a number of proxies is set too, after those.",
     env: `${prefix}_PROXY_ADDRESSES`,
     group,
   }),

@@ -1,6 +1,6 @@
 import { durationText } from "../traffic/duration-text.ts";
 
-/** Names of query and header fields whose values are not for a log. */
+/** Names of query and header fields whose values are never logged. */
 export const secretName = /token|secret|passw|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;
 const shownTarget = 300;
 
@@ -40,7 +40,7 @@ function holdsSecret(value: string): boolean {
   return false;
 }
 
-/** What was encoded twice is shown to nobody either. */
+/** Decodes repeatedly: a secret that was encoded twice is redacted too. */
 function decodeFully(text: string): string {
   let decoded = text;
   for (let round = 0; round < mostDecodings && decoded.includes("%"); round++) decoded = decodeSafely(decoded);
@@ -60,20 +60,20 @@ function decodeSafely(text: string): string {
 export interface LoggedExchange {
   readonly method: string;
   readonly target: string;
-  /** Status code or why there is none. */
+  /** Status code, or why there is none. */
   readonly outcome: string;
   readonly tookMs: number;
   readonly bytesOut: number;
   readonly client: string;
   readonly peer: string;
-  /** Who asked and why not, where the service knows. */
+  /** The user and the reason of a refusal, if the service knows them. */
   readonly user?: string | undefined;
   readonly reason?: string | undefined;
 }
 
-/** "GET /api/data 200 1.2 ms 35 B curl 127.0.0.1:53110", and behind it who asked and why not: "joe@example.com: tokenexpired" */
+/** "GET /api/data 200 1.2 ms 35 B curl 127.0.0.1:53110", followed by user and reason: "joe@example.com: tokenexpired" */
 export function httpLogLine({ method, target, outcome, tookMs, bytesOut, client, peer, user, reason }: LoggedExchange): string {
-  // A reason may name what the client sent.
+  // A reason may quote what the client sent.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
   const why = reason?.replace(/[\0-\x1f\x7f]/g, " ").slice(0, shownTarget);
   const who = [user, why].filter((part) => part !== undefined).join(": ");

@@ -1,19 +1,19 @@
 import type { HeaderList } from "../../../contract/traffic/http.ts";
 
-/** What the pieces of an exchange's detail begin with: they come in the order in which they became known. */
+/** Tags of the pieces of an exchange's detail. Pieces are written in the order in which they become known. */
 export const httpTag = {
   /** HTTP version, header fields, connection. */
   head: 1,
-  /** Where the row's is cut or differs. */
+  /** The full target, if the row's is cut or differs. */
   target: 2,
-  /** More of a body. */
+  /** The next bytes of a body. */
   requestBody: 3,
   responseBody: 4,
-  /** How many bytes of a body there were before values in it were hidden. */
+  /** The number of bytes of a body before redaction. */
   hiddenIn: 5,
-  /** As it was written: status line and header fields in one text. */
+  /** The response head as it was written: status line and header fields in one text. */
   responseHead: 6,
-  /** The same, taken apart. */
+  /** The response head as separate fields. */
   responseFields: 7,
   trailers: 8,
   /** Milliseconds to each phase's end; NaN until then. */

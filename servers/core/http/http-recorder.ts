@@ -18,25 +18,25 @@ export interface HttpRecorderOptions {
   readonly bodyLimit: number;
   /** Hides credentials before a row or its detail leaves the process. */
   readonly redaction?: HttpRedaction;
-  /** Leaves out of a path what may not stand in a log, where the service has routes that take secrets. */
+  /** Redacts a path for the log, for services whose paths contain secrets. */
   readonly maskPath?: (target: string) => string;
 }
 
 export interface HttpRecorder {
   readonly connections: HttpConnections;
-  /** At the request event, before anything else: one row begins. */
+  /** Begins a row; to be called first in the "request" event. */
   begin(request: RecordedRequest, response: RecordedResponse): HttpEntry;
-  /** For what has no request and response of its own: malformed bytes, a WebSocket. */
+  /** Begins a row without Node's request and response: malformed bytes, a WebSocket. */
   beginEntry(socket: Socket, facts: EntryFacts): HttpEntry;
   /** Ends an entry that `beginEntry` began. */
   end(entry: HttpEntry, options?: { quiet?: boolean }): void;
   /** A message of an open WebSocket: a part of its connection's row, and a row that belongs to it. */
   beginMessage(connection: HttpEntry, bytes: Buffer, facts: MessageFacts): WebSocketMessageEntry;
   endMessage(message: WebSocketMessageEntry, ended: MessageEnd): void;
-  /** Calls back with the row of the next request from this address and port. */
+  /** Calls back with the row id of the next request from this address and port. */
   watch(remote: string, onBegin: (row: number) => void): () => void;
   counters(): Counters;
-  /** From here on what breaks off was broken off by the service. */
+  /** From here on an aborted exchange counts as aborted by the service. */
   stop(): void;
 }
 
@@ -91,7 +91,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
   }
 
   function writeLogLine(entry: HttpEntry): void {
-    // A 5xx is what a stand-in was asked for, and a stream ends when its client leaves: neither is worth a warning.
+    // A 5xx was requested from a stand-in, and a stream ends when its client disconnects: neither deserves a warning.
     const level = entry.aborted !== undefined && !entry.longLived ? "warning" : "info";
     if (!log.enabled(level)) return;
     const { method, client, connection } = entry.head;
@@ -106,7 +106,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
     if (!entry) return;
     if (!this.writableFinished) entry.aborted ??= stopping ? "service stopped" : "client left";
     const { connection } = entry.head;
-    // It would keep the whole exchange in memory for as long as the connection idles.
+    // The reference would keep the whole exchange in memory while the connection idles.
     if (req.complete && connection.latest === this) connection.latest = undefined;
     end(entry, { trailers: req.rawTrailers });
   }

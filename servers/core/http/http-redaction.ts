@@ -2,7 +2,7 @@ import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
 import { hidden, type IsSecret, redactBody } from "./redact-body.ts";
 
-/** What is hidden of an exchange, for services whose clients send real credentials. */
+/** Redaction of an exchange, for services whose clients send real credentials. */
 export interface HttpRedaction {
   target(target: string): string;
   headers(headers: HeaderList): HeaderList;
@@ -18,14 +18,14 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   };
 }
 
-/** A challenge holds no secret, and a client may have misspelt the name of the field. */
+/** By the name of the field, or by the scheme in its value where the name is misspelt. A challenge holds no secret. */
 const isCredential = ([name, value]: HeaderList[number]) => {
   const naming = namingOf(name);
   return naming === "secret" || (naming === "other" && /^(?:basic|bearer|digest)\s/i.test(value));
 };
 
 type Naming = "secret" | "challenge" | "other";
-/** Nearly all fields have one of a few names: remembering them spares the patterns. */
+/** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */
 const namings = new Map<string, Naming>();
 const rememberedNames = 500;
 

@@ -3,9 +3,9 @@ export class HttpRefusal extends Error {
   override readonly name = "HttpRefusal";
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The JSON to answer with, where it is not the service's usual error of this message. */
+  /** The JSON to answer with, if not the service's usual error with this message. */
   readonly body: string | undefined;
-  /** Who asked and why it was refused, for the row. */
+  /** User and reason, for the row. */
   readonly user: string | undefined;
   readonly reason: string | undefined;
 

@@ -2,7 +2,7 @@ import { type MatchFunction, match } from "path-to-regexp";
 import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
 
 export interface HttpRequest extends RecordedRequest {
-  /** The named parts of the route's path, decoded; of a wildcard the list of its segments. */
+  /** The named parameters of the route's path, decoded; a wildcard's value is the list of its segments. */
   params: PathParams;
 }
 export type HttpResponse = RecordedResponse;
@@ -11,7 +11,7 @@ export type PathParams = Readonly<Partial<Record<string, string | readonly strin
 export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "TRACE" | "HEAD";
 export type HttpHandler = (request: HttpRequest, response: HttpResponse) => void | Promise<void>;
 
-/** Several routes may have one path, each with methods of its own. */
+/** Several routes may share a path, each with its own methods. */
 export interface HttpRoute {
   /** As path-to-regexp reads it: "/invoice/:id", "/anything{/*rest}". */
   readonly path: string;
@@ -39,7 +39,7 @@ export function allowedMethods(methods: HttpRoute["methods"]): string {
   return [...new Set(methods.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))), "OPTIONS"].join(", ");
 }
 
-/** Paths without named parts are found at once; the others are tried in their order. A slash at the end changes nothing. */
+/** Paths without parameters are looked up in a map; the others are tried in order. A trailing slash is ignored. */
 export function createRouteTable(routes: readonly HttpRoute[], { caseSensitive }: { readonly caseSensitive: boolean }): RouteTable {
   const fixed = new Map<string, FoundRoute>();
   const patterns: { readonly matches: MatchFunction<Record<string, string | string[]>>; readonly found: FoundRoute }[] = [];
@@ -75,7 +75,7 @@ function foundOf(group: readonly HttpRoute[]): FoundRoute {
   return { handlerOf: (method) => handlers.get(method), allow: allowedMethods(methods), params: {} };
 }
 
-/** The path of a request target, as it came. RFC 9112 §3.2.2: a target may be in absolute form. */
+/** The undecoded path of a request target. RFC 9112 §3.2.2: a target may be in absolute form. */
 export function pathOf(target: string): string {
   const start = target.startsWith("/") ? 0 : (/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0);
   const query = target.indexOf("?", start);

@@ -27,7 +27,7 @@ export interface HttpServerLimits {
 
 /** A change of protocol that the service offers. */
 export interface HttpUpgrade {
-  /** Which requests change protocol; all others that offer to are answered as if they had not. */
+  /** Which requests are upgraded; all others are answered as if they had not asked for it. */
   readonly accepts: (request: HttpRequest) => boolean;
   readonly handle: (request: HttpRequest, socket: Duplex, head: Buffer) => void;
 }
@@ -38,9 +38,9 @@ export interface HttpServerOptions {
   readonly limits: HttpServerLimits;
   readonly errors: HttpErrors;
   readonly cors: Cors;
-  /** What every answer carries, also one to bytes that never became a request: name, value, name, value. */
+  /** Fields of every answer, also to bytes that never became a request: name, value, name, value. */
   readonly fields: readonly string[];
-  /** Answers a request whose row has begun. A body that the client waits to be asked for is asked for by `readBody`. */
+  /** Answers a request whose row has begun. `readBody` sends the 100 that a client with "Expect: 100-continue" waits for. */
   readonly dispatch: HttpDispatch;
   readonly upgrade?: HttpUpgrade | undefined;
 }
@@ -59,7 +59,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     response.end(body);
   }
 
-  /** Begins the row, whatever the request expects or offers; false once it has been refused. */
+  /** Begins the row of every request; false if the request was refused. */
   function begin(request: HttpRequest, response: HttpResponse): boolean {
     recorder.connections.queue(request.socket, response);
     recorder.begin(request, response);
@@ -89,7 +89,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
 
   function onContinue(request: HttpRequest, response: HttpResponse): void {
     if (!begin(request, response)) return;
-    // Once answered without the 100, nobody knows whether the body comes: nothing more is read.
+    // After an answer without the 100 it is unknown whether the body follows: nothing more is read.
     if (hasBody(request)) response.shouldKeepAlive = false;
     dispatch(request, response);
   }
@@ -122,7 +122,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
       requestTimeout: limits.requestTimeoutMs,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       connectionsCheckingInterval: Math.max(50, Math.min(1_000, limits.headersTimeoutMs / 4)),
-      // Answered by us, so that it has the shape of every other error and a row.
+      // Answered here, so that it has the shape of every other error and a row.
       requireHostHeader: false,
       ...(upgrade && { shouldUpgradeCallback: (request: IncomingMessage) => upgrade.accepts(request as HttpRequest) }),
     };
@@ -134,7 +134,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     if (tls) {
       server.on("connection", (socket) => recorder.connections.shaking(socket));
       server.on("secureConnection", (socket) => void recorder.connections.opened(socket));
-      // Node would take it for a malformed request.
+      // Node would treat it as a malformed request.
       server.removeAllListeners("tlsClientError");
       server.on("tlsClientError", (error: Error, socket: Socket) => {
         log.debug(`A TLS handshake failed: ${error.message}`);
@@ -164,7 +164,7 @@ interface MessageClasses {
   readonly ServerResponse: new (request: HttpRequest) => HttpResponse;
 }
 
-/** The recorder's classes; an answer has the fields that every answer carries, without each handler setting them one by one. */
+/** The recorder's classes; the response sets the fields of every answer, so that no handler has to. */
 function createMessageClasses(fields: readonly string[]): MessageClasses {
   const recorded = createRecordedClasses();
 
@@ -175,7 +175,7 @@ function createMessageClasses(fields: readonly string[]): MessageClasses {
   class Response extends recorded.ServerResponse {
     override writeHead(status: number, ...rest: never[]): this {
       const given: unknown = rest[0];
-      // The quick way of Node, for an answer that is made at once.
+      // Node's fast path, for an answer that is made at once.
       if (Array.isArray(given) && this.getHeaderNames().length === 0) return super.writeHead(status, [...fields, ...given] as string[]);
       for (let index = 0; index < fields.length; index += 2) {
         const name = fields[index] as string;

@@ -7,7 +7,7 @@ import type { HttpRecorder } from "./http-recorder.ts";
 const longestMs = 15_000;
 const longestBody = 1 << 20;
 
-/** Ours to set: a wrong one would only make the request hang. */
+/** Set here only: a wrong value would make the request hang. */
 const framing = new Set(["content-length", "transfer-encoding"]);
 
 export interface LoopbackRequest {
@@ -18,9 +18,9 @@ export interface LoopbackRequest {
 }
 
 export interface LoopbackClient {
-  /** A real request to the service's own port, with the row it made; an answer that is too long or does not end is cut. */
+  /** Sends a real request to the service's own port and returns its row id too. An answer that is too long or does not end is cut. */
   send(request: LoopbackRequest): Promise<TryAnswer>;
-  /** Breaks off what is under way. */
+  /** Aborts the requests in progress. */
   close(): void;
 }
 
@@ -84,7 +84,7 @@ export function createLoopbackClient({ port, recorder }: { readonly port: number
         request.on("response", (response) => {
           const chunks: Buffer[] = [];
           let bytes = 0;
-          // What came of an answer that does not end is worth showing.
+          // The start of an answer that does not end is still shown.
           giveUp = () => answer(response, chunks, bytes, true);
           response.on("data", (chunk: Buffer) => {
             chunks.push(chunk);

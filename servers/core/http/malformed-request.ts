@@ -12,7 +12,7 @@ interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
   readonly rawPacket?: Buffer;
-  /** How far into the packet the parser came. */
+  /** The parser's position in the packet. */
   readonly bytesParsed?: number;
 }
 
@@ -27,14 +27,14 @@ export interface MalformedOptions {
   readonly recorder: HttpRecorder;
   readonly log: Log;
   readonly errors: Pick<HttpErrors, "body">;
-  /** What every answer of the service carries: name, value, name, value. */
+  /** Fields of every answer of the service: name, value, name, value. */
   readonly fields: readonly string[];
   readonly maxHeaderBytes: number;
 }
 
-/** Answers bytes that never became a request, after all that was asked before them, closes the connection, and shows both as a row. */
+/** Answers bytes that never became a request, after all earlier requests, closes the connection, and records both as a row. */
 export function createMalformedHandler({ recorder, log, errors, fields, maxHeaderBytes }: MalformedOptions) {
-  /** Their last answer is decided; whatever else the parser says of them is an echo of the same fault. */
+  /** Sockets whose last answer is decided: further parser errors are consequences of the same fault. */
   const doomed = new WeakSet<Socket>();
 
   const fieldLines = fields.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${fields[index + 1]}`] : []));
@@ -52,12 +52,12 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
     return { head, body };
   }
 
-  /** The request itself turned bad while it arrived. */
+  /** The error is in a request whose row has already begun. */
   function answerIncomplete(response: RecordedResponse, socket: Socket, verdict: Verdict, reason: string): void {
     const { entry } = response;
     if (entry) entry.aborted = reason;
     if (response.headersSent || !entry) {
-      // Its answer is on the way already: no second one may follow on the same bytes.
+      // Its answer is already being sent: a second one must not follow.
       socket.destroy();
       return;
     }
@@ -85,7 +85,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
     const { latest } = recorder.connections.of(socket);
     const isPending = latest !== undefined && !latest.closed && !latest.writableFinished;
     if (doomed.has(socket)) {
-      // A stream may have no end of its own to wait for.
+      // A stream may never end by itself.
       if (socket.readableEnded && latest?.entry?.longLived) socket.destroy();
       return;
     }
@@ -95,12 +95,12 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
       socket.destroy(error);
       return;
     }
-    // A connection that was opened in advance and never used is no mistake: browsers do that.
+    // Browsers open connections in advance and may never use them: that is no error.
     if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0) {
       socket.destroy();
       return;
     }
-    // The end came in the middle of a body: the client has gone.
+    // The end came in the middle of a body: the client disconnected.
     if (error.code === "HPE_INVALID_EOF_STATE" && latest && isPending && !latest.req.complete) {
       socket.destroy();
       return;
@@ -122,7 +122,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
   };
 }
 
-/** `bytes` begin with the malformed message, as far as they arrived together. */
+/** `bytes` start with the malformed message, as far as it arrived in one packet. */
 function malformedVerdict(error: ClientError, bytes: Buffer | undefined, maxHeaderBytes: number): Verdict {
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW": {
@@ -170,9 +170,9 @@ function endsFirstLineWithLf(bytes: Buffer): boolean {
   return lineEnd > 0 && bytes[lineEnd - 1] !== 13;
 }
 
-/** As much of the request line as can be read, for the row. */
+/** Method and target from the readable part of the request line, for the row. */
 function startLine(bytes: Buffer | undefined): { method: string; target: string; httpVersion: string } {
-  // A head that did not arrive in time is not handed over.
+  // After a timeout Node does not pass the head on.
   if (!bytes) return { method: "?", target: "(incomplete)", httpVersion: "" };
   const match = /^([A-Z-]{1,20}) ([\x21-\x7e\x80-\xff]*)(?: HTTP\/(\d\.\d))?/.exec(bytes.toString("latin1", 0, 2_048));
   return { method: match?.[1] ?? "?", target: match?.[2] || "(malformed)", httpVersion: match?.[3] ?? "" };
@@ -180,7 +180,7 @@ function startLine(bytes: Buffer | undefined): { method: string; target: string;
 
 /**
  * The packet from where the malformed message begins: a packet may bring valid requests before it.
- * `lastLength` is the Content-Length of the request before, whose body may stand between.
+ * `lastLength` is the Content-Length of the request before, whose body may lie between.
  */
 function malformedBytes({ code, rawPacket, bytesParsed = 0 }: ClientError, lastLength: number): Buffer | undefined {
   // An empty line that ends where the parser stopped is the malformed message's own, unless its first line was at fault.

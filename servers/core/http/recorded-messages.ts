@@ -17,12 +17,12 @@ export interface RecordedClasses {
   readonly ServerResponse: new (request: RecordedRequest) => RecordedResponse;
 }
 
-/** Request and response classes that report to their entry what passes; Node makes its objects from them. */
+/** Request and response classes that report bytes and phases to their entry; Node instantiates them. */
 export function createRecordedClasses(): RecordedClasses {
   class Request extends IncomingMessage implements RecordedRequest {
     entry: HttpEntry | undefined = undefined;
 
-    // Every byte of a body passes here, whether a handler reads it or not.
+    // Called for every byte of a body, whether a handler reads it or not.
     override push(chunk: unknown, encoding?: BufferEncoding): boolean {
       if (this.entry) {
         if (chunk === null) this.entry.receivedAll();

@@ -1,12 +1,12 @@
-/** Stands where something was hidden. */
+/** Replaces a redacted value. */
 export const hidden = "•••";
 
-/** By the name and, where that is not enough, by the value; an object or a list has none. */
+/** Decides by the name and, if needed, by the value; undefined for an object or a list. */
 export type IsSecret = (name: string, value?: string) => boolean;
 
 /**
  * A JSON or form body without the values of secret names, also where it was cut in the middle.
- * Whatever cannot be read for certain is hidden: a secret may be in it.
+ * Anything ambiguous is redacted: it may contain a secret.
  */
 export function redactBody(text: string, isSecret: IsSecret): string {
   const trimmed = text.replace(/^\ufeff/, "").trim();
@@ -27,7 +27,7 @@ const redactForm = (text: string, isSecret: IsSecret) =>
     })
     .join("&");
 
-/** "payload[code]" is named by each of its parts, and a value may be JSON itself: payload={"code":"123456"}. */
+/** Each part of "payload[code]" counts as a name, and a value may itself be JSON: payload={"code":"123456"}. */
 function isSecretPair(name: string, value: string, isSecret: IsSecret): boolean {
   try {
     const text = formText(value);
@@ -35,7 +35,7 @@ function isSecretPair(name: string, value: string, isSecret: IsSecret): boolean 
     const isJson = text.trim()[0] === "{" || text.trim()[0] === "[";
     return names.some((part) => isSecret(part, text)) || (isJson && redactJson(text.trim(), isSecret) !== text.trim());
   } catch {
-    // What cannot be decoded counts as a secret.
+    // A value that cannot be decoded counts as a secret.
     return true;
   }
 }
@@ -44,11 +44,11 @@ const formText = (text: string) => decodeURIComponent(text.replaceAll("+", " "))
 
 const token = /\s*(?:("(?:[^"\\]|\\.)*")|([{}[\],:])|(-?[\w.+]+(?:-[\w.+]+)*))/y;
 
-/** Walks over the tokens, so that it takes neither memory nor stack for depth. */
+/** Scans tokens without recursion, so that depth costs neither memory nor stack. */
 function redactJson(text: string, isSecret: IsSecret): string {
   const open: ("{" | "[")[] = [];
   let expected: "value" | "key" | "colon" | "next" = "value";
-  /** Of a hidden value that is an object or list: how many were open before it. */
+  /** Depth at which a redacted object or list began. */
   let hiddenFrom = -1;
   let key: string | undefined;
   let redacted = "";
@@ -84,7 +84,7 @@ function redactJson(text: string, isSecret: IsSecret): string {
         } else if (mark === "]" && open.at(-1) === "[") expected = close();
         else if (mark !== undefined) return redacted + hidden;
         else {
-          // null is nobody's secret.
+          // null is no secret.
           if (key !== undefined && word !== "null" && isSecretMember(key, whole, isSecret)) shown = `"${hidden}"`;
           key = undefined;
           expected = "next";
@@ -106,7 +106,7 @@ function redactJson(text: string, isSecret: IsSecret): string {
   }
 }
 
-/** Of a member whose name and value are JSON; what cannot be read counts as a secret. */
+/** Name and value are JSON tokens; what cannot be parsed counts as a secret. */
 function isSecretMember(key: string, value: string | undefined, isSecret: IsSecret): boolean {
   try {
     const parsed: unknown = value?.trim().startsWith('"') ? JSON.parse(value) : value?.trim();

@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** The client went away in the middle: there is nobody left to answer. */
+/** The client disconnected before the end of the body: there is nobody to answer. */
 export class ClientLeft extends Error {
   override readonly name = "ClientLeft";
 }
 
-/** The body is larger than the service takes; its rest is read and thrown away. */
+/** The body is larger than the limit; the rest is read and discarded. */
 export class BodyTooLarge extends Error {
   override readonly name = "BodyTooLarge";
 }
 
-/** What is read and thrown away at most: many senders read no answer before they have sent it all. */
+/** Most bytes that are read and discarded: many clients read no answer before they have sent the whole body. */
 const drainedBytes = 256 << 20;
 const drainIdleMs = 500;
 
@@ -18,13 +18,13 @@ export const hasBody = (request: IncomingMessage): boolean =>
   request.headers["transfer-encoding"] !== undefined || (request.headers["content-length"] ?? "0") !== "0";
 
 /**
- * The bytes of the body, which is asked for here where the client waits for that. Throws ClientLeft and BodyTooLarge.
+ * Reads the body; sends the 100 first if the client waits for it. Throws ClientLeft and BodyTooLarge.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, limitBytes: number): Promise<Buffer> {
   if (!hasBody(request)) return Buffer.alloc(0);
   const isTooLarge = Number(request.headers["content-length"] ?? 0) > limitBytes;
   if (request.headers.expect !== undefined && request.httpVersion === "1.1") {
-    // RFC 9110 §10.1.1: the refusal comes instead of the 100, so that the body is never sent.
+    // RFC 9110 §10.1.1: the refusal replaces the 100, so that the body is never sent.
     if (isTooLarge) throw new BodyTooLarge();
     if (!response.headersSent) {
       response.writeContinue();
@@ -41,7 +41,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     function refuse(): void {
       refused = true;
       chunks = [];
-      // An answer that closes the connection would be lost together with what is not read yet: it waits for that.
+      // Closing with unread bytes would lose the answer: it waits until the rest was read.
       if (response.shouldKeepAlive) rejectTooLarge();
       else idle = setTimeout(rejectTooLarge, drainIdleMs);
     }
@@ -61,7 +61,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
       if (refused) rejectTooLarge();
       else resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks));
     });
-    // An error is costly to make: not for each request that ends as it should.
+    // Creating an error is expensive: it is not made for requests that end normally.
     function left(): void {
       clearTimeout(idle);
       if (!whole) reject(new ClientLeft());

@@ -13,14 +13,14 @@ import type { HttpRoute } from "./http-route.ts";
 import { createHttpServers, type HttpUpgrade } from "./http-server.ts";
 import { createLoopbackClient, type LoopbackClient } from "./loopback-client.ts";
 
-/** What `httpLimitFields` and the fields of every service make of a configuration. */
+/** Configuration of the fields in `httpLimitFields` and `commonFields`. */
 export interface HttpBaseConfig {
   readonly port: number;
   readonly https: boolean;
   readonly httpsPort: number;
   readonly openToLan: boolean;
   readonly headerBytes: number;
-  /** Without it ten seconds, or the request's time where that is shorter. */
+  /** Default: ten seconds, or the request's timeout if that is shorter. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
@@ -30,25 +30,25 @@ export interface HttpBaseConfig {
 export interface HttpOptions {
   readonly routes: readonly HttpRoute[];
   readonly caseSensitivePaths?: boolean;
-  /** The path that is looked for, made of the one that came. Throws a URIError for one that cannot be decoded. */
+  /** Normalizes the path before the route is looked up. Throws a URIError for a path that cannot be decoded. */
   readonly tidyPath?: (path: string) => string;
   readonly cors: CorsOptions;
-  /** What every answer carries beside nosniff and CORS. */
+  /** Fields of every answer in addition to nosniff and CORS. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors: HttpErrors;
   /** Hides credentials before a row or its detail leaves the process. */
   readonly redaction?: HttpRedaction;
-  /** Leaves out of a path what may not stand in a log, where the service has routes that take secrets. */
+  /** Redacts a path for the log, for services whose paths contain secrets. */
   readonly maskPath?: (target: string) => string;
   readonly upgrade?: (recorder: HttpRecorder) => HttpUpgrade & { close(): void };
   readonly sample: SampleTraffic;
-  /** Settles what was received before the connections are closed. */
+  /** Called at stop before the connections close: completes what was received. */
   readonly onClosing?: () => void | Promise<void>;
 }
 
 export interface HttpPorts {
   readonly port: number;
-  /** As it is configured, where HTTPS is off. */
+  /** The configured port if HTTPS is off. */
   readonly httpsPort: number;
 }
 
@@ -101,7 +101,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, 
   onStop(client.close);
   const sample = createSampleTraffic({ ...options.sample, port, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
-  // From here on what breaks off was broken off by the service.
+  // From here on an aborted exchange counts as aborted by the service.
   onStop(recorder.stop);
 
   context.counters(recorder.counters);

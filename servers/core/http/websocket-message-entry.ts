@@ -8,7 +8,7 @@ import { messageFlags } from "./http-record.ts";
 
 export interface MessageFacts {
   readonly binary: boolean;
-  /** By the service; else received. */
+  /** Sent by the service; false for a received message. */
   readonly sent: boolean;
 }
 
@@ -16,11 +16,11 @@ export interface MessageEnd {
   readonly tone: Tone;
   /** "echoed", "not sent". */
   readonly outcome: string;
-  /** That went back in answer to it. */
+  /** Bytes sent in reply. */
   readonly bytesBack: number;
 }
 
-/** One message of a WebSocket. Its bytes are a part of the connection; its own record says which one. */
+/** One message of a WebSocket. Its bytes are a part of the connection; its record contains the part's index. */
 export class WebSocketMessageEntry implements TrafficEntry {
   readonly id: number;
   readonly #connection: HttpEntry;

@@ -3,14 +3,14 @@ import { compile } from "proxy-addr";
 import { ServiceError } from "../service/service-error.ts";
 
 export interface TrustedProxies {
-  /** How many proxies stand before the service, each of which adds one address to X-Forwarded-For. */
+  /** Number of proxies in front of the service, each of which adds one address to X-Forwarded-For. */
   readonly hops: number;
-  /** Addresses and networks ("10.0.0.0/8") whose X-Forwarded-For is believed. */
+  /** Addresses and networks ("10.0.0.0/8") whose X-Forwarded-For is trusted. */
   readonly addresses: readonly string[];
 }
 
 /**
- * The address of the client behind the proxies that are trusted; without any, X-Forwarded-For is not looked at,
+ * The address of the client behind the trusted proxies; without any, X-Forwarded-For is ignored,
  * since every client can write it. Throws CONFIG_INVALID for an entry that is no address or network.
  */
 export function createClientAddress(proxies: TrustedProxies): (remote: string | undefined, forwardedFor: string | undefined) => string {
@@ -23,7 +23,7 @@ export function createClientAddress(proxies: TrustedProxies): (remote: string | 
     for (let hop = 0; entries.length > 0; hop++) {
       if (hop >= hops && !trusted?.(client)) break;
       const before = addressInField(entries.pop() ?? "");
-      // What cannot be read was not written by a proxy that is to be trusted.
+      // An invalid address was not written by a trusted proxy.
       if (before === undefined) break;
       client = before;
     }
@@ -65,14 +65,14 @@ function mappedAddress(address: string): string | undefined {
   return [first >> 8, first & 255, second >> 8, second & 255].join(".");
 }
 
-/** What counts as one client: an IPv4 address, or the /64 that one IPv6 customer has for itself. */
+/** What counts as one client: an IPv4 address, or a /64, which is one IPv6 customer's network. */
 export function rateLimitKey(address: string): string {
   if (!address.includes(":")) return address;
   const [left = "", right] = address.split("::");
   const groups = left === "" ? [] : left.split(":");
   if (right !== undefined) {
     const after = right === "" ? [] : right.split(":");
-    // An embedded IPv4 address stands for two groups.
+    // An embedded IPv4 address takes the place of two groups.
     const missing = 8 - groups.length - after.length - (address.includes(".") ? 1 : 0);
     for (let count = 0; count < missing; count++) groups.push("0");
     groups.push(...after);

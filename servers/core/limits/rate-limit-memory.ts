@@ -1,14 +1,14 @@
 import type { RateDecision, RateLimit, RateLimiter, RateUsage } from "./rate-limit.ts";
 
 export interface MemoryRateLimiterOptions {
-  /** Counted requests that are remembered over all clients; beyond it the oldest are forgotten early. */
+  /** Most counted requests over all clients; beyond it the oldest are evicted early. */
   readonly capacity?: number;
   readonly now?: () => number;
 }
 
 export interface MemoryRateLimiter extends RateLimiter {
   take(client: string): RateDecision;
-  /** Counts a refusal that was decided elsewhere. */
+  /** Counts a refusal that was decided by another limit. */
   refuse(client: string): void;
 }
 
@@ -97,7 +97,7 @@ export function createMemoryRateLimiter(limit: RateLimit, options: MemoryRateLim
     return { allowed: true, remaining: limit.requests - (used[slot] as number), resetMs: resetMs(slot, at) };
   }
 
-  // The other way round a sum that is rounded up would come out a hair beyond the window.
+  // In the other order, rounding could exceed the window by a fraction.
   const resetMs = (slot: number, at: number) => limit.windowMs - (at - (takenAt[(firstOf[slot] as number) - 1] as number));
 
   return {

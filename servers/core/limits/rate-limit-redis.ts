@@ -30,7 +30,7 @@ return {1, limit - used - 1, (oldest and tonumber(oldest) or now) + window - now
 
 const answerTimeoutMs = 500;
 const connectTimeoutMs = 2_000;
-/** While Redis does not answer no request waits for it: it is asked beside them. */
+/** While Redis does not answer, no request waits for it: it is probed in the background. */
 const askAgainMs = 1_000;
 
 /** Limits that several instances share. While Redis does not answer, each instance limits by itself. */

@@ -17,7 +17,7 @@ export interface RateDecision {
 }
 
 export interface RateUsage {
-  /** With a request in the window. */
+  /** Clients with a request in the window. */
   readonly clients: number;
   /** Since the start. */
   readonly refused: number;
@@ -32,10 +32,10 @@ export interface RateLimiter {
   reset(): void | Promise<void>;
 }
 
-/** What a page in a browser may read beside the simple fields. */
+/** Response fields that CORS has to expose to pages. */
 export const rateLimitHeaderNames = "RateLimit, RateLimit-Policy, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After";
 
-/** Tells a client its limit, in the words of the current draft ("RateLimit header fields for HTTP") and in those of its sixth edition. */
+/** Header fields that report the limit, in the syntax of the current draft ("RateLimit header fields for HTTP") and of its sixth version. */
 export function rateLimitHeaders(limit: RateLimit): (response: ServerResponse, decision: RateDecision) => void {
   const policy = `"${limit.name}";q=${limit.requests};w=${Math.ceil(limit.windowMs / 1_000)}`;
   const requests = String(limit.requests);

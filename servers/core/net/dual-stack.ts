@@ -11,7 +11,7 @@ export interface DualStackOptions {
   readonly transport: PortTransport;
   /** Every address of the machine instead of loopback only. */
   readonly openToLan: boolean;
-  /** Called with what closes each socket, also when a later one fails. */
+  /** Called with the function that closes each socket, also when a later bind fails. */
   readonly onStop: (release: () => Promise<void>) => void;
   /** Binds one address; rejects with the system's error. */
   readonly bind: (port: number, host: string) => Promise<BoundSocket>;

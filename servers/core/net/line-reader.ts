@@ -4,7 +4,7 @@ export interface TextLine {
   readonly text: string;
 }
 
-/** Cuts text that comes in pieces into lines; a longer line than `longest` characters is given out in parts, so that memory stays bounded. */
+/** Splits text that arrives in pieces into lines; a line longer than `longest` characters is emitted in parts, so that memory stays bounded. */
 export function createLineReader(longest = 1 << 20) {
   let rest = "";
   let line = 0;

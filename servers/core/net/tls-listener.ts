@@ -7,10 +7,10 @@ export interface TlsMaterial {
   readonly key: string;
 }
 
-/** What a TLS listener shows its clients; it may change while the listener serves. */
+/** The certificate of a TLS listener; it may change while the listener serves. */
 export interface TlsSource {
   readonly options: TlsOptions;
-  /** Returns what ends the listening. */
+  /** Returns the function that removes the listener. */
   onChange(listener: () => void): () => void;
 }
 
@@ -21,7 +21,7 @@ export interface ListenTlsOptions extends Omit<ListenOptions, "createServer"> {
   readonly createServer: (tls: TlsOptions) => Server;
 }
 
-/** As `listenTcp`; connections that come after a change of the certificate are shown the new one. */
+/** As `listenTcp`; connections after a change of the certificate get the new one. */
 export function listenTls({ certificates, createServer, ...options }: ListenTlsOptions): Promise<number> {
   return listenTcp({
     ...options,

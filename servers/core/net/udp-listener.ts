@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { type BoundSocket, bindDualStack, type DualStackOptions } from "./dual-stack.ts";
 
 export interface ListenUdpOptions extends Pick<DualStackOptions, "port" | "openToLan" | "onStop"> {
-  /** An answer leaves by the socket on which the datagram came: `socket.send(bytes, from.port, from.address)`. */
+  /** Answer on the socket that received the datagram: `socket.send(bytes, from.port, from.address)`. */
   readonly onMessage: (datagram: Buffer, from: RemoteInfo, socket: Socket) => void;
-  /** A fault of one socket after it was bound, such as a peer that refused what was sent. It stays open. */
+  /** An error of one socket after it was bound, such as ECONNREFUSED. The socket stays open. */
   readonly onError?: (error: Error) => void;
-  /** What the system keeps of datagrams that were not read yet; it drops the rest. Systems have a bound of their own. */
+  /** Size of the system's receive buffer in bytes; datagrams beyond it are dropped. Systems have an upper limit. */
   readonly receiveBufferBytes?: number;
 }
 

@@ -1,17 +1,17 @@
 const lookEveryMs = 5_000;
-/** Of a core: below it the process rests. */
+/** Share of one core below which the process counts as idle. */
 const restPart = 0.03;
-/** CPU time since the last collection that is worth another, which takes some 200 ms. */
+/** CPU time after which another collection is worth its 200 ms or so. */
 const workedMs = 1_000;
 
 export interface RestOptions {
   readonly collect: () => void;
-  /** Of the process so far. */
+  /** CPU time of the process so far. */
   readonly cpuMs?: () => number;
   readonly everyMs?: number;
 }
 
-/** Calls `collect` once the process rests after work. The timer keeps no process alive; the function that is given ends it. */
+/** Calls `collect` once the process is idle after work. The timer keeps no process alive; the returned function stops it. */
 export function collectAtRest({ collect, cpuMs = ownCpuMs, everyMs = lookEveryMs }: RestOptions): () => void {
   let last = cpuMs();
   let worked = 0;
@@ -39,6 +39,6 @@ function ownCpuMs(): number {
  */
 export function garbageCollector(): (() => void) | undefined {
   const { gc } = globalThis;
-  // Only the last resort gives the memory back to the system; not within whatever runs now.
+  // Only a "last resort" collection returns memory to the system. Deferred, so that it does not interrupt the current work.
   return gc && (() => void gc({ type: "major", execution: "async", flavor: "last-resort" }));
 }

@@ -1,4 +1,4 @@
-/** What a service's process and the supervisor say to each other, over child_process IPC or Electron's parentPort. */
+/** Messages between a service's process and the supervisor, over child_process IPC or Electron's parentPort. */
 
 import type { LogLevel } from "../../../contract/log.ts";
 import type { Endpoint, Failure } from "../../../contract/service.ts";
@@ -17,7 +17,7 @@ export type ToService =
       readonly config: Readonly<Record<string, unknown>>;
       readonly dataDir: string;
       readonly certificatesDir: string;
-      /** Row ids go on from here, so that a restarted service never reuses one. */
+      /** The first row id, so that a restarted service never reuses one. */
       readonly firstRowId: number;
     }
   | { readonly type: "stop" }
@@ -26,7 +26,7 @@ export type ToService =
   | { readonly type: "stream"; readonly message: BinaryToService | ToProvider | ToConsumer }
   /** The batch up to `seq` is stored; at most two travel unacknowledged. */
   | { readonly type: "ack"; readonly seq: number }
-  /** The answer to `readKept`: records in the form of a batch's, whole details in each. Empty after the last. */
+  /** The answer to `readKept`: records as in a batch, each with its complete detail. Empty after the last. */
   | { readonly type: "kept"; readonly records: Uint8Array };
 
 export type FromService =
@@ -34,9 +34,9 @@ export type FromService =
   | { readonly type: "loaded" }
   | { readonly type: "running"; readonly endpoints: readonly Endpoint[] }
   | { readonly type: "failed"; readonly failure: Failure }
-  /** Last word after a stop that was asked for. */
+  /** The last message after a requested stop. */
   | { readonly type: "stopped" }
-  /** Last word before it exits because of a fault nobody caught. */
+  /** The last message before an exit because of an uncaught error. */
   | { readonly type: "crashed"; readonly message: string }
   | { readonly type: "result"; readonly id: number; readonly value: unknown }
   | { readonly type: "failure"; readonly id: number; readonly failure: Failure }
@@ -62,7 +62,7 @@ export interface ServiceBatch {
 
 export interface Link {
   post(message: FromService): void;
-  /** Posts, and resolves when the system has it: the process may end then. */
+  /** Posts and resolves when the message was handed to the system: the process may exit then. */
   postLast(message: FromService): Promise<void>;
   onMessage(listener: (message: ToService) => void): void;
 }
@@ -78,7 +78,7 @@ export function parentLink(): Link {
   if (parentPort) {
     return {
       post(message) {
-        // A view is cloned with all of the buffer behind it.
+        // A view would be cloned together with its whole buffer.
         parentPort.postMessage(message.type === "batch" ? { ...message, records: message.records.slice() } : message);
       },
       async postLast(message) {

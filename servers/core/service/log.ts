@@ -7,15 +7,15 @@ export interface LogEntry {
   readonly notable?: true;
 }
 
-/** Text only: whoever logs has left tokens, passwords and keys out. */
+/** Text only. Callers leave out tokens, passwords and keys. */
 export interface Log {
   debug(text: string): void;
   info(text: string): void;
   warning(text: string): void;
   error(text: string): void;
-  /** At level info, and worth a place in "Worth knowing" on the Overview. */
+  /** Logs at level info and shows the line in "Worth knowing" on the Overview. */
   notable(text: string): void;
-  /** Whether a line of this level would be kept: for lines that cost something to write. */
+  /** Whether a line of this level would be kept: check it before building an expensive line. */
   enabled(level: LogLevel): boolean;
 }
 
@@ -39,7 +39,7 @@ export function createLog(options: { level: () => LogLevel; write: (entry: LogEn
   };
 }
 
-/** Many lines in few values: an object a line costs the processes at both ends several times as much as the line. */
+/** Many lines packed into a few values: one object per line would cost both processes several times as much as the line. */
 export interface PackedLogs {
   readonly at: Float64Array;
   /** Index among `logLevels`, and `notableBit`. */

@@ -11,7 +11,7 @@ export function parseParams<Schema extends z.ZodType>(schema: Schema, params: un
   });
 }
 
-/** Where an export goes on. What arrived after its first part is beyond `to`, so it ends however fast more arrives. */
+/** Position of an export. Items that arrive after its first part are beyond `to`, so it ends even while more arrive. */
 export interface ExportCursor {
   /** Ids beyond it. */
   readonly from: number;
@@ -24,6 +24,6 @@ export const exportCursorText = ({ from, to }: ExportCursor): string => `${from}
 export function parseExportCursor(text: string): ExportCursor {
   const [, from, to] = /^(\d{1,15})-(\d{1,15})$/.exec(text) ?? [];
   if (from === undefined || to === undefined)
-    throw new ServiceError("CALL_INVALID", `"${text}" is no place in an export`, "Start the export again.");
+    throw new ServiceError("CALL_INVALID", `"${text}" is not a position in an export`, "Start the export again.");
   return { from: Number(from), to: Number(to) };
 }

@@ -18,20 +18,20 @@ import type { Counters, Service, ServiceContext } from "./service.ts";
 import { errorText, ServiceError } from "./service-error.ts";
 
 export interface RunOptions {
-  /** What differs from the defaults. */
+  /** Values that differ from the defaults. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Folder of this service's own; made and locked where the service keeps files. */
+  /** This service's folder; created and locked if the service keeps files. */
   readonly dataDir: string;
   /** Folder of the installation's certificate authority; in `dataDir` where there is no installation. */
   readonly certificatesDir?: string;
-  /** Of Backlot, where the service has a process of its own. */
+  /** Process id of Backlot, if the service has its own process. */
   readonly backlotPid?: number;
   readonly mode?: ServiceMode;
   readonly firstRowId?: number;
   readonly outboxLimits?: OutboxLimits;
   /** The records that the supervisor kept of earlier processes. */
   readonly readKept?: ReadKept;
-  /** `records` of the batch are good until it returns. */
+  /** `records` of the batch are valid until it returns. */
   readonly onBatch?: (batch: ServiceBatch) => void;
   /** The other services; without it none runs. */
   readonly services?: PeerServices;
@@ -48,7 +48,7 @@ export interface RunningService {
   act(action: string, params: unknown): Promise<unknown>;
   setLogLevel(level: LogLevel): void;
   receiveStream(message: BinaryToService | ToProvider): void;
-  /** Runs every release, last-opened-first; a release that throws is logged and does not stop the others. */
+  /** Runs every release in reverse order; a release that throws is logged and does not stop the others. */
   stop(): Promise<void>;
 }
 
@@ -168,7 +168,7 @@ async function browse(service: Service, context: ServiceContext): Promise<readon
   return [];
 }
 
-/** Latest value per name, sent at once after a rest and then at most once an interval. */
+/** Sends the newest value per name: at once after a pause, then at most once per interval. */
 function createViews(send: (name: string, value: unknown) => void) {
   const waiting = new Map<string, unknown>();
   let timer: NodeJS.Timeout | undefined;

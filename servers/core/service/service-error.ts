@@ -30,14 +30,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** What a thrown value says. */
+/** The message of a thrown value. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** A failure that crossed a process boundary, as an error again. */
+/** Turns a failure from another process back into an error. */
 export const errorOfFailure = (failure: Failure): ServiceError =>
   new ServiceError(failure.code as ErrorCode, failure.message, failure.hint, failure);
 
-/** Any thrown value as a failure; what is not a ServiceError becomes INTERNAL. */
+/** Turns any thrown value into a failure; everything but a ServiceError becomes INTERNAL. */
 export function toFailure(error: unknown): Failure {
   if (error instanceof ServiceError) {
     const { code, message, hint, fix, port, transport, field } = error;
@@ -51,5 +51,5 @@ export function toFailure(error: unknown): Failure {
       ...(field && { field }),
     };
   }
-  return { code: "INTERNAL", message: errorText(error), hint: "This is a fault in Backlot. The log holds the details; please report it." };
+  return { code: "INTERNAL", message: errorText(error), hint: "This is a bug in Backlot. The log has the details; please report it." };
 }

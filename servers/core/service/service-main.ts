@@ -16,7 +16,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   const { link, exit } = options;
   const service = options.services.find((candidate) => candidate.id === (options.id as ServiceId));
   if (!service) throw new Error(`no service "${options.id}"`);
-  /** Undefined where it did not start. Every message waits for it alike, so that they keep their order. */
+  /** Undefined if it did not start. Every message awaits it, so that their order is kept. */
   let started: Promise<RunningService | undefined> = Promise.resolve(undefined);
   let outbox: Outbox | undefined;
   let onKept: ((records: Uint8Array) => void) | undefined;
@@ -27,20 +27,20 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   if (collect) collectAtRest({ collect });
   let crashing = false;
   async function crash(error: Error) {
-    // A second fault on the way out must not cut the first one's words short.
+    // A second error while exiting must not prevent the report of the first one.
     if (crashing) return;
     crashing = true;
     const message = error.stack ?? error.message;
     process.stderr.write(`${message}\n`);
     setTimeout(() => exit(1), lastWordsMs);
-    // The supervisor hears what led to it, then why.
+    // First the log lines that led to the error, then the error.
     outbox?.flush();
     await link.postLast({ type: "crashed", message });
     exit(1);
   }
   process.on("uncaughtException", (error) => void crash(error));
   process.on("disconnect", () => exit(0));
-  // A Ctrl C in the terminal reaches the whole process group: stopping in order is the supervisor's business.
+  // Ctrl+C in the terminal reaches the whole process group: the supervisor stops the services in order.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
 
   async function onMessage(message: ToService) {
@@ -69,7 +69,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
         try {
           const { outbox: itsOutbox, endpoints } = await running;
           outbox = itsOutbox;
-          // Its log lines from the start come before the line that it listens.
+          // Log lines of the start are sent before the report that it listens.
           outbox.flush();
           link.post({ type: "running", endpoints });
         } catch (error) {
@@ -86,7 +86,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
       case "logLevel":
         (await started)?.setLogLevel(message.level);
         return;
-      // Read while it starts, so not to wait for that.
+      // Not queued behind `start`, which reads the records.
       case "kept":
         onKept?.(message.records);
         return;
@@ -94,7 +94,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
         (await started)?.outbox.ack(message.seq);
         return;
       case "stream":
-        // An answer may be what `start` waits for.
+        // Not queued behind `start`, which may wait for the answer.
         if (isForConsumer(message.message)) peers.receive(message.message);
         else (await started)?.receiveStream(message.message);
         return;

@@ -21,25 +21,25 @@ export interface Service<
 > {
   readonly id: ServiceId;
   readonly title: string;
-  /** What it stands in for, in a few words. */
+  /** Its purpose in a few words. */
   readonly purpose: string;
   /** Defaults, validation, form, command-line help and environment names, from one place; begins with `commonFields(id)`. */
   readonly config: Schema;
   readonly actions: Actions;
-  /** Binary items for the pages that look at them. */
+  /** Topics of binary items for pages. */
   readonly binary?: Binary;
-  /** What the other services may ask of it. */
+  /** Calls and streams for the other services. */
   readonly provides?: Provides;
-  /** Decoders of what its rows recorded; the supervisor uses them when somebody looks at one. */
+  /** Decoders of its recorded details; the supervisor uses them when a row is opened. */
   readonly details: DetailDecoders;
-  /** In the order in which they are shown; a field whose port is used for both transports stands twice. */
+  /** In the order in which they are shown; a field whose port is used for both transports is listed twice. */
   readonly ports: readonly ServicePort<z.output<Schema>>[];
   /**
-   * Whether it uses `context.dataDir()` with this configuration: the folder is its alone then, from before `start` or
-   * `browse` until after the last release. "if possible": it starts also where the folder cannot be written.
+   * Whether it uses `context.dataDir()` with this configuration: the folder is locked for it then, from before `start` or
+   * `browse` until after the last release. "if possible": it also starts if the folder cannot be written.
    */
   keepsFiles?(config: z.output<Schema>): boolean | "if possible";
-  /** What is saved of values that a person gave: passwords as hashes. Absent where all is saved as it is given. */
+  /** Replaces passwords with hashes before values are saved. Absent if values are saved unchanged. */
   hashSecrets?(values: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>;
   /** Where it would listen with this configuration. */
   endpoints(config: z.output<Schema>): readonly Endpoint[];
@@ -49,7 +49,7 @@ export interface Service<
    * Whatever it opens it hands to `context.onStop` on the next line, so there is no `stop`.
    */
   start(context: ServiceContext<z.output<Schema>, Actions, Binary, Provides>): Promise<readonly Endpoint[]>;
-  /** Answers the page's actions on what is kept, and listens nowhere: for looking at it while the service is stopped. */
+  /** Answers the page's actions from stored data without listening: for browsing it while the service is stopped. */
   browse?(context: ServiceContext<z.output<Schema>, Actions>): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export interface ServiceContext<
   Provides extends Provided = Provided,
 > {
   readonly config: Config;
-  /** A folder of the service's own for what it keeps, locked; for services that say that they keep files. */
+  /** The service's own folder, locked; only for services that declare `keepsFiles`. */
   dataDir(): string;
   /** This computer's certificate, of the installation's authority: for `listenTls`. Renewed until the service stops. */
   certificates(): Promise<InstallationCertificates>;
@@ -81,17 +81,17 @@ export interface ServiceContext<
    * iterated.
    */
   readonly kept: AsyncIterable<KeptRecord>;
-  /** Releases run last-opened-first at stop, and also when start fails half-way. */
+  /** Releases run in reverse order at stop, and also when start fails. */
   onStop(release: () => void | Promise<void>): void;
   /** Answers the actions; to be called once, before `start` resolves. */
   handle(handlers: Handlers<Actions>): void;
-  /** Shows a value under a name on the service's page; the newest wins, at most 10 a second are sent. */
+  /** Publishes a view, a named value for the service's page; the newest wins, at most 10 a second are sent. */
   view(name: string, value: unknown): void;
   binary<Name extends keyof Binary & string>(name: Name): BinaryPublisher<HeaderOf<Binary[Name]>>;
-  /** Answers what the service provides; to be called once, before `start` resolves. */
+  /** Registers the handlers of `provides`; to be called once, before `start` resolves. */
   provide(handlers: ProvidedHandlers<Provides["calls"], Provides["streams"]>): void;
   readonly services: PeerServices;
-  /** Asked once a second for the service's figures. */
+  /** Registers the function that returns the counters; it is called once a second. */
   counters(read: () => Counters): void;
 }
 
@@ -102,22 +102,22 @@ export interface Counters {
   readonly bytesIn: number;
   readonly bytesOut: number;
   readonly clients: number;
-  /** What else it counts: as it is, or `perSecond` as a rate that the supervisor derives from a count since the start. */
+  /** Further figures; with `perSecond` the value is a count since the start, from which the supervisor derives a rate. */
   readonly figures?: readonly (Figure & { readonly perSecond?: boolean })[];
-  /** One line of facts, or empty. */
+  /** One line of text, or empty. */
   readonly note: string;
 }
 
-/** A row of the live view that is serialized only when a batch leaves, so a busy service pays little. */
+/** A row of the live view. It is serialized only when a batch is sent, which keeps its cost low. */
 export interface TrafficEntry {
   readonly id: number;
-  /** What the entry holds in memory beyond its row, for the bounds of the queue. */
+  /** Bytes of memory that the entry holds beyond its row, for the limits of the queue. */
   readonly heldBytes: number;
-  /** Its row is pending: it is going to be touched again. */
+  /** Its row is pending: it will be touched again. */
   readonly open: boolean;
   /**
-   * Writes the row as it is now, then what is new of its detail and its parts since the last call. Whoever reads puts the pieces
-   * of a detail together, so what is written once is never written again.
+   * Writes the current row, then what is new in its detail and parts since the last call. The reader joins the pieces
+   * of a detail, so nothing is written twice.
    */
   write(record: RecordWriter): void;
 }

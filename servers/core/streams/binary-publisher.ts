@@ -2,7 +2,7 @@ import type { BinaryItem, BinaryTopics, HeaderOf } from "../../../contract/binar
 import { type CreditGate, createCreditGate } from "./credit-gate.ts";
 
 export type BinaryToService =
-  /** How many pages want the source; 0 ends it. */
+  /** Number of pages that subscribe to the source; 0 ends it. */
   | { readonly type: "binarySubscribers"; readonly topic: string; readonly source: string; readonly count: number }
   | { readonly type: "binaryAck"; readonly topic: string; readonly source: string; readonly seq: number };
 
@@ -12,18 +12,18 @@ export type BinaryFromService =
       readonly topic: string;
       readonly source: string;
       readonly seq: number;
-      /** Items since the last one that did not fit on the way to the supervisor. */
+      /** Items since the last one that were dropped on the way to the supervisor. */
       readonly dropped: number;
       readonly item: BinaryItem;
     }
   | { readonly type: "binaryDropped"; readonly topic: string; readonly source: string; readonly dropped: number };
 
-/** One topic of the service. Nothing leaves the process for a source that no page wants. */
+/** One binary topic of the service. Nothing is sent for a source without subscribers. */
 export interface BinaryPublisher<Header = unknown> {
   isWanted(source: string): boolean;
-  /** Called with each change of the number of pages; one more may need a key item soon. */
+  /** Called when the number of subscribers changes; a new one may need a key item soon. */
   onSubscribers(listener: (source: string, count: number) => void): void;
-  /** Never waits: what does not fit is left out and counted. */
+  /** Never waits: an item that does not fit is dropped and counted. */
   publish(source: string, item: { readonly header: Header; readonly payload: Uint8Array; readonly isKey?: boolean }): void;
 }
 
@@ -37,7 +37,7 @@ export function createBinaryPublishers(options: {
   readonly post: (message: BinaryFromService) => void;
 }): BinaryPublishers {
   const { topics, post } = options;
-  /** Of each source that is wanted now, by topic. */
+  /** Gates of the sources with subscribers, by topic. */
   const gates = new Map<string, Map<string, CreditGate>>(Object.keys(topics).map((name) => [name, new Map()]));
   const listeners = new Map<string, Set<(source: string, count: number) => void>>();
 
@@ -80,5 +80,5 @@ export function createBinaryPublishers(options: {
   };
 }
 
-/** A view into a larger buffer, such as one that was read from a socket, would be sent with all of that buffer. */
+/** Copies a view into a larger buffer, such as one read from a socket, which would be sent as a whole. */
 export const whole = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes));

@@ -1,20 +1,20 @@
 import type { BinaryPolicy } from "../../../contract/binary.ts";
 
-/** What goes before an item that may pass: how many were left out since the one before it. */
+/** Header of an admitted item: its number, and how many were dropped since the one before it. */
 export interface Admission {
   readonly seq: number;
   readonly dropped: number;
 }
 
-/** Lets items pass within a window of unacknowledged bytes and items, and counts the others: passed + dropped = all. */
+/** Admits items within a window of unacknowledged bytes and items, and counts the others: admitted + dropped = all. */
 export interface CreditGate {
-  /** Undefined where the item is left out. One that is larger than the window passes alone. */
+  /** Undefined if the item is dropped. One that is larger than the window is admitted alone. */
   admit(bytes: number, isKey: boolean): Admission | undefined;
-  /** Items that were left out before they came here. */
+  /** Counts items that were dropped before they got here. */
   addDropped(count: number): void;
-  /** All items up to `seq` were taken. */
+  /** All items up to `seq` were consumed. */
   ack(seq: number): void;
-  /** What no item has carried yet, once all that passed was taken: nothing may follow that could carry it. */
+  /** Drops that no item has reported yet, once all admitted items were consumed: no further item may come to report them. */
   takeDropped(): number;
 }
 

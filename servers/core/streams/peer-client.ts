@@ -5,7 +5,7 @@ import { bytesOf, type ConsumerMessage, type ToConsumer } from "./peer-messages.
 
 /** The other services, by what they declare in the contract. */
 export interface PeerServices {
-  /** Rejects with SERVICE_NOT_RUNNING where the other one is stopped or ends meanwhile, or with what it answers. */
+  /** Rejects with SERVICE_NOT_RUNNING if the other service is stopped or ends meanwhile, or with its error. */
   call<Calls extends Operations, Name extends keyof Calls & string>(
     provider: Provided<Calls>,
     name: Name,
@@ -22,7 +22,7 @@ export interface PeerServices {
 
 /** Read by one reader: `for await (const { header, payload } of stream)`; leaving the loop cancels it. */
 export interface IncomingStream<Header = unknown> extends AsyncIterable<StreamItem<Header>> {
-  /** The sender is told and sends no more; a read that waits ends. */
+  /** Notifies the sender, which stops; a pending read ends. */
   cancel(): void;
 }
 
@@ -111,7 +111,7 @@ function createOpenStream(credit: StreamCredit, events: { taken(credit: StreamCr
     events.cancel();
     wake();
   }
-  /** Not after each item: half the window at a time keeps the sender busy with half the messages. */
+  /** Credit is returned in halves of the window, not after each item: fewer messages, and the sender stays busy. */
   function take(item: StreamItem) {
     taken = { items: taken.items + 1, bytes: taken.bytes + bytesOf(item) };
     if (ended || (queue.length > 0 && taken.items < credit.items / 2 && taken.bytes < credit.bytes / 2)) return;

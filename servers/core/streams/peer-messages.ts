@@ -12,14 +12,14 @@ export type ConsumerMessage =
       readonly params: unknown;
       readonly credit: StreamCredit;
     }
-  /** So much was taken by the reader, and may be sent anew. */
+  /** The reader consumed this much: it is returned as credit. */
   | { readonly type: "peerTaken"; readonly id: number; readonly credit: StreamCredit }
   | { readonly type: "peerCancel"; readonly id: number };
 
 export type ToConsumer =
   | { readonly type: "peerResult"; readonly id: number; readonly value: unknown }
   | { readonly type: "peerItem"; readonly id: number; readonly item: StreamItem }
-  /** The end of a call that failed or of a stream; without a failure the stream is complete. */
+  /** A call failed, or a stream ended; without a failure the stream is complete. */
   | { readonly type: "peerEnd"; readonly id: number; readonly failure?: Failure };
 
 export type ToProvider =

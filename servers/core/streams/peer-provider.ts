@@ -11,7 +11,7 @@ export interface OutgoingStream<Header = unknown> {
   readonly consumer: ServiceId;
   /** Aborted when the consumer cancels or is gone, and when this service stops. */
   readonly signal: AbortSignal;
-  /** False where the consumer has not taken enough yet: the item is the caller's to drop or to keep. */
+  /** False if there is no credit: the caller drops or keeps the item. */
   trySend(header: Header, payload?: Uint8Array): boolean;
   /** Waits until the item may go; one at a time. Rejects once `signal` is aborted. */
   send(header: Header, payload?: Uint8Array): Promise<void>;
@@ -30,7 +30,7 @@ export interface ProvidedHandlers<Calls extends Operations = Operations, Streams
 
 export interface PeerProvider {
   receive(message: ToProvider): void;
-  /** Aborts every stream; the supervisor says why to those who read them. */
+  /** Aborts every stream; the supervisor reports the reason to their readers. */
   close(): void;
 }
 
@@ -41,7 +41,7 @@ interface SentStream {
 
 export function createPeerProvider(options: {
   readonly declared: Provided | undefined;
-  /** Undefined until the service has given them. */
+  /** Undefined until the service has registered them. */
   readonly handlers: () => ProvidedHandlers | undefined;
   readonly post: (message: ProviderMessage) => void;
 }): PeerProvider {
@@ -83,7 +83,7 @@ export function createPeerProvider(options: {
     function trySend(header: unknown, payload?: Uint8Array): boolean {
       if (abort.signal.aborted) return false;
       const bytes = payload?.byteLength ?? 0;
-      // One that is larger than all the credit goes when nothing else is on its way.
+      // An item larger than the whole credit is sent when nothing else is in flight.
       const fits = bytes <= credit.bytes || (credit.items === full.items && credit.bytes === full.bytes);
       if (credit.items < 1 || !fits) return false;
       const item = { header, ...(payload && { payload: whole(payload) }) };

@@ -8,10 +8,10 @@ function csvCell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A spreadsheet takes a cell that begins so for a formula, which a sender of events could have written. */
+/** A spreadsheet treats a cell that starts like this as a formula, which a client could have sent. */
 const formula = /^'*[=+\-@\t\r]/;
 
-/** Text that no spreadsheet computes; `withoutApostrophe` undoes it. */
+/** Neutralizes a formula with an apostrophe; `withoutApostrophe` reverses it. */
 export const withApostrophe = (value: string | number): string | number =>
   typeof value === "string" && formula.test(value) ? `'${value}` : value;
 
@@ -25,10 +25,10 @@ export interface CsvReader {
 }
 
 export interface CsvRecord {
-  /** In which it begins; the first is 1. */
+  /** Number of its first line, counted from 1. */
   readonly line: number;
   readonly cells: readonly string[];
-  /** Why it, and what follows it, cannot be read. */
+  /** Why this record and the rest cannot be parsed. */
   readonly problem?: string;
 }
 
@@ -49,7 +49,7 @@ export function createCsvReader(): CsvReader {
     relax_quotes: true,
     skip_empty_lines: true,
     max_record_size: longestRecord,
-    // Nothing is pushed on: what a piece completes is here when it has been written.
+    // The parser emits synchronously: the records that a piece completes are here after the write.
     on_record(cells: string[], { lines }) {
       const within = cells.reduce((sum, cell) => sum + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
       records.push({ line: lines - within, cells });

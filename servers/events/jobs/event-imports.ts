@@ -16,7 +16,7 @@ export interface EventImportsOptions {
   readonly jobs: EventJobs;
   readonly add: EventStore["add"];
   readonly onStored: () => void;
-  /** Without a piece for so long, the sender is gone. */
+  /** After this time without a piece the import is abandoned. */
   readonly idleMs?: number | undefined;
 }
 
@@ -24,14 +24,14 @@ interface Running {
   readonly source: EventImport;
   readonly finish: () => void;
   readonly fail: (error: unknown) => void;
-  /** Pieces are stored one after the other, in the order in which they came. */
+  /** Pieces are stored one after the other, in order of arrival. */
   queue: Promise<void>;
-  /** Those that came while others were being stored: they share their transaction. */
+  /** Pieces that arrived while others were being stored: they share a transaction. */
   waiting: { readonly texts: string[]; readonly stored: Promise<unknown> } | undefined;
   idle: NodeJS.Timeout | undefined;
 }
 
-/** Imports whose text comes piece by piece, from a page that may be closed in the middle. */
+/** Imports whose text arrives in pieces, from a page that may be closed before the end. */
 export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: EventImportsOptions): EventImports {
   const imports = new Map<number, Running>();
 
@@ -125,5 +125,5 @@ const abandoned = () =>
   new ServiceError(
     "IMPORT_ABANDONED",
     "The page that sent the file was closed",
-    "What had arrived is stored. Import the rest of the file, or delete what came and import it again.",
+    "The events that had arrived are stored. Import the rest of the file, or delete them and import it again.",
   );

@@ -2,7 +2,7 @@ import type { EventJob } from "../../../contract/services/events.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError, toFailure } from "../../core/service/service-error.ts";
 
-/** What a job may change while it runs. */
+/** Progress that a running job updates. */
 export type JobProgress = Partial<Pick<EventJob, "done" | "total" | "bytes" | "refused" | "refusedLines">>;
 
 export interface JobContext {
@@ -20,7 +20,7 @@ export interface EventJobs {
   /** Begins it and returns at once; `work` ends it by returning or throwing. */
   start(begin: Pick<EventJob, "kind"> & Partial<EventJob>, work: (context: JobContext) => Promise<void>): EventJob;
   progress(id: number, change: JobProgress): void;
-  /** `reason` is shown where it was not its user's own wish. */
+  /** `reason` is shown if the user did not cancel it. */
   cancel(id: number, reason?: ServiceError): EventJob;
   /** Takes an ended one from the list. Throws JOB_UNKNOWN for one that runs. */
   remove(id: number): EventJob;
@@ -130,5 +130,5 @@ export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions):
   };
 }
 
-/** Lets everything else that waits have its turn. */
+/** Yields to the event loop. */
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -5,11 +5,11 @@ export class RefusedEvent extends Error {
   override readonly name = "RefusedEvent";
 }
 
-/** No header field that came over HTTP is longer. */
+/** Longest header field that the service accepts over HTTP. */
 const longestVersion = 16_384;
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
 
-/** Also on the calendar: `Date.parse` takes the 31st of February for a day of March. */
+/** Checks the calendar too: `Date.parse` accepts the 31st of February as a day of March. */
 function isTime(text: string): boolean {
   if (!timePattern.test(text)) return false;
   const at = Date.parse(text);

@@ -17,7 +17,7 @@ const characters = [".", "(", " ", "e", ")", "=", "{", "é", ""];
 
 export interface SampleSource {
   event(): CompletionEvent;
-  /** As it would be stored at that time. */
+  /** The event as stored at that time. */
   stored(at: number): NewEvent;
 }
 

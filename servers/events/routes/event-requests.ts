@@ -48,7 +48,7 @@ export function parseEventsQuery(target: string): EventsQuery {
   function wholeNumber(name: string): number | undefined {
     const text = fields.get(name);
     if (text === null) return undefined;
-    // No event is so far away: larger ones mean the same.
+    // Larger offsets give the same empty page.
     if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
     issues.push({ path: name, message: `${name} must be a whole number of 0 or more` });
     return undefined;

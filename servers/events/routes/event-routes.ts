@@ -52,7 +52,7 @@ export function eventRoutes(options: EventRoutesOptions): readonly HttpRoute[] {
       const decide = (decision: RateDecision): void | Promise<void> => {
         setHeaders(response, decision);
         if (decision.allowed) return answer(request, response, address);
-        // Not thrown: what is refused in floods must cost little.
+        // Not thrown: refusals in a flood must be cheap.
         send(response, 429, jsonType, rateLimited);
       };
       const taken = limiter.take(rateLimitKey(address));
@@ -153,7 +153,7 @@ function createAddressHash(): (address: string) => string {
   };
 }
 
-/** The time of now as events have it, made once a second. */
+/** The current time in the events' format, formatted once a second. */
 function createClock(): () => string {
   let second = 0;
   let text = "";

@@ -4,7 +4,7 @@ export type DatabasePlace =
   | { readonly kind: "standard" }
   | { readonly kind: "file"; readonly file: string }
   | { readonly kind: "postgres"; readonly url: string }
-  /** Never with the text itself, which may hold a password. */
+  /** Never contains the text itself, which may hold a password. */
   | { readonly kind: "unknown"; readonly problem: string };
 
 const examples = "a file, file:///path, or postgres://user:password@host:5432/database";
@@ -12,8 +12,8 @@ const examples = "a file, file:///path, or postgres://user:password@host:5432/da
 /** What EVENTS_DB says: nothing, a file, an address of a file (RFC 8089), or one of PostgreSQL. */
 export function databasePlace(text: string): DatabasePlace {
   if (text === "") return { kind: "standard" };
-  if (text.startsWith(":")) return { kind: "unknown", problem: `Is no file. Write ${examples}.` };
-  // One letter is a drive of Windows.
+  if (text.startsWith(":")) return { kind: "unknown", problem: `This is not a file. Write ${examples}.` };
+  // One letter is a Windows drive.
   const scheme = /^([a-z][a-z\d+.-]+):/i.exec(text)?.[1]?.toLowerCase();
   switch (scheme) {
     case undefined:
@@ -24,7 +24,7 @@ export function databasePlace(text: string): DatabasePlace {
         ? { kind: "postgres", url: text }
         : {
             kind: "unknown",
-            problem: "Begins like an address of PostgreSQL but is none. Write postgres://user:password@host:5432/database.",
+            problem: "This is not a valid PostgreSQL address. Write postgres://user:password@host:5432/database.",
           };
     case "file":
       return fileOf(text);
@@ -42,6 +42,9 @@ function fileOf(text: string): DatabasePlace {
   try {
     return { kind: "file", file: name.startsWith("/") ? fileURLToPath(text) : decodeURIComponent(name) };
   } catch {
-    return { kind: "unknown", problem: "Is no file: address of this computer. Write file:///path, with % only before two hex digits." };
+    return {
+      kind: "unknown",
+      problem: "This is not a file: address of this computer. Write file:///path, with % only before two hex digits.",
+    };
   }
 }

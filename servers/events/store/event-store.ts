@@ -2,7 +2,7 @@ import type { EventFilter, EventRow } from "../../../contract/services/events.ts
 import type { NewEvent } from "../completion-event.ts";
 import type { TimeRange } from "./time-cover.ts";
 
-/** What GET /events filters by, and what the rollups know: every answer about it is flat. */
+/** Filter of GET /events, which the rollups can answer at constant cost. */
 export interface KeyFilter {
   readonly device_id?: string | undefined;
   readonly outcome?: string | undefined;
@@ -23,7 +23,7 @@ export interface ScanRange {
   readonly from?: number | undefined;
   /** Only ids up to it, itself included. */
   readonly to?: number | undefined;
-  /** Rows at most. */
+  /** Most rows. */
   readonly limit: number;
 }
 
@@ -31,13 +31,13 @@ export interface Scanned<Result> {
   readonly found: Result;
   /** Every id up to here was looked at; pass it as `from` to go on. */
   readonly reached: number;
-  /** There is nothing beyond. */
+  /** True if the scan reached the end. */
   readonly ended: boolean;
 }
 
 export type PlotStep = "minute" | "10 minutes" | "hour" | "day";
 
-/** What the plots' tables distinguish. */
+/** The dimensions of the plots' tables. */
 export type PlotFilter = Pick<EventFilter, "outcome" | "language" | "provider">;
 
 export interface PlotQuery {
@@ -47,7 +47,7 @@ export interface PlotQuery {
   readonly filter: PlotFilter;
 }
 
-/** So many events of one step, language, provider and outcome. */
+/** Number of events of one step, language, provider and outcome. */
 export interface PlotCount {
   /** "2026-11-20T23:28", cut to the step. */
   readonly at: string;
@@ -80,7 +80,7 @@ export interface EventStore {
   newestId(): Promise<number>;
   devices(prefix: string, limit: number): Promise<{ device_id: string; events: number }[]>;
 
-  /** Rows that match a filter of any kind; looks at a bounded part of the table at a time. */
+  /** Rows that match any filter; scans a bounded part of the table per call. */
   scan(filter: EventFilter, range: ScanRange): Promise<Scanned<EventRow[]>>;
   /** Like `scan`, but counts. */
   countBetween(filter: EventFilter, range: ScanRange): Promise<Scanned<number>>;
@@ -91,9 +91,9 @@ export interface EventStore {
 
   /** Counts a bounded number of new events into the plots' tables; resolves with how many are left. */
   catchUpPlots(): Promise<number>;
-  /** From the plots' tables, as far as they were caught up. */
+  /** Counts from the plots' tables, as far as they are up to date. */
   plot(query: PlotQuery): Promise<PlotCount[]>;
-  /** Likewise how many match in whole steps of time; `edges` are the times that are left to count by a scan. */
+  /** Likewise the number of matches in whole steps of time; `edges` are the times that a scan has to count. */
   countPlotted(filter: PlotFilter, time: TimeRange): Promise<{ readonly found: number; readonly edges: readonly TimeRange[] }>;
   close(): Promise<void>;
 }

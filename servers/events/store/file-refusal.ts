@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { ServiceError } from "../../core/service/service-error.ts";
 
-/** Room that was missing may be there again without a change of the file. */
+/** After a full disk the file is tried again after this time, even if it did not change. */
 const fullAgainAfterMs = 5_000;
 
 /**
@@ -12,7 +12,7 @@ export function createFileRefusal(file: string, now: () => number) {
   let refused: { readonly error: ServiceError; readonly state: string; readonly until: number } | undefined;
 
   return {
-    /** After the file was closed. */
+    /** To be called after the file was closed. */
     remember(error: unknown): void {
       if (!(error instanceof ServiceError)) return;
       const { code } = error;
@@ -20,7 +20,7 @@ export function createFileRefusal(file: string, now: () => number) {
       const until = code === "STORE_FULL" ? now() + fullAgainAfterMs : Number.POSITIVE_INFINITY;
       refused = { error, state: stateOf(file), until };
     },
-    /** Throws what is remembered. */
+    /** Throws the remembered error. */
     check(): void {
       if (!refused) return;
       if (now() < refused.until && stateOf(file) === refused.state) throw refused.error;

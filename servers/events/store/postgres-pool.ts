@@ -17,7 +17,7 @@ export async function createPostgresPool({ url, place, log }: { url: string; pla
     // Counts and ids stay below 2^53.
     types: { getTypeParser: (oid, format) => (oid === bigintOid ? Number : pg.types.getTypeParser(oid, format)) as never },
   });
-  // A connection that breaks while it rests; the next query opens another.
+  // An idle connection broke; the next query opens another.
   pool.on("error", (error) => log.warning(`${place}: ${error.message}`));
   return pool;
 }

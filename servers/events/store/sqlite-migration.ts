@@ -19,7 +19,7 @@ const migrations: readonly Migration[] = [
     id: 3,
     name: "0003_rollups",
     run(database) {
-      // A file may say that it is up to date and come from another line of history.
+      // A file may claim to be up to date and still have another schema.
       bringTableUpToDate(database);
       for (const statement of [...createIndexes, ...createRollups, ...fillRollups]) database.exec(statement);
     },
@@ -43,9 +43,9 @@ export function migrateSqlite(database: Database, file: string): string | undefi
   try {
     // What is still in the log of an older writer would be missing in the copy.
     if (database.pragma("journal_mode", { simple: true }) === "wal") database.pragma("wal_checkpoint(TRUNCATE)");
-    // A table that others refer to is built anew: nothing of theirs is to follow it.
+    // The rebuilt table may be referenced by others: foreign keys are off, so that no delete cascades.
     database.pragma("foreign_keys = OFF");
-    // Readers too would keep a file without a log from being committed: better known before the work than after.
+    // Readers can block the commit of a file without a log: checked before the work, not after.
     database.exec("BEGIN EXCLUSIVE");
     const toRun = pending(database);
     if (toRun.length > 0 && tableExists(database, "events")) copy = copyBeside(file, `before-${toRun[0]?.name}`);
@@ -68,7 +68,7 @@ export function migrateSqlite(database: Database, file: string): string | undefi
 function migrationError(error: unknown, file: string): unknown {
   const known = sqliteFileError(error, file);
   if (known instanceof ServiceError) return known;
-  const hint = "It was left as it is. SuggestedFix it, or move it away to begin with an empty one; it is tried again once it has changed.";
+  const hint = "It was left as it is. Repair it, or move it away to begin with an empty one; it is tried again once it has changed.";
   return new ServiceError("STORE_OUTDATED", `${file} cannot be brought up to date: ${(error as Error).message}`, hint, { cause: error });
 }
 

@@ -24,7 +24,7 @@ export interface SqliteStoreOptions {
   readonly now?: () => number;
 }
 
-/** Whoever can wait longer for another program does so outside, without holding up the process. */
+/** Short, since it blocks the process: callers retry outside. */
 const busyMs = 5;
 
 export function createSqliteStore(options: SqliteStoreOptions): EventStore {
@@ -33,13 +33,13 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   let identity = "";
   const refusal = createFileRefusal(file, now);
 
-  /** A file that was moved or deleted would still take events, and nobody would find them; one that was put aside would lose its own. */
+  /** Checks that the file is still in place: events written to a moved or deleted file would be lost. */
   function checkInPlace(): void {
     if (identityOf(file) === identity) return;
     throw new ServiceError("STORE_UNREACHABLE", `${file} was moved or deleted while in use`, "The next request opens what is there then.");
   }
 
-  /** Runs with the open database, and says what a fault of the file means. */
+  /** Runs with the open database, and turns SQLite's errors into STORE_ errors. */
   function guarded<Result>(use: (parts: ReturnType<typeof prepare>) => Result): Promise<Result> {
     try {
       refusal.check();

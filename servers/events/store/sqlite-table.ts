@@ -10,7 +10,7 @@ interface Column {
   readonly dflt_value: string | null;
 }
 
-/** Without these two it is somebody else's table. */
+/** A table without these two columns is not ours. */
 const essential = ["device_id", "outcome"];
 const rebuilt = "events_rebuilt";
 const largestId = Number.MAX_SAFE_INTEGER;
@@ -54,7 +54,7 @@ function rebuildTable(database: Database, columns: readonly Column[]): void {
   database.exec(`INSERT INTO ${rebuilt} (${["id", ...newEventColumns, ...ownNames].join(", ")})
     SELECT ${[id, ...values, ...ownNames].join(", ")} FROM events${order && ` ORDER BY ${order}`}`);
   database.exec("DROP TABLE events");
-  // Views are somebody else's, and may name what is gone: they are not looked at.
+  // Views are the user's own and may name removed columns: they are left alone.
   database.pragma("legacy_alter_table = ON");
   try {
     database.exec(`ALTER TABLE ${rebuilt} RENAME TO events`);
@@ -81,7 +81,7 @@ function isUpToDate(columns: readonly Column[], sql: string): boolean {
   );
 }
 
-/** 0 where the table does not remember. */
+/** 0 if the table has no sequence. */
 function lastGivenId(database: Database): number {
   if (!database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'").get()) return 0;
   return (database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck().get() as number | undefined) ?? 0;
@@ -112,7 +112,7 @@ function fillTimes(database: Database): void {
     WHERE created_at = ''`);
 }
 
-/** One on a column that is gone goes with it. */
+/** An index on a removed column is removed too. */
 function keepIndex(database: Database, sql: string): void {
   try {
     database.exec(sql);

@@ -1,7 +1,7 @@
 import path from "node:path";
 import { ServiceError } from "../../core/service/service-error.ts";
 
-/** What a fault of PostgreSQL means to a person, as `sqliteFileError` says of a file; `place` names host and database. */
+/** Turns PostgreSQL's error into a STORE_… error, as `sqliteFileError` does for SQLite; `place` names host and database. */
 export function postgresStoreError(error: unknown, place: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
   const message = error instanceof Error ? error.message : String(error);
@@ -31,7 +31,7 @@ export function postgresStoreError(error: unknown, place: string): unknown {
   return error;
 }
 
-/** What a client may read: which kind of fault, and the file's name without its folder. */
+/** The message for clients: the kind of fault, and the file's name without its folder. */
 export function publicStoreError(error: ServiceError, place: string): string | undefined {
   const name = path.basename(place);
   switch (error.code) {

@@ -23,7 +23,7 @@ export interface StepSpan {
   readonly until?: string;
 }
 
-/** A stretch of time as few whole steps, the finest at its ends, and what of it is no whole step. */
+/** Covers a time range with as few whole steps as possible, the finest at its ends, plus the edges that are no whole step. */
 export function coverTime(
   { from, to }: TimeRange,
   now: number,

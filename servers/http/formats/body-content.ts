@@ -15,7 +15,7 @@ export interface UploadedFile {
   readonly bytes: Buffer;
 }
 
-/** A body by what it is. */
+/** A body, decoded by its type. */
 export type BodyContent =
   | { readonly kind: "none" }
   | { readonly kind: "json"; readonly value: unknown; readonly text: string }
@@ -80,14 +80,14 @@ export function addField(fields: Fields, name: string, value: string): void {
   else fields[name] = [earlier, value];
 }
 
-/** Each is an object of its own. */
+/** Most parts of a form: each one becomes an object. */
 const mostParts = 2_000;
 
 function countParts(body: Buffer): number {
   // RFC 2046 §5.1.1: it begins with the boundary that separates its parts.
   const boundary = body.subarray(0, Math.max(0, body.indexOf("\r\n")));
   if (boundary.length < 3) return 0;
-  // The last one ends the form.
+  // The last boundary ends the form.
   let parts = -1;
   for (let at = 0; at !== -1 && parts <= mostParts; at = body.indexOf(boundary, at + boundary.length)) parts += 1;
   return parts;

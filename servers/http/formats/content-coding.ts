@@ -46,7 +46,7 @@ async function decodeContent(body: Buffer, codings: string, limitBytes: number):
   return decoded;
 }
 
-// RFC 9110 §15.5.16: the answer says which codings would do.
+// RFC 9110 §15.5.16: the answer lists the supported codings.
 const unsupported = () =>
   new HttpRefusal(415, `Unsupported Content-Encoding; ${acceptEncoding} are understood`, {
     headers: { "Accept-Encoding": acceptEncoding },

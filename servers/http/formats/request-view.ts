@@ -2,7 +2,7 @@ import { TLSSocket } from "node:tls";
 import type { HttpRequest } from "../../core/http/http-route.ts";
 import { addField, type BodyContent, type Fields, formFields, type UploadedFile, utf8Text } from "./body-content.ts";
 
-/** What httpbin's routes show of a request, with httpbin's names. */
+/** A request as httpbin's routes show it. */
 export interface RequestView {
   readonly args: Fields;
   readonly headers: Readonly<Record<string, string>>;
@@ -84,7 +84,7 @@ export function headersOf(request: HttpRequest): Record<string, string> {
 
 const titleCase = (name: string) => name.toLowerCase().replace(/(^|-)[a-z]/g, (start) => start.toUpperCase());
 
-/** The address that connected; X-Forwarded-For is anyone's claim. */
+/** The connection's address; X-Forwarded-For is not trusted. */
 export const originOf = (request: HttpRequest): string => request.socket.remoteAddress ?? "";
 
 /** "http://127.0.0.1:8080", as the client addressed it. */

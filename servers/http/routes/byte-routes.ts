@@ -36,7 +36,7 @@ export const byteRoutes = (config: HttpConfig): readonly Route[] =>
     {
       path: "/drip",
       methods: ["GET"],
-      summary: "Lets bytes drip over a time",
+      summary: "Sends bytes slowly over a time",
       query: { numbytes: "10 without", duration: "2 s without", delay: "before the first byte", code: "status, 200 without" },
       handle: (request, response) => drip(request, response, config),
     },
@@ -70,7 +70,7 @@ async function streamLines(request: HttpRequest, response: HttpResponse, config:
   response.end();
 }
 
-/** Bytes that are due are sent together, at most so many times a second. */
+/** Bytes that are due are sent together; this bounds the number of writes per second. */
 const dripsPerSecond = 50;
 
 async function drip(request: HttpRequest, response: HttpResponse, config: HttpConfig): Promise<void> {

@@ -12,7 +12,7 @@ export const echoRoutes = (config: HttpConfig): readonly Route[] =>
     {
       path: "/api/echo",
       methods: ["POST"],
-      summary: "Gives back the JSON that it got; forms, multipart, text and binary with a description",
+      summary: "Echoes JSON; describes forms, multipart, text and binary",
       handle: (request, response) => echo(request, response, config.bodyBytes),
     },
   ]);

@@ -13,7 +13,7 @@ export const textParam = (request: HttpRequest, name: string): string => {
   return typeof value === "string" ? value : (value?.join("/") ?? "");
 };
 
-/** A whole number from the path; throws a 400 where it is none or below `minimum`. */
+/** An integer from the path; throws a 400 if it is none or below `minimum`. */
 export function integerParam(request: HttpRequest, name: string, minimum = 0): number {
   return wholeNumber(name, textParam(request, name), minimum, Number.MAX_SAFE_INTEGER);
 }

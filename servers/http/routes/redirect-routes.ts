@@ -60,7 +60,7 @@ function redirectTo(request: HttpRequest, response: HttpResponse, allowedHosts: 
   sendEmpty(response, status, { Location: readsAlikeEverywhere(asked) ? asked : url.href });
 }
 
-/** Clients differ in how they read "http:host" and backslashes; those get the URL as we read it. */
+/** Clients parse "http:host" and backslashes differently: such URLs are sent in normalized form. */
 const readsAlikeEverywhere = (asked: string) => /^[\x21-\x5b\x5d-\x7e]+$/.test(asked) && !/^https?:(?!\/\/)/i.test(asked);
 
 function isAllowedHost(host: string, allowed: readonly string[]): boolean {

@@ -10,7 +10,7 @@ import { answerStatus } from "./status-routes.ts";
 const serviceStatus = { service: "http-mock", status: "running", version: "1.0.0" };
 const sampleData = { id: 1, name: "Test Data", value: 42, active: true };
 
-/** The routes that the clients of this collection of services know. */
+/** The routes of the reference API, which existing clients use. */
 export const referenceRoutes = (config: HttpConfig): readonly Route[] =>
   routeGroup("Reference", [
     {

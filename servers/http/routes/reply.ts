@@ -16,10 +16,10 @@ export function jsonText(value: unknown, indent?: number): string {
 }
 
 const tooDeep = () => new HttpRefusal(400, "Invalid JSON: nested too deeply");
-/** Indentation grows with the square of the depth. */
+/** The size of indentation grows with the square of the depth. */
 const deepestIndented = 1_000;
 
-/** Throws 400 for what would become many times as large when it is indented. */
+/** Throws 400 for JSON that indentation would make many times as large. */
 export function requireIndentable(value: unknown, depth = 0): void {
   if (typeof value !== "object" || value === null) return;
   if (depth === deepestIndented) throw tooDeep();

@@ -24,9 +24,9 @@ export const responseHeaderRoutes = (config: HttpConfig): readonly Route[] =>
     },
   ]);
 
-/** Ours alone: a caller who set them could make a page or an open door out of the answer. */
+/** Never set by callers: they could turn the answer into a page or lift its CORS rule. */
 const kept = /^(?:content-(?:type|security-policy)|x-content-type-options|access-control-.*|vary)$/i;
-/** They would break the framing of the message, or lead the client elsewhere. */
+/** They would break the framing of the message or redirect the client. */
 const refused = /^(?:content-(?:length|encoding|range)|transfer-encoding|connection|keep-alive|proxy-.*|trailer|te|upgrade|refresh|date)$/i;
 
 function sendWithHeaders(request: HttpRequest, response: HttpResponse): void {

@@ -52,7 +52,7 @@ const secretPath =
   /^((?:[A-Za-z][\w+.-]*:\/\/[^/?#]*)?\/(?:(?:hidden-)?basic-auth\/[^/?]*|digest-auth\/[^/?]*\/[^/?]*|cookies\/set\/[^/?]*)\/)[^?]+/;
 const cookieQuery = /^[^?]*\/cookies\/set\/?\?/;
 
-/** A request target that may stand in a log. */
+/** A request target for the log, with secrets redacted. */
 export function maskSecretPath(target: string): string {
   if (!target.includes("auth/") && !target.includes("/cookies/set")) return target;
   const masked = target.replace(secretPath, "$1…");

@@ -1,6 +1,6 @@
 import type { HttpRoute } from "../../core/http/http-route.ts";
 
-/** One line of the route table: what is answered, the 405 answers and the list at /api are made from it. */
+/** One route: the dispatcher, the 405 answers and the list at /api use it. */
 export interface Route extends HttpRoute {
   readonly group: string;
   readonly summary: string;
@@ -8,6 +8,6 @@ export interface Route extends HttpRoute {
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Routes of one group, without saying it in each. */
+/** Sets the group of several routes. */
 export const routeGroup = (group: string, routes: readonly Omit<Route, "group">[]): readonly Route[] =>
   routes.map((route) => ({ ...route, group }));

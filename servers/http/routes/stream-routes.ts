@@ -28,7 +28,7 @@ const shortestIntervalMs = 10;
 
 function stream(request: HttpRequest, response: HttpResponse, config: HttpConfig, hub: SseHub): void {
   const plan = planOf(request);
-  // WHATWG HTML §9.2.3: 204 tells a client that has had everything to reconnect no more.
+  // WHATWG HTML §9.2.3: 204 makes a client that has received everything stop reconnecting.
   if (plan.firstId >= plan.endId) {
     sendEmpty(response, 204);
     return;
@@ -51,7 +51,7 @@ function planOf(request: HttpRequest): SsePlan {
   const delayMs = durationQuery(query, "delay", { fallbackMs: 0, maximumMs: longestMs });
   const field = request.headers["last-event-id"];
   const resumedFrom = typeof field === "string" && field !== "" ? field : (query.get("lastEventId") ?? undefined);
-  // An id that a person gave to an event of their own is no place in this stream.
+  // The id of an event that was sent from the page is no position in this stream.
   const firstId = resumedFrom !== undefined && /^\d{1,15}$/.test(resumedFrom) ? Number(resumedFrom) + 1 : 0;
   if (count === 0)
     return {

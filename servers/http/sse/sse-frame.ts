@@ -1,9 +1,9 @@
-/** One event as bytes, made once for all who get it. */
+/** One event as bytes, encoded once for all subscribers. */
 export interface SseFrame {
   readonly plain: Buffer;
   /** The same as one HTTP chunk (RFC 9112 §7.1). */
   readonly chunked: Buffer;
-  /** For the list of subscribers. */
+  /** Event id, for the list of subscribers. */
   readonly summary: string;
 }
 

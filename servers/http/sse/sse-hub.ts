@@ -6,14 +6,14 @@ import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.t
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
 import { createSseTickers } from "./sse-tickers.ts";
 
-/** How long one that has left stays listed. */
+/** How long a disconnected subscriber stays listed. */
 const listedAfterMs = 60_000;
 const mostListedAfter = 200;
 const eventsAtOnce = 200;
-/** How often the row of an open stream shows what it has sent, and how many rows at most: each is serialized. */
+/** How often rows of open streams are updated, and how many per update: each one is serialized. */
 const rowsEveryMs = 1_000;
 const rowsAtOnce = 50;
-/** Up to here each new subscriber is worth knowing; above it they are a crowd. */
+/** Up to this number each new subscriber is logged as notable. */
 const notedSubscribers = 20;
 
 export interface SsePlan {
@@ -27,9 +27,9 @@ export interface SsePlan {
 
 export interface SseHub {
   readonly open: number;
-  /** The response's head is set, but not sent yet. */
+  /** To be called when the response's head is set and not sent yet. */
   subscribe(response: RecordedResponse, plan: SsePlan): void;
-  /** To every subscriber; returns how many it reached. */
+  /** Sends to every subscriber; returns how many it reached. */
   broadcast(event: SseEvent): number;
   disconnect(id: number): boolean;
   close(): void;
@@ -43,14 +43,14 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
   let eventsSent = 0;
   let viewTimer: NodeJS.Timeout | undefined;
   let forgetTimer: NodeJS.Timeout | undefined;
-  /** Rows that lag behind their stream, the longest waiting first. */
+  /** Streams whose rows are out of date, the longest waiting first. */
   const stale = new Set<HttpEntry>();
   let rowsTimer: NodeJS.Timeout | undefined;
   let closed = false;
   let frameTime = 0;
   const frames = new Map<number, SseFrame>();
 
-  /** Subscribers in step share a frame. */
+  /** Subscribers at the same position share a frame. */
   function pingOf(id: number, timestamp: number): SseFrame {
     if (timestamp !== frameTime) {
       frames.clear();
@@ -115,7 +115,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
     changed();
   }
 
-  /** Sends the plan's events; returns what ends it early. */
+  /** Sends the plan's events; returns the function that stops it. */
   function run(subscription: SseSubscription, plan: SsePlan): () => void {
     let id = plan.firstId;
     const isEndless = plan.endId === Number.POSITIVE_INFINITY;
@@ -127,14 +127,14 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       const begunAt = Date.now();
       next(begunAt);
       leave = tickers.join(plan.intervalMs, (timestamp) => {
-        // The shared beat may come right after the first event.
+        // The shared timer may fire right after the first event.
         if (timestamp - begunAt >= plan.intervalMs / 2) next(timestamp);
       });
     }
     const startAt = performance.now() + plan.delayMs;
     const untilDue = () => startAt + (id - plan.firstId) * plan.intervalMs - performance.now();
     function step(): void {
-      // What is due goes out together, but others get their turn.
+      // Events that are due are sent together, with a limit so that others get their turn.
       for (let sent = 0; sent === 0 || (sent < eventsAtOnce && id < plan.endId && untilDue() <= 0); sent++) next(Date.now());
       if (id >= plan.endId) subscription.end("done");
       else timer = setTimeout(step, untilDue());

@@ -4,13 +4,13 @@ import type { RecordedResponse } from "../../core/http/recorded-messages.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { SseFrame } from "./sse-frame.ts";
 
-/** What may wait unsent for one subscriber; further events are left out for it. */
+/** Most unsent bytes of one subscriber; further events are dropped for it. */
 const queuedBytes = 64 << 10;
 
 export interface SseSubscription {
   readonly id: number;
   readonly entry: HttpEntry | undefined;
-  /** False where the event was left out because the client reads too slowly. */
+  /** False if the event was dropped because the client reads too slowly. */
   send(frame: SseFrame): boolean;
   end(by: "server" | "done"): void;
   closed(): void;

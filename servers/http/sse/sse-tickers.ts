@@ -1,10 +1,10 @@
 export interface SseTickers {
-  /** Calls back at each tick of this interval with the tick's time; returns what ends it. */
+  /** Calls back at each tick of this interval with the tick's time; returns the function that ends it. */
   join(intervalMs: number, onTick: (timestamp: number) => void): () => void;
   close(): void;
 }
 
-/** What ticks may take of one turn of the event loop. */
+/** Time that ticks may take in one turn of the event loop. */
 const turnMs = 4;
 
 interface Ticker {
@@ -12,7 +12,7 @@ interface Ticker {
   readonly members: Set<(timestamp: number) => void>;
 }
 
-/** One timer for all who want the same interval: a timer each costs half as much again with a thousand subscribers. */
+/** One timer per interval, shared: with a thousand subscribers a timer for each costs half as much again. */
 export function createSseTickers(): SseTickers {
   const tickers = new Map<number, Ticker>();
 
@@ -33,7 +33,7 @@ export function createSseTickers(): SseTickers {
       }
     }
     const timer = setInterval(() => {
-      // A tick that has not come to all of its members by the next one takes that one's place.
+      // A tick that has not reached all members when the next one is due replaces it.
       if (!beating) beat(Date.now(), members.values());
     }, intervalMs);
     const ticker = { timer, members };

@@ -7,14 +7,14 @@ import type { RecordedRequest } from "../../core/http/recorded-messages.ts";
 import type { Log } from "../../core/service/log.ts";
 import { handshakeProblem, type OriginRule, offersWebSocket } from "./websocket-handshake.ts";
 
-/** What may wait unsent for one client before we stop reading from it. */
+/** Unsent bytes of one client above which reading from it pauses. */
 const queuedBytes = 1 << 20;
 
 export interface WebSocketEcho extends HttpUpgrade {
   close(): void;
 }
 
-/** Sends every message back as it came (RFC 6455). The handshake is one row, each message another. */
+/** Echoes every message (RFC 6455). The handshake is one row, each message another. */
 export function createWebSocketEcho(options: {
   recorder: HttpRecorder;
   log: Log;
@@ -22,7 +22,7 @@ export function createWebSocketEcho(options: {
   allowsOrigin: OriginRule;
 }): WebSocketEcho {
   const { recorder, log } = options;
-  // One message in each turn of the event loop: a packet may bring thousands of tiny ones, and others wait.
+  // One message per turn of the event loop: a packet may contain thousands of tiny ones.
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: options.frameBytes,
@@ -36,7 +36,7 @@ export function createWebSocketEcho(options: {
     entries.get(request)?.answeredRaw(101, lines.join("\r\n"));
   });
 
-  /** RFC 9112 §9.3.2: a 101 ahead of it would put that answer among the frames. */
+  /** RFC 9112 §9.3.2: waits for earlier answers, which would otherwise follow the 101 among the frames. */
   function isAnswerPending(request: RecordedRequest): boolean {
     const { latest } = recorder.connections.of(request.socket);
     return latest !== undefined && latest.req !== request && !latest.writableFinished;
@@ -75,7 +75,7 @@ export function createWebSocketEcho(options: {
   }
 
   return {
-    // All else goes on to the route, which says what is wrong.
+    // Anything else goes to the route, which answers with the error.
     accepts: (request) =>
       offersWebSocket(request) &&
       hasValidHost(request) &&
@@ -83,7 +83,7 @@ export function createWebSocketEcho(options: {
       !isAnswerPending(request),
     handle(request, socket, head) {
       const entry = begin(request);
-      // Whoever leaves at once never becomes a WebSocket.
+      // A client that disconnects at once never becomes a WebSocket.
       const onLeft = () => {
         entry.aborted = "client left";
         recorder.end(entry);

@@ -11,14 +11,14 @@ export const webSocketPath = "/ws/echo";
 const key = /^[+/\da-z]{22}==$/i;
 const protocolList = /^[\w!#$%&'*+.^`|~-]+(?:[ \t]*,[ \t]*[\w!#$%&'*+.^`|~-]+)*$/;
 
-/** RFC 6455 §4.2.1: an offer at the right path; RFC 9110 §7.8: one from HTTP/1.0 is as if it had not been made. */
+/** RFC 6455 §4.2.1: an upgrade request for the right path; RFC 9110 §7.8: one over HTTP/1.0 is ignored. */
 export const offersWebSocket = (request: IncomingMessage): boolean =>
   request.method === "GET" &&
   request.httpVersion === "1.1" &&
   request.headers.upgrade?.toLowerCase().trim() === "websocket" &&
   (request.url ?? "").split("?", 1)[0] === webSocketPath;
 
-/** What is wrong with the handshake of an offer; RFC 6455 §4.2.2, §4.4. */
+/** The error of a handshake, or undefined; RFC 6455 §4.2.2, §4.4. */
 export function handshakeProblem({ headers, socket }: IncomingMessage, allowsOrigin: OriginRule): HttpRefusal | undefined {
   const close = { headers: { Connection: "close" } };
   if (!key.test(headers["sec-websocket-key"] ?? "")) return new HttpRefusal(400, "Missing or invalid Sec-WebSocket-Key header", close);
@@ -49,7 +49,7 @@ export const webSocketRoutes = (allowsOrigin: OriginRule): readonly Route[] =>
       path: webSocketPath,
       methods: ["GET"],
       summary: "A WebSocket that sends every message back",
-      // Only what is no good offer of a WebSocket gets here. RFC 9110 §15.5.22.
+      // Only invalid upgrade requests get here. RFC 9110 §15.5.22.
       handle(request) {
         const problem = offersWebSocket(request) ? handshakeProblem(request, allowsOrigin) : undefined;
         throw problem ?? new HttpRefusal(426, "This path speaks WebSocket", { headers: { Upgrade: "websocket", Connection: "Upgrade" } });

@@ -55,6 +55,6 @@ async function send(ask: EventsAsk, file: Pick<File, "name" | "size" | "slice">,
 
 function cutShort(name: string, error: unknown): FailureError {
   const { code, message } = failureOf(error);
-  const hint = "What had arrived is stored. Import the rest of the file, or delete what came and import it again.";
+  const hint = "The events that had arrived are stored. Import the rest of the file, or delete them and import it again.";
   return new FailureError({ code, message: `The import of ${name} was cut short: ${message}`, hint });
 }
