@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ExportView } from "../../contract/export.ts";
-import { exportFigures, exportPercent, exportTitle } from "../../renderer/src/app/exports/export-words.ts";
-import { stampedName } from "../../renderer/src/app/exports/start-export.ts";
+import { exportFigures, exportPercent, exportTitle, stampedName } from "../../renderer/src/app/exports/export-words.ts";
 
 const view = (change: Partial<ExportView>): ExportView => ({
   id: 1,

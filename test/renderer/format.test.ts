@@ -1,8 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { addressOf } from "../../renderer/src/ui/address.ts";
-import { formatAgo, formatDuration, formatDurationExact, formatTook } from "../../renderer/src/ui/duration.ts";
 import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../renderer/src/ui/quantity.ts";
-import { clockMinutes, clockSeconds, clockTime, isoTime } from "../../renderer/src/ui/time.ts";
+import {
+  clockMinutes,
+  clockSeconds,
+  clockTime,
+  formatAgo,
+  formatDuration,
+  formatDurationExact,
+  formatTook,
+  isoTime,
+} from "../../renderer/src/ui/time.ts";
 
 describe("times", () => {
   const at = new Date(2026, 10, 21, 4, 5, 9, 7).getTime();

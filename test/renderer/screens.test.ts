@@ -3,9 +3,16 @@ import { type ConfigField, secretMask } from "../../contract/config.ts";
 import type { RateHistory } from "../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../contract/service.ts";
 import { hashOf, parseRoute, servicePage } from "../../renderer/src/app/route.ts";
-import { configDrafts } from "../../renderer/src/pages/config/config-drafts.ts";
-import { credentialsOf, type Draft, defaultText, draftOf, parseDraft, problemOf } from "../../renderer/src/pages/config/draft.ts";
-import { cardNote } from "../../renderer/src/pages/overview/card-note.ts";
+import {
+  configDrafts,
+  credentialsOf,
+  type Draft,
+  defaultText,
+  draftOf,
+  parseDraft,
+  problemOf,
+} from "../../renderer/src/pages/config/draft.ts";
+import { cardNote } from "../../renderer/src/pages/overview/service-card.tsx";
 import { groupSeries, stack } from "../../renderer/src/pages/overview/traffic-series.ts";
 
 describe("routes", () => {
@@ -122,7 +129,7 @@ describe("a field of the form", () => {
     expect(["bob:", ":x", "ada:1\nada:2", ""].map((draft) => parseDraft(users, draft))).toEqual([
       { problem: "bob needs a password." },
       { problem: "A user needs a name." },
-      { problem: "ada stands here twice." },
+      { problem: "Duplicate name: ada." },
       { value: [] },
     ]);
   });

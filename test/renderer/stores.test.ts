@@ -6,7 +6,7 @@ import { appendRate, createDashboardStores, noRecentRate, sparklineSamples } fro
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
 import { createFrameStore, createKeyedStore } from "../../renderer/src/control/frame-store.ts";
 import { appendLines, emptyLogBuffer, heldLogLines } from "../../renderer/src/control/log-buffer.ts";
-import { matchesFilter } from "../../renderer/src/pages/logs/log-filter.ts";
+import { matchesFilter } from "../../renderer/src/pages/logs/use-log-view.ts";
 
 function createFrames() {
   const runs: (() => void)[] = [];

@@ -2,8 +2,7 @@ import { createSpotlight, Spotlight, useSpotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
 import { useServices } from "../control/use-store.ts";
 import styles from "./command-palette.module.css";
-import { useConfigFields } from "./use-config-fields.ts";
-import { usePaletteActions } from "./use-palette-actions.tsx";
+import { useConfigFields, usePaletteActions } from "./use-palette-actions.tsx";
 
 /** `palette.open()` from anywhere in the frame. */
 const [store, palette] = createSpotlight();

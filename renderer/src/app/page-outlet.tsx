@@ -6,7 +6,7 @@ import { ServicePage } from "../pages/service/service-page.tsx";
 import { SettingsPage } from "../pages/settings/settings-page.tsx";
 import { TimelinePage } from "../pages/timeline/timeline-page.tsx";
 import { Boundary } from "../ui/boundary.tsx";
-import { capitalized } from "../ui/texts.ts";
+import { capitalized } from "../ui/quantity.ts";
 import { useVisited } from "../ui/use-visited.ts";
 import { type Route, useRoute } from "./route.ts";
 

@@ -1,23 +1,24 @@
 import { Kbd, useMantineColorScheme } from "@mantine/core";
 import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
 import { IconCopy, IconEraser, IconPlayerPlay, IconRefresh, IconRoute, IconSettings, IconSquare, IconTerminal2 } from "@tabler/icons-react";
+import { useState } from "react";
+import type { ConfigField } from "../../../contract/config.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
 import { useProfiles, useServices } from "../control/use-store.ts";
 import { askedField } from "../pages/config/asked-field.ts";
 import { tabsOf } from "../pages/service/service-page.tsx";
-import { settingTexts } from "../pages/settings/setting-texts.ts";
+import { settingTexts } from "../pages/settings/setting-row.tsx";
 import { endpointsOf, isPickedAtStart } from "../ui/address.ts";
 import { shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy-text.ts";
 import { attempt, notifyDone } from "../ui/notify.tsx";
+import { useStartSampleTraffic } from "../ui/sample-traffic.tsx";
 import { StatusShape, shapeOf, stateWord } from "../ui/status-shape.tsx";
 import { useClearTraffic } from "../ui/use-clear-traffic.ts";
-import { useStartSampleTraffic } from "../ui/use-sample-traffic.ts";
 import { useServiceOperations } from "../ui/use-service-operations.ts";
 import { goTo, servicePage } from "./route.ts";
 import { schemes } from "./scheme-menu.tsx";
-import type { ServiceFields } from "./use-config-fields.ts";
 
 const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
@@ -163,4 +164,22 @@ export function usePaletteActions(opened: boolean, configured: readonly ServiceF
     },
     { group: "Not built yet", actions: services.filter((service) => !service.built).map(pageOf) },
   ].filter(({ actions }) => actions.length > 0);
+}
+
+export interface ServiceFields {
+  readonly service: ServiceView;
+  readonly fields: readonly ConfigField[];
+}
+
+/** The configuration fields of services, as last read; a service that does not answer is left out. */
+export function useConfigFields() {
+  const client = useControl();
+  const [known, setKnown] = useState<readonly ServiceFields[]>([]);
+  const read = async (services: readonly ServiceView[]): Promise<void> => {
+    const answers = await Promise.allSettled(
+      services.map(async (service) => ({ service, fields: (await client.call("config.read", { id: service.id })).fields })),
+    );
+    setKnown(answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : [])));
+  };
+  return [known, read] as const;
 }

@@ -1,13 +1,12 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import type { TrafficPage } from "../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
 import { failureOf } from "../control/failure-error.ts";
 import { nextFrame } from "../control/frame-store.ts";
 import { notifyFailure } from "../ui/notify.tsx";
-import { byTime, joinPages } from "./joined-rows.ts";
 import type { TrafficFilter } from "./traffic-filter.ts";
-import { onReplaced } from "./traffic-replaced.ts";
-import { createTrafficRows, type TrafficRows, type TrafficRowsView } from "./traffic-rows.ts";
+import { createTrafficRows, type RowPlace, type TrafficRows, type TrafficRowsView } from "./traffic-rows.ts";
 
 const recountMs = 5_000;
 
@@ -70,3 +69,36 @@ function useReceived(rows: TrafficRows, idKey: string): void {
 /** What `select` takes of a list's view; only a change of it renders again. It has to give the same value for the same view. */
 export const useRowsView = <Value>(rows: TrafficRows, select: (view: TrafficRowsView) => Value): Value =>
   useSyncExternalStore(rows.subscribe, () => select(rows.view()));
+
+/** Rows of several services on one clock. */
+const idsPerService = 2 ** 44;
+
+/** One number for a row of any service. */
+export const joinedId = ({ service, id }: Pick<RowPlace, "service" | "id">): number => serviceIds.indexOf(service) * idsPerService + id;
+
+/** By the time at which each began; the order of rows of one moment is always the same. */
+export const byTime = (one: RowPlace, other: RowPlace): number => one.at - other.at || joinedId(one) - joinedId(other);
+
+/** The newest rows of several services as one page. */
+export function joinPages(pages: readonly TrafficPage[]): TrafficPage {
+  const sum = (of: (page: TrafficPage) => number) => pages.reduce((all, page) => all + of(page), 0);
+  return {
+    rows: pages.flatMap((page) => page.rows).sort((one, other) => byTime(other, one)),
+    matching: sum((page) => page.matching),
+    kept: sum((page) => page.kept),
+    total: sum((page) => page.total),
+    dropped: sum((page) => page.dropped),
+  };
+}
+
+/** Clearing and its undo can be asked for anywhere in the window; every list of the service's rows then reads anew. */
+const listeners = new Set<(id: ServiceId) => void>();
+
+export function announceReplaced(id: ServiceId): void {
+  for (const listener of [...listeners]) listener(id);
+}
+
+export function onReplaced(listener: (id: ServiceId) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -5,7 +5,7 @@ import styles from "./authority-actions.module.css";
 import { CommandLine } from "./command-line.tsx";
 import { CopyButton } from "./copy-button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { saveFile } from "./save-file.ts";
+import { saveFile } from "./files.ts";
 import { trustSteps } from "./trust-steps.ts";
 
 interface AuthorityActionsProps {

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import type { Failure, ServiceId } from "../../../contract/service.ts";
 import styles from "./failure-block.module.css";
-import { useNow } from "./use-now.ts";
+import { useNow } from "./since.tsx";
 import type { useServiceOperations } from "./use-service-operations.ts";
 
 interface FailureBlockProps {

@@ -11,7 +11,7 @@ interface RevealButtonProps {
 
 /** Shows what is masked, and masks it again. */
 export function RevealButton({ what, revealed, onToggle }: RevealButtonProps) {
-  const label = `${revealed ? "Cover" : "Reveal"} ${what}`;
+  const label = `${revealed ? "Hide" : "Reveal"} ${what}`;
   return (
     <Tooltip label={label}>
       <ActionIcon size={20} aria-label={label} onClick={onToggle}>

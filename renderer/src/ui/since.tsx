@@ -1,8 +1,17 @@
+import { useEffect, useState } from "react";
 import type { ServiceStatus } from "../../../contract/service.ts";
-import { formatAgo, formatDuration } from "./duration.ts";
 import styles from "./since.module.css";
-import { isoTime } from "./time.ts";
-import { useNow } from "./use-now.ts";
+import { formatAgo, formatDuration, isoTime } from "./time.ts";
+
+/** The time, renewed every `stepMs`. */
+export function useNow(stepMs = 1_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), stepMs);
+    return () => clearInterval(timer);
+  }, [stepMs]);
+  return now;
+}
 
 /** How long a service has run, or how long ago it failed. */
 export function Since({ status }: { status: ServiceStatus }) {

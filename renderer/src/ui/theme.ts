@@ -19,6 +19,7 @@ import {
   Tabs,
   TextInput,
   Tooltip,
+  useComputedColorScheme,
 } from "@mantine/core";
 
 /** Cyc: the painted sky behind every façade. The only accent. */
@@ -268,3 +269,13 @@ export const theme = createTheme({
     Menu: Menu.extend({ defaultProps: { shadow: "md", withInitialFocusPlaceholder: false } }),
   },
 });
+
+/** The colours in force, for a canvas, which reads no CSS variables. */
+export const useTokens = (): Tokens =>
+  useComputedColorScheme("dark", { getInitialValueInEffect: false }) === "dark" ? darkTokens : lightTokens;
+
+/** A `#RRGGBB` token made translucent. */
+export const withAlpha = (color: string | undefined, alpha: number): string =>
+  `${color}${Math.round(alpha * 255)
+    .toString(16)
+    .padStart(2, "0")}`;

@@ -14,3 +14,36 @@ export const clockMinutes = (at: number): string => clockSeconds(at).slice(0, 5)
 
 /** For titles and exports: "2026-11-21T14:32:09.649Z". */
 export const isoTime = (at: number): string => new Date(at).toISOString();
+
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** How long something has been going on: "41 s", "48 m", "2 h 14 m", "3 d 4 h". */
+export function formatDuration(ms: number): string {
+  const whole = Math.max(0, ms);
+  if (whole < minute) return `${Math.floor(whole / second)} s`;
+  if (whole < hour) return `${Math.floor(whole / minute)} m`;
+  if (whole < day) return `${Math.floor(whole / hour)} h ${two(Math.floor((whole % hour) / minute))} m`;
+  return `${Math.floor(whole / day)} d ${Math.floor((whole % day) / hour)} h`;
+}
+
+/** As `formatDuration`, with the seconds of a minute: "2 m 04 s". */
+export function formatDurationExact(ms: number): string {
+  const whole = Math.max(0, ms);
+  if (whole < minute || whole >= hour) return formatDuration(ms);
+  return `${Math.floor(whole / minute)} m ${two(Math.floor((whole % minute) / second))} s`;
+}
+
+export const formatAgo = (ms: number): string => (ms < 5 * second ? "just now" : `${formatDuration(ms)} ago`);
+
+/** How long an exchange took: "0.7 ms", "42 ms", "1.20 s", "2 m 04 s". */
+export function formatTook(ms: number): string {
+  // "0.0 ms" would read as not measured.
+  if (ms < 0.05) return "<0.1 ms";
+  if (ms < 10) return `${ms.toFixed(1)} ms`;
+  if (ms < second) return `${Math.round(ms)} ms`;
+  if (ms < minute) return `${(ms / second).toFixed(2)} s`;
+  return formatDurationExact(ms);
+}

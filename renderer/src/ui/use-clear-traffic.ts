@@ -1,6 +1,6 @@
 import type { ServiceId } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
-import { announceReplaced } from "../list/traffic-replaced.ts";
+import { announceReplaced } from "../list/use-traffic-rows.ts";
 import { attempt, notifyDone } from "./notify.tsx";
 import { formatCountOf } from "./quantity.ts";
 

@@ -1,7 +1,6 @@
 import { type RefObject, useEffect, useRef } from "react";
 import uPlot from "uplot";
-import type { Tokens } from "./theme.ts";
-import { useTokens } from "./use-tokens.ts";
+import { type Tokens, useTokens } from "./theme.ts";
 
 interface PlotUse<Shown> {
   /** Drawn anew when it is another array. */

@@ -1,8 +1,7 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { formatTook } from "../../ui/duration.ts";
 import { formatCount } from "../../ui/quantity.ts";
-import { clockTime, isoTime } from "../../ui/time.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
 import { headerValue } from "./headers.ts";
 import styles from "./http-inspector.module.css";
 

@@ -1,7 +1,6 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { formatTook } from "../../ui/duration.ts";
 import { Caption, SectionTitle } from "../../ui/panel.tsx";
-import { clockTime, isoTime } from "../../ui/time.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
 import { HeaderListView } from "../header-list.tsx";
 import { InspectorContent, InspectorNote } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";

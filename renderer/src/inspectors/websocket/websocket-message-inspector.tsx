@@ -5,10 +5,9 @@ import type { WebSocketMessage, WebSocketMessagePart } from "../../../../contrac
 import { useService } from "../../control/use-store.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { originOf } from "../../ui/address.ts";
-import { formatTook } from "../../ui/duration.ts";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatCount } from "../../ui/quantity.ts";
-import { clockTime, isoTime } from "../../ui/time.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
 import { fromBase64 } from "../../viewer/bytes.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { CopyMenu } from "../copy-menu.tsx";

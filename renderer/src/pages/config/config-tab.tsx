@@ -7,10 +7,11 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { FilterInput } from "../../ui/filter-input.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
+import { StatusShape } from "../../ui/status-shape.tsx";
+import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import { askedField, fieldInputId } from "./asked-field.ts";
 import { ConfigFieldRow } from "./config-field-row.tsx";
 import styles from "./config-tab.module.css";
-import { RestartBar } from "./restart-bar.tsx";
 import { useConfigForm } from "./use-config-form.ts";
 
 const matches = (field: ConfigField, text: string) =>
@@ -93,5 +94,22 @@ export function ConfigTab({ id }: { id: ServiceId }) {
         {form.view && shown.length === 0 && <EmptyState title="No field has that in its name, variable or flag" />}
       </div>
     </form>
+  );
+}
+
+/** Shown while the running service differs from what is saved. */
+export function RestartBar({ id }: { id: ServiceId }) {
+  const service = useService(id);
+  const { restart, pending } = useServiceOperations();
+  if (!service?.restartNeeded || service.status.state !== "running") return null;
+  return (
+    <div className={styles.restart} role="status">
+      <StatusShape shape="warning" />
+      <strong>{service.title} still runs with the values from before.</strong>
+      <span className={styles.quiet}>Connections close when it restarts.</span>
+      <Button type="button" loading={pending === "restart"} onClick={() => restart(id)}>
+        Restart now
+      </Button>
+    </div>
   );
 }

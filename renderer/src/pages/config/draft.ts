@@ -1,4 +1,6 @@
 import type { ConfigField } from "../../../../contract/config.ts";
+import type { ServiceId } from "../../../../contract/service.ts";
+import { createKeyedStore } from "../../control/frame-store.ts";
 import { parseRows, rowsDraft } from "./rows-draft.ts";
 
 /** What the form holds of a field while it is edited: text, but for a switch. */
@@ -110,3 +112,16 @@ export function defaultText(field: ConfigField): string {
   if (value === undefined || value === null || value === "") return "empty";
   return field.unit ? `${String(value)} ${field.unit}` : String(value);
 }
+
+export type Drafts = Readonly<Record<string, Draft>>;
+
+const noDrafts: Drafts = {};
+
+/** What was typed and not saved outlives the tab, for as long as the window is open; secrets among it are stored nowhere. */
+const storeOf = createKeyedStore<string, Drafts>(
+  () => noDrafts,
+  (run) => run(),
+);
+
+/** By profile as well: a draft is a change to the values of the profile that it was typed for. */
+export const configDrafts = (id: ServiceId, profile: string | undefined) => storeOf(`${id} ${profile ?? ""}`);

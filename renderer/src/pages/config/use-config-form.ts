@@ -6,8 +6,7 @@ import { failureOf } from "../../control/failure-error.ts";
 import { useConnection, useProfiles, useService, useStore } from "../../control/use-store.ts";
 import { notifyDone, notifyFailure } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
-import { configDrafts } from "./config-drafts.ts";
-import { type Draft, draftOf, parseDraft, problemOf } from "./draft.ts";
+import { configDrafts, type Draft, draftOf, parseDraft, problemOf } from "./draft.ts";
 
 type ByField<Value> = Readonly<Record<string, Value>>;
 

@@ -1,15 +1,14 @@
-import { Kbd, UnstyledButton } from "@mantine/core";
+import { Kbd, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useEffect, useMemo } from "react";
 import type { LogLine } from "../../../../contract/log.ts";
-import { useLogs, useNotable } from "../../control/use-store.ts";
+import { useLogs, useNotable, useProcesses } from "../../control/use-store.ts";
 import { shortcuts } from "../../ui/commands.ts";
-import { formatCountOf } from "../../ui/quantity.ts";
+import { formatBytes, formatCountOf } from "../../ui/quantity.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { LevelTag } from "./level-tag.tsx";
 import styles from "./log-bar.module.css";
-import { ProcessCount } from "./process-count.tsx";
+import { LevelTag } from "./log-lines.tsx";
 
 /** The closed drawer: how many errors since it was open last, and the newest of them, or else the newest line. */
 export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void }) {
@@ -52,5 +51,18 @@ function Newest({ line }: { line: LogLine | undefined }) {
         {line.text}
       </span>
     </span>
+  );
+}
+
+export function ProcessCount() {
+  const sample = useProcesses();
+  if (!sample) return <span className={styles.processes} />;
+  const { processes } = sample;
+  const total = processes.reduce((sum, process) => sum + process.residentBytes, 0);
+  const each = processes.map(({ name, pid, residentBytes }) => <div key={pid}>{`${name} (pid ${pid}) ${formatBytes(residentBytes)}`}</div>);
+  return (
+    <Tooltip label={each}>
+      <span className={styles.processes}>{`${formatCountOf(processes.length, "process", "processes")} · ${formatBytes(total)}`}</span>
+    </Tooltip>
   );
 }

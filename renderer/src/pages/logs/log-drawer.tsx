@@ -2,8 +2,7 @@ import { ActionIcon, NativeSelect } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
 import { z } from "zod";
-import type { LogLevel, LogSource } from "../../../../contract/log.ts";
-import { logLevels } from "../../../../contract/log.ts";
+import { type LogLevel, type LogSource, logLevels } from "../../../../contract/log.ts";
 import { serviceIds } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
 import { useCommands } from "../../ui/commands.ts";
@@ -14,7 +13,6 @@ import { LogBar } from "./log-bar.tsx";
 import styles from "./log-drawer.module.css";
 import { LogLines } from "./log-lines.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";
-import { useLogDrawer } from "./use-log-drawer.ts";
 import { useLogView } from "./use-log-view.ts";
 
 /** The logs of all services, below every page. */
@@ -80,4 +78,10 @@ function OpenDrawer({ onClose }: { onClose(): void }) {
       )}
     </>
   );
+}
+
+/** Whether the drawer is open: remembered, and the same for all who ask. */
+export function useLogDrawer() {
+  const [opened, setOpened] = useRemembered("logs-open", false);
+  return { opened, toggle: () => setOpened((was) => !was) };
 }

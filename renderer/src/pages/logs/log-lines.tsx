@@ -1,8 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import type { LogLine } from "../../../../contract/log.ts";
+import type { LogLevel, LogLine } from "../../../../contract/log.ts";
 import { clockTime, isoTime } from "../../ui/time.ts";
-import { LevelTag } from "./level-tag.tsx";
 import styles from "./log-lines.module.css";
 
 const lineHeightPx = 22;
@@ -72,4 +71,8 @@ function Line({ line, top, withSource }: { line: LogLine; top: number; withSourc
       </span>
     </div>
   );
+}
+
+export function LevelTag({ level }: { level: LogLevel }) {
+  return <span className={`${styles.tag} ${styles[level]}`}>{level}</span>;
 }

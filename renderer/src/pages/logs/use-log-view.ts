@@ -1,14 +1,27 @@
 import { useMemo, useState } from "react";
-import type { LogLine } from "../../../../contract/log.ts";
-import { logText } from "../../../../contract/log.ts";
-import { stampedName, startExport } from "../../app/exports/start-export.ts";
+import { type LogLevel, type LogLine, type LogSource, logLevels, logText } from "../../../../contract/log.ts";
+import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { heldLogLines } from "../../control/log-buffer.ts";
 import { useLogs } from "../../control/use-store.ts";
 import { copyText } from "../../ui/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
-import { type LogFilter, matchesFilter } from "./log-filter.ts";
+
+export interface LogFilter {
+  readonly source?: LogSource;
+  /** This level and above. */
+  readonly level: LogLevel;
+  readonly text: string;
+}
+
+export function matchesFilter(line: LogLine, { source, level, text }: LogFilter): boolean {
+  return (
+    (source === undefined || line.source === source) &&
+    logLevels.indexOf(line.level) >= logLevels.indexOf(level) &&
+    (text === "" || line.text.toLowerCase().includes(text.toLowerCase()))
+  );
+}
 
 /** The lines that pass a filter, held still while paused. */
 export function useLogView(filter: LogFilter) {

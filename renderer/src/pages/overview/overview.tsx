@@ -1,8 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { Loading } from "../../ui/nothing.tsx";
 import { FirstRun } from "../first-run/first-run.tsx";
-import { NotBuiltLine } from "./not-built-line.tsx";
 import styles from "./overview.module.css";
 import { OverviewHeading } from "./overview-heading.tsx";
 import { ServiceCard } from "./service-card.tsx";
@@ -33,5 +32,14 @@ export function Overview() {
       </div>
       {unbuilt.length > 0 && <NotBuiltLine services={unbuilt} />}
     </div>
+  );
+}
+
+export function NotBuiltLine({ services }: { services: readonly ServiceView[] }) {
+  return (
+    <p className={styles.unbuilt} style={{ margin: 0 }}>
+      <strong>Not built yet</strong>
+      {services.map((service) => service.title).join(" · ")}
+    </p>
   );
 }

@@ -3,11 +3,11 @@ import { hashOf, servicePage } from "../../app/route.ts";
 import { FailureBlock } from "../../ui/failure-block.tsx";
 import { Since } from "../../ui/since.tsx";
 import { StateLabel } from "../../ui/status-shape.tsx";
+import { clockMinutes, formatDuration } from "../../ui/time.ts";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import { CardButtons } from "./card-buttons.tsx";
 import { CardEndpoints } from "./card-endpoints.tsx";
 import { CardFigures } from "./card-figures.tsx";
-import { cardNote } from "./card-note.ts";
 import styles from "./service-card.module.css";
 
 export function ServiceCard({ service }: { service: ServiceView }) {
@@ -35,4 +35,23 @@ export function ServiceCard({ service }: { service: ServiceView }) {
       <CardEndpoints service={service} />
     </article>
   );
+}
+
+/** The quiet line of a card whose service does not run. */
+export function cardNote({ status, purpose }: Pick<ServiceView, "status" | "purpose">): string {
+  switch (status.state) {
+    case "stopped":
+      return status.lastRun
+        ? `Last ran ${clockMinutes(status.lastRun.from)} for ${formatDuration(status.lastRun.to - status.lastRun.from)}`
+        : purpose;
+    case "starting":
+      return "Starting";
+    case "stopping":
+      return "Stopping: open connections are being closed";
+    case "running":
+    case "failed":
+      return purpose;
+    default:
+      return status satisfies never;
+  }
 }

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { useTokens } from "../../ui/use-tokens.ts";
+import { useTokens } from "../../ui/theme.ts";
 import styles from "./service-card.module.css";
 
 /** Values from the left, so many to the whole width; a dashed line where there are none. */

@@ -1,9 +1,8 @@
 import type uPlot from "uplot";
 import { formatByteRate } from "../../ui/quantity.ts";
-import type { Tokens } from "../../ui/theme.ts";
+import { type Tokens, withAlpha } from "../../ui/theme.ts";
 import { clockMinutes, clockSeconds } from "../../ui/time.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "../../ui/use-plot.ts";
-import { withAlpha } from "../../ui/use-tokens.ts";
 import styles from "./traffic-panel.module.css";
 
 interface TrafficPlotProps {

@@ -1,9 +1,8 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import { isPickedAtStart, originOf } from "../../ui/address.ts";
 import { FirstSteps } from "../../ui/first-steps.tsx";
-import { SampleTrafficButton } from "../../ui/sample-traffic-button.tsx";
+import { SampleTrafficButton, useSampleTraffic } from "../../ui/sample-traffic.tsx";
 import { StartServiceButton } from "../../ui/start-service-button.tsx";
-import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
 import type { EmptyText } from "./define-service-page.ts";
 
 interface ServiceEmptyProps {

@@ -5,7 +5,7 @@ import { useService } from "../../control/use-store.ts";
 import { servicePages } from "../../services/registry.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { FailureBlock } from "../../ui/failure-block.tsx";
-import { Loading } from "../../ui/loading.tsx";
+import { Loading } from "../../ui/nothing.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import { useVisited } from "../../ui/use-visited.ts";
 import { ConfigTab } from "../config/config-tab.tsx";

@@ -8,9 +8,9 @@ import { isFiltering } from "../../list/traffic-filter.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-traffic-rows.ts";
 import { formatCount, formatRate } from "../../ui/quantity.ts";
+import { useSampleTraffic } from "../../ui/sample-traffic.tsx";
 import { clockMinutes, clockTime, isoTime } from "../../ui/time.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
-import { useSampleTraffic } from "../../ui/use-sample-traffic.ts";
 
 interface TrafficStatusLineProps {
   readonly rows: TrafficRows;

@@ -3,11 +3,10 @@ import type { AppSettings } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { useServices } from "../../control/use-store.ts";
-import { Loading } from "../../ui/loading.tsx";
+import { Loading } from "../../ui/nothing.tsx";
 import { attempt } from "../../ui/notify.tsx";
 import { NumberSetting } from "./number-setting.tsx";
-import { SettingRow, SettingsSection } from "./setting-row.tsx";
-import { settingTexts } from "./setting-texts.ts";
+import { SettingRow, SettingsSection, settingTexts } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 
 export function ProgramSettings() {

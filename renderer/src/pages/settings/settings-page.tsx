@@ -1,9 +1,11 @@
+import { Kbd, type MantineColorScheme, SegmentedControl, useMantineColorScheme } from "@mantine/core";
+import { schemes } from "../../app/scheme-menu.tsx";
+import { shortcuts } from "../../ui/commands.ts";
 import { About } from "./about.tsx";
-import { Appearance } from "./appearance.tsx";
 import { Certificates } from "./certificates.tsx";
 import { ProgramSettings } from "./program-settings.tsx";
+import { SettingRow, SettingsSection, settingTexts } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
-import { Shortcuts } from "./shortcuts.tsx";
 
 export function SettingsPage() {
   return (
@@ -21,5 +23,37 @@ export function SettingsPage() {
         </div>
       </div>
     </div>
+  );
+}
+
+export function Shortcuts() {
+  return (
+    <SettingsSection title={settingTexts.shortcuts.label}>
+      {Object.values(shortcuts).map(({ what, keys }) => (
+        <SettingRow key={what} label={what}>
+          <span className={styles.keys}>
+            {keys.map((key) => (
+              <Kbd key={key}>{key}</Kbd>
+            ))}
+          </span>
+        </SettingRow>
+      ))}
+    </SettingsSection>
+  );
+}
+
+export function Appearance() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <SettingsSection title="Appearance">
+      <SettingRow label="Colour scheme">
+        <SegmentedControl
+          aria-label="Colour scheme"
+          data={schemes.map(({ value, title }) => ({ value, label: title }))}
+          value={colorScheme}
+          onChange={(value) => setColorScheme(value as MantineColorScheme)}
+        />
+      </SettingRow>
+    </SettingsSection>
   );
 }

@@ -2,11 +2,9 @@ import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { servicePages } from "../../services/registry.ts";
-import { formatTook } from "../../ui/duration.ts";
+import { seriesToken, servicePages } from "../../services/registry.ts";
 import { formatBytes } from "../../ui/quantity.ts";
-import { clockTime, isoTime } from "../../ui/time.ts";
-import { seriesToken } from "../overview/series-color.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
 import styles from "./timeline.module.css";
 
 const longest = (texts: readonly string[]): string => texts.reduce((known, text) => (text.length > known.length ? text : known), "");

@@ -1,6 +1,6 @@
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
-import { nounOf } from "../../ui/texts.ts";
+import { nounOf } from "../../ui/quantity.ts";
 import { accountColumns } from "./account-columns.tsx";
 import { exampleCommand, sampleLogin } from "./account-service.ts";
 import { AccountSessions } from "./account-sessions.tsx";

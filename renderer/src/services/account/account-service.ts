@@ -1,5 +1,5 @@
 import type { AccountViews } from "../../../../contract/services/account.ts";
-import { viewsOf } from "../../control/use-view.ts";
+import { viewsOf } from "../../control/use-store.ts";
 
 export const useAccountView = viewsOf<AccountViews>("account");
 
@@ -8,3 +8,16 @@ export const sampleLogin = { username: "api@example.com", password: "backlot-dem
 
 export const exampleCommand = (origin: string): string =>
   `curl ${origin}/login -d username=${sampleLogin.username} -d password=${sampleLogin.password}`;
+
+/** The user whose sessions another tab asked to see; taken once. */
+let asked: string | undefined;
+
+export function askForUser(email: string): void {
+  asked = email;
+}
+
+export function takeAskedUser(): string | undefined {
+  const email = asked;
+  asked = undefined;
+  return email;
+}

@@ -19,11 +19,10 @@ import { Nothing } from "../../ui/nothing.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AccountStopped } from "./account-empty.tsx";
-import { exampleCommand, useAccountView } from "./account-service.ts";
+import { exampleCommand, takeAskedUser, useAccountView } from "./account-service.ts";
 import { AccountStatusLine } from "./account-status-line.tsx";
 import { sessionColumns } from "./session-columns.tsx";
 import { SessionInspector } from "./session-inspector.tsx";
-import { takeAskedUser } from "./shown-user.ts";
 import { useAccountList } from "./use-account-list.ts";
 
 type Scope = "all" | "live";

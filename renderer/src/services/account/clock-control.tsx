@@ -3,7 +3,7 @@ import { useState } from "react";
 import { type AccountUserDetails, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { attempt } from "../../ui/notify.tsx";
-import { useNow } from "../../ui/use-now.ts";
+import { useNow } from "../../ui/since.tsx";
 import { clockSteps, clockUnits, formatShift, withinWidest } from "./clock-shift.ts";
 import styles from "./user-inspector.module.css";
 import { wallTime } from "./wall-time.ts";

@@ -1,9 +1,8 @@
 import type { AccountSession } from "../../../../contract/services/account.ts";
 import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
-import { formatAgo } from "../../ui/duration.ts";
 import { formatCount } from "../../ui/quantity.ts";
-import { isoTime } from "../../ui/time.ts";
+import { formatAgo, isoTime } from "../../ui/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import { wallTimeMs } from "./wall-time.ts";
 

@@ -3,8 +3,8 @@ import { type AccountToken, accountActions } from "../../../../contract/services
 import { useControl } from "../../control/client-context.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { attempt } from "../../ui/notify.tsx";
+import { useNow } from "../../ui/since.tsx";
 import { isoTime } from "../../ui/time.ts";
-import { useNow } from "../../ui/use-now.ts";
 import { claimLines } from "./claim-lines.ts";
 import { StateMark } from "./state-mark.tsx";
 import styles from "./token-card.module.css";

@@ -8,9 +8,9 @@ import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { requestRow } from "../../pages/service/requested-row.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { formatTook } from "../../ui/duration.ts";
 import { formatBytes } from "../../ui/quantity.ts";
 import { useReveal } from "../../ui/secret-text.tsx";
+import { formatTook } from "../../ui/time.ts";
 import { fromBase64 } from "../../viewer/bytes.ts";
 import type { LayoutRequest } from "../../viewer/content-layout.ts";
 import { ContentWell } from "../../viewer/content-well.tsx";
@@ -18,7 +18,6 @@ import { useContentLayout } from "../../viewer/use-content-layout.ts";
 import styles from "../try/try-page.module.css";
 import own from "./account-try.module.css";
 import { claimLines, decodeToken } from "./claim-lines.ts";
-import { coveredJson } from "./covered-json.ts";
 
 /** Each request and its answer, in order. */
 export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
@@ -128,4 +127,24 @@ function Decoded({ text }: { readonly text: string }) {
       ))}
     </dl>
   );
+}
+
+/** Fields of the API's own bodies that carry a secret. */
+const secretName = /token|refresh|pass|secret|^code$/i;
+const dots = "••••••";
+
+/** A JSON body with its secrets masked, and whether there was any; other text as it is, and so is JSON that nests too deep to be walked. */
+export function coveredJson(text: string): { readonly text: string; readonly covered: boolean } {
+  let covered = false;
+  try {
+    const shown = JSON.stringify(JSON.parse(text), (name, inner: unknown) => {
+      if (typeof inner !== "string" || inner === "" || !secretName.test(name)) return inner;
+      covered = true;
+      // The beginning says what kind of text it is, and is the same for every token.
+      return inner.startsWith("eyJ") ? `eyJ${dots}` : dots;
+    });
+    return covered ? { text: shown, covered } : { text, covered };
+  } catch {
+    return { text, covered: false };
+  }
 }

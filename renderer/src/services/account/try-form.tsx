@@ -1,7 +1,6 @@
 import { Autocomplete, Button, type OptionsFilter, PasswordInput, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { JsonBodyField } from "../try/json-body-field.tsx";
-import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
-import { SendButton } from "../try/send-button.tsx";
+import { onCtrlEnter, SendButton } from "../try/send-button.tsx";
 import styles from "../try/try-page.module.css";
 import { checkJson } from "../try/try-request.ts";
 import own from "./account-try.module.css";

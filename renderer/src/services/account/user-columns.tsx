@@ -1,10 +1,11 @@
 import type { AccountUser } from "../../../../contract/services/account.ts";
 import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
+import { isoTime } from "../../ui/time.ts";
 import styles from "./account.module.css";
 import { formatShift } from "./clock-shift.ts";
-import { LastLogin } from "./last-login.tsx";
 import { StateMark, userState } from "./state-mark.tsx";
+import { apiTime, wallTime } from "./wall-time.ts";
 
 const none = <span className={cell.quiet}>–</span>;
 
@@ -72,3 +73,14 @@ export const userColumns: readonly Column<AccountUser>[] = [
     cell: ({ lastAddress }) => <span className={cell.softMono}>{lastAddress || "–"}</span>,
   },
 ];
+
+/** When a user last logged in, in local time; the API tells it to the second. */
+export function LastLogin({ of }: { readonly of: string }) {
+  const at = apiTime(of);
+  if (at === undefined) return <span className={cell.quiet}>never</span>;
+  return (
+    <span className={cell.softMono} title={isoTime(at)}>
+      {wallTime(at)}
+    </span>
+  );
+}

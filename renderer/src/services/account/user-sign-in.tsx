@@ -5,10 +5,10 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { attempt } from "../../ui/notify.tsx";
 import { formatCountOf } from "../../ui/quantity.ts";
+import { askForUser } from "./account-service.ts";
 import { ClockControl } from "./clock-control.tsx";
-import { LastLogin } from "./last-login.tsx";
 import { SecondFactor } from "./second-factor.tsx";
-import { askForUser } from "./shown-user.ts";
+import { LastLogin } from "./user-columns.tsx";
 import styles from "./user-inspector.module.css";
 
 interface UserSignInProps {

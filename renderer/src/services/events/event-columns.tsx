@@ -1,10 +1,15 @@
-import type { EventColumn, EventRow } from "../../../../contract/services/events.ts";
+import { IconCheck, IconMinus, IconPointFilled, IconX } from "@tabler/icons-react";
+import { useMemo } from "react";
+import { z } from "zod";
+import { type EventColumn, type EventRow, eventColumns } from "../../../../contract/services/events.ts";
 import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
-import { formatTook } from "../../ui/duration.ts";
+import type { ColumnChoice } from "../../list/column-choice.ts";
 import { formatCount } from "../../ui/quantity.ts";
-import { eventTimeText } from "./event-time.ts";
-import { OutcomeMark } from "./outcome-mark.tsx";
+import { formatTook } from "../../ui/time.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { eventTimeText } from "./event-fields.ts";
+import styles from "./outcome-mark.module.css";
 
 /** The id of a column is the contract's name of what it shows; the time sorts by the id, which no clock can turn back. */
 export type EventTableColumn = Column<EventRow> & { readonly id: EventColumn };
@@ -143,4 +148,30 @@ function actions(text: string) {
 function character(value: string) {
   if (value === "") return <span className={cell.quiet}>none</span>;
   return value.trim() === "" ? <span className={cell.quiet}>{value === "\t" ? "tab" : "space"}</span> : value;
+}
+
+const icons: Readonly<Record<string, typeof IconCheck>> = { accepted: IconCheck, rejected: IconX, ignored: IconMinus };
+
+/** Its shape and its word; what an older file holds gets a dot. */
+export function OutcomeMark({ outcome }: { readonly outcome: string }) {
+  const Icon = icons[outcome] ?? IconPointFilled;
+  return (
+    <span className={styles.mark} data-outcome={outcome}>
+      <Icon size={14} stroke={1.75} aria-hidden="true" />
+      {outcome}
+    </span>
+  );
+}
+
+/** Which of the many columns are shown: remembered are those that are, for most are not. */
+export function useEventColumns(): ColumnChoice<EventRow> {
+  const [shown, setShown] = useRemembered<readonly EventColumn[]>("shown-columns.events", firstShown, z.array(z.enum(eventColumns)));
+  return useMemo(() => {
+    const isShown = (id: string) => shown.some((other) => other === id);
+    return {
+      columns: eventTableColumns.filter((column) => column.widest === undefined || isShown(column.id)),
+      isShown,
+      toggle: (id) => setShown(isShown(id) ? shown.filter((other) => other !== id) : [...shown, id as EventColumn]),
+    };
+  }, [shown, setShown]);
 }

@@ -12,9 +12,9 @@ import { formatCount } from "../../ui/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { TextWell } from "../../viewer/content-well.tsx";
 import { layOutJson } from "../../viewer/json-layout.ts";
+import { OutcomeMark } from "./event-columns.tsx";
 import { eventField, fieldGroups } from "./event-fields.ts";
 import styles from "./event-inspector.module.css";
-import { OutcomeMark } from "./outcome-mark.tsx";
 import { postedEvent, replayOfEvent } from "./posted-event.ts";
 
 interface EventInspectorProps {

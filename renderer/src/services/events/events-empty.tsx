@@ -8,9 +8,8 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { EmptyPage } from "../../ui/first-steps.tsx";
 import { Nothing } from "../../ui/nothing.tsx";
 import { attempt } from "../../ui/notify.tsx";
-import { formatCount, formatCountOf } from "../../ui/quantity.ts";
+import { formatCount, formatCountOf, pluralOf } from "../../ui/quantity.ts";
 import { StartServiceButton } from "../../ui/start-service-button.tsx";
-import { pluralOf } from "../../ui/texts.ts";
 import { exampleCommand } from "./example-events.ts";
 import { usualSample } from "./generate-dialog.tsx";
 

@@ -9,7 +9,6 @@ import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import type { EventPages, EventPagesView } from "./event-pages.ts";
 import styles from "./events-status-line.module.css";
-import { pageWords } from "./page-words.ts";
 
 export const pageSizes = [50, 100, 200, 500] as const;
 
@@ -113,4 +112,19 @@ function Following({ view, onFollow }: { readonly view: EventPagesView; readonly
   const isPaused = view.mode === "paused";
   const arrived = `${formatCount(view.arrived)} arrived since${isPaused ? ", all kept" : ""}`;
   return <FollowMark mode={view.mode} arrived={isPaused || view.arrived > 0 ? arrived : undefined} onFollow={onFollow} />;
+}
+
+/** "1 to 50 of 12,480"; with a plus where the whole was not counted. */
+export function pageWords({
+  rows,
+  skipped,
+  matching,
+  exact,
+  sortedAmong,
+}: Pick<EventPagesView, "rows" | "skipped" | "matching" | "exact" | "sortedAmong">): string {
+  if (rows.length === 0) return exact ? "none" : "none so far";
+  const last = skipped + rows.length;
+  // Pages lead through what is sorted, and no further.
+  if (sortedAmong !== undefined) return `${formatCount(skipped + 1)} to ${formatCount(last)} of ${formatCount(sortedAmong)}`;
+  return `${formatCount(skipped + 1)} to ${formatCount(last)} of ${formatCount(Math.max(matching, last))}${exact ? "" : "+"}`;
 }

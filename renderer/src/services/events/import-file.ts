@@ -2,7 +2,7 @@ import type { ParamsOf, ResultOf } from "../../../../contract/operation.ts";
 import { type EventFormat, type EventJob, type EventsActions, eventsActions } from "../../../../contract/services/events.ts";
 import type { ControlClient } from "../../control/control-client.ts";
 import { FailureError, failureOf } from "../../control/failure-error.ts";
-import { filePieces } from "../../ui/file-pieces.ts";
+import { filePieces } from "../../ui/files.ts";
 
 export type EventsAsk = <Name extends keyof EventsActions & string>(
   name: Name,

@@ -1,7 +1,7 @@
 import { eventOutcomes, type OutcomePlot } from "../../../../contract/services/events.ts";
 import type { Tokens } from "../../ui/theme.ts";
 import { clockMinutes } from "../../ui/time.ts";
-import { dayAndMonth, utcDayAndMonth } from "./event-time.ts";
+import { dayAndMonth, utcDayAndMonth } from "./event-fields.ts";
 
 /** Outcomes over time, ready to draw: at most `mostBars`, without the empty steps before the first event. */
 export interface OutcomeBars {

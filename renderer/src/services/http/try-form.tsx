@@ -2,8 +2,7 @@ import { Autocomplete, type OptionsFilter, Select, UnstyledButton } from "@manti
 import { tryMethods } from "../../../../contract/services/http.ts";
 import { HeaderEditor } from "../try/header-editor.tsx";
 import { JsonBodyField } from "../try/json-body-field.tsx";
-import { onCtrlEnter } from "../try/on-ctrl-enter.ts";
-import { SendButton } from "../try/send-button.tsx";
+import { onCtrlEnter, SendButton } from "../try/send-button.tsx";
 import styles from "../try/try-page.module.css";
 import { checkJson, methodOf, type TryRequest, takesBody } from "../try/try-request.ts";
 import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";

@@ -1,9 +1,8 @@
 import { Button, UnstyledButton } from "@mantine/core";
 import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { formatAgo, formatTook } from "../../ui/duration.ts";
-import { isoTime } from "../../ui/time.ts";
-import { useNow } from "../../ui/use-now.ts";
+import { useNow } from "../../ui/since.tsx";
+import { formatAgo, formatTook, isoTime } from "../../ui/time.ts";
 import styles from "../try/try-page.module.css";
 import type { TryRequest } from "../try/try-request.ts";
 import type { Tried } from "./try-history.ts";

@@ -1,7 +1,14 @@
 import { Loader } from "@mantine/core";
 import type { ReactNode } from "react";
+import type { Failure } from "../../../../contract/service.ts";
 import styles from "./try-page.module.css";
-import type { TryState } from "./try-state.ts";
+
+/** What became of the last try. */
+export type TryState<Answer> =
+  | { readonly state: "untried" }
+  | { readonly state: "sending" }
+  | { readonly state: "answered"; readonly answer: Answer }
+  | { readonly state: "failed"; readonly failure: Failure };
 
 interface AnswerPaneProps<Answer> {
   readonly label: string;

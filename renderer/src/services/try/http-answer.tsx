@@ -5,8 +5,8 @@ import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
 import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { formatTook } from "../../ui/duration.ts";
 import { formatBytes } from "../../ui/quantity.ts";
+import { formatTook } from "../../ui/time.ts";
 import styles from "./try-page.module.css";
 
 interface HttpAnswerProps {

@@ -1,7 +1,11 @@
 import { SegmentedControl } from "@mantine/core";
 import type { ReactNode } from "react";
+import { z } from "zod";
+import { type CopyFormat, copyAs, copyFormats } from "../../inspectors/http/copy-as.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./try-page.module.css";
+import { replayOfTry, type TryRequest } from "./try-request.ts";
 
 interface SameAsProps<Language extends string> {
   readonly languages: readonly { readonly value: Language; readonly label: string }[];
@@ -48,4 +52,16 @@ export function SameAs<Language extends string>(props: SameAsProps<Language>) {
       {below}
     </section>
   );
+}
+
+const languages: readonly { readonly value: CopyFormat; readonly label: string }[] = [
+  { value: "curl", label: "curl" },
+  { value: "javascript", label: "JavaScript" },
+  { value: "python", label: "Python" },
+];
+
+export function TryCommands({ request, origin }: { readonly request: TryRequest; readonly origin: string }) {
+  const [language, setLanguage] = useRemembered<CopyFormat>("try.language", "curl", z.enum(copyFormats));
+  const text = copyAs(language, replayOfTry(request, origin));
+  return <SameAs languages={languages} language={language} onLanguage={setLanguage} text={text} copies="the command" />;
 }

@@ -1,5 +1,6 @@
 import { Button, Tooltip } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
+import type { KeyboardEvent } from "react";
 
 interface SendButtonProps {
   readonly title?: string;
@@ -29,3 +30,10 @@ export function SendButton({ title = "Send", running, sending, isValid = true, o
     </Tooltip>
   );
 }
+
+/** Sends from any field of a form. */
+export const onCtrlEnter = (send: () => void) => (event: KeyboardEvent) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  send();
+};

@@ -1,8 +1,7 @@
 import { type MqttCertificate, type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
-import { useService, useTopic } from "../../../control/use-store.ts";
-import { viewsOf } from "../../../control/use-view.ts";
+import { useService, useTopic, viewsOf } from "../../../control/use-store.ts";
 
 export const useMqttView = viewsOf<MqttViews>("mqtt");
 

@@ -1,12 +1,11 @@
 import { UnstyledButton } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import type { MqttDelivery, MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
-import { formatTook } from "../../../ui/duration.ts";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { useNow } from "../../../ui/since.tsx";
 import { StatusShape } from "../../../ui/status-shape.tsx";
-import { isoTime } from "../../../ui/time.ts";
-import { useNow } from "../../../ui/use-now.ts";
+import { formatTook, isoTime } from "../../../ui/time.ts";
 import styles from "./delivery-panel.module.css";
 import { noSubscriberText, publisherText } from "./message-text.ts";
 

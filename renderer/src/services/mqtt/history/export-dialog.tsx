@@ -1,6 +1,6 @@
 import { Button, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { stampedName, startExport } from "../../../app/exports/start-export.ts";
+import { stampedName, startExport } from "../../../app/exports/export-words.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { FormDialog } from "../../../ui/dialog.tsx";
 import { attempt } from "../../../ui/notify.tsx";

@@ -5,7 +5,7 @@ import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { FirstSteps } from "../../../ui/first-steps.tsx";
 import { attempt } from "../../../ui/notify.tsx";
-import { SampleTrafficButton } from "../../../ui/sample-traffic-button.tsx";
+import { SampleTrafficButton } from "../../../ui/sample-traffic.tsx";
 import { StartServiceButton } from "../../../ui/start-service-button.tsx";
 import { brokerAddress } from "../broker/broker-address.ts";
 import { useAnonymous, useMqttView } from "../broker/use-broker.ts";

@@ -4,10 +4,10 @@ import { type MqttReplayFile, mqttActions } from "../../../../../contract/servic
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { Dialog, DialogButtons } from "../../../ui/dialog.tsx";
-import { formatDurationExact } from "../../../ui/duration.ts";
-import { filePieces } from "../../../ui/file-pieces.ts";
+import { filePieces } from "../../../ui/files.ts";
 import { attempt } from "../../../ui/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { formatDurationExact } from "../../../ui/time.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 
 const speeds = [

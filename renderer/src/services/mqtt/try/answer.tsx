@@ -1,6 +1,6 @@
 import type { MqttTryAnswer } from "../../../../../contract/services/mqtt-try.ts";
-import { formatTook } from "../../../ui/duration.ts";
 import { StatusShape } from "../../../ui/status-shape.tsx";
+import { formatTook } from "../../../ui/time.ts";
 import styles from "../../try/try-page.module.css";
 
 /** "PUBACK 0x10 no matching subscribers", with the broker's reason string behind it. */
