@@ -87,6 +87,15 @@ describe("architecture", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("in the renderer, what every page shares imports neither pages nor services", () => {
+    const wrong = sources.flatMap(({ name, imports }) =>
+      /^renderer\/src\/(?:control|inspectors|list|ui|viewer)\//.test(name)
+        ? imports.flatMap(({ file }) => (file && /^renderer\/src\/(?:pages|services)\//.test(file) ? [`${name} imports ${file}`] : []))
+        : [],
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it("every imported file exists, written with its ending", () => {
     const names = new Set(sources.map(({ name }) => name));
     const missing = sources.flatMap(({ name, imports }) =>

@@ -10,6 +10,8 @@ interface ListPageProps {
   readonly toolbarLabel: string;
   /** At the start of the toolbar. */
   readonly filter: ReactNode;
+  /** Beside the filter; on a line of its own where the page is narrow. */
+  readonly scopes?: ReactNode;
   /** At its end. */
   readonly tools: ReactNode;
   readonly status: ReactNode;
@@ -20,11 +22,12 @@ interface ListPageProps {
 }
 
 /** Toolbar, list and status line, each in a fixed place. */
-export function ListPage({ label, toolbarLabel, filter, tools, status, children, below }: ListPageProps) {
+export function ListPage({ label, toolbarLabel, filter, scopes, tools, status, children, below }: ListPageProps) {
   return (
     <section className={styles.page} aria-label={label}>
-      <Toolbar label={toolbarLabel}>
+      <Toolbar label={toolbarLabel} className={scopes ? styles.withScopes : ""}>
         {filter}
+        {scopes && <span className={styles.scopes}>{scopes}</span>}
         <Spring />
         {tools}
       </Toolbar>

@@ -2,6 +2,7 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
 import { Loading } from "../../ui/nothing.tsx";
 import { FirstRun } from "../first-run/first-run.tsx";
+import { endpointLines } from "./card-endpoints.tsx";
 import styles from "./overview.module.css";
 import { OverviewHeading } from "./overview-heading.tsx";
 import { ServiceCard } from "./service-card.tsx";
@@ -24,7 +25,11 @@ export function Overview() {
     <div className={styles.page}>
       <OverviewHeading services={built} />
       <TrafficPanel services={built} />
-      <div className={styles.cards} data-one-row={built.length < columns || undefined} style={{ "--columns": columns } as never}>
+      <div
+        className={styles.cards}
+        data-one-row={built.length < columns || undefined}
+        style={{ "--columns": columns, "--endpoint-lines": endpointLines(built) } as never}
+      >
         {built.map((service) => (
           <ServiceCard key={service.id} service={service} />
         ))}

@@ -4,7 +4,6 @@ import type { ServiceId } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useService } from "../../control/use-store.ts";
-import { RowInspector } from "../../inspectors/row-inspector.tsx";
 import { useColumnChoice } from "../../list/column-choice.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { ListPage } from "../../list/list-page.tsx";
@@ -22,6 +21,7 @@ import { useClearTraffic } from "../../ui/use-clear-traffic.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import type { TrafficTab } from "./define-service-page.ts";
 import { useRequestedRow } from "./requested-row.ts";
+import { RowInspector } from "./row-inspector.tsx";
 import { ServiceEmpty } from "./service-empty.tsx";
 import { TrafficStatusLine } from "./traffic-status-line.tsx";
 

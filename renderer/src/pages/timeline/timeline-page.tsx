@@ -5,7 +5,6 @@ import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
-import { RowInspector } from "../../inspectors/row-inspector.tsx";
 import { useColumnChoice } from "../../list/column-choice.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { ListPage } from "../../list/list-page.tsx";
@@ -22,6 +21,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { FilterInput } from "../../ui/filter-input.tsx";
 import { PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { RowInspector } from "../service/row-inspector.tsx";
 import { TrafficStatusLine } from "../service/traffic-status-line.tsx";
 import styles from "./timeline.module.css";
 import { timelineColumns } from "./timeline-columns.tsx";
@@ -56,17 +56,13 @@ export function TimelinePage() {
       <ListPage
         label="Traffic of all services"
         toolbarLabel="Timeline"
-        filter={
-          <>
-            <FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client" />
-            {built.map(({ id, title }) => (
-              <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
-                <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
-                {title}
-              </UnstyledButton>
-            ))}
-          </>
-        }
+        filter={<FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client" />}
+        scopes={built.map(({ id, title }) => (
+          <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
+            <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
+            {title}
+          </UnstyledButton>
+        ))}
         tools={
           <>
             <ColumnMenu all={allColumns} choice={columns} />

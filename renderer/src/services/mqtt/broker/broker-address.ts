@@ -1,5 +1,6 @@
-import type { Endpoint, ServiceView } from "../../../../../contract/service.ts";
+import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
+import { endpointsOf } from "../../../ui/address.ts";
 
 export type BrokerTransport = "mqtt" | "mqtts" | "ws" | "wss";
 
@@ -13,9 +14,6 @@ export interface BrokerAddress {
 
 export const usesTls = (transport: BrokerTransport): boolean => transport === "mqtts" || transport === "wss";
 export const usesWebSocket = (transport: BrokerTransport): boolean => transport === "ws" || transport === "wss";
-
-export const endpointsOf = (service: ServiceView | undefined): readonly Endpoint[] =>
-  (service?.status.state === "running" ? service.status.endpoints : service?.plannedEndpoints) ?? [];
 
 const transportTitles: readonly (readonly [BrokerTransport, string])[] = [
   ["mqtt", "MQTT"],

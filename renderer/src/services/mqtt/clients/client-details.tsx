@@ -13,7 +13,7 @@ import { formatDuration, formatDurationExact, isoTime } from "../../../ui/time.t
 import { IconButton } from "../../../ui/toolbar.tsx";
 import styles from "./client-details.module.css";
 import { ClientFaultDialog } from "./client-fault-dialog.tsx";
-import { subscriptionText, versionText } from "./client-text.ts";
+import { subscriptionText, versionText } from "./mqtt-texts.ts";
 
 interface ClientDetailsProps {
   readonly client: MqttClient;

@@ -7,8 +7,8 @@ import { movedRow } from "../../../list/row-cursor.ts";
 import { Note } from "../../../ui/panel.tsx";
 import { formatCount, formatRate } from "../../../ui/quantity.ts";
 import { StatusShape } from "../../../ui/status-shape.tsx";
-import { versionText } from "./client-text.ts";
 import styles from "./clients-panel.module.css";
+import { versionText } from "./mqtt-texts.ts";
 
 const rowPx = 50;
 const fullRowPx = 70;

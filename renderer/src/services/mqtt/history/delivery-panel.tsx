@@ -6,8 +6,8 @@ import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
 import { useNow } from "../../../ui/since.tsx";
 import { StatusShape } from "../../../ui/status-shape.tsx";
 import { formatTook, isoTime } from "../../../ui/time.ts";
+import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import styles from "./delivery-panel.module.css";
-import { noSubscriberText, publisherText } from "./message-text.ts";
 
 interface DeliveryPanelProps {
   readonly message: MqttMessage | undefined;

@@ -5,10 +5,10 @@ import { StatusShape } from "../../../ui/status-shape.tsx";
 import { clockTime, isoTime } from "../../../ui/time.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
+import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { isMixed, type TopicScope, topicWithin } from "../tree/topic-scope.ts";
 import styles from "./history-panel.module.css";
-import { noSubscriberText, publisherText } from "./message-text.ts";
 
 export function historyColumns(view: FormatChoice, scope: TopicScope): readonly Column<MqttMessageSummary>[] {
   return [

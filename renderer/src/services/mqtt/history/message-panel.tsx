@@ -20,7 +20,7 @@ import { bytesInHexLine } from "../../../viewer/hex-lines.ts";
 import { imageSize } from "../../../viewer/image-size.ts";
 import { ImageView } from "../../../viewer/image-view.tsx";
 import { useContentLayout } from "../../../viewer/use-content-layout.ts";
-import { versionText } from "../clients/client-text.ts";
+import { versionText } from "../clients/mqtt-texts.ts";
 import { draftOfMessage, type PublishDraft } from "../publish/publish-draft.ts";
 import { TopicName } from "../tree/topic-name.tsx";
 import { CompareMenu } from "./compare-menu.tsx";

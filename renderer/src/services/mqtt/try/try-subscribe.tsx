@@ -5,7 +5,7 @@ import type { MqttSubscription } from "../../../../../contract/services/mqtt-cli
 import type { MqttTryAnswer, MqttTryState, MqttTrySubscribe } from "../../../../../contract/services/mqtt-try.ts";
 import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/draft-form.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { subscriptionText } from "../clients/client-text.ts";
+import { subscriptionText } from "../clients/mqtt-texts.ts";
 import { qosChoices } from "../publish/publish-draft.ts";
 import { Answer } from "./answer.tsx";
 import own from "./mqtt-try.module.css";

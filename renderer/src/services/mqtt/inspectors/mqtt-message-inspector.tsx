@@ -1,20 +1,20 @@
 import { useMemo } from "react";
-import type { MqttMessage } from "../../../../contract/traffic/mqtt.ts";
-import { useService } from "../../control/use-store.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
-import { brokerAddress } from "../../services/mqtt/broker/broker-address.ts";
-import { versionText } from "../../services/mqtt/clients/client-text.ts";
-import { Deliveries } from "../../services/mqtt/history/delivery-panel.tsx";
-import { PropertyList } from "../../services/mqtt/history/property-list.tsx";
-import { draftOfMessage } from "../../services/mqtt/publish/publish-draft.ts";
-import { mosquittoPubOf } from "../../services/mqtt/try/mqtt-commands.ts";
-import { Chip } from "../../ui/panel.tsx";
-import { formatBytes } from "../../ui/quantity.ts";
-import { clockTime, isoTime } from "../../ui/time.ts";
-import { fromBase64 } from "../../viewer/bytes.ts";
-import { ContentViewer } from "../../viewer/content-viewer.tsx";
-import { CopyMenu } from "../copy-menu.tsx";
-import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
+import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
+import { useService } from "../../../control/use-store.ts";
+import { CopyMenu } from "../../../inspectors/copy-menu.tsx";
+import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
+import { ToneMark } from "../../../list/tone-mark.tsx";
+import { Chip } from "../../../ui/panel.tsx";
+import { formatBytes } from "../../../ui/quantity.ts";
+import { clockTime, isoTime } from "../../../ui/time.ts";
+import { fromBase64 } from "../../../viewer/bytes.ts";
+import { ContentViewer } from "../../../viewer/content-viewer.tsx";
+import { brokerAddress } from "../broker/broker-address.ts";
+import { versionText } from "../clients/mqtt-texts.ts";
+import { Deliveries } from "../history/delivery-panel.tsx";
+import { PropertyList } from "../history/property-list.tsx";
+import { draftOfMessage } from "../publish/publish-draft.ts";
+import { mosquittoPubOf } from "../try/mqtt-commands.ts";
 import styles from "./mqtt-message-inspector.module.css";
 
 /** One message of the broker: payload, properties, and who received it. */

@@ -1,14 +1,14 @@
 import { useState } from "react";
-import type { ServiceId } from "../../../contract/service.ts";
-import type { Detail } from "../../../contract/traffic/detail.ts";
-import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { HttpInspector } from "./http/http-inspector.tsx";
-import { InspectorFrame, InspectorNote, type InspectorProps } from "./inspector-frame.tsx";
-import { MqttEventInspector } from "./mqtt/mqtt-event-inspector.tsx";
-import { MqttMessageInspector } from "./mqtt/mqtt-message-inspector.tsx";
-import { useDetail } from "./use-detail.ts";
-import { WebSocketInspector } from "./websocket/websocket-inspector.tsx";
-import { WebSocketMessageInspector } from "./websocket/websocket-message-inspector.tsx";
+import type { ServiceId } from "../../../../contract/service.ts";
+import type { Detail } from "../../../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { HttpInspector } from "../../inspectors/http/http-inspector.tsx";
+import { InspectorFrame, InspectorNote, type InspectorProps } from "../../inspectors/inspector-frame.tsx";
+import { useDetail } from "../../inspectors/use-detail.ts";
+import { WebSocketInspector } from "../../inspectors/websocket/websocket-inspector.tsx";
+import { WebSocketMessageInspector } from "../../inspectors/websocket/websocket-message-inspector.tsx";
+import { MqttEventInspector } from "../../services/mqtt/inspectors/mqtt-event-inspector.tsx";
+import { MqttMessageInspector } from "../../services/mqtt/inspectors/mqtt-message-inspector.tsx";
 
 interface RowInspectorProps {
   readonly service: ServiceId;

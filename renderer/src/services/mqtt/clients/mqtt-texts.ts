@@ -1,4 +1,5 @@
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
+import type { MqttMessageSummary, MqttOwnPublisher } from "../../../../../contract/traffic/mqtt.ts";
 
 /** The protocol level of a CONNECT in the standard's own words: 3 is 3.1, 4 is 3.1.1. */
 export function versionText(level: number): string {
@@ -25,3 +26,19 @@ export function subscriptionText({ qos, noLocal, retainAsPublished, retainHandli
   ];
   return parts.filter(Boolean).join(", ");
 }
+
+const ownTexts: Readonly<Record<MqttOwnPublisher, string>> = {
+  dashboard: "dashboard",
+  demo: "demo publisher",
+  device: "demo device",
+  "reply rule": "reply rule",
+  replay: "replay",
+};
+
+/** The client's identifier, whose will it is, or which part of the broker published it. */
+export const publisherText = ({ publisher, own, will }: Pick<MqttMessageSummary, "publisher" | "own" | "will">): string =>
+  will ? `will of ${publisher}` : publisher || (own ? ownTexts[own] : "broker");
+
+/** Of what other brokers' clients get nothing is known here. */
+export const noSubscriberText = ({ cluster }: Pick<MqttMessageSummary, "cluster">): string =>
+  cluster ? "No subscriber here" : "No subscriber";
