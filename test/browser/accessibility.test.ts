@@ -53,6 +53,8 @@ it("the inspectors of an exchange, a WebSocket and a stream pass axe in both sch
   await fetch(`${origin}/api/stream?count=3&interval=10`).then((answer) => answer.text());
   const socket = new WebSocket(`ws://${host}/ws/echo`);
   socket.onopen = () => socket.send("hello");
+  // The newest row comes first: a click must not meet a list that still moves.
+  await page.getByRole("row", { name: /text.*ws\/echo/ }).waitFor();
   const found: string[] = [];
   for (const [path, tabs] of [
     [/POST.*anything/, ["Request", "Response", "Timing", "Connection"]],
