@@ -16,7 +16,7 @@ import { createDashboardStores } from "./control/dashboard-stores.ts";
 import { nextFrame } from "./control/frame-store.ts";
 import { createQueries } from "./control/queries.ts";
 import { chooseTransport } from "./control/transport.ts";
-import { ConfirmProvider } from "./ui/confirm.tsx";
+import { ConfirmProvider } from "./ui/forms/confirm.tsx";
 import { resolver, theme } from "./ui/theme.ts";
 import { preloadContentWell } from "./viewer/content-well.tsx";
 

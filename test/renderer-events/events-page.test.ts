@@ -4,13 +4,12 @@ import { copyAs } from "../../renderer/src/inspectors/http/copy-as.ts";
 import { eventTableColumns } from "../../renderer/src/services/events/event-columns.tsx";
 import { eventField, eventTimeText, fieldGroups } from "../../renderer/src/services/events/event-fields.ts";
 import { filterAt, filterWords, isFiltering, noFilter } from "../../renderer/src/services/events/event-filter.ts";
-import { columnOfOrder, orderAfter } from "../../renderer/src/services/events/event-order.ts";
-import { newestFirst } from "../../renderer/src/services/events/event-pages.ts";
+import { columnOfOrder, newestFirst, orderAfter } from "../../renderer/src/services/events/event-pages.ts";
 import { pageWords } from "../../renderer/src/services/events/events-status-line.tsx";
 import { exampleEvents } from "../../renderer/src/services/events/example-events.ts";
-import { foremostJob, jobFigures, jobPercent, jobTitle } from "../../renderer/src/services/events/job-words.ts";
+import { foremostJob, jobFigures, jobPercent, jobTitle } from "../../renderer/src/services/events/jobs/job-words.ts";
+import { deletionQuestion } from "../../renderer/src/services/events/jobs/use-deletion.ts";
 import { postedEvent, replayOfEvent } from "../../renderer/src/services/events/posted-event.ts";
-import { deletionQuestion } from "../../renderer/src/services/events/use-deletion.ts";
 import { completionEvent } from "../../servers/events/completion-event.ts";
 import { eventRow } from "./event-row.ts";
 

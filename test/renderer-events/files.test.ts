@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { EventJob } from "../../contract/services/events.ts";
-import { type EventsAsk, formatOfFile, importFile } from "../../renderer/src/services/events/import-file.ts";
+import { type EventsAsk, formatOfFile, importFile } from "../../renderer/src/services/events/jobs/import-file.ts";
 
 const job: EventJob = { id: 7, kind: "import", state: "running", startedAt: 0, done: 0, bytes: 0 };
 
@@ -64,7 +64,7 @@ describe("an import", () => {
     });
     const { sent } = await importFile(ask, fileOf("{}"));
     await expect(sent).rejects.toMatchObject({
-      failure: { message: "The import of events.jsonl was cut short: Events is not running", hint: expect.stringContaining("is stored") },
+      failure: { message: "The import of events.jsonl was cut short: Events is not running", hint: expect.stringContaining("are stored") },
     });
   });
 

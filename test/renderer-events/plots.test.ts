@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { OutcomePlot } from "../../contract/services/events.ts";
-import { barLabel, labelledBars, outcomeBars, shareText, stackedBars, stepWords } from "../../renderer/src/services/events/outcome-bars.ts";
+import {
+  barLabel,
+  labelledBars,
+  outcomeBars,
+  shareText,
+  stackedBars,
+  stepWords,
+} from "../../renderer/src/services/events/plots/outcome-bars.ts";
 
 const minuteMs = 60_000;
 const dayMs = 86_400_000;

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { copyAs, type Replay } from "../../renderer/src/inspectors/http/copy-as.ts";
-import { shellQuoted } from "../../renderer/src/ui/copy-text.ts";
+import { shellQuoted } from "../../renderer/src/ui/copy/copy-text.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const replay = (part: Partial<Replay> = {}): Replay => ({

@@ -3,7 +3,7 @@ import type { MqttMessageSummary } from "../../contract/traffic/mqtt.ts";
 import { comparedWith } from "../../renderer/src/services/mqtt/history/message-history.ts";
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/services/mqtt/history/numeric-fields.ts";
 import { aloneBetween, createPlotReader, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
-import { shortCount } from "../../renderer/src/ui/quantity.ts";
+import { shortCount } from "../../renderer/src/ui/texts/quantity.ts";
 import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/bytes.ts";
 import type { FormatChoice } from "../../renderer/src/viewer/content-format.ts";
 import { layOutContent } from "../../renderer/src/viewer/content-layout.ts";

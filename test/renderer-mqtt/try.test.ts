@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { answerText } from "../../renderer/src/services/mqtt/try/answer.tsx";
 import { firstSubscription, parseSubscribeDraft, type SubscribeDraft } from "../../renderer/src/services/mqtt/try/subscribe-draft.ts";
 import { firstTryClient, parseTryClient, type TryClientDraft } from "../../renderer/src/services/mqtt/try/try-client-draft.ts";
+import { answerText } from "../../renderer/src/services/mqtt/try/try-subscribe.tsx";
 
 describe("the client of the Try tab", () => {
   it("is an ordinary one of 5.0 unless told otherwise", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { addressOf } from "../../renderer/src/ui/address.ts";
-import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../renderer/src/ui/quantity.ts";
+import { addressOf } from "../../renderer/src/ui/texts/address.ts";
+import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../renderer/src/ui/texts/quantity.ts";
 import {
   clockMinutes,
   clockSeconds,
@@ -10,7 +10,7 @@ import {
   formatDurationExact,
   formatTook,
   isoTime,
-} from "../../renderer/src/ui/time.ts";
+} from "../../renderer/src/ui/texts/time.ts";
 
 describe("times", () => {
   const at = new Date(2026, 10, 21, 4, 5, 9, 7).getTime();

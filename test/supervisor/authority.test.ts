@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { trustSteps } from "../../renderer/src/ui/trust-steps.ts";
+import { trustSteps } from "../../renderer/src/ui/services/trust-steps.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { supervise } from "./supervise.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { addressOf, isPickedAtStart } from "../../renderer/src/ui/address.ts";
+import { addressOf, isPickedAtStart } from "../../renderer/src/ui/texts/address.ts";
 import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import { defineService } from "../../servers/core/service/service.ts";
 import { createPortPlan, type PortUse, portUses } from "../../servers/supervisor/port-plan.ts";

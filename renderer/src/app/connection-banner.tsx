@@ -2,8 +2,8 @@ import { Button } from "@mantine/core";
 import { useControl } from "../control/client-context.tsx";
 import type { Connection } from "../control/transport.ts";
 import { useConnection, useLoadFailure } from "../control/use-store.ts";
-import { useNow } from "../ui/since.tsx";
-import { StatusShape } from "../ui/status-shape.tsx";
+import { useNow } from "../ui/status/since.tsx";
+import { StatusShape } from "../ui/status/status-shape.tsx";
 import styles from "./connection-banner.module.css";
 
 /** Visible while what the window shows is missing or may be out of date. Only a change of state is announced, no count of seconds. */

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { LogDrawer } from "../pages/logs/log-drawer.tsx";
-import { Announcer } from "../ui/announcer.tsx";
-import { Boundary } from "../ui/boundary.tsx";
+import { Announcer } from "../ui/status/announcer.tsx";
+import { Boundary } from "../ui/status/boundary.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
 import { useExportToasts } from "./exports/use-export-toasts.tsx";

@@ -2,7 +2,7 @@ import { Button, Kbd, UnstyledButton } from "@mantine/core";
 import { IconPlayerPlay, IconSearch, IconSquare } from "@tabler/icons-react";
 import { useServices } from "../control/use-store.ts";
 import { shortcuts } from "../ui/commands.ts";
-import { useServiceOperations } from "../ui/use-service-operations.ts";
+import { useServiceOperations } from "../ui/services/use-service-operations.ts";
 import { palette } from "./command-palette.tsx";
 import styles from "./header.module.css";
 import { LanBadge } from "./lan-badge.tsx";

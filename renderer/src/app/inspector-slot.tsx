@@ -1,6 +1,6 @@
 import { createContext, type ReactNode, useCallback, useContext, useId, useLayoutEffect, useMemo, useState } from "react";
 import { createPortal } from "react-dom";
-import { Boundary } from "../ui/boundary.tsx";
+import { Boundary } from "../ui/status/boundary.tsx";
 
 interface InspectorPlace {
   /** Where the column's content goes; null until the column is drawn. */

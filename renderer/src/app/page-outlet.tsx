@@ -5,9 +5,9 @@ import { Overview } from "../pages/overview/overview.tsx";
 import { ServicePage } from "../pages/service/service-page.tsx";
 import { SettingsPage } from "../pages/settings/settings-page.tsx";
 import { TimelinePage } from "../pages/timeline/timeline-page.tsx";
-import { Boundary } from "../ui/boundary.tsx";
-import { capitalized } from "../ui/quantity.ts";
-import { useVisited } from "../ui/use-visited.ts";
+import { Boundary } from "../ui/status/boundary.tsx";
+import { capitalized } from "../ui/texts/quantity.ts";
+import { useVisited } from "../ui/use-remembered.ts";
 import { type Route, useRoute } from "./route.ts";
 
 function pageOf(key: Route["page"] | ServiceId, tab: string): ReactNode {

@@ -3,8 +3,8 @@ import { IconCheck, IconChevronDown, IconPencil, IconPlus, IconTrash } from "@ta
 import { useState } from "react";
 import { useControl } from "../control/client-context.tsx";
 import { useProfiles } from "../control/use-store.ts";
-import { useConfirm } from "../ui/confirm.tsx";
-import { attempt } from "../ui/notify.tsx";
+import { useConfirm } from "../ui/forms/confirm.tsx";
+import { attempt } from "../ui/status/notify.tsx";
 import styles from "./profile-menu.module.css";
 import { ProfileNameDialog } from "./profile-name-dialog.tsx";
 

@@ -1,6 +1,6 @@
 import { Button, Group, TextInput } from "@mantine/core";
 import { type FormEvent, useEffect, useState } from "react";
-import { Dialog } from "../ui/dialog.tsx";
+import { Dialog } from "../ui/forms/dialog.tsx";
 
 interface ProfileNameDialogProps {
   readonly opened: boolean;

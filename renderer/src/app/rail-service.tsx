@@ -1,8 +1,8 @@
 import type { ServiceView } from "../../../contract/service.ts";
 import { useRate } from "../control/use-store.ts";
-import { portText } from "../ui/address.ts";
-import { formatRate } from "../ui/quantity.ts";
-import { StatusShape, shapeOf } from "../ui/status-shape.tsx";
+import { StatusShape, shapeOf } from "../ui/status/status-shape.tsx";
+import { portText } from "../ui/texts/address.ts";
+import { formatRate } from "../ui/texts/quantity.ts";
 import styles from "./rail.module.css";
 import { hashOf, servicePage } from "./route.ts";
 

@@ -1,8 +1,8 @@
 import { Button, Menu } from "@mantine/core";
 import { IconCheck, IconChevronDown, IconCopy } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
-import { copyText } from "../ui/copy-text.ts";
-import { attempt } from "../ui/notify.tsx";
+import { copyText } from "../ui/copy/copy-text.ts";
+import { attempt } from "../ui/status/notify.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 
 const shownMs = 1_200;

@@ -1,6 +1,6 @@
 import type { HeaderList } from "../../../contract/traffic/http.ts";
-import { CopyButton } from "../ui/copy-button.tsx";
-import { useReveal } from "../ui/secret-text.tsx";
+import { CopyButton } from "../ui/copy/copy-button.tsx";
+import { useReveal } from "../ui/forms/secret-text.tsx";
 import { isSecretHeader, maskedValue } from "./http/headers.ts";
 import { FieldRow, FieldRows, FoldedSection } from "./section.tsx";
 

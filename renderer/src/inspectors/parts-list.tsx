@@ -2,11 +2,11 @@ import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { DetailPart } from "../../../contract/traffic/detail.ts";
 import type { Column } from "../list/column.ts";
 import { DataTable } from "../list/data-table.tsx";
-import { NewRows } from "../list/new-rows.tsx";
+import { NewRows } from "../list/follow-mark.tsx";
 import { useRowChoice } from "../list/use-row-choice.ts";
-import { attempt } from "../ui/notify.tsx";
 import { Caption } from "../ui/panel.tsx";
-import { formatCount, formatCountOf } from "../ui/quantity.ts";
+import { attempt } from "../ui/status/notify.tsx";
+import { formatCount, formatCountOf } from "../ui/texts/quantity.ts";
 import styles from "./parts-list.module.css";
 import type { Parts } from "./use-detail.ts";
 

@@ -1,7 +1,7 @@
 import { UnstyledButton } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { CopyButton } from "../ui/copy-button.tsx";
+import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { SectionTitle } from "../ui/panel.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./section.module.css";

@@ -1,6 +1,6 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { formatBytes } from "../ui/quantity.ts";
-import { clockTime, formatTook, isoTime } from "../ui/time.ts";
+import { formatBytes } from "../ui/texts/quantity.ts";
+import { clockTime, formatTook, isoTime } from "../ui/texts/time.ts";
 import cell from "./cell.module.css";
 import type { Column } from "./column.ts";
 import styles from "./http-columns.module.css";

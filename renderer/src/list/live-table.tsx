@@ -2,7 +2,7 @@ import { type ReactNode, useCallback } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import type { Column } from "./column.ts";
 import { DataTable } from "./data-table.tsx";
-import { NewRows } from "./new-rows.tsx";
+import { NewRows } from "./follow-mark.tsx";
 import type { TrafficRows } from "./traffic-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
 import { useRowsView } from "./use-traffic-rows.ts";

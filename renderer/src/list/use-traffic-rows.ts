@@ -4,7 +4,7 @@ import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
 import { failureOf } from "../control/failure-error.ts";
 import { nextFrame } from "../control/frame-store.ts";
-import { notifyFailure } from "../ui/notify.tsx";
+import { notifyFailure } from "../ui/status/notify.tsx";
 import type { TrafficFilter } from "./traffic-filter.ts";
 import { createTrafficRows, type RowPlace, type TrafficRows, type TrafficRowsView } from "./traffic-rows.ts";
 

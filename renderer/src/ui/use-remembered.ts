@@ -1,4 +1,5 @@
 import { useLocalStorage } from "@mantine/hooks";
+import { useState } from "react";
 import { z } from "zod";
 
 interface RememberedOptions<Value> {
@@ -52,4 +53,13 @@ export function schemaLike(value: unknown): z.ZodType {
     default:
   }
   throw new Error("A remembered list, or a value that may be absent, needs a schema.");
+}
+
+/** What was shown under each key, in the order of the first visit; the present one with its newest value. */
+export function useVisited<Value>(key: string, value: Value): ReadonlyMap<string, Value> {
+  const [visited, setVisited] = useState<ReadonlyMap<string, Value>>(() => new Map([[key, value]]));
+  if (visited.has(key) && visited.get(key) === value) return visited;
+  const next = new Map(visited).set(key, value);
+  setVisited(next);
+  return next;
 }

@@ -1,6 +1,6 @@
 import { Loader } from "@mantine/core";
 import { lazy, type Ref, Suspense } from "react";
-import { formatBytes } from "../ui/quantity.ts";
+import { formatBytes } from "../ui/texts/quantity.ts";
 import type { CodeViewHandle } from "./code-view.tsx";
 import styles from "./content-viewer.module.css";
 import type { LaidOutText } from "./laid-out-text.ts";

@@ -1,4 +1,4 @@
-import { formatBytes } from "../ui/quantity.ts";
+import { formatBytes } from "../ui/texts/quantity.ts";
 import { decodeText } from "./bytes.ts";
 import { hexText } from "./hex-lines.ts";
 import { type LaidOutText, TextLayout } from "./laid-out-text.ts";

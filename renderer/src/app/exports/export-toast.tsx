@@ -1,6 +1,6 @@
 import { Button, Progress } from "@mantine/core";
 import type { ExportView } from "../../../../contract/export.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import styles from "./export-toast.module.css";
 import { exportFigures, exportPercent, exportTitle } from "./export-words.ts";
 

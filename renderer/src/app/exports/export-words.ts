@@ -2,7 +2,7 @@ import type { ControlCalls } from "../../../../contract/control.ts";
 import type { ExportView } from "../../../../contract/export.ts";
 import type { ParamsOf } from "../../../../contract/operation.ts";
 import type { ControlClient } from "../../control/control-client.ts";
-import { formatBytes, formatCount, formatCountOf } from "../../ui/quantity.ts";
+import { formatBytes, formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
 
 /** "Exporting events.csv", "Exported 12,480 events", "Export cancelled" */
 export function exportTitle({ state, name, item, items }: ExportView): string {

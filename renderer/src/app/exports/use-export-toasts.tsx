@@ -4,8 +4,8 @@ import { useEffect, useRef } from "react";
 import type { ExportView } from "../../../../contract/export.ts";
 import { useControl, useStores } from "../../control/client-context.tsx";
 import { useStore } from "../../control/use-store.ts";
-import { attempt, noteClassNames } from "../../ui/notify.tsx";
-import { StatusShape } from "../../ui/status-shape.tsx";
+import { attempt, noteClassNames } from "../../ui/status/notify.tsx";
+import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { ExportToast } from "./export-toast.tsx";
 import { exportTitle } from "./export-words.ts";
 

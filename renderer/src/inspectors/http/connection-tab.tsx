@@ -1,7 +1,7 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { formatCount } from "../../ui/quantity.ts";
-import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { formatCount } from "../../ui/texts/quantity.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { headerValue } from "./headers.ts";
 import styles from "./http-inspector.module.css";
 

@@ -1,5 +1,5 @@
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
-import { shellQuoted } from "../../ui/copy-text.ts";
+import { shellQuoted } from "../../ui/copy/copy-text.ts";
 import { toBase64 } from "../../viewer/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 

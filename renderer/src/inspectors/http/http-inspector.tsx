@@ -1,8 +1,8 @@
 import { useMemo } from "react";
 import type { HttpExchange, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { useService } from "../../control/use-store.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
-import { originOf } from "../../ui/address.ts";
+import { ToneMark, toneOf } from "../../list/tone-mark.tsx";
+import { originOf } from "../../ui/texts/address.ts";
 import { fromBase64 } from "../../viewer/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
@@ -12,7 +12,6 @@ import { EventsTab } from "./events-tab.tsx";
 import { RequestTab } from "./request-tab.tsx";
 import { ResponseTab } from "./response-tab.tsx";
 import { TimingTab } from "./timing.tsx";
-import { toneOf } from "./tone-of.ts";
 
 /** One request and its answer; of an event stream its events as well. */
 export function HttpInspector({ service, detail, live, onClose }: InspectorProps<HttpExchange>) {

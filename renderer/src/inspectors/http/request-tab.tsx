@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { HeaderListView } from "../header-list.tsx";
 import { InspectorContent } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";

@@ -1,12 +1,12 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { isEventStream } from "../../list/tone-mark.tsx";
 import { Caption, SectionTitle } from "../../ui/panel.tsx";
-import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { HeaderListView } from "../header-list.tsx";
 import { InspectorContent, InspectorNote } from "../inspector-frame.tsx";
 import { HttpBodyViewer } from "./http-body-viewer.tsx";
 import styles from "./http-inspector.module.css";
 import { TimingBar } from "./timing.tsx";
-import { isEventStream } from "./tone-of.ts";
 
 export function ResponseTab({ exchange }: { readonly exchange: HttpExchangeFacts }) {
   const { response, timing, aborted } = exchange;

@@ -1,6 +1,6 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { Caption, SectionTitle } from "../../ui/panel.tsx";
-import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import styles from "./http-inspector.module.css";
 import bars from "./timing.module.css";
 

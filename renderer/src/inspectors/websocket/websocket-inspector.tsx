@@ -5,10 +5,10 @@ import type { WebSocketConnection, WebSocketMessagePart } from "../../../../cont
 import { useService } from "../../control/use-store.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { originOf } from "../../ui/address.ts";
 import { Pair, Pairs } from "../../ui/panel.tsx";
-import { formatBytes, formatCountOf } from "../../ui/quantity.ts";
-import { clockTime, isoTime } from "../../ui/time.ts";
+import { originOf } from "../../ui/texts/address.ts";
+import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
+import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { decodeText, fromBase64, toHex } from "../../viewer/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { HeaderListView } from "../header-list.tsx";

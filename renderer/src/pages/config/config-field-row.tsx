@@ -1,10 +1,9 @@
 import { ActionIcon, Badge, Tooltip } from "@mantine/core";
 import { IconArrowBackUp } from "@tabler/icons-react";
 import type { ConfigField } from "../../../../contract/config.ts";
-import { fieldInputId } from "./asked-field.ts";
 import { ConfigControl } from "./config-control.tsx";
 import styles from "./config-tab.module.css";
-import { type Draft, defaultText, draftOf } from "./draft.ts";
+import { type Draft, defaultText, draftOf, fieldInputId } from "./draft.ts";
 
 interface ConfigFieldRowProps {
   readonly field: ConfigField;

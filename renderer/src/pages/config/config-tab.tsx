@@ -3,15 +3,15 @@ import { useEffect, useState } from "react";
 import type { ConfigField } from "../../../../contract/config.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { useService, useStore } from "../../control/use-store.ts";
-import { useConfirm } from "../../ui/confirm.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { FilterInput } from "../../ui/filter-input.tsx";
-import { formatCountOf } from "../../ui/quantity.ts";
-import { StatusShape } from "../../ui/status-shape.tsx";
-import { useServiceOperations } from "../../ui/use-service-operations.ts";
-import { askedField, fieldInputId } from "./asked-field.ts";
+import { useConfirm } from "../../ui/forms/confirm.tsx";
+import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
+import { EmptyState } from "../../ui/status/empty-state.tsx";
+import { StatusShape } from "../../ui/status/status-shape.tsx";
+import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { ConfigFieldRow } from "./config-field-row.tsx";
 import styles from "./config-tab.module.css";
+import { askedField, fieldInputId } from "./draft.ts";
 import { useConfigForm } from "./use-config-form.ts";
 
 const matches = (field: ConfigField, text: string) =>

@@ -1,6 +1,6 @@
 import type { ConfigField } from "../../../../contract/config.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
-import { createKeyedStore } from "../../control/frame-store.ts";
+import { createFrameStore, createKeyedStore } from "../../control/frame-store.ts";
 import { parseRows, rowsDraft } from "./rows-draft.ts";
 
 /** What the form holds of a field while it is edited: text, but for a switch. */
@@ -125,3 +125,13 @@ const storeOf = createKeyedStore<string, Drafts>(
 
 /** By profile as well: a draft is a change to the values of the profile that it was typed for. */
 export const configDrafts = (id: ServiceId, profile: string | undefined) => storeOf(`${id} ${profile ?? ""}`);
+
+interface AskedField {
+  readonly id: ServiceId;
+  readonly name: string;
+}
+
+/** A field that the palette was asked for; the Config tab shows it, then forgets it. */
+export const askedField = createFrameStore<AskedField | undefined>(undefined, (run) => run());
+
+export const fieldInputId = (name: string): string => `config-${name}`;

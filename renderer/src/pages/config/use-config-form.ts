@@ -4,8 +4,8 @@ import type { ServiceId } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useConnection, useProfiles, useService, useStore } from "../../control/use-store.ts";
-import { notifyDone, notifyFailure } from "../../ui/notify.tsx";
-import { formatCountOf } from "../../ui/quantity.ts";
+import { notifyDone, notifyFailure } from "../../ui/status/notify.tsx";
+import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { configDrafts, type Draft, draftOf, parseDraft, problemOf } from "./draft.ts";
 
 type ByField<Value> = Readonly<Record<string, Value>>;

@@ -4,11 +4,11 @@ import { useState } from "react";
 import type { PortCheck } from "../../../../contract/control.ts";
 import type { ServiceId, ServiceView, SuggestedFix } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { isPickedAtStart, urlText } from "../../ui/address.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { attempt } from "../../ui/notify.tsx";
-import { StatusShape, shapeOf } from "../../ui/status-shape.tsx";
-import { applyFix, useServiceOperations } from "../../ui/use-service-operations.ts";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { applyFix, useServiceOperations } from "../../ui/services/use-service-operations.ts";
+import { attempt } from "../../ui/status/notify.tsx";
+import { StatusShape, shapeOf } from "../../ui/status/status-shape.tsx";
+import { isPickedAtStart, urlText } from "../../ui/texts/address.ts";
 import styles from "./first-run.module.css";
 
 interface PortRowProps {

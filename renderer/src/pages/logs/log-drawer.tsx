@@ -7,7 +7,7 @@ import { serviceIds } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
 import { useCommands } from "../../ui/commands.ts";
 import { EdgeHandle } from "../../ui/edge-handle.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { LogBar } from "./log-bar.tsx";
 import styles from "./log-drawer.module.css";

@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import type { LogLevel, LogLine } from "../../../../contract/log.ts";
-import { clockTime, isoTime } from "../../ui/time.ts";
+import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import styles from "./log-lines.module.css";
 
 const lineHeightPx = 22;

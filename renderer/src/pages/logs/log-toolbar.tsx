@@ -2,8 +2,8 @@ import { ActionIcon, Button, NativeSelect, Tooltip } from "@mantine/core";
 import { IconArrowDown, IconCopy, IconDownload, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { type LogLevel, logLevels } from "../../../../contract/log.ts";
-import { FilterInput } from "../../ui/filter-input.tsx";
-import { formatCount, formatCountOf } from "../../ui/quantity.ts";
+import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
 import styles from "./log-toolbar.module.css";
 import type { LogView } from "./use-log-view.ts";
 

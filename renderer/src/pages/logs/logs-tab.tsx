@@ -4,7 +4,7 @@ import type { LogLevel } from "../../../../contract/log.ts";
 import { logLevels } from "../../../../contract/log.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { usePauseCommand } from "../../ui/commands.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
+import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { LogLines } from "./log-lines.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";

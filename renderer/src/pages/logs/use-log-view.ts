@@ -4,9 +4,9 @@ import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { heldLogLines } from "../../control/log-buffer.ts";
 import { useLogs } from "../../control/use-store.ts";
-import { copyText } from "../../ui/copy-text.ts";
-import { attempt, notifyDone } from "../../ui/notify.tsx";
-import { formatCountOf } from "../../ui/quantity.ts";
+import { copyText } from "../../ui/copy/copy-text.ts";
+import { attempt, notifyDone } from "../../ui/status/notify.tsx";
+import { formatCountOf } from "../../ui/texts/quantity.ts";
 
 export interface LogFilter {
   readonly source?: LogSource;

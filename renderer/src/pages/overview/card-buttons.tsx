@@ -3,7 +3,7 @@ import { IconPlayerPlay, IconRefresh, IconSettings, IconSquare } from "@tabler/i
 import type { ReactNode } from "react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
-import type { useServiceOperations } from "../../ui/use-service-operations.ts";
+import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import styles from "./service-card.module.css";
 
 interface CardButtonsProps {

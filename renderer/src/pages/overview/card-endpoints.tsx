@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
-import { addressOf, endpointsOf, isPickedAtStart } from "../../ui/address.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { addressOf, endpointsOf, isPickedAtStart } from "../../ui/texts/address.ts";
 import styles from "./service-card.module.css";
 
 const mostEndpoints = 3;

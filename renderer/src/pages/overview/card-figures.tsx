@@ -2,7 +2,7 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import type { Figure, RateSample } from "../../../../contract/traffic/row.ts";
 import { sparklineSamples } from "../../control/dashboard-stores.ts";
 import { useRate, useRecentRate } from "../../control/use-store.ts";
-import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/quantity.ts";
+import { formatByteRate, formatBytes, formatCount, formatCountOf, formatRate } from "../../ui/texts/quantity.ts";
 import styles from "./service-card.module.css";
 import { Sparkline } from "./sparkline.tsx";
 

@@ -1,8 +1,8 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRates } from "../../control/use-store.ts";
-import { formatByteRate, formatCount, formatRate } from "../../ui/quantity.ts";
-import { type Shape, StatusShape, shapeOf } from "../../ui/status-shape.tsx";
+import { type Shape, StatusShape, shapeOf } from "../../ui/status/status-shape.tsx";
+import { formatByteRate, formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import styles from "./overview.module.css";
 
 const shapes: readonly [shape: Shape, word: string][] = [

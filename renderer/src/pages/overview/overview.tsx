@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
-import { Loading } from "../../ui/nothing.tsx";
+import { Loading } from "../../ui/status/empty-state.tsx";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { endpointLines } from "./card-endpoints.tsx";
 import styles from "./overview.module.css";

@@ -1,10 +1,10 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
-import { FailureBlock } from "../../ui/failure-block.tsx";
-import { Since } from "../../ui/since.tsx";
-import { StateLabel } from "../../ui/status-shape.tsx";
-import { clockMinutes, formatDuration } from "../../ui/time.ts";
-import { useServiceOperations } from "../../ui/use-service-operations.ts";
+import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
+import { FailureBlock } from "../../ui/status/failure-block.tsx";
+import { Since } from "../../ui/status/since.tsx";
+import { StateLabel } from "../../ui/status/status-shape.tsx";
+import { clockMinutes, formatDuration } from "../../ui/texts/time.ts";
 import { CardButtons } from "./card-buttons.tsx";
 import { CardEndpoints } from "./card-endpoints.tsx";
 import { CardFigures } from "./card-figures.tsx";

@@ -1,7 +1,7 @@
 import type uPlot from "uplot";
-import { formatByteRate } from "../../ui/quantity.ts";
+import { formatByteRate } from "../../ui/texts/quantity.ts";
+import { clockMinutes, clockSeconds } from "../../ui/texts/time.ts";
 import { type Tokens, withAlpha } from "../../ui/theme.ts";
-import { clockMinutes, clockSeconds } from "../../ui/time.ts";
 import { labelFits, plotAxis, plotFrame, usePlot } from "../../ui/use-plot.ts";
 import styles from "./traffic-panel.module.css";
 

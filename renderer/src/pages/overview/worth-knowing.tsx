@@ -2,8 +2,8 @@ import type { LogLine } from "../../../../contract/log.ts";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { hashOf, servicePage } from "../../app/route.ts";
 import { useNotable } from "../../control/use-store.ts";
-import { type Shape, StatusShape } from "../../ui/status-shape.tsx";
-import { clockSeconds, isoTime } from "../../ui/time.ts";
+import { type Shape, StatusShape } from "../../ui/status/status-shape.tsx";
+import { clockSeconds, isoTime } from "../../ui/texts/time.ts";
 import styles from "./service-card.module.css";
 
 const shown = 30;

@@ -3,7 +3,7 @@ import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Column } from "../../list/column.ts";
 import type { TrafficFilter } from "../../list/traffic-filter.ts";
-import type { Noun } from "../../ui/quantity.ts";
+import type { Noun } from "../../ui/texts/quantity.ts";
 import type { Tokens } from "../../ui/theme.ts";
 
 export interface FilterScope {

@@ -1,8 +1,8 @@
 import { Popover, UnstyledButton } from "@mantine/core";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import type { Endpoint } from "../../../../contract/service.ts";
-import { isPickedAtStart, urlText } from "../../ui/address.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { isPickedAtStart, urlText } from "../../ui/texts/address.ts";
 import styles from "./endpoint-chips.module.css";
 
 interface EndpointChipsProps {

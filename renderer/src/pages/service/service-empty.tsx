@@ -1,8 +1,8 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
-import { isPickedAtStart, originOf } from "../../ui/address.ts";
-import { FirstSteps } from "../../ui/first-steps.tsx";
-import { SampleTrafficButton, useSampleTraffic } from "../../ui/sample-traffic.tsx";
-import { StartServiceButton } from "../../ui/start-service-button.tsx";
+import { SampleTrafficButton, useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
+import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
+import { FirstSteps } from "../../ui/status/first-steps.tsx";
+import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
 import type { EmptyText } from "./define-service-page.ts";
 
 interface ServiceEmptyProps {

@@ -2,10 +2,10 @@ import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { servicePages } from "../../services/registry.ts";
-import { endpointsOf } from "../../ui/address.ts";
-import { Since } from "../../ui/since.tsx";
-import { StateLabel } from "../../ui/status-shape.tsx";
-import type { useServiceOperations } from "../../ui/use-service-operations.ts";
+import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
+import { Since } from "../../ui/status/since.tsx";
+import { StateLabel } from "../../ui/status/status-shape.tsx";
+import { endpointsOf } from "../../ui/texts/address.ts";
 import { EndpointChips } from "./endpoint-chips.tsx";
 import styles from "./service-page.module.css";
 

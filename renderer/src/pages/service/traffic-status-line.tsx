@@ -7,9 +7,9 @@ import styles from "../../list/list-page.module.css";
 import { isFiltering } from "../../list/traffic-filter.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-traffic-rows.ts";
-import { formatCount, formatRate } from "../../ui/quantity.ts";
-import { useSampleTraffic } from "../../ui/sample-traffic.tsx";
-import { clockMinutes, clockTime, isoTime } from "../../ui/time.ts";
+import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
+import { formatCount, formatRate } from "../../ui/texts/quantity.ts";
+import { clockMinutes, clockTime, isoTime } from "../../ui/texts/time.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
 
 interface TrafficStatusLineProps {

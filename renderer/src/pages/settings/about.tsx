@@ -1,7 +1,7 @@
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { clockSeconds, isoTime } from "../../ui/time.ts";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { clockSeconds, isoTime } from "../../ui/texts/time.ts";
 import { SettingRow, SettingsSection, settingTexts } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 

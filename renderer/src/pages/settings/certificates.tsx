@@ -1,7 +1,7 @@
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
-import { AuthorityActions } from "../../ui/authority-actions.tsx";
-import { isoTime } from "../../ui/time.ts";
+import { AuthorityActions } from "../../ui/services/authority-actions.tsx";
+import { isoTime } from "../../ui/texts/time.ts";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 

@@ -1,6 +1,6 @@
 import { TextInput } from "@mantine/core";
 import { useEffect, useId, useState } from "react";
-import { formatCount } from "../../ui/quantity.ts";
+import { formatCount } from "../../ui/texts/quantity.ts";
 import { SettingRow } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 

@@ -3,8 +3,8 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { seriesToken, servicePages } from "../../services/registry.ts";
-import { formatBytes } from "../../ui/quantity.ts";
-import { clockTime, formatTook, isoTime } from "../../ui/time.ts";
+import { formatBytes } from "../../ui/texts/quantity.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import styles from "./timeline.module.css";
 
 const longest = (texts: readonly string[]): string => texts.reduce((known, text) => (text.length > known.length ? text : known), "");

@@ -1,7 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { EmptyPage } from "../../ui/first-steps.tsx";
-import { StartServiceButton } from "../../ui/start-service-button.tsx";
+import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
+import { EmptyState } from "../../ui/status/empty-state.tsx";
+import { EmptyPage } from "../../ui/status/first-steps.tsx";
 
 /** `what` completes "Start the service to see …". */
 export function AccountStopped({ service, what }: { readonly service: ServiceView | undefined; readonly what: string }) {

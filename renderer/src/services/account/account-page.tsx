@@ -1,11 +1,11 @@
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
-import { nounOf } from "../../ui/quantity.ts";
+import { nounOf } from "../../ui/texts/quantity.ts";
 import { accountColumns } from "./account-columns.tsx";
 import { exampleCommand, sampleLogin } from "./account-service.ts";
 import { AccountSessions } from "./account-sessions.tsx";
-import { AccountTry } from "./account-try.tsx";
-import { AccountUsers } from "./account-users.tsx";
+import { AccountTry } from "./try/account-try.tsx";
+import { AccountUsers } from "./users/account-users.tsx";
 
 export const accountPage = defineServicePage({
   id: "account",

@@ -1,8 +1,8 @@
 import type { AccountSession } from "../../../../contract/services/account.ts";
 import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
-import { formatCount } from "../../ui/quantity.ts";
-import { formatAgo, isoTime } from "../../ui/time.ts";
+import { formatCount } from "../../ui/texts/quantity.ts";
+import { formatAgo, isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import { wallTimeMs } from "./wall-time.ts";
 

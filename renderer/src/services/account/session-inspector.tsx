@@ -4,14 +4,14 @@ import { type AccountSession, type AccountToken, type AccountTokenPage, accountA
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { InspectorFrame, InspectorPanel } from "../../inspectors/inspector-frame.tsx";
-import { useConfirm } from "../../ui/confirm.tsx";
-import { attempt } from "../../ui/notify.tsx";
-import { formatCount, formatCountOf, pluralOf } from "../../ui/quantity.ts";
-import { isoTime } from "../../ui/time.ts";
-import { ClockControl } from "./clock-control.tsx";
+import { useConfirm } from "../../ui/forms/confirm.tsx";
+import { attempt } from "../../ui/status/notify.tsx";
+import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
+import { isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import { TokenCard } from "./token-card.tsx";
-import styles from "./user-inspector.module.css";
+import { ClockControl } from "./users/clock-control.tsx";
+import styles from "./users/user-inspector.module.css";
 import { wallTimeMs } from "./wall-time.ts";
 
 interface SessionInspectorProps {

@@ -1,5 +1,5 @@
 import type { SessionState, TokenState } from "../../../../contract/services/account.ts";
-import { type Shape, StatusShape } from "../../ui/status-shape.tsx";
+import { type Shape, StatusShape } from "../../ui/status/status-shape.tsx";
 import styles from "./account.module.css";
 
 type Mark = { readonly shape: Shape; readonly tone: "ok" | "warn" | "bad" | "idle" };

@@ -1,13 +1,13 @@
 import { Button } from "@mantine/core";
 import { type AccountToken, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { CopyButton } from "../../ui/copy-button.tsx";
-import { attempt } from "../../ui/notify.tsx";
-import { useNow } from "../../ui/since.tsx";
-import { isoTime } from "../../ui/time.ts";
-import { claimLines } from "./claim-lines.ts";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { attempt } from "../../ui/status/notify.tsx";
+import { useNow } from "../../ui/status/since.tsx";
+import { isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import styles from "./token-card.module.css";
+import { claimLines } from "./try/claim-lines.ts";
 import { timeLeft, wallTime } from "./wall-time.ts";
 
 const titles: Readonly<Record<AccountToken["kind"], string>> = { access: "Access", refresh: "Refresh", mfa: "Second factor" };

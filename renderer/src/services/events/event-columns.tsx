@@ -5,8 +5,8 @@ import { type EventColumn, type EventRow, eventColumns } from "../../../../contr
 import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
 import type { ColumnChoice } from "../../list/column-choice.ts";
-import { formatCount } from "../../ui/quantity.ts";
-import { formatTook } from "../../ui/time.ts";
+import { formatCount } from "../../ui/texts/quantity.ts";
+import { formatTook } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { eventTimeText } from "./event-fields.ts";
 import styles from "./outcome-mark.module.css";

@@ -1,6 +1,6 @@
 import type { EventColumn, EventRow } from "../../../../contract/services/events.ts";
-import { formatCount } from "../../ui/quantity.ts";
-import { clockSeconds, formatTook } from "../../ui/time.ts";
+import { formatCount } from "../../ui/texts/quantity.ts";
+import { clockSeconds, formatTook } from "../../ui/texts/time.ts";
 
 const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
 import type { Failure } from "../../../../contract/service.ts";
-import type { EventColumn, EventPage, EventRow } from "../../../../contract/services/events.ts";
+import { type EventColumn, type EventPage, type EventRow, eventColumns } from "../../../../contract/services/events.ts";
 import { failureOf } from "../../control/failure-error.ts";
 import type { ShownFilter } from "./event-filter.ts";
 
@@ -297,4 +297,19 @@ export function createEventPages(options: {
       clearTimeout(due);
     },
   };
+}
+
+/** The time's column stands for the id: events are stored in the order in which they come. */
+const timeColumn: EventColumn = "created_at";
+
+export const columnOfOrder = ({ column }: EventOrder): EventColumn => (column === "id" ? timeColumn : column);
+
+/** A column's head sorts descending first, then ascending, then not any more. */
+export function orderAfter(order: EventOrder, head: string): EventOrder {
+  const column = eventColumns.find((known) => known === head);
+  if (column === undefined) return order;
+  const wanted: EventColumn = column === timeColumn ? "id" : column;
+  if (order.column !== wanted) return { column: wanted, direction: "descending" };
+  if (order.direction === "descending") return { column: wanted, direction: "ascending" };
+  return newestFirst;
 }

@@ -13,16 +13,16 @@ import {
 } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { EventFormat, EventJob } from "../../../../contract/services/events.ts";
-import { attempt } from "../../ui/notify.tsx";
-import { formatCount } from "../../ui/quantity.ts";
-import { useSampleTraffic } from "../../ui/sample-traffic.tsx";
-import { useNow } from "../../ui/since.tsx";
+import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
+import { attempt } from "../../ui/status/notify.tsx";
+import { useNow } from "../../ui/status/since.tsx";
+import { formatCount } from "../../ui/texts/quantity.ts";
 import { PauseButton, Toolbar } from "../../ui/toolbar.tsx";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
-import { CountingChip, JobChip } from "./job-chip.tsx";
-import { foremostJob } from "./job-words.ts";
-import type { Deletion } from "./use-deletion.ts";
+import { CountingChip, JobChip } from "./jobs/job-chip.tsx";
+import { foremostJob } from "./jobs/job-words.ts";
+import type { Deletion } from "./jobs/use-deletion.ts";
 
 interface EventsBarProps {
   readonly view: EventPagesView;

@@ -4,14 +4,13 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import { eventsActions } from "../../../../contract/services/events.ts";
 import { useControl } from "../../control/client-context.tsx";
 import type { EmptyText } from "../../pages/service/define-service-page.ts";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { EmptyPage } from "../../ui/first-steps.tsx";
-import { Nothing } from "../../ui/nothing.tsx";
-import { attempt } from "../../ui/notify.tsx";
-import { formatCount, formatCountOf, pluralOf } from "../../ui/quantity.ts";
-import { StartServiceButton } from "../../ui/start-service-button.tsx";
+import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
+import { EmptyState, Nothing } from "../../ui/status/empty-state.tsx";
+import { EmptyPage } from "../../ui/status/first-steps.tsx";
+import { attempt } from "../../ui/status/notify.tsx";
+import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
 import { exampleCommand } from "./example-events.ts";
-import { usualSample } from "./generate-dialog.tsx";
+import { usualSample } from "./jobs/generate-dialog.tsx";
 
 export const eventsEmpty: EmptyText = {
   nothing: "No event is stored yet.",

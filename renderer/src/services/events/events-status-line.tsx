@@ -4,9 +4,9 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
 import listPage from "../../list/list-page.module.css";
-import { formatCount, formatRate } from "../../ui/quantity.ts";
+import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
+import { formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
-import { useServiceOperations } from "../../ui/use-service-operations.ts";
 import type { EventPages, EventPagesView } from "./event-pages.ts";
 import styles from "./events-status-line.module.css";
 

@@ -1,8 +1,8 @@
 import { SegmentedControl } from "@mantine/core";
 import { type EventRange, eventOutcomes, eventsActions } from "../../../../contract/services/events.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { FilterInput } from "../../ui/filter-input.tsx";
-import { formatCount } from "../../ui/quantity.ts";
+import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { formatCount } from "../../ui/texts/quantity.ts";
 import type { ShownFilter } from "./event-filter.ts";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-toolbar.module.css";

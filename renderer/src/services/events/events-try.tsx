@@ -8,7 +8,7 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useService } from "../../control/use-store.ts";
-import { originOf } from "../../ui/address.ts";
+import { originOf } from "../../ui/texts/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane, type TryState } from "../try/answer-pane.tsx";
 import { HeaderEditor } from "../try/header-editor.tsx";

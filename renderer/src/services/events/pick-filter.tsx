@@ -3,7 +3,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAnswer } from "../../control/use-answer.ts";
-import { formatCount } from "../../ui/quantity.ts";
+import { formatCount } from "../../ui/texts/quantity.ts";
 import styles from "./events-toolbar.module.css";
 
 export interface Choice {

@@ -1,6 +1,6 @@
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
-import { nounOf } from "../../ui/quantity.ts";
+import { nounOf } from "../../ui/texts/quantity.ts";
 import { HttpTry } from "./http-try.tsx";
 import { SsePanel } from "./sse-panel.tsx";
 

@@ -5,7 +5,7 @@ import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useService } from "../../control/use-store.ts";
 import { requestRow } from "../../pages/service/requested-row.ts";
-import { isPickedAtStart, originOf } from "../../ui/address.ts";
+import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane, type TryState } from "../try/answer-pane.tsx";
 import { HttpAnswer } from "../try/http-answer.tsx";

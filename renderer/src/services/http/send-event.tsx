@@ -3,8 +3,8 @@ import { IconSend } from "@tabler/icons-react";
 import { type FormEvent, useEffect, useState } from "react";
 import { httpActions } from "../../../../contract/services/http.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { attempt } from "../../ui/notify.tsx";
-import { formatCount } from "../../ui/quantity.ts";
+import { attempt } from "../../ui/status/notify.tsx";
+import { formatCount } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./sse-panel.module.css";
 

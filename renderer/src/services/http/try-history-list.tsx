@@ -1,8 +1,7 @@
 import { Button, UnstyledButton } from "@mantine/core";
-import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
-import { useNow } from "../../ui/since.tsx";
-import { formatAgo, formatTook, isoTime } from "../../ui/time.ts";
+import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
+import { useNow } from "../../ui/status/since.tsx";
+import { formatAgo, formatTook, isoTime } from "../../ui/texts/time.ts";
 import styles from "../try/try-page.module.css";
 import type { TryRequest } from "../try/try-request.ts";
 import type { Tried } from "./try-history.ts";

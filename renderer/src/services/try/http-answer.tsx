@@ -3,10 +3,9 @@ import { IconArrowUpRight } from "@tabler/icons-react";
 import type { TryAnswer } from "../../../../contract/services/http.ts";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
-import { toneOfStatus } from "../../inspectors/http/tone-of.ts";
-import { ToneMark } from "../../list/tone-mark.tsx";
-import { formatBytes } from "../../ui/quantity.ts";
-import { formatTook } from "../../ui/time.ts";
+import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
+import { formatBytes } from "../../ui/texts/quantity.ts";
+import { formatTook } from "../../ui/texts/time.ts";
 import styles from "./try-page.module.css";
 
 interface HttpAnswerProps {

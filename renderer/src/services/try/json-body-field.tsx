@@ -1,6 +1,6 @@
 import { Button, Textarea } from "@mantine/core";
 import type { ReactNode } from "react";
-import { StatusShape } from "../../ui/status-shape.tsx";
+import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { layOutJson } from "../../viewer/json-layout.ts";
 import { copiedText } from "../../viewer/line-diff.ts";
 import styles from "./try-page.module.css";

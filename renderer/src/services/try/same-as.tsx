@@ -2,7 +2,7 @@ import { SegmentedControl } from "@mantine/core";
 import type { ReactNode } from "react";
 import { z } from "zod";
 import { type CopyFormat, copyAs, copyFormats } from "../../inspectors/http/copy-as.ts";
-import { CopyButton } from "../../ui/copy-button.tsx";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./try-page.module.css";
 import { replayOfTry, type TryRequest } from "./try-request.ts";

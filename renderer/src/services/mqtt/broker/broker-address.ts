@@ -1,6 +1,6 @@
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttCertificate } from "../../../../../contract/services/mqtt.ts";
-import { endpointsOf } from "../../../ui/address.ts";
+import { endpointsOf } from "../../../ui/texts/address.ts";
 
 export type BrokerTransport = "mqtt" | "mqtts" | "ws" | "wss";
 

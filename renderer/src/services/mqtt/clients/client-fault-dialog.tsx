@@ -1,9 +1,9 @@
 import { Group, Text } from "@mantine/core";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { FormDialog } from "../../../ui/dialog.tsx";
-import { ChoiceField, NumberField } from "../../../ui/draft-form.tsx";
-import { attempt } from "../../../ui/notify.tsx";
+import { FormDialog } from "../../../ui/forms/dialog.tsx";
+import { ChoiceField, NumberField } from "../../../ui/forms/draft-form.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { type ClientFaultDraft, clientFaultMs, clientFaultSchema, firstClientFault } from "./client-fault-draft.ts";
 

@@ -5,8 +5,8 @@ import { type KeyboardEvent, useEffect, useEffectEvent, useRef } from "react";
 import type { MqttClient } from "../../../../../contract/services/mqtt-client.ts";
 import { movedRow } from "../../../list/row-cursor.ts";
 import { Note } from "../../../ui/panel.tsx";
-import { formatCount, formatRate } from "../../../ui/quantity.ts";
-import { StatusShape } from "../../../ui/status-shape.tsx";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import styles from "./clients-panel.module.css";
 import { versionText } from "./mqtt-texts.ts";
 

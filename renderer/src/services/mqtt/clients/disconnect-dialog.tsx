@@ -2,8 +2,8 @@ import { Checkbox, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { mqttActions, mqttDisconnectReasons } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { FormDialog } from "../../../ui/dialog.tsx";
-import { attempt } from "../../../ui/notify.tsx";
+import { FormDialog } from "../../../ui/forms/dialog.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
 
 type Reason = keyof typeof mqttDisconnectReasons;
 const reasons = Object.entries(mqttDisconnectReasons).map(([value, code]) => ({ value, label: `0x${code.toString(16)} ${value}` }));

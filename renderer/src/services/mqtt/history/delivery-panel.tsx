@@ -2,10 +2,10 @@ import { UnstyledButton } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import type { MqttDelivery, MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
-import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
-import { useNow } from "../../../ui/since.tsx";
-import { StatusShape } from "../../../ui/status-shape.tsx";
-import { formatTook, isoTime } from "../../../ui/time.ts";
+import { useNow } from "../../../ui/status/since.tsx";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { formatTook, isoTime } from "../../../ui/texts/time.ts";
 import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import styles from "./delivery-panel.module.css";
 

@@ -2,8 +2,8 @@ import { Button, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { stampedName, startExport } from "../../../app/exports/export-words.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { FormDialog } from "../../../ui/dialog.tsx";
-import { attempt } from "../../../ui/notify.tsx";
+import { FormDialog } from "../../../ui/forms/dialog.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
 import { isTopicFilter } from "../tree/topic-scope.ts";
 
 interface ExportDialogProps {

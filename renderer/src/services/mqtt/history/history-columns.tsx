@@ -1,8 +1,8 @@
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import type { Column } from "../../../list/column.ts";
-import { formatCount } from "../../../ui/quantity.ts";
-import { StatusShape } from "../../../ui/status-shape.tsx";
-import { clockTime, isoTime } from "../../../ui/time.ts";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { formatCount } from "../../../ui/texts/quantity.ts";
+import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
 import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";

@@ -1,11 +1,11 @@
 import { IconChartLine, IconPlusMinus, IconSearch, IconSitemap, IconTerminal2 } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
-import { CopyButton } from "../../../ui/copy-button.tsx";
-import { copyText } from "../../../ui/copy-text.ts";
-import { FilterInput } from "../../../ui/filter-input.tsx";
-import { attempt, notifyDone } from "../../../ui/notify.tsx";
+import { CopyButton } from "../../../ui/copy/copy-button.tsx";
+import { copyText } from "../../../ui/copy/copy-text.ts";
+import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Chip, PanelHead, Spring } from "../../../ui/panel.tsx";
+import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { IconButton, ToggleButton } from "../../../ui/toolbar.tsx";
 import type { ContentFormat, FormatChoice } from "../../../viewer/content-format.ts";
 import { FormatMenu } from "../../../viewer/format-menu.tsx";

@@ -1,6 +1,6 @@
 import { type ReactNode, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
-import { Boundary } from "../../../ui/boundary.tsx";
+import { Boundary } from "../../../ui/status/boundary.tsx";
 import styles from "../live/mqtt-live.module.css";
 import type { PublishDraft } from "../publish/publish-draft.ts";
 import type { TopicScope } from "../tree/topic-scope.ts";

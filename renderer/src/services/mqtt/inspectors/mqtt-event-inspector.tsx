@@ -2,9 +2,9 @@ import type { MqttEvent } from "../../../../../contract/traffic/mqtt.ts";
 import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../../inspectors/inspector-frame.tsx";
 import { Section } from "../../../inspectors/section.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
-import { CopyButton } from "../../../ui/copy-button.tsx";
+import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";
-import { clockTime, isoTime } from "../../../ui/time.ts";
+import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 
 /** A connection, a refusal or a subscription: who, when, and what the broker says about it. */
 export function MqttEventInspector({ detail, live, onClose }: InspectorProps<MqttEvent>) {

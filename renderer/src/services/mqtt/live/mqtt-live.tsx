@@ -2,10 +2,10 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
-import { Boundary } from "../../../ui/boundary.tsx";
 import { useCommands, usePauseCommand } from "../../../ui/commands.ts";
-import { attempt, notifyDone } from "../../../ui/notify.tsx";
-import { formatCountOf } from "../../../ui/quantity.ts";
+import { Boundary } from "../../../ui/status/boundary.tsx";
+import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
+import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import { ClientsPanel } from "../clients/clients-panel.tsx";

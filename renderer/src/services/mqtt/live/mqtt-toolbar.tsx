@@ -14,7 +14,7 @@ import { useState, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import { useRate } from "../../../control/use-store.ts";
-import { formatCount, formatRate } from "../../../ui/quantity.ts";
+import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { Facts, IconButton, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
 import type { MessageHistory } from "../history/message-history.ts";

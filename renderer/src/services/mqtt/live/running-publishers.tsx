@@ -3,9 +3,9 @@ import { IconChevronDown } from "@tabler/icons-react";
 import { type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import type { ControlClient } from "../../../control/control-client.ts";
-import { attempt } from "../../../ui/notify.tsx";
-import { formatCount, formatRate } from "../../../ui/quantity.ts";
-import { formatDurationExact } from "../../../ui/time.ts";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
+import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./mqtt-toolbar.module.css";
 

@@ -2,8 +2,8 @@ import { Button, NumberInput, Text } from "@mantine/core";
 import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { FormDialog } from "../../../ui/dialog.tsx";
-import { attempt } from "../../../ui/notify.tsx";
+import { FormDialog } from "../../../ui/forms/dialog.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
 
 interface DemoDialogProps {

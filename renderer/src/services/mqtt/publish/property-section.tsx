@@ -1,7 +1,7 @@
 import { ActionIcon, Button, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { CheckField, type DraftForm, FormColumns, TextField } from "../../../ui/draft-form.tsx";
+import { CheckField, type DraftForm, FormColumns, TextField } from "../../../ui/forms/draft-form.tsx";
 import { Caption, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { PropertyDraft } from "./property-draft.ts";

@@ -1,4 +1,4 @@
-import { CheckField, ChoiceField, type DraftForm, FormLine, FormStack, TextAreaField, TextField } from "../../../ui/draft-form.tsx";
+import { CheckField, ChoiceField, type DraftForm, FormLine, FormStack, TextAreaField, TextField } from "../../../ui/forms/draft-form.tsx";
 import { Spring } from "../../../ui/panel.tsx";
 import { PropertySection } from "./property-section.tsx";
 import { type PublishDraft, qosChoices, usesVersion5 } from "./publish-draft.ts";

@@ -3,11 +3,11 @@ import { useState } from "react";
 import { type MqttReplayFile, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
-import { Dialog, DialogButtons } from "../../../ui/dialog.tsx";
-import { filePieces } from "../../../ui/files.ts";
-import { attempt } from "../../../ui/notify.tsx";
-import { formatBytes, formatCount, formatCountOf } from "../../../ui/quantity.ts";
-import { formatDurationExact } from "../../../ui/time.ts";
+import { filePieces } from "../../../ui/copy/files.ts";
+import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 
 const speeds = [

@@ -2,7 +2,7 @@ import { Button, Input, NumberInput } from "@mantine/core";
 import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { DialogButtons } from "../../../ui/dialog.tsx";
+import { DialogButtons } from "../../../ui/forms/dialog.tsx";
 import {
   CheckField,
   ChoiceField,
@@ -13,8 +13,8 @@ import {
   FormStack,
   TextAreaField,
   TextField,
-} from "../../../ui/draft-form.tsx";
-import { attempt } from "../../../ui/notify.tsx";
+} from "../../../ui/forms/draft-form.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
 import { setsProperties } from "./property-draft.ts";
 import { PropertySection } from "./property-section.tsx";
 import styles from "./publish.module.css";

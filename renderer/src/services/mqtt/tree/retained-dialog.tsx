@@ -4,9 +4,9 @@ import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
-import { FormDialog } from "../../../ui/dialog.tsx";
-import { attempt, notifyDone } from "../../../ui/notify.tsx";
-import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { FormDialog } from "../../../ui/forms/dialog.tsx";
+import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
+import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import { isTopicFilter } from "./topic-scope.ts";
 

@@ -2,8 +2,8 @@ import { Menu } from "@mantine/core";
 import { IconCopy, IconFileText, IconPinnedOff, IconSitemap } from "@tabler/icons-react";
 import { type ReactElement, useState } from "react";
 import type { MqttTopicNode } from "../../../../../contract/services/mqtt.ts";
-import { copyText } from "../../../ui/copy-text.ts";
-import { attempt, notifyDone } from "../../../ui/notify.tsx";
+import { copyText } from "../../../ui/copy/copy-text.ts";
+import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { scopeFilter, type TopicScope } from "./topic-scope.ts";
 
 interface TopicMenuProps {

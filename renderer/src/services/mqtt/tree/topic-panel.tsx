@@ -1,8 +1,8 @@
 import { Button } from "@mantine/core";
 import { useSyncExternalStore } from "react";
 import { hashOf, servicePage } from "../../../app/route.ts";
-import { FilterInput } from "../../../ui/filter-input.tsx";
-import { formatCount, formatCountOf } from "../../../ui/quantity.ts";
+import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./topic-panel.module.css";
 import { hasWildcard, isTopicFilter, type TopicScope } from "./topic-scope.ts";

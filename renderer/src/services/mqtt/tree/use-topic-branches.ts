@@ -4,7 +4,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { createRefresher } from "../../../control/refresher.ts";
 import { useService } from "../../../control/use-store.ts";
-import { notifyFailure } from "../../../ui/notify.tsx";
+import { notifyFailure } from "../../../ui/status/notify.tsx";
 import { useOnFigures } from "../broker/use-broker.ts";
 import { createTopicBranches, type TopicBranches } from "./topic-branches.ts";
 

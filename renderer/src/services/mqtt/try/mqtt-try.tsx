@@ -7,9 +7,9 @@ import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { useService } from "../../../control/use-store.ts";
-import { draftForm } from "../../../ui/draft-form.tsx";
-import { attempt } from "../../../ui/notify.tsx";
-import { StatusShape } from "../../../ui/status-shape.tsx";
+import { draftForm } from "../../../ui/forms/draft-form.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { TryState } from "../../try/answer-pane.tsx";
 import { onCtrlEnter, SendButton } from "../../try/send-button.tsx";
@@ -17,14 +17,13 @@ import styles from "../../try/try-page.module.css";
 import { useMqttView } from "../broker/use-broker.ts";
 import { firstDraft, parsePublishDraft, publishDraftSchema, usesVersion5 } from "../publish/publish-draft.ts";
 import { PublishForm } from "../publish/publish-form.tsx";
-import { Answer } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { firstSubscription, subscribeDraftSchema } from "./subscribe-draft.ts";
 import { firstTryClient, parseTryClient, tryClientSchema } from "./try-client-draft.ts";
 import { TryClientSection } from "./try-client-section.tsx";
 import { TryCommands } from "./try-commands.tsx";
 import { TryReceived } from "./try-received.tsx";
-import { TrySubscribe } from "./try-subscribe.tsx";
+import { Answer, TrySubscribe } from "./try-subscribe.tsx";
 
 /** A client to try the broker with: it publishes, subscribes and shows what the broker answers and sends; and the same as commands. */
 export function MqttTry() {

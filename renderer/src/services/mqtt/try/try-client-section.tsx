@@ -3,15 +3,15 @@ import { IconChevronDown } from "@tabler/icons-react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/draft-form.tsx";
-import { attempt } from "../../../ui/notify.tsx";
-import { StatusShape } from "../../../ui/status-shape.tsx";
+import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/forms/draft-form.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import styles from "../../try/try-page.module.css";
 import { qosChoices } from "../publish/publish-draft.ts";
-import { answerText } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { hasOptions, type ParsedTryClient, type TryClientDraft } from "./try-client-draft.ts";
+import { answerText } from "./try-subscribe.tsx";
 
 const versions = [
   { value: 5, label: "5.0" },

@@ -3,13 +3,33 @@ import { IconX } from "@tabler/icons-react";
 import { type FormEvent, useState } from "react";
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
 import type { MqttTryAnswer, MqttTryState, MqttTrySubscribe } from "../../../../../contract/services/mqtt-try.ts";
-import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/draft-form.tsx";
+import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/forms/draft-form.tsx";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { formatTook } from "../../../ui/texts/time.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
+import styles from "../../try/try-page.module.css";
 import { subscriptionText } from "../clients/mqtt-texts.ts";
 import { qosChoices } from "../publish/publish-draft.ts";
-import { Answer } from "./answer.tsx";
 import own from "./mqtt-try.module.css";
 import { parseSubscribeDraft, type SubscribeDraft, usesSubscriptionOptions } from "./subscribe-draft.ts";
+
+/** "PUBACK 0x10 no matching subscribers", with the broker's reason string behind it. */
+export function answerText({ packet, reason, meaning, text }: MqttTryAnswer): string {
+  const code = reason === undefined ? "" : `0x${reason.toString(16).padStart(2, "0")}`;
+  const said = [packet, code, meaning].filter(Boolean).join(" ");
+  return text ? `${said}: ${text}` : said;
+}
+
+/** What the broker said, with how long it took. */
+export function Answer({ answer }: { readonly answer: MqttTryAnswer }) {
+  const text = answerText(answer);
+  return (
+    <span className={answer.ok ? undefined : styles.problem} title={text}>
+      <StatusShape shape={answer.ok ? "running" : "failed"} /> {text}
+      {answer.packet && ` · ${formatTook(answer.tookMs)}`}
+    </span>
+  );
+}
 
 interface TrySubscribeProps {
   readonly state: MqttTryState | undefined;

@@ -1,0 +1,149 @@
+import { Button } from "@mantine/core";
+import { IconArrowUpRight } from "@tabler/icons-react";
+import { type CSSProperties, useMemo, useState } from "react";
+import type { AccountTry, AccountTryStep } from "../../../../../contract/services/account.ts";
+import { goTo, servicePage } from "../../../app/route.ts";
+import { HeaderListView } from "../../../inspectors/header-list.tsx";
+import { ToneMark, toneOfStatus } from "../../../list/tone-mark.tsx";
+import { requestRow } from "../../../pages/service/requested-row.ts";
+import { CopyButton } from "../../../ui/copy/copy-button.tsx";
+import { useReveal } from "../../../ui/forms/secret-text.tsx";
+import { formatBytes } from "../../../ui/texts/quantity.ts";
+import { formatTook } from "../../../ui/texts/time.ts";
+import { fromBase64 } from "../../../viewer/bytes.ts";
+import type { LayoutRequest } from "../../../viewer/content-layout.ts";
+import { ContentWell } from "../../../viewer/content-well.tsx";
+import { useContentLayout } from "../../../viewer/use-content-layout.ts";
+import styles from "../../try/try-page.module.css";
+import own from "./account-try.module.css";
+import { claimLines, decodeToken } from "./claim-lines.ts";
+
+/** Each request and its answer, in order. */
+export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
+  return (
+    <>
+      {tried.steps.map((step, index) => (
+        <Step key={`${step.title} ${step.status}`} step={step} number={index + 1} last={index === tried.steps.length - 1} />
+      ))}
+      {tried.codeNeeded && (
+        <p className={own.needed} role="status">
+          This user has a second factor. Give its code on the left and send again.
+        </p>
+      )}
+    </>
+  );
+}
+
+const titles: Readonly<Record<AccountTryStep["title"], string>> = { login: "Log in", "second factor": "Second factor", call: "Call" };
+
+/** Of an answer; a longer one scrolls in its well. */
+const mostLines = 40;
+
+function Step({ step, number, last }: { readonly step: AccountTryStep; readonly number: number; readonly last: boolean }) {
+  const { revealed, button } = useReveal("the tokens");
+  const [details, setDetails] = useState(false);
+  // What came of the call is the point: the steps before it say the most in their decoded token.
+  const [opened, setOpened] = useState(last || step.status !== 200);
+  const whole = useMemo(() => new TextDecoder().decode(fromBase64(step.body.base64)), [step.body]);
+  const covered = useMemo(() => coveredJson(whole), [whole]);
+  const text = revealed ? whole : covered.text;
+  const request = useMemo<LayoutRequest>(
+    () => ({ bytes: new TextEncoder().encode(text), contentType: "", isCut: false, format: "auto" }),
+    [text],
+  );
+  const layout = useContentLayout(request);
+  const lineCount = useMemo(() => layout.laidOut?.text.split("\n", mostLines).length ?? 1, [layout.laidOut]);
+  const { row } = step;
+  return (
+    <section className={own.step} data-last={last || undefined} aria-label={`${number}. ${titles[step.title]}`}>
+      <div className={own.stepHead}>
+        <span className={own.number}>{number}</span>
+        <h2 className={styles.title}>{titles[step.title]}</h2>
+        <ToneMark tone={toneOfStatus(step.status)} word={`${step.status} ${step.reason}`} />
+        <span className={styles.facts}>{[formatTook(step.tookMs), formatBytes(step.body.bytes)].join(" · ")}</span>
+        {row !== undefined && (
+          <Button
+            size="compact-xs"
+            rightSection={<IconArrowUpRight size={13} stroke={1.5} />}
+            onClick={() => {
+              requestRow("account", row);
+              goTo(servicePage("account", "live"));
+            }}
+          >
+            Show in Live
+          </Button>
+        )}
+      </div>
+      <p className={own.target}>
+        <b>{step.request.method}</b> {step.request.target}
+      </p>
+      <Decoded text={whole} />
+      <div className={own.bodyHead}>
+        <Button size="compact-xs" variant="subtle" aria-expanded={details} onClick={() => setDetails(!details)}>
+          {details ? "Hide headers" : "Show headers"}
+        </Button>
+        {text !== "" && !last && (
+          <Button size="compact-xs" variant="subtle" aria-expanded={opened} onClick={() => setOpened(!opened)}>
+            {opened ? "Hide body" : "Show body"}
+          </Button>
+        )}
+        <span className={own.spring} />
+        {opened && covered.covered && button}
+        <CopyButton text={whole} what="the whole body" />
+      </div>
+      {details && <HeaderListView title="Headers sent" headers={step.request.headers} />}
+      {details && <HeaderListView title="Headers" headers={step.headers} />}
+      {text === "" ? (
+        <p className={styles.note}>The answer has no body.</p>
+      ) : (
+        opened && (
+          <div className={own.body} style={{ "--lines": lineCount } as CSSProperties}>
+            <ContentWell label={`Answer ${number}`} layout={layout} bytes={step.body.bytes} wrap />
+          </div>
+        )
+      )}
+    </section>
+  );
+}
+
+/** The access token that an answer carries, decoded. */
+function Decoded({ text }: { readonly text: string }) {
+  const claims = useMemo(() => {
+    const token = /"token"\s*:\s*"([^"]+)"/.exec(text)?.[1];
+    return token === undefined ? undefined : decodeToken(token);
+  }, [text]);
+  if (!claims) return null;
+  return (
+    <dl className={own.claims} aria-label="The token, decoded">
+      {claimLines(claims).map(({ name, value, note }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            {note && <span className={own.claimNote}>{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Fields of the API's own bodies that carry a secret. */
+const secretName = /token|refresh|pass|secret|^code$/i;
+const dots = "••••••";
+
+/** A JSON body with its secrets masked, and whether there was any; other text as it is, and so is JSON that nests too deep to be walked. */
+export function coveredJson(text: string): { readonly text: string; readonly covered: boolean } {
+  let covered = false;
+  try {
+    const shown = JSON.stringify(JSON.parse(text), (name, inner: unknown) => {
+      if (typeof inner !== "string" || inner === "" || !secretName.test(name)) return inner;
+      covered = true;
+      // The beginning says what kind of text it is, and is the same for every token.
+      return inner.startsWith("eyJ") ? `eyJ${dots}` : dots;
+    });
+    return covered ? { text: shown, covered } : { text, covered };
+  } catch {
+    return { text, covered: false };
+  }
+}

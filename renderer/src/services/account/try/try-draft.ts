@@ -1,0 +1,65 @@
+import { z } from "zod";
+import type { ParamsOf } from "../../../../../contract/operation.ts";
+import type { AccountActions } from "../../../../../contract/services/account.ts";
+import { sampleLogin } from "../account-service.ts";
+
+export const schemes = ["bearer", "basic"] as const;
+export type Scheme = (typeof schemes)[number];
+export const schemeTitles: Readonly<Record<Scheme, string>> = { bearer: "Login, then a token", basic: "Basic" };
+
+export const callMethods = ["GET", "POST", "PUT", "DELETE"] as const;
+export type CallMethod = (typeof callMethods)[number];
+
+/** What is remembered of a try: not the password, nor the code. */
+export interface TryDraft {
+  readonly username: string;
+  readonly scheme: Scheme;
+  readonly method: CallMethod;
+  readonly target: string;
+  readonly body: string;
+}
+
+export const tryDraftSchema: z.ZodType<TryDraft> = z.object({
+  username: z.string(),
+  scheme: z.enum(schemes),
+  method: z.enum(callMethods),
+  target: z.string(),
+  body: z.string(),
+});
+
+export const firstDraft: TryDraft = { username: sampleLogin.username, scheme: "bearer", method: "GET", target: "/details", body: "" };
+
+export const takesBody = (method: CallMethod): boolean => method === "POST" || method === "PUT";
+
+/** Calls to begin with. */
+export const calls: readonly { readonly method: CallMethod; readonly target: string; readonly body?: string }[] = [
+  { method: "GET", target: "/details" },
+  { method: "PUT", target: "/details", body: '{\n  "city": "Santa Rosa"\n}' },
+  { method: "GET", target: "/balance" },
+  { method: "GET", target: "/invoice" },
+  { method: "GET", target: "/service" },
+  { method: "GET", target: "/dns" },
+  { method: "GET", target: "/service/292/dns/1178" },
+  {
+    method: "POST",
+    target: "/service/292/dns/1178/records",
+    body: '{\n  "name": "_acme-challenge",\n  "type": "TXT",\n  "content": "hello",\n  "ttl": 60\n}',
+  },
+  { method: "POST", target: "/logout" },
+];
+
+export const callName = ({ method, target }: { readonly method: string; readonly target: string }): string => `${method} ${target}`;
+
+/** As the service is asked. */
+export function triedParams(draft: TryDraft, password: string, code: string): ParamsOf<AccountActions["try"]> {
+  const digits = code.replaceAll(/\s/g, "");
+  return {
+    username: draft.username.trim(),
+    password,
+    scheme: draft.scheme,
+    ...(digits !== "" && { code: digits }),
+    method: draft.method,
+    target: draft.target.startsWith("/") ? draft.target : `/${draft.target}`,
+    body: takesBody(draft.method) ? draft.body : "",
+  };
+}

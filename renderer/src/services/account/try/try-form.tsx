@@ -1,0 +1,139 @@
+import { Autocomplete, Button, type OptionsFilter, PasswordInput, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { JsonBodyField } from "../../try/json-body-field.tsx";
+import { onCtrlEnter, SendButton } from "../../try/send-button.tsx";
+import styles from "../../try/try-page.module.css";
+import { checkJson } from "../../try/try-request.ts";
+import own from "./account-try.module.css";
+import {
+  type CallMethod,
+  callMethods,
+  callName,
+  calls,
+  type Scheme,
+  schemes,
+  schemeTitles,
+  type TryDraft,
+  takesBody,
+} from "./try-draft.ts";
+
+interface TryFormProps {
+  readonly draft: TryDraft;
+  /** By a change, not a value: choosing a suggestion makes two of them at once. */
+  readonly onDraft: (change: (draft: TryDraft) => TryDraft) => void;
+  readonly password: string;
+  readonly onPassword: (password: string) => void;
+  readonly code: string;
+  readonly onCode: (code: string) => void;
+  readonly onFillCode: () => void;
+  readonly codeNeeded: boolean;
+  readonly onSend: () => void;
+  readonly running: boolean;
+  readonly sending: boolean;
+}
+
+/** Within the page's landmarks, and not cut off by the column that scrolls. */
+const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
+const all: OptionsFilter = ({ options }) => options;
+const callNames = calls.map(callName);
+const jsonHeaders = [["content-type", "application/json"]] as const;
+
+export function TryForm(props: TryFormProps) {
+  const { draft, onDraft, running, sending, onSend } = props;
+  const set = (part: Partial<TryDraft>) => onDraft((known) => ({ ...known, ...part }));
+  const takeCall = (name: string) => {
+    const call = calls.find((other) => callName(other) === name);
+    if (call) set({ method: call.method, target: call.target, body: call.body ?? draft.body });
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields.
+    <div onKeyDown={onCtrlEnter(onSend)}>
+      <div className={own.kinds}>
+        <SegmentedControl
+          aria-label="Credentials"
+          data={schemes.map((value) => ({ value, label: schemeTitles[value] }))}
+          value={draft.scheme}
+          onChange={(scheme) => set({ scheme: scheme as Scheme })}
+        />
+        <span className={own.spring} />
+        <SendButton running={running} sending={sending} onSend={onSend} />
+      </div>
+      <section className={styles.section} aria-label="Who">
+        <div className={own.who}>
+          <TextInput
+            label="User"
+            value={draft.username}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={(event) => set({ username: event.currentTarget.value })}
+          />
+          <PasswordInput
+            label="Password"
+            size="xs"
+            value={props.password}
+            autoComplete="off"
+            visibilityToggleButtonProps={{ "aria-label": "Reveal the password", tabIndex: 0, "aria-hidden": false }}
+            onChange={(event) => props.onPassword(event.currentTarget.value)}
+          />
+        </div>
+        {props.codeNeeded && (
+          <div className={own.code}>
+            <TextInput
+              label="Code of the second factor"
+              className={own.codeInput}
+              value={props.code}
+              inputMode="numeric"
+              autoComplete="off"
+              maxLength={20}
+              onChange={(event) => props.onCode(event.currentTarget.value)}
+            />
+            <Button onClick={props.onFillCode}>Fill in the code of now</Button>
+          </div>
+        )}
+      </section>
+      <section className={styles.section} aria-label="Call">
+        <div className={styles.sectionHead}>
+          <h2 className={styles.title}>{draft.scheme === "bearer" ? "Then, with the token" : "Call"}</h2>
+        </div>
+        <div className={own.call}>
+          <Select
+            aria-label="Method"
+            className={styles.method}
+            data={[...callMethods]}
+            value={draft.method}
+            allowDeselect={false}
+            withCheckIcon={false}
+            comboboxProps={{ ...inPlace, width: 120, position: "bottom-start" }}
+            withScrollArea={false}
+            onChange={(method) => set({ method: (method as CallMethod | null) ?? "GET" })}
+          />
+          <Autocomplete
+            aria-label="Path"
+            className={styles.target}
+            data={callNames}
+            value={draft.target}
+            withScrollArea={false}
+            styles={{ options: { maxHeight: 360, overflowY: "auto" }, option: { padding: "4px 10px" } }}
+            comboboxProps={inPlace}
+            spellCheck={false}
+            filter={all}
+            onChange={(target) => {
+              if (!callNames.includes(target)) set({ target });
+            }}
+            onOptionSubmit={takeCall}
+            renderOption={({ option }) => <span className={styles.option}>{option.value}</span>}
+          />
+        </div>
+        {takesBody(draft.method) && (
+          <JsonBodyField
+            title="Body"
+            label="Body to send"
+            value={draft.body}
+            check={checkJson({ method: "POST", target: draft.target, headers: jsonHeaders, body: draft.body })}
+            rows={{ least: 4, most: 12 }}
+            onChange={(body) => set({ body })}
+          />
+        )}
+      </section>
+    </div>
+  );
+}

@@ -1,0 +1,133 @@
+import { ActionIcon, Button, Divider, Tooltip } from "@mantine/core";
+import { IconRestore, IconUserPlus } from "@tabler/icons-react";
+import { useState } from "react";
+import { type AccountUser, accountActions } from "../../../../../contract/services/account.ts";
+import { InspectorSlot } from "../../../app/inspector-slot.tsx";
+import { useControl } from "../../../control/client-context.tsx";
+import { useService } from "../../../control/use-store.ts";
+import { useColumnChoice } from "../../../list/column-choice.ts";
+import { ColumnMenu } from "../../../list/column-menu.tsx";
+import { DataTable } from "../../../list/data-table.tsx";
+import { ListPage } from "../../../list/list-page.tsx";
+import { useRowChoice } from "../../../list/use-row-choice.ts";
+import { useConfirm } from "../../../ui/forms/confirm.tsx";
+import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { Nothing } from "../../../ui/status/empty-state.tsx";
+import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
+import { formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import { AccountStopped } from "../account-empty.tsx";
+import { useAccountView } from "../account-service.ts";
+import { AccountStatusLine } from "../account-status-line.tsx";
+import { useAccountList } from "../use-account-list.ts";
+import { AddUserDialog } from "./add-user-dialog.tsx";
+import { userColumns } from "./user-columns.tsx";
+import { UserInspector } from "./user-inspector.tsx";
+
+/** Who may log in: list, add, edit, disable; the sample data can be put back. */
+export function AccountUsers() {
+  const client = useControl();
+  const ask = useConfirm();
+  const service = useService("account");
+  const users = useAccountView("users");
+  const totals = useAccountView("totals");
+  const running = service?.status.state === "running";
+  const [text, setText] = useRemembered("account.users.filter", "");
+  const columns = useColumnChoice("account-users", userColumns);
+  const choice = useRowChoice(userId);
+  const [adding, setAdding] = useState(false);
+  const { page, loadMore, firstPages } = useAccountList<AccountUser>({
+    name: "users",
+    pushed: users && { rows: users.users, matching: users.matching },
+    query: text.trim(),
+    running,
+    read: async (offset, limit) => {
+      const found = await client.action(accountActions, "account", "user.list", { text: text.trim(), offset, limit });
+      return { rows: found.users, matching: found.matching };
+    },
+  });
+  const rows = page?.rows ?? [];
+
+  const reset = async () => {
+    const count = totals?.users ?? 0;
+    const sure = await ask({
+      title: "Reset Account to its sample data?",
+      text: `${formatCountOf(count, "user")} with all sessions, tokens, invoices, services and DNS records ${pluralOf(count, "is", "are")} removed. This cannot be undone.`,
+      action: "Reset to sample data",
+    });
+    if (!sure) return;
+    choice.close();
+    if (await attempt(client.action(accountActions, "account", "data.reset"))) notifyDone("Account was reset to its sample data");
+  };
+
+  if (!running) return <AccountStopped service={service} what="its users" />;
+  return (
+    <ListPage
+      label="Users"
+      toolbarLabel="Users"
+      filter={
+        <FilterInput
+          width={242}
+          placeholder="Filter e-mail, name"
+          value={text}
+          onChange={(next) => {
+            firstPages();
+            setText(next);
+          }}
+        />
+      }
+      tools={
+        <>
+          <Tooltip label="Reset to sample data…">
+            <ActionIcon aria-label="Reset to sample data" onClick={() => void reset()}>
+              <IconRestore size={15} stroke={1.5} />
+            </ActionIcon>
+          </Tooltip>
+          <ColumnMenu all={userColumns} choice={columns} />
+          <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
+          <Button leftSection={<IconUserPlus size={14} stroke={1.5} />} onClick={() => setAdding(true)}>
+            Add user
+          </Button>
+        </>
+      }
+      status={
+        <AccountStatusLine
+          shown={page && `showing ${rows.length} of ${formatCountOf(page.matching, "user")}${text.trim() ? " that match" : ""}`}
+        />
+      }
+      below={
+        <>
+          <AddUserDialog opened={adding} onClose={() => setAdding(false)} onAdded={choice.openId} />
+          {choice.opened && (
+            <InspectorSlot>
+              <UserInspector key={choice.opened.id} id={choice.opened.id} revision={totals?.usersRevision ?? 0} onClose={choice.close} />
+            </InspectorSlot>
+          )}
+        </>
+      }
+    >
+      <DataTable
+        {...choice.tableProps}
+        label="Users"
+        count={rows.length}
+        rowAt={(index) => rows[index]}
+        columns={columns.columns}
+        onEndNear={loadMore}
+        empty={
+          page &&
+          (text.trim() === "" ? (
+            <Nothing
+              text="There is no user. Add one, or reset to the sample data."
+              action="Reset to sample data…"
+              onAction={() => void reset()}
+            />
+          ) : (
+            <Nothing text="No user matches the filter." action="Show all" onAction={() => setText("")} />
+          ))
+        }
+      />
+    </ListPage>
+  );
+}
+
+const userId = (user: AccountUser) => user.id;

@@ -1,0 +1,61 @@
+import type { EventJob } from "../../../../../contract/services/events.ts";
+import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+
+const going: Readonly<Record<EventJob["kind"], string>> = {
+  import: "Importing",
+  delete: "Deleting",
+  generate: "Generating",
+};
+const gone: Readonly<Record<EventJob["kind"], string>> = {
+  import: "Imported",
+  delete: "Deleted",
+  generate: "Generated",
+};
+const nouns: Readonly<Record<EventJob["kind"], string>> = {
+  import: "Import",
+  delete: "Deletion",
+  generate: "Generation",
+};
+
+/** "Importing JSONL", "Imported", "Deletion cancelled" */
+export function jobTitle({ kind, state, format }: EventJob): string {
+  switch (state) {
+    case "running":
+      return [going[kind], kind === "import" ? format?.toUpperCase() : "events"].filter(Boolean).join(" ");
+    case "done":
+      return gone[kind];
+    case "cancelled":
+      return `${nouns[kind]} cancelled`;
+    case "failed":
+      return `${nouns[kind]} failed`;
+    default:
+      return state satisfies never;
+  }
+}
+
+/** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; what an import refused stands with it. */
+export function jobFigures(job: EventJob): string {
+  const { state, done, total, bytes, size, refused = 0, failure } = job;
+  const counted =
+    state === "running" && total !== undefined ? `${formatCount(done)} of ${formatCount(total)}` : formatCountOf(done, "event");
+  const read =
+    state === "running" && size ? `${Math.floor(jobPercent(job) ?? 0)} % of ${formatBytes(size)}` : bytes > 0 && formatBytes(bytes);
+  return [failure?.message, counted, read, refused > 0 && `${formatCountOf(refused, "line")} refused`].filter(Boolean).join(" · ");
+}
+
+/** 0 to 100; undefined where nobody knows the whole. */
+export function jobPercent({ state, done, total, bytes, size }: EventJob): number | undefined {
+  if (state !== "running") return 100;
+  if (size) return Math.min(100, (bytes / size) * 100);
+  return total === undefined || total === 0 ? undefined : Math.min(100, (done / total) * 100);
+}
+
+const toldForMs = 8_000;
+
+/** The one that deserves the place in the bar: what runs, then the newest that waits for its user; what went well leaves after a while. */
+export function foremostJob(jobs: readonly EventJob[], now: number): EventJob | undefined {
+  const waits = ({ failure, refused = 0 }: EventJob) => failure !== undefined || refused > 0;
+  return (
+    jobs.find(({ state }) => state === "running") ?? jobs.find((job) => waits(job) || now - (job.endedAt ?? job.startedAt) < toldForMs)
+  );
+}

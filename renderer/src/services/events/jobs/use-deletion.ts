@@ -1,0 +1,57 @@
+import { useRef, useState } from "react";
+import { useControl } from "../../../control/client-context.tsx";
+import { useConfirm } from "../../../ui/forms/confirm.tsx";
+import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { filterAt, filterWords, isFiltering, type ShownFilter } from "../event-filter.ts";
+import { eventsAsk } from "./import-file.ts";
+
+export interface Deletion {
+  /** What matches is being counted, for longer than a moment. */
+  readonly counting: boolean;
+  /** Counts, asks, and begins the deletion. */
+  start(): Promise<void>;
+  /** Nobody waits for the count any more. */
+  drop(): void;
+}
+
+/** Sooner than this it needs no word. */
+const toldAfterMs = 300;
+
+export function useDeletion(filter: ShownFilter): Deletion {
+  const ask = eventsAsk(useControl());
+  const confirm = useConfirm();
+  const [counting, setCounting] = useState(false);
+  /** Only the newest count leads to a question. */
+  const newest = useRef(0);
+
+  return {
+    counting,
+    async start() {
+      const mine = ++newest.current;
+      // The same moment for the count and for the deletion, so that the question tells the truth.
+      const wanted = filterAt(filter, Date.now());
+      const timer = setTimeout(() => mine === newest.current && setCounting(true), toldAfterMs);
+      const counted = await ask("delete.count", { filter: wanted }).finally(() => {
+        clearTimeout(timer);
+        if (mine === newest.current) setCounting(false);
+      });
+      if (mine !== newest.current) return;
+      if (await confirm(deletionQuestion(filter, counted))) await ask("delete.start", { filter: wanted });
+    },
+    drop() {
+      newest.current++;
+      setCounting(false);
+    },
+  };
+}
+
+/** Names what goes and how much of it. */
+export function deletionQuestion(filter: ShownFilter, { matching, exact }: { readonly matching: number; readonly exact: boolean }) {
+  const least = exact ? "" : "at least ";
+  const events = `${least}${formatCountOf(matching, "event")}`;
+  return {
+    title: isFiltering(filter) ? `Delete ${events} ${filterWords(filter)}?` : `Delete all events, ${least}${formatCount(matching)}?`,
+    text: `${isFiltering(filter) ? "The others stay. " : ""}Events that arrive meanwhile stay. This cannot be undone: export them first if you may need them.`,
+    action: matching === 1 && exact ? "Delete 1 event" : `Delete ${exact ? formatCountOf(matching, "event") : "them"}`,
+  };
+}

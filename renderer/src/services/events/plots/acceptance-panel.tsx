@@ -1,0 +1,76 @@
+import { SegmentedControl, UnstyledButton } from "@mantine/core";
+import { z } from "zod";
+import type { OutcomePlot } from "../../../../../contract/services/events.ts";
+import { formatCount } from "../../../ui/texts/quantity.ts";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import type { ShownFilter } from "../event-filter.ts";
+import { shareText } from "./outcome-bars.ts";
+import styles from "./plots-band.module.css";
+
+interface AcceptancePanelProps {
+  readonly plot: OutcomePlot | undefined;
+  readonly filter: ShownFilter;
+  readonly onFilter: (filter: ShownFilter) => void;
+  /** Shown where there is room for one panel. */
+  readonly chosen: boolean;
+}
+
+type By = "language" | "provider";
+
+/** How often completions were accepted, apart and over all; a row filters by its name. */
+export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePanelProps) {
+  const [by, setBy] = useRemembered<By>("events.acceptance-by", "language", z.enum(["language", "provider"]));
+  const rows = (by === "language" ? plot?.byLanguage : plot?.byProvider) ?? [];
+  const { total = 0, accepted = 0 } = plot ?? {};
+  const overall = total === 0 ? 0 : (accepted / total) * 100;
+  return (
+    <section className={styles.acceptance} aria-label={`Acceptance by ${by}`} data-chosen={chosen}>
+      <div className={styles.head}>
+        <h2 className={styles.title}>Acceptance</h2>
+        <SegmentedControl
+          className={styles.by}
+          aria-label="Acceptance by"
+          data={[
+            { value: "language", label: "Language" },
+            { value: "provider", label: "Provider" },
+          ]}
+          value={by}
+          onChange={(value) => setBy(value as By)}
+        />
+        <span className={styles.overall}>
+          <span className={styles.tick} aria-hidden="true" />
+          all <b>{shareText(accepted, total)}</b>
+        </span>
+      </div>
+      {rows.length === 0 ? (
+        <p className={styles.nothing}>Nothing in this time.</p>
+      ) : (
+        <ul className={styles.bars}>
+          {rows.map((row) => {
+            const share = row.total === 0 ? 0 : (row.accepted / row.total) * 100;
+            const isSet = filter[by] === row.name && row.name !== "";
+            return (
+              <li key={row.name}>
+                <UnstyledButton
+                  className={styles.bar}
+                  disabled={row.name === ""}
+                  aria-pressed={isSet}
+                  title={`${formatCount(row.accepted)} of ${formatCount(row.total)} accepted · ${isSet ? "show all" : "show only these"}`}
+                  onClick={() => onFilter({ ...filter, [by]: isSet ? "" : row.name })}
+                >
+                  <span className={styles.name}>{row.name || "(none)"}</span>
+                  <span className={styles.track}>
+                    <span className={styles.fill} style={{ width: `${share}%` }} />
+                    <span className={styles.mark} style={{ left: `${overall}%` }} />
+                  </span>
+                  <span className={styles.share}>{shareText(row.accepted, row.total)}</span>
+                  <span className={styles.total}>{formatCount(row.total)}</span>
+                </UnstyledButton>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,29 @@
+import { announce } from "../status/announcer.tsx";
+
+/** Resolves when the text is on the clipboard. */
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Where the shell denies the clipboard permission, the browser still copies a selection on a key or click.
+    copySelection(text);
+  }
+  announce("Copied");
+}
+
+function copySelection(text: string): void {
+  const focused = document.activeElement;
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.style.position = "fixed";
+  area.style.opacity = "0";
+  document.body.append(area);
+  area.select();
+  const copied = document.execCommand("copy");
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  if (!copied) throw new Error("The browser did not let the text be copied.");
+}
+
+/** POSIX: within single quotes only the quote itself is special. */
+export const shellQuoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);

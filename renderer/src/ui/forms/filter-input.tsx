@@ -1,0 +1,65 @@
+import { ActionIcon, Kbd, TextInput } from "@mantine/core";
+import { IconSearch, IconX } from "@tabler/icons-react";
+import { useRef } from "react";
+import { useCommands } from "../commands.ts";
+
+interface FilterInputProps {
+  readonly value: string;
+  onChange(value: string): void;
+  readonly placeholder: string;
+  readonly width?: number | string;
+  /** Arrow down leaves it for what it filters. */
+  onDown?(): void;
+  /** `/` anywhere on the page comes here; off for all but the page's main filter. */
+  readonly slash?: boolean;
+  /** It was opened just now. */
+  readonly focused?: boolean;
+}
+
+/** Every service takes so much of a filter. */
+const longestFilter = 100;
+
+/** Escape empties it, then leaves it. */
+export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, focused = false, onDown }: FilterInputProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useCommands(slash ? [{ id: "filter", label: "Go to the filter", shortcut: "filter", run: () => input.current?.select() }] : []);
+  const clear = (
+    <ActionIcon
+      size={18}
+      aria-label="Clear the filter"
+      onClick={() => {
+        onChange("");
+        input.current?.focus();
+      }}
+    >
+      <IconX size={12} />
+    </ActionIcon>
+  );
+  return (
+    <TextInput
+      ref={input}
+      w={width}
+      miw={96}
+      value={value}
+      maxLength={longestFilter}
+      autoFocus={focused}
+      placeholder={placeholder}
+      aria-label={placeholder}
+      spellCheck={false}
+      autoComplete="off"
+      leftSection={<IconSearch size={14} stroke={1.5} />}
+      rightSection={value ? clear : slash && <Kbd aria-hidden="true">/</Kbd>}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      onKeyDown={(event) => {
+        if (event.key === "ArrowDown" && onDown) {
+          event.preventDefault();
+          onDown();
+        }
+        if (event.key !== "Escape") return;
+        event.stopPropagation();
+        if (value) onChange("");
+        else event.currentTarget.blur();
+      }}
+    />
+  );
+}

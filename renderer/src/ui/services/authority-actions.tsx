@@ -1,0 +1,77 @@
+import { Button, Tabs } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { useState } from "react";
+import { CommandLine } from "../copy/command-line.tsx";
+import { CopyButton } from "../copy/copy-button.tsx";
+import { saveFile } from "../copy/files.ts";
+import { Dialog } from "../forms/dialog.tsx";
+import styles from "./authority-actions.module.css";
+import { trustSteps } from "./trust-steps.ts";
+
+interface AuthorityActionsProps {
+  /** Its certificate: path on Backlot's machine, and text. */
+  readonly authority: { readonly file: string; readonly pem: string };
+}
+
+/** Saves and copies the certificate of Backlot's authority, and says how clients are made to trust it. */
+export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const icon = <IconDownload size={13} stroke={1.5} />;
+  return (
+    <span className={styles.actions}>
+      <Button size="compact-xs" leftSection={icon} onClick={() => saveFile("backlot-authority.pem", pem, "application/x-pem-file")}>
+        Save PEM
+      </Button>
+      <Button
+        size="compact-xs"
+        leftSection={icon}
+        onClick={() => saveFile("backlot-authority.crt", derOf(pem), "application/x-x509-ca-cert")}
+      >
+        Save .crt
+      </Button>
+      <CopyButton text={pem} what="the certificate of the authority" size={24} />
+      <Button size="compact-xs" variant="subtle" onClick={() => setIsOpen(true)}>
+        How to trust it
+      </Button>
+      <Dialog opened={isOpen} title="Trust Backlot’s certificates" size="lg" onClose={() => setIsOpen(false)}>
+        <p className={styles.note}>
+          The services’ TLS certificates are signed by this installation’s own authority. Trust it only on devices that you test with, and
+          keep its key, in the data folder, to yourself.
+        </p>
+        <Tabs defaultValue="Linux">
+          <Tabs.List aria-label="System or program">
+            {trustSteps(file).map(({ name }) => (
+              <Tabs.Tab key={name} value={name}>
+                {name}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+          {trustSteps(file).map(({ name, commands = [], steps = [] }) => (
+            <Tabs.Panel key={name} value={name} className={styles.steps}>
+              {commands.map((command) => (
+                <CommandLine key={command} command={command} />
+              ))}
+              {steps.length > 1 ? (
+                <ol className={styles.list}>
+                  {steps.map((step) => (
+                    <li key={step}>{step}</li>
+                  ))}
+                </ol>
+              ) : (
+                steps.map((step) => (
+                  <p key={step} className={styles.note}>
+                    {step}
+                  </p>
+                ))
+              )}
+            </Tabs.Panel>
+          ))}
+        </Tabs>
+      </Dialog>
+    </span>
+  );
+}
+
+/** What is between the lines of a PEM text is the DER form in base64. */
+const derOf = (pem: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(pem.replace(/-----[^-]+-----|\s/g, "")), (character) => character.charCodeAt(0));

@@ -1,0 +1,42 @@
+import { Button } from "@mantine/core";
+import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
+import type { ServiceId } from "../../../../contract/service.ts";
+import { useControl } from "../../control/client-context.tsx";
+import type { ControlClient } from "../../control/control-client.ts";
+import { useView } from "../../control/use-store.ts";
+import { attempt } from "../status/notify.tsx";
+
+/** Every service that can send itself sample traffic has these actions, and a view `sample` that says whether it does. */
+const action = (client: ControlClient, id: ServiceId, name: "sample.start" | "sample.stop") =>
+  client.call("service.action", { id, action: name, params: {} });
+
+export function useStartSampleTraffic() {
+  const client = useControl();
+  return (ids: readonly ServiceId[]) => attempt(Promise.all(ids.map((id) => action(client, id, "sample.start"))));
+}
+
+/** Whether a service sends itself sample traffic, and the switch. */
+export function useSampleTraffic(id: ServiceId) {
+  const client = useControl();
+  const playing = useView<{ readonly running: boolean }>(id, "sample")?.running ?? false;
+  return { playing, toggle: () => void attempt(action(client, id, playing ? "sample.stop" : "sample.start")) };
+}
+
+interface SampleTrafficButtonProps {
+  readonly playing: boolean;
+  readonly words?: { readonly start: string; readonly stop: string };
+  /** It is the first thing to do here. */
+  readonly primary?: boolean;
+  readonly onToggle: () => void;
+}
+
+const sampleTraffic = { start: "Send sample traffic", stop: "Stop sample traffic" };
+
+export function SampleTrafficButton({ playing, words = sampleTraffic, primary = true, onToggle }: SampleTrafficButtonProps) {
+  const Icon = playing ? IconPlayerStop : IconPlayerPlay;
+  return (
+    <Button size="md" variant={primary && !playing ? "filled" : "default"} leftSection={<Icon size={15} stroke={1.5} />} onClick={onToggle}>
+      {playing ? words.stop : words.start}
+    </Button>
+  );
+}

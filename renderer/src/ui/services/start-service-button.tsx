@@ -1,0 +1,26 @@
+import { Button } from "@mantine/core";
+import { IconPlayerPlay } from "@tabler/icons-react";
+import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { attempt } from "../status/notify.tsx";
+
+interface StartServiceButtonProps {
+  readonly id: ServiceId;
+  readonly service: ServiceView | undefined;
+  readonly title: string;
+}
+
+export function StartServiceButton({ id, service, title }: StartServiceButtonProps) {
+  const client = useControl();
+  return (
+    <Button
+      size="md"
+      variant="filled"
+      loading={service?.status.state === "starting"}
+      leftSection={<IconPlayerPlay size={15} stroke={1.5} />}
+      onClick={() => void attempt(client.call("service.start", { id }))}
+    >
+      {title}
+    </Button>
+  );
+}

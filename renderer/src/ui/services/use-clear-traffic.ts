@@ -1,0 +1,25 @@
+import type { ServiceId } from "../../../../contract/service.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { announceReplaced } from "../../list/use-traffic-rows.ts";
+import { attempt, notifyDone } from "../status/notify.tsx";
+import { formatCountOf } from "../texts/quantity.ts";
+
+/** Only what was cleared last can be brought back. */
+const withdrawUndo = new Map<ServiceId, () => void>();
+
+/** Empties what a service shows, with an Undo. */
+export function useClearTraffic() {
+  const client = useControl();
+  return (id: ServiceId, title: string) =>
+    attempt(
+      client.call("traffic.clear", { id }).then(({ cleared }) => {
+        announceReplaced(id);
+        withdrawUndo.get(id)?.();
+        const withdraw = notifyDone(`Cleared ${formatCountOf(cleared, "row")} of ${title}`, {
+          title: "Undo",
+          run: () => void attempt(client.call("traffic.restore", { id }).then(() => announceReplaced(id))),
+        });
+        withdrawUndo.set(id, withdraw);
+      }),
+    );
+}

@@ -1,0 +1,42 @@
+import { Button } from "@mantine/core";
+import type { Failure, ServiceId } from "../../../../contract/service.ts";
+import type { useServiceOperations } from "../services/use-service-operations.ts";
+import styles from "./failure-block.module.css";
+import { useNow } from "./since.tsx";
+
+interface FailureBlockProps {
+  readonly id: ServiceId;
+  readonly failure: Failure;
+  readonly retryAt: number | undefined;
+  readonly operations: ReturnType<typeof useServiceOperations>;
+}
+
+/** What, who and why, in the place of the numbers; the fix's button names its result. */
+export function FailureBlock({ id, failure, retryAt, operations }: FailureBlockProps) {
+  const { fix } = failure;
+  return (
+    <div className={styles.block}>
+      <div className={styles.announced} role="alert">
+        <p className={styles.what}>{failure.message}</p>
+        <p className={styles.why}>{failure.hint}</p>
+      </div>
+      {retryAt !== undefined && <RetryIn at={retryAt} />}
+      <div className={styles.buttons}>
+        {fix && (
+          <Button variant="filled" loading={operations.pending === "fix"} onClick={() => operations.fix(id, fix)}>
+            {fix.title}
+          </Button>
+        )}
+        <Button loading={operations.pending === "start"} onClick={() => operations.start(id)}>
+          Try again
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** The count is beside what is announced, not in it: a screen reader would read it every second. */
+function RetryIn({ at }: { at: number }) {
+  const seconds = Math.max(0, Math.ceil((at - useNow(250)) / 1_000));
+  return <p className={styles.why}>{seconds > 0 ? `Restarts by itself in ${seconds} s.` : "Restarting by itself now."}</p>;
+}

@@ -1,0 +1,48 @@
+import type { ReactNode } from "react";
+import { CommandLine } from "../copy/command-line.tsx";
+import styles from "./first-steps.module.css";
+
+interface FirstStepsProps {
+  readonly steps: readonly { readonly title: string; readonly text: ReactNode }[];
+  /** Buttons. */
+  readonly ways: ReactNode;
+  /** What will be seen here: name, and what of it. */
+  readonly appears: readonly (readonly [name: string, what: string])[];
+  readonly command?: string | undefined;
+}
+
+/** A live page on which nothing has come yet: numbered lines, a button, what would appear, and a line to copy. */
+export function FirstSteps({ steps, ways, appears, command }: FirstStepsProps) {
+  return (
+    <div className={styles.empty}>
+      <ol className={styles.steps}>
+        {steps.map(({ title, text }) => (
+          <li key={title}>
+            <span>
+              <b>{title}</b> {text}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <div className={styles.ways}>{ways}</div>
+      <dl className={styles.appears}>
+        {appears.map(([name, what]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      {command !== undefined && (
+        <div className={styles.command}>
+          <CommandLine command={command} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** In the middle of a page that has nothing to show. */
+export function EmptyPage({ children }: { readonly children: ReactNode }) {
+  return <div className={styles.empty}>{children}</div>;
+}

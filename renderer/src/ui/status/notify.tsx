@@ -1,0 +1,63 @@
+import { Button } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { failureOf } from "../../control/failure-error.ts";
+import styles from "./notify.module.css";
+import { StatusShape } from "./status-shape.tsx";
+
+/** The look of every note. */
+export const noteClassNames = {
+  root: styles.root ?? "",
+  title: styles.title ?? "",
+  description: styles.description ?? "",
+  icon: styles.icon ?? "",
+};
+
+/** Shows what went wrong and what to do about it. */
+export function notifyFailure(error: unknown): void {
+  const failure = failureOf(error);
+  notifications.show({
+    title: failure.message,
+    message: failure.hint,
+    icon: <StatusShape shape="failed" />,
+    autoClose: 10_000,
+    classNames: noteClassNames,
+    closeButtonProps: { "aria-label": "Dismiss" },
+  });
+}
+
+/** Says what was done, with a way to take it back; the result withdraws it. */
+export function notifyDone(text: string, undo?: { readonly title: string; run(): void }): () => void {
+  const id = notifications.show({
+    message: (
+      <span className={styles.done}>
+        {text}
+        {undo && (
+          <Button
+            size="compact-xs"
+            onClick={() => {
+              notifications.hide(id);
+              undo.run();
+            }}
+          >
+            {undo.title}
+          </Button>
+        )}
+      </span>
+    ),
+    withBorder: false,
+    autoClose: undo ? 10_000 : 4_000,
+    classNames: noteClassNames,
+    closeButtonProps: { "aria-label": "Dismiss" },
+  });
+  return () => notifications.hide(id);
+}
+
+/** For a click's promise: its failure is shown; tells whether it went well. */
+export const attempt = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    (error: unknown) => {
+      notifyFailure(error);
+      return false;
+    },
+  );

@@ -1,0 +1,26 @@
+import { useEffect, useState } from "react";
+import type { ServiceStatus } from "../../../../contract/service.ts";
+import { formatAgo, formatDuration, isoTime } from "../texts/time.ts";
+import styles from "./since.module.css";
+
+/** The time, renewed every `stepMs`. */
+export function useNow(stepMs = 1_000): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), stepMs);
+    return () => clearInterval(timer);
+  }, [stepMs]);
+  return now;
+}
+
+/** How long a service has run, or how long ago it failed. */
+export function Since({ status }: { status: ServiceStatus }) {
+  const now = useNow();
+  if (status.state !== "running" && status.state !== "failed") return null;
+  const ms = now - status.since;
+  return (
+    <time className={styles.since} title={isoTime(status.since)}>
+      {status.state === "running" ? formatDuration(ms) : formatAgo(ms)}
+    </time>
+  );
+}

@@ -1,0 +1,64 @@
+import type { ServiceStatus } from "../../../../contract/service.ts";
+import styles from "./status-shape.module.css";
+
+/** Disc, ring, diamond, half disc, dot: a shape for each meaning, so that colour is never alone. */
+export type Shape = "running" | "stopped" | "failed" | "pending" | "warning" | "note";
+
+function outline(shape: Shape) {
+  switch (shape) {
+    case "running":
+      return <circle cx="4" cy="4" r="4" fill="currentColor" />;
+    case "stopped":
+      return <circle cx="4" cy="4" r="3.1" fill="none" stroke="currentColor" strokeWidth="1.6" />;
+    case "failed":
+      return <path d="M4-.6 8.6 4 4 8.6-.6 4Z" fill="currentColor" />;
+    case "pending":
+    case "warning":
+      return (
+        <>
+          <circle cx="4" cy="4" r="3.2" fill="none" stroke="currentColor" strokeWidth="1.4" />
+          <path d="M4 .8a3.2 3.2 0 0 1 0 6.4Z" fill="currentColor" />
+        </>
+      );
+    case "note":
+      return <circle cx="4" cy="4" r="2" fill="currentColor" />;
+    default:
+      return shape satisfies never;
+  }
+}
+
+/** Decoration: the word beside it tells the same. */
+export function StatusShape({ shape, className }: { shape: Shape; className?: string }) {
+  return (
+    <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true" className={`${styles.shape} ${styles[shape]} ${className ?? ""}`}>
+      {outline(shape)}
+    </svg>
+  );
+}
+
+export function shapeOf(state: ServiceStatus["state"]): Shape {
+  switch (state) {
+    case "running":
+    case "stopped":
+    case "failed":
+      return state;
+    case "starting":
+    case "stopping":
+      return "pending";
+    default:
+      return state satisfies never;
+  }
+}
+
+export const stateWord = (state: ServiceStatus["state"]): string => state.charAt(0).toUpperCase() + state.slice(1);
+
+/** Shape and word together. */
+export function StateLabel({ state }: { state: ServiceStatus["state"] }) {
+  const shape = shapeOf(state);
+  return (
+    <span className={styles.label}>
+      <StatusShape shape={shape} />
+      <span className={shape === "stopped" ? styles.quiet : styles[shape]}>{stateWord(state)}</span>
+    </span>
+  );
+}

@@ -1,0 +1,27 @@
+import type { Endpoint, ServiceView } from "../../../../contract/service.ts";
+
+/** Port 0: the system picks one when the service starts, so there is nothing yet to copy or to ask. */
+export const isPickedAtStart = (url: string): boolean => /:0(?=[/?]|$)/.test(url);
+
+/** The whole URL; port 0 is whichever will be free. */
+export const urlText = (url: string): string => url.replace(/:0(?=[/?]|$)/, ":any free port");
+
+/** Host, port and path without the scheme, as cards show it. */
+export const addressOf = (url: string): string =>
+  urlText(url)
+    .replace(/^(?:[a-z][a-z0-9+.-]*:\/\/|(?:stun|turn)s?:)/i, "")
+    .replace(/\/$/, "");
+
+export const portText = (port: number): string => (port === 0 ? "any free port" : String(port));
+
+/** Where a service listens, or would once started. */
+export function endpointsOf(service: ServiceView | undefined): readonly Endpoint[] {
+  if (!service) return [];
+  return service.status.state === "running" ? service.status.endpoints : service.plannedEndpoints;
+}
+
+/** Of its first HTTP endpoint, without a slash at the end; with port 0 until an address is known. */
+export function originOf(service: ServiceView | undefined): string {
+  const url = endpointsOf(service).find((endpoint) => endpoint.url.startsWith("http"))?.url;
+  return url === undefined ? "http://127.0.0.1:0" : new URL(url).origin;
+}
