@@ -9,6 +9,12 @@ import { openBrowserShell } from "./browser-shell.ts";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const rules = { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"] };
 
+/** Resolves when the page has taken it over: its colours change from then on. */
+async function useScheme(page: Page, colorScheme: "dark" | "light"): Promise<void> {
+  await page.emulateMedia({ colorScheme });
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
+}
+
 async function violationsOf(page: Page): Promise<string[]> {
   // A page that is still coming has colours in between.
   await page.evaluate(() =>
@@ -35,7 +41,7 @@ it.each(services.map(({ id }) => id))(
     await page.evaluate(axe);
     const found: string[] = [];
     for (const colorScheme of ["dark", "light"] as const) {
-      await page.emulateMedia({ colorScheme });
+      await useScheme(page, colorScheme);
       for (const name of await tabs.allTextContents()) {
         await page.getByRole("tab", { name, exact: true }).first().click();
         found.push(...(await violationsOf(page)).map((violation) => `${colorScheme} ${name}: ${violation}`));
@@ -66,7 +72,7 @@ it("the inspectors of an exchange, a WebSocket and a stream pass axe in both sch
     for (const name of tabs) {
       await page.getByRole("tab", { name, exact: true }).last().click();
       for (const colorScheme of ["dark", "light"] as const) {
-        await page.emulateMedia({ colorScheme });
+        await useScheme(page, colorScheme);
         found.push(...(await violationsOf(page)).map((violation) => `${colorScheme} ${name}: ${violation}`));
       }
     }
