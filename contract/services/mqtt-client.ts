@@ -1,4 +1,4 @@
-/** A client of the broker: what it wants, what it has, and how it copes. */
+/** A client of the broker: its connection, session, queue and rates. */
 
 export interface MqttSubscription {
   readonly filter: string;
@@ -39,11 +39,11 @@ export interface MqttClient {
   /** Bytes that the client has not read yet. */
   readonly unreadBytes: number;
   /** Set while it is frozen or delayed from the page. */
-  readonly hindered?: { readonly how: "frozen" | "delayed"; readonly until: number };
+  readonly activeFault?: { readonly how: "frozen" | "delayed"; readonly until: number };
 }
 
 export interface MqttClientPage {
-  /** When it was told: rates are counted by this clock. */
+  /** When it was read: rates are computed by this clock. */
   readonly at: number;
   readonly clients: readonly MqttClient[];
   readonly matching: number;

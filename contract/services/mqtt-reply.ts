@@ -22,7 +22,7 @@ export const replyRule = z.strictObject({
   filter: topicFilter,
   when: replyCondition.default({ type: "any payload" }),
   enabled: z.boolean().default(true),
-  /** Empty: to the message's own response topic, and to none without. `{topic}` and `{payload}` stand for those of the message. */
+  /** Empty: the message's response topic; without one, no reply. `{topic}` and `{payload}` are replaced by those of the message. */
   topic: z.string().max(65_535).default(""),
   payload: z
     .string()

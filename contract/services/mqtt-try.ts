@@ -7,7 +7,7 @@ import type { MqttSubscription } from "./mqtt-client.ts";
 /** What the broker answered to the client of the Try tab. */
 export interface MqttTryAnswer {
   readonly ok: boolean;
-  /** "PUBACK", "DISCONNECT"; absent where nothing was answered: QoS 0 is not, and a lost connection cannot be. */
+  /** "PUBACK", "DISCONNECT"; absent if there was no answer: QoS 0, or a lost connection. */
   readonly packet?: string;
   /** A reason code; in 3.1.1 a return code. */
   readonly reason?: number;
@@ -84,7 +84,7 @@ export type MqttTrySubscribe = z.output<typeof trySubscribe>;
 export const mqttTryActions = {
   /** The client of the Try tab: one, which stays connected without the page. */
   "try.connect": operation<MqttTryAnswer>()(tryConnect),
-  /** With its will the broker publishes it; `cut` ends the connection without a word. */
+  /** `with will`: the broker publishes the will; `cut` closes the connection without a DISCONNECT. */
   "try.disconnect": operation<null>()(z.strictObject({ how: z.enum(["normal", "with will", "cut"]).default("normal") })),
   /** Resolves when the broker has acknowledged it. */
   "try.publish": operation<MqttTryAnswer>()(publishParams),

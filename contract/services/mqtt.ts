@@ -1,4 +1,4 @@
-/** What the MQTT service's page asks for and is told. */
+/** Actions and views of the MQTT service. */
 import { z } from "zod";
 import { exportAction } from "../export.ts";
 import { operation } from "../operation.ts";
@@ -25,16 +25,16 @@ export interface MqttTopicPage {
 }
 
 export interface MqttFigures {
-  /** When they were told: rates are counted by this clock. */
+  /** When they were read: rates are computed by this clock. */
   readonly at: number;
   readonly clients: number;
   readonly sessions: number;
   readonly subscriptions: number;
-  /** In the tree, without those of the broker's own figures. */
+  /** In the tree, without $SYS. */
   readonly topics: number;
   /** Messages on topics that the tree has no room for. */
   readonly missingInTree: number;
-  /** Without the broker's own figures. */
+  /** Without $SYS. */
   readonly retained: number;
   readonly retainedBytes: number;
   /** From clients and from the broker itself, without `$SYS`. */
@@ -50,7 +50,7 @@ export interface MqttFigures {
   readonly unrecorded: number;
 }
 
-/** What the TLS listeners show their clients. */
+/** The certificate of the TLS listeners. */
 export interface MqttCertificate {
   /** Absolute, on the machine of the service. */
   readonly file: string;
@@ -97,7 +97,7 @@ export interface MqttViews {
     readonly running: boolean;
     readonly sent: number;
     readonly speed: number;
-    /** Why the last one ended early, or its file did not come whole: a sentence. */
+    /** Why the last one ended early, or its file was incomplete: a sentence. */
     readonly failure?: string;
   };
 }
@@ -106,7 +106,7 @@ const none = z.strictObject({});
 const clientId = z.string().max(65_535);
 const page = { offset: z.int().min(0).default(0), limit: z.int().min(1).max(1_000).default(200) };
 
-/** What a client may be told when it is disconnected from the page (MQTT 5.0 §3.14.2.1). */
+/** Reasons for disconnecting a client from the page (MQTT 5.0 §3.14.2.1). */
 export const mqttDisconnectReasons = {
   "administrative action": 0x98,
   "server busy": 0x89,
@@ -121,7 +121,7 @@ export const mqttDisconnectReasons = {
 } as const;
 
 export const mqttActions = {
-  /** As the broker itself; tells how many subscriptions it matched. */
+  /** Publishes as the broker itself; the result is how many subscriptions it matched. */
   publish: operation<{ readonly matched: number }>()(publishParams),
 
   "client.list": operation<MqttClientPage>()(
@@ -134,7 +134,7 @@ export const mqttActions = {
       clientId,
       reason: z.enum(Object.keys(mqttDisconnectReasons) as [keyof typeof mqttDisconnectReasons]).default("administrative action"),
       text: z.string().max(500).default("Disconnected from the dashboard."),
-      /** The connection is cut without a word, as by a broken network. */
+      /** Closes the connection without a DISCONNECT, as a broken network would. */
       abrupt: z.boolean().default(false),
     }),
   ),
@@ -165,9 +165,9 @@ export const mqttActions = {
     }),
   ),
   "message.read": operation<MqttMessage | null>()(z.strictObject({ id: z.int() })),
-  /** Counts and history begin anew; retained messages stay. */
+  /** Clears counts and history; retained messages stay. */
   "history.clear": operation<{ readonly cleared: number }>()(none),
-  /** Brings back what was cleared last, with what came since; false where it is gone after some seconds. */
+  /** Restores what was cleared last, in addition to newer messages; false if it was discarded after some seconds. */
   "history.restore": operation<{ readonly restored: boolean }>()(none),
   /** Recorded messages, oldest first, a JSON object a line: `{at, topic, qos, retain, publisher, payload (base64), properties}`. */
   "history.export": exportAction({
@@ -184,7 +184,7 @@ export const mqttActions = {
 
   /**
    * A file of exported lines comes in pieces, cut anywhere, in place of the one before; the service keeps it until it stops. One that
-   * stands still for a while before its end is given up: the page that sent it is gone.
+   * gets no piece for a while before its end is dropped: the page that sent it was closed.
    */
   "replay.begin": operation<MqttReplayFile>()(z.strictObject({ name: z.string().max(500), sizeBytes: z.int().min(0) })),
   "replay.text": operation<MqttReplayFile>()(z.strictObject({ file: z.int(), text: z.string().max(512 << 10) })),

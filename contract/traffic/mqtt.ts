@@ -31,7 +31,7 @@ export interface MqttDelivery {
   readonly asRetained?: true;
 }
 
-/** What of the broker's own published a message, where no client did. */
+/** The part of the broker that published a message, if no client did. */
 export const mqttOwnPublishers = ["dashboard", "demo", "device", "reply rule", "replay"] as const;
 export type MqttOwnPublisher = (typeof mqttOwnPublishers)[number];
 
@@ -48,7 +48,7 @@ export interface MqttMessageSummary {
   readonly own?: MqttOwnPublisher;
   /** The publisher's will. */
   readonly will?: true;
-  /** With other brokers: at which one it was published. */
+  /** In a cluster: the broker at which it was published. */
   readonly cluster?: "here" | "elsewhere";
   readonly bytes: number;
   /** Start of the payload, base64. */

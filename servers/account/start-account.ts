@@ -19,7 +19,7 @@ import { openSigningKey } from "./access/signing-key.ts";
 import { createTokens } from "./access/tokens.ts";
 import { createAccountActions } from "./account-actions.ts";
 import type { AccountConfig } from "./account-config.ts";
-import { createAccountShow } from "./page/account-views.ts";
+import { createAccountViews } from "./page/account-views.ts";
 import { tryAccount } from "./page/try-account.ts";
 import { accountRoutes, jsonType, tidyPath } from "./routes/account-routes.ts";
 import { billingRoutes, detailsRoutes } from "./routes/details-routes.ts";
@@ -64,7 +64,7 @@ export async function startAccount(
     if (fault instanceof ServiceError) log.error(`${fault.message}. ${fault.hint}`);
     else log.error(`A request failed: ${fault instanceof Error ? (fault.stack ?? fault.message) : String(fault)}`);
   }
-  const show = createAccountShow({ store, limits, now, onFault, view: (name, value) => context.view(name, value) });
+  const show = createAccountViews({ store, limits, now, onFault, view: (name, value) => context.view(name, value) });
   onStop(show.close);
 
   const { users, sessions } = store;

@@ -12,7 +12,7 @@ export interface BrokerTls {
 }
 
 /**
- * What the TLS listeners show their clients, and ask of them: the certificate that the configuration names, or the one of this
+ * Certificate and client verification of the TLS listeners: the configured certificate, or the one of this
  * installation. Throws CONFIG_INVALID.
  */
 export async function brokerTls(config: MqttConfig, certificates: () => Promise<InstallationCertificates>): Promise<BrokerTls> {

@@ -28,7 +28,7 @@ export interface MqttParts {
   readonly replayFile: ReplayFile;
   readonly tryClient: TryClient;
   readonly replay: Replay;
-  /** As the dashboard. */
+  /** Publishes in the name of the dashboard. */
   readonly publish: (message: Message) => void;
   readonly certificate: () => MqttCertificate | undefined;
   readonly views: Pick<PageViews, "showSmall" | "showClients">;

@@ -43,7 +43,7 @@ export const mqttConfig = z.strictObject({
   }),
   loginWindowSeconds: field(wholeNumber(1, 86_400, 60), {
     title: "Failed logins: window",
-    help: "It slides.",
+    help: "A sliding window.",
     unit: "s",
     env: "MQTT_LOGIN_WINDOW_SECONDS",
     group: "Access",
@@ -58,7 +58,7 @@ export const mqttConfig = z.strictObject({
       .default([]),
     {
       title: "Topic rules",
-      help: "No rules: everything is allowed. With rules: only what is allowed; deny wins, in whatever order. %u and %c in topics stand for the user name and the client identifier. A variable or flag takes user read|write|readwrite|deny filter, with commas between rules; * is everyone, - who has no name.",
+      help: "No rules: everything is allowed. With rules: only what is allowed; deny wins, in any order. %u and %c in topics are replaced by the user name and the client identifier. A variable or flag takes user read|write|readwrite|deny filter, with commas between rules; * is everyone, - who has no name.",
       env: "MQTT_TOPIC_RULES",
       group: "Access",
       rows: topicRuleRows,

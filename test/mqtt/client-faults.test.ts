@@ -13,7 +13,7 @@ describe("freezing and delaying", () => {
     expect(await broker.act("client.freeze", { clientId: "c", forMs: 60_000 })).toEqual({ frozen: true });
     client.publish("t", "own");
     await broker.act("publish", { topic: "t", payload: "other" });
-    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ hindered: { how: "frozen" }, messagesIn: 0 });
+    expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ activeFault: { how: "frozen" }, messagesIn: 0 });
     expect(client.received.filter(({ type }) => type === "publish")).toEqual([]);
     expect(await broker.act("client.release", { clientId: "c" })).toEqual({ released: true });
     const got = [seen(await client.expect("publish")).payload, seen(await client.expect("publish")).payload];
@@ -26,9 +26,9 @@ describe("freezing and delaying", () => {
     const shown = () => (broker.views.get("clients") as MqttViews["clients"] | undefined)?.clients;
     await expect.poll(shown).toMatchObject([{ clientId: "c" }]);
     await broker.act("client.freeze", { clientId: "c", forMs: 60_000 });
-    await expect.poll(shown).toMatchObject([{ hindered: { how: "frozen" } }]);
+    await expect.poll(shown).toMatchObject([{ activeFault: { how: "frozen" } }]);
     await broker.act("client.release", { clientId: "c" });
-    await expect.poll(() => shown()?.[0]?.hindered).toBeUndefined();
+    await expect.poll(() => shown()?.[0]?.activeFault).toBeUndefined();
   });
 
   it("[MQTT-126] a delayed client gets everything later and in order", async () => {
@@ -63,7 +63,7 @@ describe("freezing and delaying", () => {
     for (const payload of ["1", "2", "3", "4"]) expect(seen(await client.expect("publish")).payload).toBe(payload);
   });
 
-  it("[MQTT-126] a client that comes back is not hindered any more; one that is sent away is told why", async () => {
+  it("[MQTT-126] a client that comes back is not activeFault any more; one that is sent away is told why", async () => {
     const broker = await startBroker();
     const times = { clientId: "c", forMs: 60_000 };
     for (const hinder of [() => broker.act("client.freeze", times), () => broker.act("client.delay", { ...times, delayMs: 60_000 })]) {
@@ -72,7 +72,7 @@ describe("freezing and delaying", () => {
       await broker.act("client.disconnect", { clientId: "c" });
       expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x98 });
       const again = await connectWire(broker, 5, { clientId: "c" });
-      expect((await broker.act("client.read", { clientId: "c" }))?.hindered).toBeUndefined();
+      expect((await broker.act("client.read", { clientId: "c" }))?.activeFault).toBeUndefined();
       await again.expectNothing();
       again.destroy();
     }

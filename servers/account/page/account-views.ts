@@ -34,7 +34,7 @@ const agingMs = 2_000;
 const rememberedUses = 10_000;
 
 /** Publishes the page's views: at most a few times a second, and only those that changed. */
-export function createAccountShow(parts: {
+export function createAccountViews(parts: {
   readonly store: AccountStore;
   readonly limits: FailureLimits;
   readonly now: () => number;

@@ -155,7 +155,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       if (queued.size > 0 || logs.length > 0) schedule();
     },
     flush() {
-      // Writing a full queue takes its time, and whoever asked for a stop waits: the newest go, the rest is counted.
+      // Writing a full queue takes long and delays the stop: the newest entries are sent, the rest is counted.
       let surplus = queued.size - limits.lastEntries;
       for (const entry of queued.keys()) {
         if (surplus <= 0) break;

@@ -9,7 +9,7 @@ export interface AccessOptions {
   readonly anonymous: boolean;
   readonly users: Users;
   readonly rules: readonly TopicRule[];
-  /** Counted by address: an account's own would let any client lock a user out. */
+  /** Failures are counted by address: counting by account would let any client lock a user out. */
   readonly failures: Pick<FailureLimits, "begin">;
 }
 
@@ -33,7 +33,7 @@ export function createAccessControl({ anonymous, users, rules, failures }: Acces
     }
   }
 
-  /** Its last step, which shows whether the password is known, counts as a login. */
+  /** The last step, which verifies the password, counts as a login. */
   function limitedScram(address: string): AuthExchange {
     const exchange = createScramExchange(users.scram);
     let isOpened = false;
@@ -58,7 +58,7 @@ export function createAccessControl({ anonymous, users, rules, failures }: Acces
 
   return {
     authenticate({ username, password, certificateName, address }) {
-      // Whatever name the client says beside it: that one is proven.
+      // The certificate's name wins over the user name in CONNECT, since it is verified.
       if (certificateName !== undefined) return { allowed: true, username: certificateName };
       if (username === undefined) {
         return anonymous ? { allowed: true, username: undefined } : { allowed: false, why: "not authorized" };

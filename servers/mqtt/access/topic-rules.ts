@@ -4,14 +4,14 @@ import type { Identity } from "../engine/connection/access.ts";
 
 export type TopicRight = "read" | "write" | "readwrite" | "deny";
 
-/** `<user> <right> <filter>`: user is a name, `*` for anyone, `-` for who has no name; %u and %c stand for name and client identifier. */
+/** `<user> <right> <filter>`: user is a name, `*` for everyone, `-` for clients without a name; %u and %c are replaced by name and client identifier. */
 export interface TopicRule {
   readonly user: string;
   readonly right: TopicRight;
   readonly filter: string;
 }
 
-/** The same as the form has it. */
+/** The columns of a rule in the form. */
 export const topicRuleRows: ConfigRows = {
   row: "rule",
   columns: [
@@ -19,7 +19,7 @@ export const topicRuleRows: ConfigRows = {
       title: "Who",
       choices: [
         { value: "*", label: "Everyone" },
-        { value: "-", label: "Who has no name" },
+        { value: "-", label: "Clients without a name" },
       ],
       otherwise: "The user",
       placeholder: "user name",
@@ -35,14 +35,14 @@ export const topicRuleRows: ConfigRows = {
         { value: "deny", label: "neither" },
       ],
       pattern: "readwrite|read|write|deny",
-      problem: "There is no such right.",
+      problem: "This right does not exist.",
     },
     {
       title: "Topics",
       placeholder: "sensors/%u/#",
       // MQTT §4.7.1, as `isTopicFilter`.
       pattern: "(?=.)(?:(?:\\+|[^+#/]*)/)*(?:#|\\+|[^+#/]*)",
-      problem: "A topic filter is needed: # comes last, + and # stand alone between slashes.",
+      problem: "A topic filter is needed: # comes last; + and # take a whole level.",
     },
   ],
 };
@@ -84,14 +84,14 @@ export function createTopicRules(rules: readonly TopicRule[]) {
   };
 }
 
-/** Undefined where a name would widen the rule. */
+/** Undefined if the client's name would widen the rule. */
 function substitute(filter: string, { username, clientId }: Identity): string | undefined {
   if (filter.includes("%u") && (username === undefined || /[+#/]/.test(username))) return undefined;
   if (filter.includes("%c") && /[+#/]/.test(clientId)) return undefined;
   return filter.replaceAll(/%[uc]/g, (place) => (place === "%u" ? (username ?? "") : clientId));
 }
 
-/** Whether every topic that `filter` matches is matched by `rule` too. */
+/** Whether `rule` matches every topic that `filter` matches. */
 export function filterCovers(rule: string, filter: string): boolean {
   if (filter.startsWith("$") && (rule.startsWith("#") || rule.startsWith("+"))) return false;
   const wide = rule.split("/");

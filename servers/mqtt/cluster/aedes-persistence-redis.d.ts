@@ -1,4 +1,4 @@
-/** The package brings no types; these are of what is used. */
+/** The package has no types: these describe what is used. */
 declare module "aedes-persistence-redis/asyncPersistence.js" {
   export default class AsyncRedisPersistence {
     constructor(options: {

@@ -7,9 +7,9 @@ import type { Outgoing } from "./outgoing.ts";
 import type { RedisConnections } from "./redis-connections.ts";
 import type { RedisSessionStore } from "./redis-session-store.ts";
 
-/** What the parts of a cluster's broker have in common. */
+/** Shared dependencies of the parts of a cluster's broker. */
 export interface ClusterParts {
-  /** Another one after the others took this broker for dead. */
+  /** Replaced after the other brokers declared this one dead. */
   readonly brokerId: string;
   readonly engine: Engine;
   readonly redis: RedisConnections;
@@ -19,14 +19,14 @@ export interface ClusterParts {
   readonly registry: GroupRegistry;
   readonly store: RedisSessionStore;
   readonly log: Log;
-  /** Redis is there, and this broker knows what it has to know. */
+  /** Redis is connected and this broker's state is up to date. */
   readonly isConnected: boolean;
-  /** Redis is there again and may be used soon. */
+  /** Redis is reconnected; rejoining is in progress. */
   readonly comingBack: Promise<void> | undefined;
-  /** Goes to Redis with the next commit. */
+  /** Queues an operation for the next commit. */
   note(operation: RedisOperation): void;
-  /** Commits now all that was noted and told. */
+  /** Commits all queued operations and entries now. */
   flush(): void;
-  /** `buried`: the others took this broker for dead, and Redis refuses what it says. */
+  /** `buried`: the other brokers declared this one dead, and Redis refuses its commits. */
   lost(reason: string, buried?: boolean): void;
 }

@@ -1,23 +1,23 @@
 import type { Redis } from "ioredis";
 
-/** All keys begin with it; a database of its own (`redis://host/1`) makes another cluster. */
+/** Prefix of all keys; another database (`redis://host/1`) is another cluster. */
 export const keyPrefix = "backlot:mqtt:";
-/** Redis does not keep channels apart by database. */
+/** Channels in Redis are shared by all databases. */
 export const channelOf = (database: number): string => `${keyPrefix}${database}`;
 
-/** Frames kept for brokers that were cut off, at the most. */
+/** Most frames kept for disconnected brokers. */
 const journalLength = 50_000;
-/** A session that is being handed over may need what is a little older than what the brokers do. */
+/** A session in handover may need frames slightly older than those that the brokers need. */
 const journalMarginMs = 60_000;
-/** How long it is remembered that a broker was taken for dead. */
+/** How long the record that a broker was declared dead is kept. */
 const buriedSeconds = 7 * 86_400;
 const waitingAtOnce = 500;
 const groupsAtOnce = 100;
-/** How long after one broker began to put back what an emptied Redis lacks no other does. */
+/** How long one broker alone restores an emptied Redis before another one may try. */
 const refillingMs = 60_000;
 
 /**
- * Each runs as one. ARGV[1] is the prefix, ARGV[2] the broker that calls.
+ * Each script is atomic. ARGV[1] is the prefix, ARGV[2] the calling broker.
  * Keys: `journal` a stream of frames; `brokers` a set; for each broker `broker:` with the position up to which its sessions have
  * what the journal holds, `alive:` which expires and, once it was taken for dead, `buried:`; `owners` from client identifier
  * to broker; `session:` for each client; `members` from group and client to broker; for each group what is `waiting:` for it.
@@ -25,7 +25,7 @@ const refillingMs = 60_000;
 const begin = `
 local prefix, me = ARGV[1], ARGV[2]
 local journal = prefix .. 'journal'
--- nothing that it tells counts from here on; what did is known by its number
+-- nothing that it sends counts from here on; what counted before is known by its number
 local function bury(dead)
   local seq = redis.call('HGET', prefix .. 'broker:' .. dead, 'seq') or '0'
   redis.call('SET', prefix .. 'buried:' .. dead, seq, 'NX', 'EX', ${buriedSeconds})
@@ -159,7 +159,7 @@ bury(dead)
 local state = redis.call('HMGET', prefix .. 'broker:' .. dead, 'position', 'acted')
 return { state[2] or state[1] or '' }
 `,
-  /** ARGV[3] a broker whose sessions are all taken over. */
+  /** ARGV[3] a broker whose sessions were all taken over. */
   forget: `${begin}
 redis.call('SREM', prefix .. 'brokers', ARGV[3])
 redis.call('DEL', prefix .. 'broker:' .. ARGV[3], prefix .. 'burying:' .. ARGV[3])
@@ -178,7 +178,7 @@ end
 if not hold('taking:' .. ARGV[3]) then return { 'busy' } end
 return { 'taken', messages }
 `,
-  /** Leaves out of the journal what no broker needs any more. */
+  /** Trims the journal of entries that no broker needs. */
   trim: `${begin}
 local oldest
 for _, broker in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
@@ -193,7 +193,7 @@ return 'done'
 
 export type ScriptName = keyof typeof sources;
 export type ScriptArgument = string | number | Buffer;
-/** As Redis answers; strings are buffers. */
+/** A reply of Redis; strings are buffers. */
 export type Reply = Buffer | number | null | readonly Reply[];
 
 export class ClusterScripts {
@@ -204,7 +204,7 @@ export class ClusterScripts {
     this.redis = redis;
   }
 
-  /** After each connect: who calls a script that Redis does not know would have it come later than what follows. */
+  /** Loads the scripts after each connect: a retry of an unknown script would run after later commands. */
   async load(): Promise<void> {
     const names = Object.keys(sources) as ScriptName[];
     const digests = await Promise.all(names.map((name) => this.redis.script("LOAD", sources[name]) as Promise<string>));

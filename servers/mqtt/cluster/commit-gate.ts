@@ -2,7 +2,7 @@ import type { GatedClient } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 
 /**
- * Holds what is written to clients until the commits that were under way then are done: an acknowledgement leaves when what it
+ * Delays writes to clients until the commits in progress are done: an acknowledgement is sent when what it
  * promises is in Redis.
  */
 export class CommitGate {
@@ -10,7 +10,7 @@ export class CommitGate {
   private done = 0;
   private readonly waiting = new Set<GatedTransport>();
 
-  /** Commits end in the order in which they began. */
+  /** Commits complete in the order in which they began. */
   begin(): number {
     return ++this.begun;
   }
@@ -21,18 +21,18 @@ export class CommitGate {
     for (const transport of this.waiting) transport.release(commit);
   }
 
-  /** What is promised by commits that were refused is not said. */
+  /** Discards what waits for refused commits. */
   discard(): void {
     this.done = this.begun;
     for (const transport of this.waiting) transport.discard();
   }
 
-  /** Redis is lost: nothing waits for it. */
+  /** Redis is lost: releases everything that waits. */
   open(): void {
     this.end(this.begun);
   }
 
-  /** 0: nothing to wait for. */
+  /** 0 if there is nothing to wait for. */
   get underWay(): number {
     return this.begun > this.done ? this.begun : 0;
   }
@@ -68,11 +68,11 @@ class GatedTransport implements Transport {
     this.held.push({ bytes, commit });
     this.heldBytes += bytes.length;
     this.waiting.add(this);
-    // The memory is this transport's until then.
+    // The transport owns the memory until then.
     return false;
   }
 
-  /** Never throws: a transport that fails is destroyed, and its client told. */
+  /** Never throws: a failing transport is destroyed and its connection closed. */
   release(commit: number): void {
     this.client.run(() => {
       try {
@@ -102,7 +102,7 @@ class GatedTransport implements Transport {
     else this.client.drained();
   }
 
-  /** Each chunk holds whole packets: what follows can be understood. */
+  /** Drops whole chunks: each one holds complete packets, so the stream stays valid. */
   discard(): void {
     this.held = [];
     this.heldBytes = 0;

@@ -18,13 +18,13 @@ export interface CommitsOptions {
   readonly bus: FrameBus;
   readonly channel: string;
   readonly gate: CommitGate;
-  /** Sessions that no broker was there to take. */
+  /** Sessions for which no living broker was found. */
   readonly onKept: (clients: readonly string[]) => void;
 }
 
-/** One transaction a tick: what changed of the sessions, and the frame that tells the others. */
+/** One transaction per tick: the changes of the sessions, and the frame for the other brokers. */
 export class Commits {
-  /** Settles when the newest is done, well or not. */
+  /** Resolves when the newest commit is done, successful or not. */
   last: Promise<void> = Promise.resolve();
   private operations: RedisOperation[] = [];
   private scheduled = false;
@@ -41,7 +41,7 @@ export class Commits {
     this.schedule();
   }
 
-  /** At the end of this tick, where nothing else asks for it before. */
+  /** Schedules a commit at the end of this tick. */
   schedule(): void {
     if (this.scheduled) return;
     this.scheduled = true;
@@ -58,17 +58,17 @@ export class Commits {
     this.scheduled = false;
     const { parts, members } = this.options;
     const connected = parts.isConnected;
-    if (connected) members.tell();
+    if (connected) members.announce();
     const frames = parts.outgoing.seal(parts.brokerId, connected);
     const operations = [...parts.store.take(), ...this.operations];
     this.operations = [];
-    // All that this broker has is written anew when Redis is back.
+    // The broker's whole state is rewritten when Redis is back.
     if (!connected) return;
     for (const frame of frames) operations.push(...this.share(frame));
     if (operations.length > 0 || this.isPositionDue()) this.commit(operations, parts.outgoing.lastSeq);
   }
 
-  /** By itself it only says how much of the journal is needed. */
+  /** An empty commit only reports the position in the journal. */
   private isPositionDue(): boolean {
     return this.options.parts.incoming.position !== this.position && Date.now() - this.positionAt > positionIntervalMs;
   }
@@ -87,7 +87,7 @@ export class Commits {
     const { position } = parts.incoming;
     this.position = position;
     this.positionAt = Date.now();
-    // QoS 0 promises nothing.
+    // QoS 0 is never acknowledged.
     const promises = operations.some((operation) => operation.type !== "share" || operation.durable);
     const number = promises ? gate.begin() : 0;
     const values: ScriptArgument[] = [position, seq, ...operationArguments(operations)];
@@ -106,12 +106,12 @@ export class Commits {
     );
   }
 
-  /** What was told and not heard back; what came through after all is known by its number. */
+  /** Frames that were sent and not received back; duplicates are detected by their number. */
   resend(): void {
     for (const frame of this.options.parts.outgoing.waiting) this.commit(this.share(frame), frame.seq);
   }
 
-  /** Retained messages that Redis has lost. */
+  /** Rewrites retained messages that Redis has lost. */
   refill(tree: RetainedTree): void {
     const { parts, retained } = this.options;
     let operations: RedisOperation[] = [];
@@ -127,7 +127,7 @@ export class Commits {
     commit();
   }
 
-  /** It is another broker's to say. */
+  /** Drops queued operations for a session that another broker owns now. */
   drop(): void {
     this.options.parts.store.take();
     this.operations = [];

@@ -15,7 +15,7 @@ interface EntryTakerOptions {
   readonly tree: RetainedTree;
 }
 
-/** Takes what the brokers told, this one too: what is its own comes back in the order in which all others see it. */
+/** Applies the entries of all brokers. This broker's own entries come back too, in the order in which all others see them. */
 export class EntryTaker {
   private readonly parts: ClusterParts;
   private readonly members: GroupMembers;
@@ -65,7 +65,7 @@ export class EntryTaker {
   private onMessage({ message, routed, kept }: Entry & { type: "message" }): void {
     const { engine, outgoing } = this.parts;
     message.fromElsewhere = true;
-    // One that is on its way from here comes after it, at all brokers.
+    // A retained message in flight from here comes after it, at all brokers.
     if (kept && !outgoing.keeps(message.topic)) {
       const isThere = message.payload.length > 0;
       if (isThere) this.tree.set(message);

@@ -2,13 +2,13 @@ import { EventEmitter } from "node:events";
 import mqemitterRedis from "mqemitter-redis";
 import { isJournalId } from "./journal.ts";
 
-/** Frames remembered by their number, which is the emitter's own; every other use of it goes by the frame's. */
+/** Number of frames remembered by the emitter's own id; everything else uses the frame's number. */
 const rememberedFrames = 1_000;
 
 export interface FrameBus {
-  /** What is published for a frame; Redis puts the journal's identifier and its length behind it. */
+  /** The message published for a frame; Redis appends the journal's id and its length. */
   envelope(frame: Buffer): Buffer;
-  /** False where the bytes are not what `envelope` made. */
+  /** False if the bytes were not written by `envelope`. */
   receive(bytes: Buffer): boolean;
 }
 
@@ -18,8 +18,8 @@ interface Sent {
 }
 
 /**
- * mqemitter-redis between this broker and a channel of Redis. It publishes each message by itself, and throws where what it hears is
- * no MessagePack; so it is given connections that hand its bytes to the tick's one transaction, and let only its own form through.
+ * mqemitter-redis between this broker and a channel of Redis. It publishes each message separately and throws if a received message is
+ * not MessagePack. So it gets connections that pass its bytes to the tick's single transaction and let only valid messages through.
  */
 export function createFrameBus(channel: string, onFrame: (id: string, frame: Buffer) => void): FrameBus {
   let published: Buffer = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 const firstBytes = 1_024;
 
-/** Writes fields one behind the other into memory that grows. */
+/** Appends fields to a growing buffer. */
 export class FrameWriter {
   private bytes = Buffer.allocUnsafe(firstBytes);
   private length = 0;
@@ -34,7 +34,7 @@ export class FrameWriter {
     return this;
   }
 
-  /** With its length in two bytes before it. */
+  /** Prefixed with its length in two bytes. */
   string(value: string): this {
     const length = Buffer.byteLength(value, "utf8");
     if (length > 0xffff) throw new RangeError("A string holds at most 65,535 bytes.");
@@ -44,7 +44,7 @@ export class FrameWriter {
     return this;
   }
 
-  /** With its length in four bytes before it. */
+  /** Prefixed with its length in four bytes. */
   binary(value: Buffer): this {
     const at = this.room(4 + value.length);
     this.bytes.writeUInt32BE(value.length, at);
@@ -52,7 +52,7 @@ export class FrameWriter {
     return this;
   }
 
-  /** What `write` writes, with its length in four bytes before it. */
+  /** The output of `write`, prefixed with its length in four bytes. */
   part(write: () => void): this {
     const at = this.room(4);
     write();
@@ -60,7 +60,7 @@ export class FrameWriter {
     return this;
   }
 
-  /** What was written; nothing may follow. */
+  /** The written bytes; nothing may be written afterwards. */
   take(): Buffer {
     return this.bytes.subarray(0, this.length);
   }

@@ -4,16 +4,16 @@ import type { Message } from "../engine/routing/message.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { malformed, putMessage, readMessage } from "./message-fields.ts";
 
-/** One thing that a broker tells the others. */
+/** One entry of a frame: a change that a broker sends to the others. */
 export type Entry =
-  /** Published there; `kept` as the topic's retained message, or removed by it. Only one of both may be so. */
+  /** A message. `published`: route it; `kept`: it sets or removes the topic's retained message. At least one is true. */
   | {
       readonly type: "message";
       readonly message: Message;
       readonly routed: boolean;
       readonly kept: boolean;
     }
-  /** A client's session shares a subscription, at which broker. */
+  /** A client's session is a member of a shared subscription at a broker. */
   | {
       readonly type: "member";
       readonly group: string;
@@ -21,39 +21,39 @@ export type Entry =
       readonly broker: string;
       readonly state: "connected" | "away" | "gone";
     }
-  /** A message for a shared subscription whose turn was at the broker, and which had nobody for it. */
+  /** A message for a shared subscription that was assigned to a broker without an available member. */
   | { readonly type: "handed on"; readonly to: string; readonly group: string; readonly message: Message }
-  /** The broker is dead, and the one that says so sees to what was its. */
+  /** The broker is dead; the sender takes over what it had. */
   | { readonly type: "dead"; readonly broker: string }
   /** The broker has stopped. */
   | { readonly type: "left" }
-  /** A client is here now: hand its session over. */
+  /** The client is connected to the sender: hand its session over. */
   | { readonly type: "wanted"; readonly to: string; readonly clientId: string; readonly cleanStart: boolean }
-  /** The answer, when it is done. */
+  /** The answer to that, when the handover is done. */
   | { readonly type: "surrendered"; readonly to: string; readonly clientId: string };
 
-/** What a broker tells in one tick. */
+/** All entries of a broker in one tick. */
 export interface Frame {
   readonly from: string;
-  /** Counts up with each frame of that broker. */
+  /** Sequence number of that broker's frames. */
   readonly seq: number;
   readonly entries: readonly Entry[];
 }
 
 export interface DecodedFrame extends Frame {
-  /** Entries that could not be understood. */
+  /** Number of entries that could not be decoded. */
   readonly broken: number;
 }
 
 const formatVersion = 1;
-/** The largest packet of MQTT, and what is beside it. */
+/** The largest MQTT packet plus overhead. */
 export const largestFrameBytes = (256 << 20) + (1 << 20);
 
 const kinds = ["message", "member", "handed on", "dead", "left", "wanted", "surrendered"] as const satisfies readonly Entry["type"][];
 
 const memberStates = ["connected", "away", "gone"] as const;
 
-/** Whether it has to reach a broker that is cut off for a moment, and one that takes over from a dead one. */
+/** Whether the entry must be durable, for brokers that are briefly disconnected or take over from a dead one. */
 export function isDurable(entry: Entry): boolean {
   switch (entry.type) {
     case "message":
@@ -114,7 +114,7 @@ function putEntry(writer: FrameWriter, entry: Entry): void {
   }
 }
 
-/** Whatever the bytes are, it ends with a frame or a PacketError; an entry that is broken leaves the others alone. */
+/** Decodes a frame; throws only PacketError. An invalid entry is counted and does not affect the others. */
 export function decodeFrame(bytes: Buffer): DecodedFrame {
   if (bytes.length > largestFrameBytes) throw malformed("The frame is too large.");
   const reader = new ByteReader();

@@ -7,14 +7,14 @@ import type { WaitingMessages } from "./waiting-messages.ts";
 type MemberState = "connected" | "away" | "gone";
 
 const membersKey = `${keyPrefix}members`;
-/** Neither may hold it. */
+/** Separator of group and client identifier: neither can contain it. */
 const separator = "\0";
 
-/** Tells the others which sessions here share which subscriptions, and takes what they tell. */
+/** Sends this broker's members of shared subscriptions to the others, and applies theirs. */
 export class GroupMembers {
   private readonly changed = new Map<string, readonly [group: string, clientId: string]>();
-  private readonly told = new Map<string, MemberState>();
-  /** By dead broker. */
+  private readonly announced = new Map<string, MemberState>();
+  /** Members inherited from dead brokers, by broker. */
   private readonly inherited = new Map<string, readonly (readonly [group: string, clientId: string])[]>();
   private readonly parts: ClusterParts;
   private readonly waiting: WaitingMessages;
@@ -28,20 +28,20 @@ export class GroupMembers {
     this.changed.set(group + separator + clientId, [group, clientId]);
   }
 
-  tell(): void {
+  announce(): void {
     const { brokerId } = this.parts;
     for (const [key, [group, clientId]] of this.changed) {
       const state = this.stateOf(group, clientId);
-      const before = this.told.get(key) ?? "gone";
+      const before = this.announced.get(key) ?? "gone";
       if (state === before) continue;
       if (state === "gone") {
-        this.told.delete(key);
-        // Another broker may have the client by now.
+        this.announced.delete(key);
+        // Another broker may have the client's session by now.
         this.parts.note({ type: "remove", key: membersKey, field: key, value: Buffer.from(`${brokerId} ${before}`) });
         this.parts.outgoing.add({ type: "member", group, clientId, broker: brokerId, state });
         continue;
       }
-      this.told.set(key, state);
+      this.announced.set(key, state);
       this.say(group, clientId, brokerId, state);
       if (before === "gone") this.waiting.take(group);
     }
@@ -61,17 +61,17 @@ export class GroupMembers {
     this.parts.outgoing.add({ type: "member", group, clientId, broker, state });
   }
 
-  /** The session is handed over with its place in the groups: at no time is nobody there. */
+  /** The session is handed over together with its memberships, so that a group is never without its member. */
   moved(groups: readonly string[], clientId: string, to: string): void {
     for (const group of groups) {
       const key = group + separator + clientId;
       this.changed.delete(key);
-      this.told.delete(key);
+      this.announced.delete(key);
       this.say(group, clientId, to, "away");
     }
   }
 
-  /** The members of a dead broker are for the one that sees to it, until their sessions are there or are known to be over. */
+  /** The heir of a dead broker holds its members until their sessions have moved or are known to be over. */
   onDead(dead: string, heir: string): void {
     const { registry, brokerId } = this.parts;
     const members = [...registry.membersOf(dead)];
@@ -79,48 +79,48 @@ export class GroupMembers {
     if (heir === brokerId) this.inherited.set(dead, members);
   }
 
-  /** Whether this broker has heard, at its place among all else, that it inherits. */
+  /** Whether the frame that makes this broker the heir has been applied. */
   hasInherited(dead: string): boolean {
     return this.inherited.has(dead);
   }
 
-  /** All sessions of the dead broker that go on are here. */
+  /** All surviving sessions of the dead broker are here. */
   settle(dead: string): void {
     for (const [group, clientId] of this.inherited.get(dead) ?? []) {
       const key = group + separator + clientId;
-      // Its session is here, and tells so itself.
+      // Its session is here and is announced by itself.
       if (this.stateOf(group, clientId) !== "gone") continue;
-      this.told.set(key, "away");
+      this.announced.set(key, "away");
       this.change(group, clientId);
     }
     this.inherited.delete(dead);
   }
 
-  /** Redis, or the others, may know members of this broker's that it has not, and not know those that it has. */
-  tellAnew(): void {
+  /** Resends all memberships: Redis and the other brokers may have outdated ones of this broker. */
+  announceAgain(): void {
     const { engine, registry, brokerId } = this.parts;
-    this.told.clear();
+    this.announced.clear();
     for (const [group, clientId] of registry.membersOf(brokerId)) {
-      this.told.set(group + separator + clientId, "away");
+      this.announced.set(group + separator + clientId, "away");
       this.change(group, clientId);
     }
     for (const { clientId, subscriptions } of engine.sessions.values()) {
       for (const { group } of subscriptions.values()) {
         if (!group) continue;
-        this.told.delete(group.name + separator + clientId);
+        this.announced.delete(group.name + separator + clientId);
         this.change(group.name, clientId);
       }
     }
   }
 
-  /** What was said under another name is for others to say. */
+  /** Forgets what was sent under the broker's previous name. */
   drop(): void {
     this.changed.clear();
-    this.told.clear();
+    this.announced.clear();
     this.inherited.clear();
   }
 
-  /** As Redis has them. */
+  /** Loads the members stored in Redis. */
   learn(reply: Reply | undefined): void {
     const { registry } = this.parts;
     registry.clear();
@@ -139,7 +139,7 @@ export class GroupMembers {
       if (registry.get(group, clientId)?.broker === broker) registry.delete(group, clientId);
     } else registry.set(group, clientId, { broker, connected: state === "connected" });
     if (hadConnected || !registry.hasConnected(group, brokerId)) return;
-    // MQTT 5.0 §4.8.2: what waits here for members who are away goes to the one who came there.
+    // MQTT 5.0 §4.8.2: messages that wait here for absent members go to the member that connected there.
     for (const session of engine.groups.get(group)?.away() ?? []) redistribute(engine, session);
   }
 }

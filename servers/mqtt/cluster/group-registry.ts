@@ -8,7 +8,7 @@ export interface MemberCounts {
 }
 
 export interface Member {
-  /** That has its session, or is about to. */
+  /** The broker that has its session, or will have it. */
   readonly broker: string;
   readonly connected: boolean;
 }
@@ -16,13 +16,13 @@ export interface Member {
 interface Group {
   /** By client. */
   readonly members: Map<string, Member>;
-  /** By broker, in the same order everywhere; made anew after a change. */
+  /** By broker, in the same order everywhere; rebuilt after a change. */
   counts: ReadonlyMap<string, MemberCounts> | undefined;
-  /** Of its own: one for all groups would fall to the same broker each time where a topic concerns two. */
+  /** A turn per group: a common one would choose the same broker each time if a topic matches two groups. */
   turn: number;
 }
 
-/** Whose sessions share which subscriptions at which broker, as all brokers know it at the same place in the journal. */
+/** Members of the shared subscriptions at each broker; all brokers have the same state at the same position of the journal. */
 export class GroupRegistry {
   private readonly groups = new Map<string, Group>();
   private readonly trie = new SubscriptionTrie();
@@ -57,7 +57,7 @@ export class GroupRegistry {
     for (const name of [...this.groups.keys()]) this.remove(name);
   }
 
-  /** All members that a broker has, by group and client. */
+  /** All members at a broker, by group and client. */
   *membersOf(broker: string): Iterable<readonly [group: string, clientId: string]> {
     for (const [name, { members }] of this.groups) {
       for (const [clientId, member] of members) if (member.broker === broker) yield [name, clientId];
@@ -72,7 +72,7 @@ export class GroupRegistry {
     return this.groups.get(name)?.members.get(clientId);
   }
 
-  /** Names of the groups that a topic concerns. */
+  /** Names of the groups that match a topic. */
   matching(topic: string): string[] {
     return this.groups.size === 0 ? [] : this.trie.match(topic).groups.map(({ name }) => name);
   }
@@ -82,15 +82,15 @@ export class GroupRegistry {
     return false;
   }
 
-  /** Who delivers what was published by a broker that did not know the group: the same at every broker. */
+  /** The broker that delivers a message whose publisher did not know the group: the same result at every broker. */
   first(name: string): string | undefined {
     const brokers = [...this.counts(name)];
     return (brokers.find(([, { connected }]) => connected > 0) ?? brokers[0])?.[0];
   }
 
   /**
-   * Whose turn it is, each broker as often as it has members; those who are connected before those who are away.
-   * `own` stands for what is known of that broker, or leaves it out.
+   * The broker whose turn it is, weighted by its members; connected members before absent ones.
+   * `own` replaces the known count of this broker, or leaves it out.
    */
   pick(name: string, own: { readonly broker: string; readonly counts: MemberCounts | "known" | "none" }): string | undefined {
     let brokers = this.counts(name);

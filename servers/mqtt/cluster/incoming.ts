@@ -5,28 +5,28 @@ import { firstJournalId, isLater } from "./journal.ts";
 import type { StateAt } from "./session-fields.ts";
 
 export interface Received {
-  /** In the journal; empty where it is not there. */
+  /** Its id in the journal; empty if it is not there. */
   readonly id: string;
   readonly frame: DecodedFrame;
 }
 
 export interface IncomingOptions {
   readonly onEntry: (entry: Entry, from: string) => void;
-  /** Every frame that is new, own ones too, after its entries. */
+  /** Called after the entries of every new frame, own ones included. */
   readonly onFrame: (received: Received) => void;
-  /** Not a frame, or one with entries that are none. */
+  /** An invalid frame, or one with invalid entries. */
   readonly onBroken: (count: number) => void;
 }
 
-/** Frames of all brokers in the one order that Redis gives them, each once. */
+/** Frames of all brokers in the order of Redis, each once. */
 export class Incoming {
-  /** All up to here was taken. */
+  /** Everything up to here was applied. */
   position = firstJournalId;
-  /** By broker, the number of its last frame. */
+  /** Number of the last frame, by broker. */
   private readonly lastSeq = new Map<string, number>();
-  /** Frames wait here while older ones are read from the journal. */
+  /** Frames held while older ones are read from the journal. */
   private held: { readonly id: string; readonly bytes: Buffer }[] | undefined = [];
-  /** What comes while Redis is half lost is in the journal. */
+  /** Ignored while Redis is partly lost: such frames are read from the journal later. */
   private deaf = false;
   private readonly recordings = new Set<Received[]>();
   private waiting: { readonly id: string; readonly resolve: () => void }[] = [];
@@ -47,22 +47,22 @@ export class Incoming {
     for (const { id, bytes } of held) this.take(id, bytes);
   }
 
-  /** As it comes over the channel. */
+  /** A frame from the channel. */
   receive(id: string, bytes: Buffer): void {
     if (this.deaf) return;
     if (this.held) this.held.push({ id, bytes });
     else this.take(id, bytes);
   }
 
-  /** Held or not: a frame that was read from the journal. */
+  /** A frame from the journal; applied even while others are held. */
   take(id: string, bytes: Buffer): void {
-    // What a broker leaves there when it comes.
+    // The marker that a broker writes when it joins.
     const frame = bytes.length === 0 ? undefined : this.decode(bytes);
     const isNew = frame !== undefined && frame.seq > (this.lastSeq.get(frame.from) ?? 0);
     if (frame && isNew) {
       this.lastSeq.set(frame.from, frame.seq);
       if (frame.broken > 0) this.options.onBroken(frame.broken);
-      // What is asked of a broker is answered with all of the frame taken.
+      // Requests are answered after the whole frame was applied.
       for (const entry of frame.entries) if (!isQuestion(entry)) this.options.onEntry(entry, frame.from);
     }
     if (id !== "" && isLater(id, this.position)) this.position = id;
@@ -85,7 +85,7 @@ export class Incoming {
     }
   }
 
-  /** Resolves once everything up to there was taken. */
+  /** Resolves once everything up to there was applied. */
   reached(id: string): Promise<void> | undefined {
     if (!isLater(id, this.position)) return undefined;
     return new Promise((resolve) => this.waiting.push({ id, resolve }));
@@ -99,7 +99,7 @@ export class Incoming {
     for (const { resolve } of done) resolve();
   }
 
-  /** Until `hold` nothing is taken; who waits would wait for ever. */
+  /** Applies nothing until `hold`; pending waits are resolved. */
   lost(): void {
     this.deaf = true;
     const { waiting } = this;
@@ -107,7 +107,7 @@ export class Incoming {
     for (const { resolve } of waiting) resolve();
   }
 
-  /** Frames of the journal that are taken from now on, until it is stopped. */
+  /** Collects the frames that are applied from now on, until it is stopped. */
   record(): { readonly frames: readonly Received[]; stop(): void } {
     const frames: Received[] = [];
     this.recordings.add(frames);
@@ -117,7 +117,7 @@ export class Incoming {
 
 const isQuestion = ({ type }: Entry): boolean => type === "wanted" || type === "surrendered" || type === "left";
 
-/** Of frames in order, those messages that a session has not seen; each frame once. */
+/** The messages in ordered frames that a session has not seen; each frame once. */
 export function missedMessages(frames: readonly Received[], at: StateAt, upTo: string): Message[] {
   const seen = new Set<string>();
   const missed: Message[] = [];

@@ -23,7 +23,7 @@ export const isJournalId = (text: string): boolean => /^\d{1,16}-\d{1,16}$/.test
 
 const framesAtOnce = 200;
 
-/** The frames of the journal behind a place, oldest first. */
+/** The frames of the journal after a position, oldest first. */
 export async function* readJournal(redis: Redis, after: string): AsyncIterable<{ readonly id: string; readonly bytes: Buffer }> {
   let from = after;
   for (;;) {
@@ -36,7 +36,7 @@ export async function* readJournal(redis: Redis, after: string): AsyncIterable<{
   }
 }
 
-/** What cannot be decoded is left out: who took it live has told so. */
+/** Skips frames that cannot be decoded: the live path has logged them. */
 export async function framesAfter(redis: Redis, after: string): Promise<Received[]> {
   const frames: Received[] = [];
   for await (const { id, bytes } of readJournal(redis, after)) {

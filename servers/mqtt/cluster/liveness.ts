@@ -9,7 +9,7 @@ import type { SessionOwnership } from "./session-ownership.ts";
 import type { SharedTurns } from "./shared-turns.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
 
-/** So often within the time after which a broker counts as dead it says that it is not. */
+/** Heartbeats within the time after which a broker counts as dead. */
 const beatsPerTimeout = 4;
 const beatsPerTrim = 20;
 const echoPollMs = 20;
@@ -20,11 +20,11 @@ export interface LivenessOptions {
   readonly members: GroupMembers;
   readonly turns: SharedTurns;
   readonly waiting: WaitingMessages;
-  /** After which a broker that says nothing is dead. */
+  /** Time without a heartbeat after which a broker counts as dead. */
   readonly timeoutMs: number;
 }
 
-/** Says that this broker lives, finds those that do not, and sees to what was theirs. */
+/** Sends heartbeats, detects dead brokers and takes over what they had. */
 export class Liveness {
   /** Living brokers, this one among them. */
   brokers = 1;
@@ -37,7 +37,7 @@ export class Liveness {
     this.options = options;
   }
 
-  /** Where Redis itself has just been started, those who live had no time to say so. */
+  /** After a restart of Redis, living brokers first need time for a heartbeat. */
   readonly mayBury = (): boolean => Date.now() - this.options.parts.redis.startedAt > this.options.timeoutMs;
 
   start(): void {
@@ -49,7 +49,7 @@ export class Liveness {
     this.timer = undefined;
   }
 
-  /** Also at once where a broker said that it leaves. Never rejects. */
+  /** Runs at each interval, and at once when a broker leaves. Never rejects. */
   async beat(): Promise<void> {
     const { parts, timeoutMs } = this.options;
     if (!parts.isConnected) return;
@@ -72,7 +72,7 @@ export class Liveness {
   private async look(others: readonly Reply[]): Promise<void> {
     const known = others.map((other) => replyList(other));
     const living = 1 + known.filter(([, alive]) => alive === 1).length;
-    // Who joins says itself how many there are.
+    // A broker that joins logs the count itself.
     if (living !== this.brokers && this.timer)
       this.options.parts.log.info(`${living === 1 ? "No other broker shares" : `${living} brokers share`} the Redis now.`);
     this.brokers = living;
@@ -84,7 +84,7 @@ export class Liveness {
     const { parts, ownership, members, turns } = this.options;
     if (this.burying.has(dead)) return;
     const [position] = replyList(await parts.scripts.run("bury", parts.brokerId, dead));
-    // Another broker does it, or it lives.
+    // Another broker takes it over, or it is alive.
     if (position === undefined) return;
     this.burying.add(dead);
     try {
@@ -94,13 +94,13 @@ export class Liveness {
       const place = replyText(position);
       const frames = await this.framesSince(place);
       turns.actFor(dead, frames, place);
-      // With the same commit: who has to do it after this broker goes on from here.
+      // In the same commit: if this broker dies, the next one continues from here.
       parts.note({ type: "call", values: ["HSET", `${keyPrefix}broker:${dead}`, "acted", parts.incoming.position] });
       parts.flush();
       const count = await ownership.takeOver(dead);
       while (parts.isConnected && !members.hasInherited(dead)) await sleep(echoPollMs);
       members.settle(dead);
-      // Commits run in order: the sessions are this broker's in Redis before the dead one is forgotten.
+      // Commits run in order: Redis has this broker as owner of the sessions before the dead one is removed.
       parts.flush();
       await parts.scripts.run("forget", parts.brokerId, dead);
       parts.log.info(`A broker is gone; ${count} of its sessions are here now.`);

@@ -21,7 +21,7 @@ export interface MembershipOptions {
   readonly timeoutMs: number;
 }
 
-/** Coming to the other brokers, and coming back after Redis was lost. Each rejects where Redis is lost again meanwhile. */
+/** Joining the other brokers, and rejoining after Redis was lost. Each rejects if Redis is lost again meanwhile. */
 export class Membership {
   private readonly options: MembershipOptions;
 
@@ -29,7 +29,7 @@ export class Membership {
     this.options = options;
   }
 
-  /** As one that nobody knows; `connected` is told when it may share. */
+  /** Joins as a new broker; `connected` is called when it may share. */
   async enter(connected: () => void): Promise<void> {
     const { parts, commits, members, turns, timeoutMs } = this.options;
     const { breaks } = parts.redis;
@@ -41,13 +41,13 @@ export class Membership {
     parts.incoming.position = replyText(position);
     connected();
     parts.incoming.release();
-    members.tellAnew();
+    members.announceAgain();
     commits.resend();
     turns.deliverDeferred();
     commits.flush();
   }
 
-  /** Unless the others took this broker for dead, and its sessions: then up to which frame what it said was heard. */
+  /** Rejoins. If the others declared this broker dead, returns the last of its frames that was applied. */
   async rejoin(connected: () => void): Promise<"done" | { readonly counted: number }> {
     const { parts, commits, members, turns, ownership, tree, timeoutMs } = this.options;
     const { incoming, redis, log, outgoing } = parts;
@@ -69,17 +69,17 @@ export class Membership {
     connected();
     incoming.release();
     if (wasEmptied) commits.refill(tree);
-    const told = outgoing.waiting.length > 0;
+    const hasUnsent = outgoing.waiting.length > 0;
     commits.resend();
-    members.tellAnew();
+    members.announceAgain();
     turns.deliverDeferred();
     await ownership.claimAll();
-    const [emptied, meanwhile] = [wasEmptied ? ", and was emptied" : "", told ? ", with what was published meanwhile" : ""];
+    const [emptied, meanwhile] = [wasEmptied ? ", and was emptied" : "", hasUnsent ? ", with what was published meanwhile" : ""];
     log.notable(`Redis is back${emptied}: messages, retained messages and sessions are shared again${meanwhile}.`);
     return "done";
   }
 
-  /** Under another identifier: what this broker has of sessions is not its own any more. */
+  /** Joins under a new identifier: the other brokers own its sessions now. */
   async beginAnew(counted: number, connected: () => void): Promise<void> {
     const { parts, commits, members } = this.options;
     parts.log.warning("The other brokers took this one for dead and took its sessions over: its clients have to connect again.");
@@ -90,7 +90,7 @@ export class Membership {
     await this.enter(connected);
   }
 
-  /** From now on frames come, and wait. */
+  /** Starts to receive frames, which are held. */
   private async listen(): Promise<void> {
     const { parts, channel } = this.options;
     parts.incoming.hold();
@@ -102,7 +102,7 @@ export class Membership {
     if (this.options.parts.redis.breaks !== breaks) throw new Error("the connection broke again");
   }
 
-  /** What waits to be told stands above what is there. */
+  /** Loads retained messages; local changes that are not sent yet win. */
   private async loadRetained(): Promise<void> {
     const { parts, retained, tree } = this.options;
     const { messages, broken } = await retained.load();

@@ -20,7 +20,7 @@ export function putMessage(writer: FrameWriter, message: Message): void {
   writer.double(message.expiresAt).binary(message.forwarded).binary(message.payload);
 }
 
-/** Checks what a client would be sent: it is as trusted as whoever may write to the Redis. Throws PacketError. */
+/** Decodes and validates a message: anyone with write access to the Redis could have written it. Throws PacketError. */
 export function readMessage(reader: ByteReader): Message {
   const flags = reader.byte();
   const qos = flags & ~(retainFlag | willFlag);

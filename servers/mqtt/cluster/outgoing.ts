@@ -6,27 +6,27 @@ export interface OutFrame {
   readonly entries: readonly Entry[];
   readonly bytes: Buffer;
   readonly durable: boolean;
-  /** Clients were told that it is taken on, before it was known to be in Redis. */
+  /** It was acknowledged to the client before it was known to be in Redis. */
   promised: boolean;
 }
 
-/** Of frames whose echo has not come: above this QoS 0 is not shared, and without Redis nothing more is kept for it. */
+/** Most bytes of frames without an echo: above it QoS 0 is not shared, and without Redis nothing more is queued. */
 const waitingBytes = 32 << 20;
 
-/** Of messages in a frame with more than one. */
+/** Most bytes of messages in a frame with more than one. */
 const frameBytes = 4 << 20;
 
-/** What this broker has to tell, and what it told and has not heard back yet. */
+/** Entries of this broker that are queued, or sent and not received back yet. */
 export class Outgoing {
   private entries: Entry[] = [];
-  /** Where among them the last retained message stands. */
+  /** Index of the last retained message among them. */
   private keptAt = -1;
   private seq = 0;
   private frames: OutFrame[] = [];
   private bytes = 0;
-  /** Retained messages among all that, by topic. */
+  /** Number of retained messages among all of these, by topic. */
   private readonly keptTopics = new Map<string, number>();
-  /** Messages that were not told to the others, since the last look. */
+  /** Messages not sent to the others since the last check. */
   private unshared = 0;
   private readonly noted: () => void;
 
@@ -34,12 +34,12 @@ export class Outgoing {
     this.noted = noted;
   }
 
-  /** Of the last frame. */
+  /** Number of the last frame. */
   get lastSeq(): number {
     return this.seq;
   }
 
-  /** In the order of telling. */
+  /** Queues an entry. */
   get waiting(): readonly OutFrame[] {
     return this.frames;
   }
@@ -49,16 +49,16 @@ export class Outgoing {
     this.entries.push(entry);
   }
 
-  /** The message is the topic's retained one now, or its empty payload removed that. */
+  /** The message set the topic's retained message, or removed it with an empty payload. */
   keep(message: Message): void {
     this.count(message.topic, 1);
     this.add({ type: "message", message, routed: false, kept: true });
     this.keptAt = this.entries.length - 1;
   }
 
-  /** The message was published; kept before, it is told once. */
+  /** The message was published; combined with an entry that `kept` queued for it. */
   route(message: Message): void {
-    // Also where nothing is retained here: another broker's may be on its way.
+    // Also if nothing is retained here: another broker's message may be in flight.
     if (message.retain && message.payload.length === 0 && this.keptEntry()?.message !== message) this.keep(message);
     const kept = this.keptEntry();
     if (kept?.message === message) this.entries[this.keptAt] = { ...kept, routed: true };
@@ -70,7 +70,7 @@ export class Outgoing {
     return entry?.type === "message" ? entry : undefined;
   }
 
-  /** Whether a retained message for the topic is on its way from here: it will be the later one. */
+  /** Whether a retained message for the topic is in flight from here, which will be the later one. */
   keeps(topic: string): boolean {
     return this.keptTopics.has(topic);
   }
@@ -81,7 +81,7 @@ export class Outgoing {
     else this.keptTopics.delete(topic);
   }
 
-  /** What was added since, as frames. Without Redis only what is worth telling later. */
+  /** Encodes the queued entries as frames. Without Redis only the durable ones are kept. */
   seal(from: string, connected: boolean): OutFrame[] {
     const full = this.bytes > waitingBytes;
     const all = this.entries;
@@ -111,13 +111,13 @@ export class Outgoing {
     });
   }
 
-  /** All up to this one were heard. */
+  /** All frames up to this one were received back. */
   echoed(seq: number): void {
     const count = this.frames.findIndex((frame) => frame.seq > seq);
     this.forget(this.frames.splice(0, count < 0 ? this.frames.length : count));
   }
 
-  /** Under another name, for which nothing was told yet; up to `counted` it was heard, and what was promised to nobody comes again. */
+  /** Continues under a new name: frames up to `counted` were applied, the later ones are queued again. */
   renew(from: string, counted: number): void {
     const kept = this.frames.filter(({ seq, promised }) => promised && seq > counted);
     this.forget(this.frames.filter((frame) => !kept.includes(frame)));
@@ -128,7 +128,7 @@ export class Outgoing {
     });
   }
 
-  /** Redis is lost: what need not reach the others is not told again; whether clients are answered all the same. */
+  /** Redis is lost: drops frames that are not durable. `promised`: clients were acknowledged all the same. */
   lost(promised: boolean): void {
     if (promised) for (const frame of this.frames) frame.promised = true;
     const [kept, gone] = [this.frames.filter(({ durable }) => durable), this.frames.filter(({ durable }) => !durable)];
@@ -152,7 +152,7 @@ export class Outgoing {
 
 const hasMessage = (entry: Entry) => entry.type === "message" || entry.type === "handed on";
 
-/** Who has members is told anew when Redis is back, and sessions are asked for again. */
+/** Memberships are resent when Redis is back, and sessions requested again. */
 const isWorthKeeping = (entry: Entry): boolean => hasMessage(entry) && isDurable(entry);
 
 function cutBySize(entries: readonly Entry[]): Entry[][] {

@@ -30,20 +30,20 @@ import { WaitingMessages } from "./waiting-messages.ts";
 
 export interface ClusterOptions {
   readonly url: string;
-  /** After which a broker that says nothing counts as dead. */
+  /** Time without a heartbeat after which a broker counts as dead. */
   readonly timeoutMs: number;
   readonly retained: RetainedTree;
   readonly log: Log;
 }
 
-/** Beside that time, how long a broker may take to hand a session over. */
+/** Additional time for a broker to hand a session over. */
 const handoverMs = 10_000;
 const retryMs = 250;
 const retryAfterFailureMs = 1_000;
 const closeMs = 2_000;
 const lossIntervalMs = 1_000;
 
-/** "lost": on its own until Redis is back. */
+/** "lost": works alone until Redis is back. */
 type State = "joining" | "connected" | "lost" | "closed";
 
 /** This broker among others that share one Redis. */
@@ -102,7 +102,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       try {
         if (!bus.receive(bytes)) this.broken++;
       } catch (error) {
-        log.error(`What another broker told could not be taken: ${errorText(error)}`);
+        log.error(`A frame of another broker could not be applied: ${errorText(error)}`);
       }
     });
     const waiting = new WaitingMessages(this, (group, message) => this.turns.deliver(group, message));
@@ -118,7 +118,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.membership = new Membership({ parts: this, commits, ownership, members, turns, retained, tree, channel, timeoutMs });
     this.taker = new EntryTaker({ parts: this, members, turns, ownership, liveness: this.liveness, tree });
     redis.onBreak(() => this.lost("the connection broke"));
-    this.lossTimer = setInterval(() => this.tellLosses(), lossIntervalMs);
+    this.lossTimer = setInterval(() => this.logLosses(), lossIntervalMs);
   }
 
   get engine(): Engine {
@@ -182,7 +182,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     if (isShared(message.topic)) this.outgoing.keep(message);
   }
 
-  /** In a few words, for people. */
+  /** A short text for the page. */
   get summary(): string {
     if (!this.isConnected) return "Redis lost";
     return `${this.liveness.brokers} broker${this.liveness.brokers === 1 ? "" : "s"}`;
@@ -232,7 +232,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
       this.comingBack = undefined;
       if (problem === "") continue;
       this.log.debug(`Redis cannot be used yet: ${problem}`);
-      // Half back is not back.
+      // Both connections are needed.
       this.lost(problem);
       await sleep(retryAfterFailureMs, undefined, { ref: false });
     }
@@ -250,7 +250,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     await this.liveness.beat();
   }
 
-  private tellLosses(): void {
+  private logLosses(): void {
     const unshared = this.outgoing.takeUnshared();
     if (unshared > 0) this.log.warning(`${unshared.toLocaleString("en")} messages were not shared with the other brokers.`);
     if (this.broken > 0)
@@ -258,7 +258,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     this.broken = 0;
   }
 
-  /** After the last client: the others may take at once what is left. */
+  /** Called after the last client: the other brokers may take over at once what is left. */
   async close(): Promise<void> {
     this.liveness.stop();
     clearInterval(this.lossTimer);

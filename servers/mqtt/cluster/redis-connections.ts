@@ -3,14 +3,14 @@ import { errorText, ServiceError } from "../../core/service/service-error.ts";
 
 export interface RedisConnections {
   readonly commands: Redis;
-  /** Only hears what is published. */
+  /** Only receives published frames. */
   readonly listening: Redis;
   /** For people: without user and password. */
   readonly where: string;
   readonly database: number;
-  /** When this Redis was started, in milliseconds since the epoch: who has not been heard of since may still come. */
+  /** When this Redis was started, in milliseconds since the epoch: brokers may still be about to reconnect. */
   readonly startedAt: number;
-  /** Asks again: it may be another one after a break. */
+  /** Reads it again: after a reconnect it may be another Redis. */
   look(): Promise<void>;
   /** Both are usable. */
   readonly isReady: boolean;
@@ -78,7 +78,7 @@ async function connect(url: string, where: string): Promise<Redis> {
   const redis = new Client(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
-    // What was under way when a connection broke is told again by whoever knows what became of it.
+    // No automatic retry: the callers repeat what was in progress when a connection broke.
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: 0,
@@ -87,7 +87,7 @@ async function connect(url: string, where: string): Promise<Redis> {
     retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
   });
   let problem = "";
-  // Also a database that does not exist is told here, and the connection then speaks to another one.
+  // A database that does not exist is reported here too; the connection would then use another one.
   const note = (error: Error) => {
     problem ||= error.message;
   };

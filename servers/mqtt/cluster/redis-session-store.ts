@@ -21,7 +21,7 @@ export const sessionKey = (clientId: string): string => `${keyPrefix}session:${c
 /** Field and value in turn: Lua takes a few thousand at a time. */
 const valuesAtOnce = 1_000;
 
-/** Of one session, since the last commit; of what changes twice within a tick the last counts. */
+/** Changes of one session since the last commit; the last change of a field wins. */
 interface Change {
   /** The hash is removed first. */
   anew: boolean;
@@ -37,7 +37,7 @@ export interface RedisSessionStoreOptions {
   readonly retainedExpired: (message: Message) => void;
 }
 
-/** Notes what changes; each commit takes the operations that say so to Redis. */
+/** Records changes; each commit sends them to Redis as operations. */
 export class RedisSessionStore implements SessionStore {
   private changes = new Map<string, Change>();
   private lastDelivery = 0;
@@ -104,7 +104,7 @@ export class RedisSessionStore implements SessionStore {
     this.set(clientId, receivedField(packetId), undefined);
   }
 
-  /** All of it, whatever Redis has; with nothing that says from where it came. */
+  /** Writes the whole session, whatever Redis has. */
   rewrite(session: Session): void {
     const { clientId } = session;
     this.removeSession(clientId);
@@ -115,7 +115,7 @@ export class RedisSessionStore implements SessionStore {
     for (const delivery of session.deliveries()) this.queued(clientId, delivery);
   }
 
-  /** What was noted of it is not written. */
+  /** Drops its recorded changes. */
   forget(clientId: string): void {
     this.changes.delete(clientId);
   }

@@ -20,7 +20,7 @@ export const progressField = (delivery: number): string => `p${delivery}`;
 export const receivedField = (packetId: number): string => `r${packetId}`;
 export const atField = "at";
 
-/** The state is as of this place in the journal, and has what `from` told up to `seq` wherever that stands. */
+/** The state as of this position in the journal, including all frames of `from` up to `seq`, wherever they are. */
 export interface StateAt {
   readonly id: string;
   readonly seq: number;
@@ -58,7 +58,7 @@ export function deliveryBytes({ message, qos, retain, identifiers, shared }: Del
 
 export interface ReadSession {
   readonly session: StoredSession;
-  /** Absent where a living broker has it, or nothing was missed. */
+  /** Absent if a living broker has it, or nothing was missed. */
   readonly at: StateAt | undefined;
   /** Fields that could not be read. */
   readonly broken: number;

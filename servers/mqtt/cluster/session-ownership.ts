@@ -14,7 +14,7 @@ import { firstJournalId, framesAfter, isLater } from "./journal.ts";
 import { type ReadSession, readSession, stateAtText } from "./session-fields.ts";
 
 const ownersKey = `${keyPrefix}owners`;
-/** Asked again where the answer does not come: it is no part of the journal. */
+/** Interval of retries: requests and answers are not in the journal. */
 const answerMs = 500;
 const retryMs = 100;
 const clientsAtOnce = 200;
@@ -26,16 +26,16 @@ export interface OwnershipOptions {
   readonly members: GroupMembers;
   /** How long a broker may take to hand a session over, and one that is gone to count as dead. */
   readonly patienceMs: number;
-  /** Whether a broker that does not answer counts as dead: not where Redis itself has just come. */
+  /** Whether a broker that does not answer counts as dead; false right after Redis was started. */
   readonly mayBury: () => boolean;
 }
 
-/** At every time one broker has a client's session; this brings it to where the client is. */
+/** Exactly one broker owns a client's session at any time; this moves it to where the client connects. */
 export class SessionOwnership {
-  /** By client, what has to end before the next may look. */
+  /** By client: the operation that has to end before the next one starts. */
   private readonly bringing = new Map<string, Promise<unknown>>();
   private readonly answered = new Map<string, () => void>();
-  /** Connected while Redis was lost: nobody was asked. */
+  /** Clients that connected while Redis was lost: their sessions were not requested. */
   private readonly unclaimed = new Set<string>();
   private readonly parts: ClusterParts;
   private readonly options: OwnershipOptions;
@@ -61,7 +61,7 @@ export class SessionOwnership {
   private during(clientId: string, work: Promise<unknown>): void {
     this.bringing.set(clientId, work);
     void work.then(() => {
-      // After who waited for it has opened the session.
+      // After the waiting connection has opened the session.
       setImmediate(() => {
         if (this.bringing.get(clientId) !== work) return;
         this.bringing.delete(clientId);
@@ -110,7 +110,7 @@ export class SessionOwnership {
 
   private async claim(clientId: string, withSession: boolean): Promise<Claim> {
     const { parts } = this;
-    // What was noted of the client before comes before.
+    // Earlier changes of the client are committed first.
     parts.flush();
     const reply = await parts.scripts.run("claim", parts.brokerId, clientId, withSession ? 1 : 0, this.options.mayBury() ? 1 : 0);
     const [kind, owner, fields] = replyList(reply);
@@ -154,7 +154,7 @@ export class SessionOwnership {
     const groups = [...(parts.engine.sessions.get(clientId)?.subscriptions.values() ?? [])].flatMap(({ group }) => group?.name ?? []);
     if (surrenderSession(parts.engine, clientId, cleanStart)) {
       this.options.members.moved(groups, clientId, from);
-      // All that this broker told up to the frame of the answer, it routed to the session itself.
+      // Messages of this broker up to the frame of the answer were already routed to the session.
       const at = { id: parts.incoming.position, seq: parts.outgoing.lastSeq + 1, from: parts.brokerId };
       parts.note({ type: "surrender", clientId, to: from, at: stateAtText(at) });
     } else parts.note({ type: "release", clientId });
@@ -162,7 +162,7 @@ export class SessionOwnership {
     parts.flush();
   }
 
-  /** Who wanted them is dead: they are here as before. */
+  /** The broker that requested them is dead: the sessions stay here. */
   takeBack(clients: readonly string[]): void {
     for (const clientId of clients) void this.bring(clientId, false);
   }
@@ -191,14 +191,14 @@ export class SessionOwnership {
     });
     if (read.length === 0) return;
     const frames = await this.framesSince(read);
-    // They were claimed for one that the others took for dead meanwhile.
+    // They were claimed under a name that the others declared dead meanwhile.
     if (parts.brokerId !== brokerId) return;
-    // From here on nothing else happens in between. What was published here before goes into a frame.
+    // Synchronous from here on. Messages published here before go into a frame.
     parts.flush();
     for (const { session: kept, at, broken } of read) {
       if (broken > 0) parts.log.warning(`${broken} parts of the session of ${kept.clientId} cannot be read and are left out.`);
       if (parts.engine.sessions.has(kept.clientId)) continue;
-      const missed = at ? [...missedMessages(frames, at, parts.incoming.position), ...this.untold(at)] : [];
+      const missed = at ? [...missedMessages(frames, at, parts.incoming.position), ...this.notReceivedBack(at)] : [];
       const session = adoptSession(parts.engine, kept, missed);
       parts.store.rewrite(session);
       if (isOver(session, Date.now())) parts.engine.endSession(session);
@@ -224,15 +224,15 @@ export class SessionOwnership {
     }
   }
 
-  /** Published here, and not heard back yet, so in no frame that was taken. */
-  private untold(at: { readonly from: string; readonly seq: number }): Message[] {
+  /** Published here and not received back yet, so in no applied frame. */
+  private notReceivedBack(at: { readonly from: string; readonly seq: number }): Message[] {
     const { outgoing, brokerId } = this.parts;
     return outgoing.waiting
       .filter(({ seq }) => at.from !== brokerId || seq > at.seq)
       .flatMap(({ entries }) => entries.flatMap((entry) => (entry.type === "message" && entry.routed ? [entry.message] : [])));
   }
 
-  /** All that a dead broker had. */
+  /** Takes over all sessions of a dead broker. */
   async takeOver(dead: string): Promise<number> {
     const { redis, engine } = this.parts;
     let count = 0;
@@ -242,7 +242,7 @@ export class SessionOwnership {
       cursor = next;
       const clients: string[] = [];
       for (let at = 0; at + 1 < values.length; at += 2) if (values[at + 1] === dead) clients.push(values[at] as string);
-      // Who has just come claims by itself, and needs what is known of the dead broker for it.
+      // A client that has just connected claims its session itself, which needs the dead broker's entry.
       const underWay = clients.flatMap((clientId) => this.bringing.get(clientId) ?? []);
       count += await this.takeOverSome(clients.filter((clientId) => !this.bringing.has(clientId) && !engine.sessions.has(clientId)));
       await Promise.all(underWay);
@@ -259,7 +259,7 @@ export class SessionOwnership {
         claims.flatMap((claim, index) => (claim.kind === "mine" ? [[clients[index] as string, claim.fields] as const] : [])),
       );
     });
-    // Whether it went well or not, who comes meanwhile looks for itself.
+    // Successful or not, clients that connect meanwhile look up their sessions themselves.
     for (const clientId of clients)
       this.during(
         clientId,
@@ -269,7 +269,7 @@ export class SessionOwnership {
     return clients.filter((clientId) => this.parts.engine.sessions.has(clientId)).length;
   }
 
-  /** Redis is back: what this broker has is written anew, whatever Redis knows of it. */
+  /** Redis is back: rewrites all sessions of this broker, whatever Redis has. */
   async claimAll(): Promise<void> {
     const { engine, store, log } = this.parts;
     for (const clientId of [...this.unclaimed]) {
@@ -280,7 +280,7 @@ export class SessionOwnership {
       log.info(`${clientId} connected while Redis was lost, and has a session at another broker: it shall connect again.`);
       engine.clients.get(clientId)?.disconnect(reasonCode.serverShuttingDown, "The session is at another broker; connect again.");
       surrenderSession(engine, clientId, false);
-      // It is the other broker's to write.
+      // The other broker writes it.
       store.forget(clientId);
     }
     let count = 0;

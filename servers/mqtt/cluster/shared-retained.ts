@@ -8,12 +8,12 @@ import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
 
 const topicsAtOnce = 500;
 
-/** Each broker's figures are its own. */
+/** $SYS topics are not shared. */
 export const isShared = (topic: string): boolean => !isSystemTopic(topic);
 
 export interface LoadedRetained {
   readonly messages: readonly Message[];
-  /** Of what is stored there, how many are no messages. */
+  /** Number of stored values that are no valid messages. */
   readonly broken: number;
 }
 
@@ -30,8 +30,8 @@ interface RetainedPacket {
 }
 
 /**
- * Retained messages in Redis, in the form of aedes-persistence-redis. What it would write is taken from it, to be committed with
- * the frame that tells the other brokers: then all see the same last message of a topic.
+ * Retained messages in Redis, in the format of aedes-persistence-redis. Its writes are intercepted and committed with
+ * the frame for the other brokers, so that all see the same last message of a topic.
  */
 export class SharedRetained {
   private readonly commands: Redis;
@@ -67,7 +67,7 @@ export class SharedRetained {
 
   private write({ topic, payload, qos, forwarded, expiresAt, publisherId }: Message) {
     const packet: RetainedPacket = { cmd: "publish", topic, payload, qos, retain: true, forwarded, expiresAt, publisherId };
-    // It hands the command over before it first waits.
+    // It issues the command synchronously.
     void this.persistence.storeRetained(packet);
     if (!this.written) throw new Error("aedes-persistence-redis waits before it stores a retained message");
     const [command, key, , value] = this.written;
@@ -93,7 +93,7 @@ export class SharedRetained {
     try {
       for await (const packet of this.persistence.createRetainedStream(topic)) return toMessage(topic, packet);
     } catch (error) {
-      // A connection that broke is no broken message.
+      // A broken connection is not a damaged message.
       if (this.commands.status !== "ready") throw error;
     }
     return undefined;

@@ -10,13 +10,13 @@ import { isLater } from "./journal.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
 
 /**
- * Whose turn a message for a shared subscription is. The broker where it was published decides by what all know of the members, and
- * says so with the message; for a group that it did not know the same rule answers everywhere. Within a broker the engine decides.
+ * Chooses the broker for a message of a shared subscription. The publishing broker decides by the members that all brokers know, and
+ * sends its choice with the message; for a group that it did not know, every broker computes the same choice. Within a broker the engine chooses.
  */
 export class SharedTurns {
-  /** Brokers that died, and what is still given to them. */
+  /** Dead brokers, and the messages still assigned to them. */
   private readonly actingFor = new Set<string>();
-  /** What could not be given to anybody while Redis was lost. */
+  /** Messages without an available member while Redis was lost. */
   private deferred: { readonly group: string; readonly message: Message }[] = [];
   private readonly parts: ClusterParts;
   private readonly waiting: WaitingMessages;
@@ -46,7 +46,7 @@ export class SharedTurns {
     for (const [name, broker] of turns) if (broker === brokerId) this.deliver(name, message);
   }
 
-  /** What is here now counts, and not what all know already. */
+  /** Decides by the members here now, not by the shared state. */
   private ownCounts(name: string): MemberCounts | "known" {
     return this.parts.engine.groups.get(name)?.counts() ?? "known";
   }
@@ -63,7 +63,7 @@ export class SharedTurns {
     return broker === this.parts.brokerId || this.actingFor.has(broker);
   }
 
-  /** To a member here, or where there is none to one elsewhere. */
+  /** Delivers to a member here, or else to one at another broker. */
   deliver(name: string, message: Message): void {
     const { engine, isConnected } = this.parts;
     const group = engine.groups.get(name);
@@ -101,7 +101,7 @@ export class SharedTurns {
     this.deliver(group, message);
   }
 
-  /** This broker sees to what is given to the dead one; `frames` were told since that did itself. */
+  /** Takes over the messages assigned to the dead broker; `frames` are those that it had not processed. */
   actFor(dead: string, frames: readonly Received[], after: string): void {
     this.actingFor.add(dead);
     const seen = new Set<string>();
@@ -111,7 +111,7 @@ export class SharedTurns {
       seen.add(key);
       for (const entry of frame.entries) {
         if (entry.type === "handed on" && entry.to === dead) this.deliver(entry.group, entry.message);
-        // What the dead one published and kept for itself it delivered with the same commit.
+        // Messages that the dead broker published and assigned to itself were delivered in the same commit.
         if (entry.type !== "message" || !entry.routed || frame.from === dead) continue;
         for (const [name, broker] of entry.message.groups ?? []) if (broker === dead) this.deliver(name, entry.message);
       }

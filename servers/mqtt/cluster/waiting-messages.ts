@@ -12,7 +12,7 @@ const takingKey = (group: string): string => `${keyPrefix}taking:${group}`;
 const waitingGroupsKey = `${keyPrefix}waiting-groups`;
 const retryMs = 200;
 
-/** Messages for a shared subscription whose members are all on their way from one broker to another: in Redis, for whoever has one first. */
+/** Messages for a shared subscription whose members are all on their way from one broker to another: in Redis, for the first broker with a member. */
 export class WaitingMessages {
   private readonly parts: ClusterParts;
   private readonly deliver: (group: string, message: Message) => void;
@@ -32,7 +32,7 @@ export class WaitingMessages {
     this.parts.note({ type: "call", values: ["SADD", waitingGroupsKey, group] });
   }
 
-  /** Groups for which something waits: it may have been left after their members came. */
+  /** Groups with waiting messages: some may have been added after their members arrived. */
   look(groups: readonly string[]): void {
     const { engine, registry } = this.parts;
     for (const group of groups) {
@@ -74,7 +74,7 @@ export class WaitingMessages {
       }
       const list = replyList(messages);
       for (const bytes of list) if (Buffer.isBuffer(bytes)) this.read(group, bytes);
-      // With the same commit as what became of them.
+      // In the same commit as their deliveries.
       parts.note({ type: "call", values: ["LTRIM", waitingKey(group), list.length, -1] });
       parts.note({ type: "call", values: ["DEL", takingKey(group)] });
     }

@@ -78,7 +78,7 @@ export class ByteReader {
     return text;
   }
 
-  /** The string that comes next, where the cache knows it; otherwise nothing is read. */
+  /** The next string, if it is in the cache; otherwise nothing is read. */
   cachedString(cache: TopicCache): string | undefined {
     const { position } = this;
     const length = this.twoBytes();

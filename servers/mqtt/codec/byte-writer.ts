@@ -13,7 +13,7 @@ export function putVariable(bytes: Buffer, at: number, value: number): number {
   return position;
 }
 
-/** Collects the parts of a packet that is not worth measuring beforehand. */
+/** Collects the parts of a packet whose length is not computed in advance. */
 export class ByteWriter {
   private readonly parts: Buffer[] = [];
   length = 0;
@@ -44,7 +44,7 @@ export class ByteWriter {
     return this.add(part);
   }
 
-  /** With its length in two bytes before it. */
+  /** Prefixed with its length in two bytes. */
   binary(value: Buffer): this {
     if (value.length > 0xffff) throw new RangeError("An MQTT string or binary field holds at most 65,535 bytes.");
     return this.twoBytes(value.length).add(value);

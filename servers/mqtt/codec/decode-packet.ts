@@ -12,7 +12,7 @@ const malformed = (message: string) => new PacketError(reasonCode.malformedPacke
 const reader = new ByteReader();
 
 /**
- * Decodes one whole packet whose body is `bytes[start..end)`. Throws PacketError with what MQTT 5.0 has for the mistake.
+ * Decodes one complete packet whose body is `bytes[start..end)`. Throws PacketError with MQTT 5.0's reason code.
  * `version` is that of the connection; a CONNECT brings its own.
  */
 export function decodePacket(firstByte: number, bytes: Buffer, start: number, end: number, version: ProtocolVersion): Packet {

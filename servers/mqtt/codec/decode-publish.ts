@@ -9,7 +9,7 @@ import { TopicCache } from "./topic-cache.ts";
 /** Valid topic names only. */
 const topics = new TopicCache();
 
-/** The topic may be empty in 5.0, where an alias stands for it; whoever knows the aliases checks that. */
+/** The topic may be empty in 5.0 if an alias replaces it; the caller resolves the alias. */
 export function decodePublish(reader: ByteReader, firstByte: number, version: ProtocolVersion): PublishPacket {
   const qos = (firstByte >> 1) & 0x03;
   const dup = (firstByte & 0x08) !== 0;

@@ -3,7 +3,7 @@ import { encodeProperties } from "./encode-properties.ts";
 import { type AckPacket, type ConnectPacket, type Packet, type ProtocolVersion, type PublishPacket, packetTypes } from "./packet.ts";
 import type { Properties } from "./properties.ts";
 
-/** A whole packet as bytes. What PUBLISH packets the broker sends by the thousand is written by `OutgoingMessage`. */
+/** Encodes a complete packet. PUBLISH packets to subscribers are written by `OutgoingMessage`, which is faster. */
 export function encodePacket(packet: Packet, version: ProtocolVersion): Buffer {
   const writer = new ByteWriter();
   const flags = writeBody(writer, packet, version);

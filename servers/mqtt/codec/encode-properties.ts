@@ -12,7 +12,7 @@ export function encodeProperties(properties: Properties | undefined): Buffer {
   return writer.bytes();
 }
 
-/** Of a message: what its receivers get unaltered. */
+/** Encodes the properties that receivers get unaltered. */
 export function encodeForwarded(properties: Properties): Buffer {
   const writer = new ByteWriter();
   for (const row of propertyRows) {

@@ -12,15 +12,15 @@ const connectType = 1;
 export class PacketDecoder {
   /** Undefined until a CONNECT was decoded: nothing else may come first ([MQTT-3.1.0-1]). */
   version: ProtocolVersion | undefined = undefined;
-  /** Of a whole packet, header included; a CONNECT too. */
+  /** Bytes of a complete packet, header included; also applies to CONNECT. */
   maximumPacketSize: number;
   private bytes: Buffer | undefined = undefined;
   private position = 0;
-  /** Chunks that wait until the packet they belong to is whole: joined once. */
+  /** Chunks of an incomplete packet: joined once it is complete. */
   private waiting: Buffer[] | undefined = undefined;
   private waitingBytes = 0;
   private needed = 0;
-  /** What the last packet was cut from, until the stream runs dry: an idle connection holds nothing. */
+  /** The chunk of the last packet; released when it is used up, so that an idle connection holds no memory. */
   private frame: Buffer | undefined = undefined;
   private packetStart = 0;
 
@@ -99,7 +99,7 @@ export class PacketDecoder {
     this.bytes = undefined;
     this.frame = undefined;
     if (!rest || rest.length === 0) return undefined;
-    // A few bytes must not hold the whole chunk they came in.
+    // Copied: a few bytes must not keep their whole chunk alive.
     this.waiting = [rest.length < 1_024 ? Buffer.from(rest) : rest];
     this.waitingBytes = rest.length;
     this.needed = needed;

@@ -2,7 +2,7 @@ import { ByteReader } from "./byte-reader.ts";
 import { putVariable, variableLength } from "./byte-writer.ts";
 import { PacketError, reasonCode } from "./reason-code.ts";
 
-/** Where properties stand; a bit each, so that a property's row says in which packets it may be. */
+/** Contexts of properties, one bit each: a property's row lists the packets that may contain it. */
 export const propertyContext = {
   connect: 1,
   connack: 2,
@@ -128,7 +128,7 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
     const row = rowById[id];
     // §2.2.2.2: an identifier that is unknown or not of this packet makes it malformed.
     if (row === undefined) throw malformed(`There is no property 0x${id.toString(16)}.`);
-    if ((row.contexts & context) === 0) throw malformed(`The property ${row.name} has no place in this packet.`);
+    if ((row.contexts & context) === 0) throw malformed(`The property ${row.name} is not allowed in this packet.`);
     readProperty(reader, row, properties, context);
     if (forwarding && row.forwarded) {
       forwarded ??= [];
@@ -147,14 +147,14 @@ function readProperty(reader: ByteReader, row: PropertyRow, properties: Properti
     return;
   }
   if (row.name === "subscriptionIdentifiers") {
-    if (properties.subscriptionIdentifiers && context !== publish) throw protocolError("A subscription identifier stands twice.");
+    if (properties.subscriptionIdentifiers && context !== publish) throw protocolError("The subscription identifier appears twice.");
     const identifier = reader.variableByteInteger();
     if (identifier === 0) throw protocolError("A subscription identifier is 0.");
     properties.subscriptionIdentifiers ??= [];
     properties.subscriptionIdentifiers.push(identifier);
     return;
   }
-  if (properties[row.name] !== undefined) throw protocolError(`The property ${row.name} stands twice.`);
+  if (properties[row.name] !== undefined) throw protocolError(`The property ${row.name} appears twice.`);
   const value = readValue(reader, row);
   if (row.nonZero && value === 0) throw protocolError(`The property ${row.name} is 0.`);
   (properties as Record<string, unknown>)[row.name] = value;
@@ -178,7 +178,7 @@ function readValue(reader: ByteReader, row: PropertyRow): number | string | Buff
     case "string":
       return reader.string();
     case "binary":
-      // The chunk that it came in is much larger and would be held with it.
+      // Copied: a view would keep the much larger chunk alive.
       return Buffer.from(reader.binary());
     case "pair":
       throw new Error("user properties are read as pairs");

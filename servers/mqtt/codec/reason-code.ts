@@ -61,10 +61,10 @@ const names = new Map<number, string>(
   Object.entries(reasonCode).map(([name, code]) => [code, name.replace(/[A-Z]|\d+/g, (part) => ` ${part.toLowerCase()}`)]),
 );
 
-/** "session taken over", as a person reads it. */
+/** Readable text of a reason: "session taken over". */
 export const reasonName = (code: number): string => names.get(code) ?? `reason 0x${code.toString(16).padStart(2, "0")}`;
 
-/** What the other side sent breaks the standard; `reason` is what MQTT 5.0 has for it. */
+/** The peer violated the standard; `reason` is MQTT 5.0's reason code. */
 export class PacketError extends Error {
   override readonly name = "PacketError";
   readonly reason: ReasonCode;

@@ -17,10 +17,10 @@ export const hasWildcard = (filter: string): boolean => filter.includes("#") || 
 
 const sharePrefix = "$share/";
 
-/** Of the broker's own figures. */
+/** Whether the topic is one of the broker's $SYS topics. */
 export const isSystemTopic = (topic: string): boolean => topic.startsWith("$SYS/");
 
-/** Where clients do not publish: the broker's own figures, and names that are taken for shared subscriptions. */
+/** Topics to which clients may not publish: $SYS, and names reserved for shared subscriptions. */
 export const isReservedTopic = (topic: string): boolean => topic === "$SYS" || isSystemTopic(topic) || topic.startsWith(sharePrefix);
 
 export interface SharedFilter {
@@ -39,7 +39,7 @@ export function parseSharedFilter(filter: string): SharedFilter | undefined {
   return hasWildcard(group) || !isTopicFilter(inner) ? undefined : { group, filter: inner };
 }
 
-/** Whether a filter matches a topic name; for single questions, where the trie is for many. */
+/** Whether a filter matches a topic name; for single checks, the trie is for many subscriptions. */
 export const topicMatches = (filter: string, topic: string): boolean => createTopicMatcher(filter)(topic);
 
 /** As `topicMatches`, for one filter and many topics: a topic is not taken apart. */
@@ -51,7 +51,7 @@ export function createTopicMatcher(filter: string): (topic: string) => boolean {
     if (hidesSystem && topic.startsWith("$")) return false;
     let at = 0;
     for (const level of levels) {
-      // `#` also stands for no level at all: sport/# matches sport.
+      // `#` also matches the parent level: sport/# matches sport.
       if (level === "#") return true;
       if (at > topic.length) return false;
       const slash = topic.indexOf("/", at);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { field, wholeNumber } from "../../core/config/common-fields.ts";
 import type { Log } from "../../core/service/log.ts";
 
-/** Deeper filters and topics stand in lists beside the trees of levels: a level takes memory, and a topic may have 65,535. */
+/** Filters and topics with more levels are kept in lists beside the trees: a level takes memory, and a topic may have 65,535. */
 export const treeLevels = 100;
 /** MQTT 5.0 §3.1.2.11.2: a session that never expires. */
 export const neverExpires = 0xffff_ffff;
@@ -70,7 +70,7 @@ export const limitFields = {
   ),
   queuePolicy: field(z.enum(["drop newest", "drop oldest"]).default("drop newest"), {
     title: "Full queue",
-    help: "Which message gives way; counted either way.",
+    help: "Which message is dropped; it is counted either way.",
     env: "MQTT_QUEUE_POLICY",
     group: "Limits",
   }),
@@ -147,11 +147,11 @@ export const limitFields = {
   ),
 };
 
-/** Settings that bound nothing, and that the engine needs beside its limits. */
+/** Settings of the engine that are no limits. */
 export const protocolFields = {
   reasonStrings: field(z.boolean().default(true), {
     title: "Reason strings",
-    help: "Tell MQTT 5 clients in words why something was refused.",
+    help: "Send MQTT 5 clients a text that says why something was refused.",
     env: "MQTT_REASON_STRINGS",
     group: "Protocol",
   }),

@@ -2,7 +2,7 @@ import type { ConnectPacket, PublishPacket, SubscriptionRequest } from "../codec
 import type { PacketError } from "../codec/reason-code.ts";
 import type { DropReason, Message } from "./routing/message.ts";
 
-/** How a connection came. */
+/** Origin of a connection. */
 export interface ConnectionOrigin {
   readonly transport: "tcp" | "tls" | "ws" | "wss";
   /** "127.0.0.1:53110". */
@@ -25,7 +25,7 @@ export interface ObservedPublisher extends ObservedClient {
   rawPacket(): Buffer;
 }
 
-/** Hears what happens. Every part is optional; a part that is missing costs nothing. */
+/** Callbacks for what happens in the engine. All are optional; a missing one costs nothing. */
 export interface EngineObserver {
   connected?(client: ObservedClient, packet: ConnectPacket): void;
   connectRefused?(client: ObservedClient, why: string): void;

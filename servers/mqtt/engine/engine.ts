@@ -38,10 +38,10 @@ export interface EngineOptions {
   readonly log: EngineLog;
 }
 
-/** Less would drop messages for clients that read as quickly as they can. */
+/** A lower limit would drop messages for clients that read at full speed. */
 const leastUnreadBytes = 65_536;
 
-/** Sessions, routing, wills and expiry: the broker without its listeners. Its parts know what they need of it, and not the whole. */
+/** Sessions, routing, wills and expiry: the broker without its listeners. Its parts get only what they need of it. */
 export class Engine {
   readonly limits: EngineLimits;
   readonly access: Access;
@@ -90,7 +90,7 @@ export class Engine {
     }, sweepIntervalMs);
   }
 
-  /** Nothing can be kept at the moment, and so no client is served. */
+  /** The store fails at the moment, so no client is served. */
   get storeFailing(): boolean {
     return this.guard?.failing ?? false;
   }

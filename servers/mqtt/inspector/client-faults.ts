@@ -9,10 +9,10 @@ export interface Impairable {
 }
 
 export interface ClientFaults {
-  of(clientId: string): MqttClient["hindered"];
+  of(clientId: string): MqttClient["activeFault"];
   freeze(connection: Impairable, forMs: number): void;
   delay(connection: Impairable, delayMs: number, forMs: number): void;
-  /** False where nothing hindered it. */
+  /** False if it was neither frozen nor delayed. */
   release(clientId: string): boolean;
   close(): void;
 }

@@ -37,7 +37,7 @@ export function describeClient(engine: Engine, session: Session, clientFaults: C
   const { will } = session;
   const connection = engine.clients.get(session.clientId);
   const username = connection?.identity.username;
-  const hindered = clientFaults.of(session.clientId);
+  const activeFault = clientFaults.of(session.clientId);
   return {
     clientId: session.clientId,
     connected: connection !== undefined,
@@ -63,6 +63,6 @@ export function describeClient(engine: Engine, session: Session, clientFaults: C
     bytesIn: connection?.bytesIn ?? 0,
     bytesOut: connection?.output.bytesOut ?? 0,
     unreadBytes: connection?.output.pendingBytes ?? 0,
-    ...(hindered && { hindered }),
+    ...(activeFault && { activeFault }),
   };
 }

@@ -62,7 +62,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   let uncountedLogged = 0;
   function logTreeFull() {
     const { uncounted, size } = recorder.tree;
-    // After a clear it begins anew.
+    // Reset by a clear.
     if (uncounted < uncountedLogged) uncountedLogged = 0;
     if (uncounted === uncountedLogged || performance.now() - treeFullLoggedAt < treeFullEveryMs) return;
     const messages = (uncounted - uncountedLogged).toLocaleString("en");
@@ -71,7 +71,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     uncountedLogged = uncounted;
   }
 
-  /** False where a second has had its lines. */
+  /** False if the second's lines are used up. */
   function spend(): boolean {
     if (budget === 0) {
       unlogged++;

@@ -35,7 +35,7 @@ export class KeptMessages {
   private readonly recent = new AgedRecords();
   /** Older than all of `recent`: the last of their topics, so that a quiet one keeps its newest however busy the others are. */
   private readonly last = new AgedRecords();
-  /** Of topics that gave way in the tree, and still have recorded messages. */
+  /** Topics that were evicted from the tree and still have recorded messages. */
   private readonly evicted = new Map<string, TopicHistory>();
   private readonly limits: KeptMessagesLimits;
 

@@ -5,12 +5,12 @@ import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { type DropReason, dropReasons } from "../engine/routing/message.ts";
 import type { NotedDelivery, PublishedMessage, RoutedMessage } from "./describe-message.ts";
 
-/** What the pieces of a message's detail begin with: the message once, and what became of it each time. */
+/** Tags of the pieces of a message's detail: the message once, then each change of its deliveries. */
 const messageTag = 1;
 const deliveriesTag = 2;
 
 const flag = { retain: 1, dup: 2, will: 4, here: 8, elsewhere: 16 } as const;
-/** For "none" where an index is expected. */
+/** Written in place of an index for "none". */
 const none = 255;
 
 export function writeMessage(record: RecordWriter, message: PublishedMessage): void {
@@ -56,7 +56,7 @@ export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): vo
   }
 }
 
-/** A recorded message, from the bytes that the supervisor kept of it. Throws a RecordError for bytes that are none. */
+/** Decodes a recorded message. Throws a RecordError for invalid bytes. */
 export function readMessage(row: TrafficRow, detail: Buffer): { readonly message: PublishedMessage; readonly routed: RoutedMessage } {
   const reader = new RecordReader(detail);
   let message: PublishedMessage | undefined;

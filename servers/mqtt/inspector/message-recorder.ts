@@ -12,7 +12,7 @@ import type { TopicTree } from "./topic-tree.ts";
 export interface RecorderLimits extends KeptMessagesLimits {
   readonly recordedPerSecond: number;
   readonly recordedPayloadBytes: number;
-  /** What nobody gets here another broker's client may. */
+  /** Clients of other brokers may receive a message that has no subscriber here. */
   readonly inCluster?: boolean;
   /** Retained topics keep their place in the topic tree. */
   readonly isRetained?: (topic: string) => boolean;
@@ -85,7 +85,7 @@ export class MessageRecorder {
 
   published(message: Message, publisher: ObservedPublisher | undefined, packet: PublishPacket | undefined): void {
     const node = this.tree.count(message, this.now);
-    // The broker's own figures are no traffic.
+    // $SYS messages are no traffic.
     if (isSystemTopic(message.topic)) return;
     this.counted++;
     if (this.budget < 1) {
@@ -130,7 +130,7 @@ export class MessageRecorder {
   }
 
   private settle(record: MessageRecord): void {
-    // Before it is routed to all there is nothing to settle.
+    // A message is settled only after it was routed to all receivers.
     if (!this.open.delete(record)) return;
     record.settle();
     this.traffic.touch(record);
@@ -203,7 +203,7 @@ export class MessageRecorder {
     return true;
   }
 
-  /** So that whoever reads the kept records finds what is shown. */
+  /** Touches the row, so that the kept records match what is shown. */
   private touchEvent(verb: "CLEAR" | "RESTORE", text: string): void {
     const event = { verb, text, target: "history", tone: "ok", outcome: "", clientId: "", peer: "" } as const;
     this.traffic.touch(mqttEvent({ id: this.traffic.nextId(), ...event }));

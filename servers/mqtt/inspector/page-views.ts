@@ -6,7 +6,7 @@ import type { MessageRecorder } from "./message-recorder.ts";
 
 const intervalMs = 500;
 const viewedClients = 200;
-/** Clients are shown for so long after the last movement: their rates go back to nought. */
+/** Clients are published for this time after the last change, until their rates are 0. */
 const quietTicks = 8;
 
 type SmallView = Exclude<keyof MqttViews, "figures" | "clients">;
@@ -15,7 +15,7 @@ export interface PageViewsOptions {
   readonly engine: Engine;
   readonly recorder: MessageRecorder;
   readonly clientFaults: ClientFaults;
-  /** What is quickly told, by name. */
+  /** Views that are cheap to compute, by name. */
   readonly small: { readonly [Name in SmallView]: () => MqttViews[Name] };
   readonly view: (name: keyof MqttViews, value: unknown) => void;
 }
@@ -40,8 +40,8 @@ export function startPageViews({ engine, recorder, clientFaults, small, view }: 
   }
 
   function showSmall(): void {
-    for (const [name, tell] of Object.entries(small)) {
-      const value = tell();
+    for (const [name, read] of Object.entries(small)) {
+      const value = read();
       if (changed(name as SmallView, value)) view(name as SmallView, value);
     }
   }

@@ -1,4 +1,4 @@
-/** A list that is always in order: what came since the last look is sorted apart and merged, so that a look costs no sort of the whole. */
+/** A sorted list: new items are sorted separately and merged when it is read, so that reading never sorts the whole list. */
 export class SortedList<Item> {
   private sorted: Item[];
   private fresh: Item[] = [];

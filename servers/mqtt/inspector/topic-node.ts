@@ -7,7 +7,7 @@ import type { TopicHistory } from "./topic-history.ts";
 
 const previewBytes = 64;
 
-/** One level of a topic. There may be a million: whatever is not needed for each is made when asked for. */
+/** One level of a topic. There may be a million: optional fields are created on demand. */
 export class TopicNode {
   readonly name: string;
   /** Undefined where nothing was published on exactly this topic. */

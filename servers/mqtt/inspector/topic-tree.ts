@@ -8,7 +8,7 @@ import { compareTopicText, TopicNode } from "./topic-node.ts";
 /** What a level of a topic and what a topic takes beside its name, as measured with 100,000 of them. */
 const levelBytes = 250;
 const topicBytes = 200;
-/** What lies deeper stands in one row: a topic may have 65,535 levels, and a few of those would fill the tree. */
+/** Deeper levels share one row: a topic may have 65,535 levels, and a few of those would fill the tree. */
 const shownLevels = 64;
 
 export interface TopicTreeLimits {
@@ -23,24 +23,24 @@ interface Page {
 
 /** Of the tree's bytes, what one topic may take: a longer one is recorded and not in the tree, where it would push out many. */
 const topicPart = 1 / 100;
-/** Looks for one to give way; where all of them are retained the new topic is missing. */
+/** Most topics that are checked for an eviction; if all of them are retained, the new topic is left out. */
 const evictionSteps = 64;
 
 export interface TopicTreeOptions {
   /** A retained topic stays. */
   readonly isRetained: (topic: string) => boolean;
-  /** Its topic gave way to a newer one. */
+  /** Called when a topic was evicted. */
   readonly onEvicted: (node: TopicNode) => void;
 }
 
 /**
  * The topics that were published on, with exact counts; bounded in topics and bytes, not in messages. In a full tree the topic on
- * which nothing was published for longest gives way.
+ * which nothing was published for longest is evicted.
  */
 export class TopicTree {
-  /** Messages on topics that did not fit, or gave way. */
+  /** Messages on topics that did not fit or were evicted. */
   uncounted = 0;
-  /** Topics of the broker's own figures: not among those that are bounded. */
+  /** $SYS topics, which do not count against the limit. */
   private systemTopics = 0;
   bytes = 0;
   private readonly root = new TopicNode("", undefined);
@@ -142,7 +142,7 @@ export class TopicTree {
     return bytes <= this.limits.topicTreeBytes;
   }
 
-  /** The broker's own figures stay, and are not in this order. */
+  /** $SYS topics are never evicted and not in this order. */
   private moveToNewest(node: TopicNode): void {
     if (isSystemTopic(node.fullTopic ?? "")) return;
     this.unlink(node);
@@ -161,7 +161,7 @@ export class TopicTree {
     node.older = node.newer = undefined;
   }
 
-  /** False where none was found that may go. */
+  /** False if none was found that can be evicted. */
   private evictOldest(): boolean {
     for (let step = 0; step < evictionSteps; step++) {
       const node = this.oldest;

@@ -32,7 +32,7 @@ interface Open {
   /** The broker holds the session when the connection is gone. */
   readonly keepsSession: boolean;
   lastPacketId: number;
-  /** The broker's own word, before it closed. */
+  /** The broker's last packet before it closed. */
   farewell: Packet | undefined;
   pinging: NodeJS.Timeout | undefined;
 }
@@ -41,7 +41,7 @@ const lost = (meaning: string, tookMs: number): MqttTryAnswer => ({ ok: false, m
 const tookMs = (since: number): number => Math.round((performance.now() - since) * 100) / 100;
 
 /**
- * An ordinary client of the broker, for trying it from the dashboard: what it is answered and sent is what any client would be.
+ * An ordinary client of the broker, for the dashboard's Try tab: the broker treats it as any other client.
  * Not MQTT.js, which refuses invalid topics before the broker sees them and gives an error where the tab shows the packet.
  */
 export function createTryClient({ port, onChange }: { port: () => number; onChange: () => void }): TryClient {
@@ -275,7 +275,7 @@ const returnNames = [
   "not authorized",
 ];
 
-/** A packet of the broker's in a person's words. */
+/** A packet of the broker as readable text. */
 export function tryAnswer(packet: Packet, version: 4 | 5, tookMs: number): MqttTryAnswer {
   const name = packet.type.toUpperCase();
   const reason = reasonOf(packet);

@@ -18,7 +18,7 @@ export interface TrafficMemory {
   readonly limit: number;
   setLimit(bytes: number): void;
   join(user: MemoryUser): void;
-  /** To be called after something was added: whoever holds the most gives until all are within the limit. */
+  /** To be called after something was added: the service that holds the most evicts until all are within the limit. */
   makeRoom(): void;
 }
 

@@ -71,7 +71,7 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
 /** Without its port. */
 const addressOf = ({ origin }: Connection): string => origin.peer.slice(0, Math.max(0, origin.peer.lastIndexOf(":")));
 
-/** Also after an authentication that took time: others came meanwhile. True where it was refused. */
+/** Checked again after an asynchronous authentication. True if the client was refused. */
 function refuseAboveLimits(parts: ConnectParts, connection: Connection, clientId: string): boolean {
   const { limits, clients, sessions } = parts;
   let text: string | undefined;
@@ -82,7 +82,7 @@ function refuseAboveLimits(parts: ConnectParts, connection: Connection, clientId
   return true;
 }
 
-/** Nothing more is read until the answer is there. */
+/** Reading pauses until the authentication has answered. */
 function wait<Value>(parts: ConnectParts, connection: Connection, pending: Promise<Value>, then: (value: Value) => void): void {
   connection.hold();
   const answered = pending.then(
@@ -226,7 +226,7 @@ function onStep(parts: ConnectParts, connection: Connection, step: AuthStep): vo
   }
 }
 
-/** The client may have been at another broker before. */
+/** The session may have to be fetched from another broker. */
 function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties): void {
   const { cluster } = parts;
   if (!cluster) accept(parts, connection, packet, authentication);

@@ -73,7 +73,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   authenticationMethod: string | undefined = undefined;
   /** QoS 2 identifiers that an earlier connection of the session left unreleased. */
   leftOpen: Set<number> | undefined = undefined;
-  /** Packets wait: for an answer from elsewhere, or because the client is frozen or too fast. */
+  /** Packets are queued: an asynchronous answer is pending, or the client is frozen or above its rate. */
   private holds = 0;
   messagesIn = 0;
   messagesOut = 0;
@@ -118,7 +118,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     }
   }
 
-  /** A PacketError is the client's doing, anything else a fault of ours. Never throws. */
+  /** A PacketError is the client's fault, anything else is ours. Never throws. */
   fault(error: unknown): void {
     try {
       if (error instanceof PacketError) {
@@ -161,12 +161,12 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     });
   }
 
-  /** Packets wait for the broker and not for the client. */
+  /** Packets wait for the broker, not for the client. */
   get held(): boolean {
     return this.holds > 0 && !this.heldForReading;
   }
 
-  /** Neither reads nor writes until the function that it gives is called. */
+  /** Stops reading and writing until the returned function is called. */
   freeze(): () => void {
     this.hold();
     this.output.freeze();
@@ -180,7 +180,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     };
   }
 
-  /** What it is sent leaves `delayMs` later, until the function that it gives is called. */
+  /** Delays all writes by `delayMs` until the returned function is called. */
   delay(delayMs: number): () => void {
     this.output.delay(delayMs);
     return () => this.run(() => this.output.delay(0));
@@ -197,7 +197,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
   }
 
-  /** Once a sweep: a client above the rate is not read until its messages are worn off. */
+  /** Once per sweep: a client above the rate is not read until its excess is used up. */
   checkRate(allowed: number): void {
     this.excessMessages = Math.max(0, this.excessMessages + this.recentMessages - allowed);
     this.recentMessages = 0;
@@ -283,7 +283,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.close(text);
   }
 
-  /** Once, whoever ends it; `why` in a person's words. Never throws. */
+  /** Runs once; `why` is text for the log. Never throws. */
   close(why: string): void {
     if (this.state === "closed") return;
     this.state = "closed";

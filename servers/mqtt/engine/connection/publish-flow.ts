@@ -85,7 +85,7 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reason);
 }
 
-/** §4.9: what an earlier connection left open is not this one's. */
+/** §4.9: identifiers left open by an earlier connection do not count. */
 const openExchanges = (connection: Connection, session: Session): number => session.received.size - (connection.leftOpen?.size ?? 0);
 
 /** MQTT 5.0 §3.3.2.3.4 */

@@ -18,7 +18,7 @@ export class RetainedTree {
   /** Topics with more levels than the tree has. */
   private readonly deep = new Set<string>();
   bytes = 0;
-  /** Of the count, the broker's own figures. */
+  /** Number of $SYS messages in the count. */
   systemCount = 0;
   private levels = 0;
 

@@ -1,6 +1,6 @@
 import type { Message } from "./message.ts";
 
-/** What carries messages from whoever publishes to whoever routes them, in this process. */
+/** Carries messages from publishers to the router, within this process. */
 export interface MessageBus {
   readonly retained: RetainedStore;
   /** Returns when every listener has had it. */
@@ -11,7 +11,7 @@ export interface MessageBus {
 
 export interface RetainedStore {
   readonly count: number;
-  /** Of those, the broker's own figures. */
+  /** Number of $SYS messages among them. */
   readonly systemCount: number;
   /** Of the messages. */
   readonly bytes: number;

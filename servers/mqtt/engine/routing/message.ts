@@ -7,7 +7,7 @@ export const dropReasons = ["slow reader", "queue full", "expired", "too large",
 /** Why a message did not reach a client. "slow reader": QoS 0 to a client that reads too slowly; "too large": larger than the client takes. */
 export type DropReason = (typeof dropReasons)[number];
 
-/** What the inspector wants to hear of the deliveries of one message. */
+/** Callbacks for the deliveries of one message, for the inspector. */
 export interface DeliveryTrace {
   delivered(clientId: string, qos: number): void;
   /** Written for a client that is frozen or delayed on purpose; `released` follows when it leaves. */
@@ -50,7 +50,7 @@ export interface DeliveryOptions {
   readonly expirySeconds: number;
   /** 0 without. */
   readonly topicAlias: number;
-  /** False where the alias stands for it. */
+  /** False if an alias replaces it. */
   readonly withTopic: boolean;
 }
 
@@ -108,7 +108,7 @@ export class Message {
     this.forwarded = compacted(this.forwarded);
   }
 
-  /** It is with everyone: who sends it again later encodes it again. */
+  /** All receivers have it: a later resend encodes it again. */
   routed(): void {
     this.fannedOut = false;
     this.encoded = undefined;

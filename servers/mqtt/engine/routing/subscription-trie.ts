@@ -133,7 +133,7 @@ function collect(node: Node, levels: readonly string[], depth: number, hidden: b
   const { children } = node;
   const skipWildcards = hidden && depth === 0;
   if (children && !skipWildcards) {
-    // `#` also stands for no level at all: sport/# matches sport.
+    // `#` also matches the parent level: sport/# matches sport.
     const rest = children.get("#")?.entries;
     if (rest) addAll(found, rest);
   }

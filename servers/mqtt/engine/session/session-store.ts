@@ -7,7 +7,7 @@ import type { Session } from "./session.ts";
 
 /**
  * Keeps what must survive the process: sessions that outlive their connection, and retained messages.
- * Calls are synchronous notes; `commit` makes all since the last one durable, before the tick's bytes leave.
+ * Calls record changes synchronously; `commit` makes them durable before the tick's bytes are sent.
  */
 export interface SessionStore {
   saveSession(session: Session): void;
@@ -29,7 +29,7 @@ export interface SessionStore {
   commit(): void;
 }
 
-/** Of this process alone. */
+/** True if no other process writes to the store. */
 export interface LocalSessionStore extends SessionStore {
   /** What was kept, once at the start. */
   load(): StoredState;

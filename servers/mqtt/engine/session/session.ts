@@ -99,7 +99,7 @@ export class Session {
     return this.queue.length < this.context.limits.queueMessages ? 3 : 2;
   }
 
-  /** What fails for this client ends its connection: never that of who published, and never the delivery to others. */
+  /** An error of this client ends its connection only, not the publisher's and not the delivery to others. */
   deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void {
     try {
       this.sendOrQueue(message, qos, retain, identifiers, shared);
@@ -173,7 +173,7 @@ export class Session {
     else if (message.trace) this.noteDelivered(message.trace, qos, recipient);
   }
 
-  /** What a frozen or delayed client is sent counts when it leaves. */
+  /** A message to a frozen or delayed client counts as sent when it leaves. */
   private noteDelivered(trace: DeliveryTrace, qos: Qos, { output }: Recipient): void {
     const { clientId } = this;
     if (!output.heldBack) {
@@ -201,7 +201,7 @@ export class Session {
     if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
   }
 
-  /** Where all queues together are full, those that hold most give way, and a client that is a little behind does not. */
+  /** If all queues together are full, the largest ones drop messages; a client that is slightly behind keeps its queue. */
   private hasMoreThanItsShare(): boolean {
     const { limits, load } = this.context;
     return load.bytes >= limits.allQueueBytes && this.queue.heldBytes >= limits.allQueueBytes / Math.max(1, load.queues);
@@ -279,13 +279,13 @@ export class Session {
     this.drop(message, result);
   }
 
-  /** The client has said all of it that it had to. */
+  /** The exchange with the client is complete. */
   forget(delivery: Delivery): void {
     this.inflight.delete(delivery.packetId);
     this.store?.removed(this.clientId, delivery);
   }
 
-  /** All that is sent or waits. */
+  /** All deliveries in flight and in the queue. */
   *deliveries(): Iterable<Delivery> {
     yield* this.inflight.inOrder();
     yield* this.queue;
@@ -316,7 +316,7 @@ class ReceivedIds {
     this.ids.add(packetId);
   }
 
-  /** False where it was not there. */
+  /** False if it was not there. */
   release(packetId: number): boolean {
     return this.ids?.delete(packetId) ?? false;
   }

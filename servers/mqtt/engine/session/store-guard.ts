@@ -47,7 +47,7 @@ export class StoreGuard {
     return true;
   }
 
-  /** Whoever comes while it fails waits as well. */
+  /** Holds a client that connects while the store fails. */
   hold(connection: Holdable): void {
     if (this.held.has(connection)) return;
     this.held.add(connection);
@@ -71,7 +71,7 @@ export class StoreGuard {
     this.options.log.info("The sessions can be written again: clients are served.");
     const held = [...this.held];
     this.held.clear();
-    // Not within the commit: what they bring is for the next one.
+    // After the commit: changes of the resumed clients belong to the next one.
     setImmediate(() => {
       for (const connection of held) connection.release();
       this.options.onRecovered();

@@ -17,7 +17,7 @@ export interface SweepParts extends WillParts {
   endSession(session: Session): void;
 }
 
-/** What time does by itself: keep alive, connect timeout, wills, session expiry, rates. One timer for all clients. */
+/** Time-driven work: keep alive, connect timeout, wills, session expiry, rates. One timer for all clients. */
 export function sweep(parts: SweepParts): void {
   const now = performance.now();
   for (const connection of parts.connections) connection.run(() => checkConnection(parts, connection, now));

@@ -36,7 +36,7 @@ const freezes = [
 
 /** The details of one client, and the faults that can be put on it. */
 export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: ClientDetailsProps) {
-  const { clientId, connected, hindered } = client;
+  const { clientId, connected, activeFault } = client;
   const control = useControl();
   const confirm = useConfirm();
   const forget = async () => {
@@ -56,8 +56,8 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
       </section>
       <div className={styles.actions}>
         {connected && <Button onClick={onDisconnect}>Disconnect…</Button>}
-        {connected && !hindered && <FaultMenu clientId={clientId} />}
-        {hindered && (
+        {connected && !activeFault && <FaultMenu clientId={clientId} />}
+        {activeFault && (
           <Button onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.release", { clientId }))}>Release</Button>
         )}
         <IconButton label="Remove the session…" icon={IconTrash} onClick={() => void forget()} />
@@ -124,12 +124,12 @@ function FaultMenu({ clientId }: { readonly clientId: string }) {
 
 function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "ratePerSecond">) {
   const now = useNow();
-  const { connected, hindered, will, subscriptions, subscriptionCount } = client;
+  const { connected, activeFault, will, subscriptions, subscriptionCount } = client;
   return (
     <Pairs className={styles.pairs}>
-      {hindered && (
-        <Pair name={hindered.how === "frozen" ? "Frozen" : "Delayed"}>
-          <span className={styles.warn}>{`for another ${formatDurationExact(hindered.until - now)}`}</span>
+      {activeFault && (
+        <Pair name={activeFault.how === "frozen" ? "Frozen" : "Delayed"}>
+          <span className={styles.warn}>{`for another ${formatDurationExact(activeFault.until - now)}`}</span>
         </Pair>
       )}
       <Pair name={connected ? "Connected" : "Disconnected"} title={isoTime(client.since)}>

@@ -161,9 +161,9 @@ function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose,
 }
 
 /** What is out of the ordinary. */
-function noteOf({ hindered, queued, queueLimit, dropped }: MqttClient): string {
+function noteOf({ activeFault, queued, queueLimit, dropped }: MqttClient): string {
   const parts = [
-    hindered?.how,
+    activeFault?.how,
     queued > 0 && `${formatCount(queued)} of ${formatCount(queueLimit)} queued`,
     dropped > 0 && `${formatCount(dropped)} dropped`,
   ];
