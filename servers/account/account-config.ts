@@ -1,8 +1,11 @@
 import { z } from "zod";
-import { commonFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { commonFields, failedLoginFields, field, portField, wholeNumber } from "../core/config/common-fields.ts";
 import { httpLimitFields, httpsFields, proxyFields } from "../core/http/http-fields.ts";
 
 const name = (standard: string) => z.string().min(1).max(200).default(standard);
+
+const lifetime = (maximum: number, standard: number, meta: { readonly title: string; readonly help?: string; readonly env: string }) =>
+  field(wholeNumber(1, maximum, standard), { ...meta, unit: "s", group: "Tokens" });
 
 export const accountConfig = z.strictObject({
   port: portField(8081, { title: "Port", env: "ACCOUNT_PORT" }),
@@ -16,38 +19,20 @@ export const accountConfig = z.strictObject({
     env: "ACCOUNT_AUDIENCE",
     group: "Tokens",
   }),
-  accessSeconds: field(wholeNumber(1, 31_536_000, 3_600), {
-    title: "Access token lasts",
-    unit: "s",
-    env: "ACCOUNT_ACCESS_SECONDS",
-    group: "Tokens",
-  }),
-  refreshSeconds: field(wholeNumber(1, 315_360_000, 2_592_000), {
-    title: "Refresh token lasts",
-    unit: "s",
-    env: "ACCOUNT_REFRESH_SECONDS",
-    group: "Tokens",
-  }),
-  mfaSeconds: field(wholeNumber(1, 86_400, 300), {
+  accessSeconds: lifetime(31_536_000, 3_600, { title: "Access token lasts", env: "ACCOUNT_ACCESS_SECONDS" }),
+  refreshSeconds: lifetime(315_360_000, 2_592_000, { title: "Refresh token lasts", env: "ACCOUNT_REFRESH_SECONDS" }),
+  mfaSeconds: lifetime(86_400, 300, {
     title: "Time for the second factor",
     help: "Between the password and the code.",
-    unit: "s",
     env: "ACCOUNT_MFA_SECONDS",
-    group: "Tokens",
   }),
 
-  loginFailures: field(wholeNumber(1, 100_000, 25), {
-    title: "Failed logins",
+  ...failedLoginFields({
+    prefix: "ACCOUNT",
+    group: "Logins",
+    failures: 25,
+    windowSeconds: 900,
     help: "Allowed for one address and for one account within the window; then 429.",
-    env: "ACCOUNT_LOGIN_FAILURES",
-    group: "Logins",
-  }),
-  loginWindowSeconds: field(wholeNumber(1, 86_400, 900), {
-    title: "Failed logins: window",
-    help: "A sliding window.",
-    unit: "s",
-    env: "ACCOUNT_LOGIN_WINDOW_SECONDS",
-    group: "Logins",
   }),
   failedLoginAnswers200: field(z.boolean().default(false), {
     title: "Failed logins answer 200",

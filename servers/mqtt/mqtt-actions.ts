@@ -34,21 +34,9 @@ export interface MqttParts {
   readonly views: Pick<PageViews, "showSmall" | "showClients">;
 }
 
-export function mqttHandlers({
-  engine,
-  retained,
-  recorder,
-  clientFaults,
-  demo,
-  replies,
-  repeats,
-  replayFile,
-  tryClient,
-  replay,
-  publish,
-  certificate,
-  views,
-}: MqttParts): Handlers<MqttActions> {
+export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
+  const { engine, retained, recorder, clientFaults, views, publish, certificate } = parts;
+  const { demo, replies, repeats, replayFile, replay, tryClient } = parts;
   const isRetained = (topic: string) => retained.get(topic) !== undefined;
   const connectionOf = (clientId: string) => engine.clients.get(clientId);
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { commonFields, field, portField, usersField, wholeNumber } from "../core/config/common-fields.ts";
+import { commonFields, failedLoginFields, field, portField, usersField, wholeNumber } from "../core/config/common-fields.ts";
 import { allowedOriginsField } from "../core/net/allowed-origins.ts";
 import { parseTopicRule, topicRuleRows } from "./access/topic-rules.ts";
 import { limitFields, protocolFields } from "./engine/engine-limits.ts";
@@ -35,18 +35,12 @@ export const mqttConfig = z.strictObject({
     env: "MQTT_PASSWORD_FILE",
     group: "Access",
   }),
-  loginFailures: field(wholeNumber(1, 100_000, 100), {
-    title: "Failed logins",
-    help: "From one address within the window; then logins are refused, with 0x9F in MQTT 5.",
-    env: "MQTT_LOGIN_FAILURES",
+  ...failedLoginFields({
+    prefix: "MQTT",
     group: "Access",
-  }),
-  loginWindowSeconds: field(wholeNumber(1, 86_400, 60), {
-    title: "Failed logins: window",
-    help: "A sliding window.",
-    unit: "s",
-    env: "MQTT_LOGIN_WINDOW_SECONDS",
-    group: "Access",
+    failures: 100,
+    windowSeconds: 60,
+    help: "Allowed for one address within the window; then logins are refused, with 0x9F in MQTT 5.",
   }),
   topicRules: field(
     z

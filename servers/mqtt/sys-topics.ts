@@ -8,12 +8,7 @@ export function startSysTopics(engine: Engine, options: { intervalSeconds: numbe
 
   function values(): [topic: string, value: string | number][] {
     const { counters, bus, scheduler } = engine;
-    let subscriptions = 0;
-    let queued = 0;
-    for (const session of engine.sessions.values()) {
-      subscriptions += session.subscriptions.size;
-      queued += session.queue.length;
-    }
+    const { subscriptions, queued } = engine.sessionTotals();
     return [
       ["version", options.version],
       ["uptime", `${Math.round((Date.now() - startedAt) / 1_000)} seconds`],

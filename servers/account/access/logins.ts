@@ -37,9 +37,8 @@ export interface Logins {
 }
 
 export const totpMethod = "google_authenticator";
-const kept = { sessions: 20_000, tokens: 100_000 };
-/** Bounds the tokens of one session, for clients that refresh in an endless loop. */
-const keptOfSession = 500;
+/** `tokensOfSession` is for clients that refresh in an endless loop. */
+const kept = { sessions: 20_000, tokens: 100_000, tokensOfSession: 500 };
 const pruneEvery = 500;
 
 export interface LoginsOptions {
@@ -133,7 +132,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
       if (user.enabled === 0 || !sessions.useToken(token.id)) throw new AccessRefused("tokenrevoked", { user: user?.email });
       onChange();
       const answer = pair(user, token.session_id);
-      sessions.trim(token.session_id, keptOfSession);
+      sessions.trim(token.session_id, kept.tokensOfSession);
       return { answer, user };
     },
     revoke(text) {

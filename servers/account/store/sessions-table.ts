@@ -30,22 +30,21 @@ export interface StoredToken {
 
 export type ListedToken = StoredToken & { readonly email: string; readonly clock_shift_s: number };
 
-export interface TokenQuery {
+interface UserQuery {
   readonly user?: number | undefined;
-  readonly session?: string | undefined;
-  readonly kind?: TokenKind | undefined;
+  /** Leaves out what is over. */
   readonly live: boolean;
   readonly offset: number;
   readonly limit: number;
 }
 
-export interface SessionQuery {
-  readonly user?: number | undefined;
+export interface TokenQuery extends UserQuery {
+  readonly session?: string | undefined;
+  readonly kind?: TokenKind | undefined;
+}
+
+export interface SessionQuery extends UserQuery {
   readonly text?: string | undefined;
-  /** Leaves out sessions that are over. */
-  readonly live: boolean;
-  readonly offset: number;
-  readonly limit: number;
 }
 
 export interface SessionsTable {

@@ -51,6 +51,27 @@ export const usersField = (meta: Pick<FieldMeta, "env" | "group">) =>
     ...meta,
   });
 
+export interface FailedLoginOptions {
+  /** Of the environment variables: "ACCOUNT". */
+  readonly prefix: string;
+  readonly group: string;
+  readonly failures: number;
+  readonly windowSeconds: number;
+  readonly help: string;
+}
+
+/** Limit of failed logins; the options hold its defaults. */
+export const failedLoginFields = ({ prefix, group, failures, windowSeconds, help }: FailedLoginOptions) => ({
+  loginFailures: field(wholeNumber(1, 100_000, failures), { title: "Failed logins", help, env: `${prefix}_LOGIN_FAILURES`, group }),
+  loginWindowSeconds: field(wholeNumber(1, 86_400, windowSeconds), {
+    title: "Failed logins: window",
+    help: "A sliding window.",
+    unit: "s",
+    env: `${prefix}_LOGIN_WINDOW_SECONDS`,
+    group,
+  }),
+});
+
 /** The fields that every service has. */
 export const commonFields = (id: ServiceId) => ({
   openToLan: field(z.boolean().default(false), {

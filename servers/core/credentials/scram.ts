@@ -17,8 +17,6 @@ export const scramMethod = "SCRAM-SHA-256";
 /** RFC 7677 §4: at least 4096. */
 const iterations = 4_096;
 
-const longestFirstMessage = 8_192;
-
 /** What the server keeps of a password (RFC 5802 §3). */
 export interface ScramVerifier {
   readonly salt: Buffer;
@@ -69,7 +67,7 @@ export function createScramExchange(find: (username: string) => ScramVerifier): 
     if (!match) return { state: "failed" };
     const [, bare, escaped, clientNonce] = match as unknown as [string, string, string, string];
     // The reply repeats the nonce, and an MQTT field has room for 65,535 bytes.
-    if (text.length > longestFirstMessage) return { state: "failed" };
+    if (text.length > 8_192) return { state: "failed" };
     const username = escaped.replaceAll("=2C", ",").replaceAll("=3D", "=");
     const verifier = find(username);
     const nonce = clientNonce + randomBytes(18).toString("base64");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { field, portField, wholeNumber } from "../config/common-fields.ts";
+import { type FieldMeta, field, portField, wholeNumber } from "../config/common-fields.ts";
 
 interface HttpFieldsOptions {
   /** Of the environment variables: "ACCOUNT". */
@@ -26,20 +26,7 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     env: `${prefix}_HEADER_BYTES`,
     group: "Limits",
   }),
-  requestTimeoutMs: field(wholeNumber(100, 3_600_000, 30_000), {
-    title: "Request timeout",
-    help: "For the whole request to arrive; then 408.",
-    unit: "ms",
-    env: `${prefix}_REQUEST_TIMEOUT_MS`,
-    group: timesGroup,
-  }),
-  keepAliveTimeoutMs: field(wholeNumber(0, 3_600_000, 5_000), {
-    title: "Idle connections",
-    help: "How long a connection is kept open for its next request.",
-    unit: "ms",
-    env: `${prefix}_KEEP_ALIVE_TIMEOUT_MS`,
-    group: timesGroup,
-  }),
+  ...timeoutFields(prefix, timesGroup),
   recordedBodyBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
     title: "Recorded body",
     help: recordedHelp ?? "Bytes of each body kept for the inspector.",
@@ -48,6 +35,23 @@ export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedH
     group: "Recorder",
   }),
 });
+
+const timeoutFields = (prefix: string, group: string) => {
+  const timeout = (minimum: number, standard: number, meta: Pick<FieldMeta, "title" | "help" | "env">) =>
+    field(wholeNumber(minimum, 3_600_000, standard), { ...meta, unit: "ms", group });
+  return {
+    requestTimeoutMs: timeout(100, 30_000, {
+      title: "Request timeout",
+      help: "For the complete request to arrive; then 408.",
+      env: `${prefix}_REQUEST_TIMEOUT_MS`,
+    }),
+    keepAliveTimeoutMs: timeout(0, 5_000, {
+      title: "Idle connections",
+      help: "How long a connection is kept open for its next request.",
+      env: `${prefix}_KEEP_ALIVE_TIMEOUT_MS`,
+    }),
+  };
+};
 
 /** Switch and port of HTTPS. */
 export const httpsFields = ({ prefix, port }: { readonly prefix: string; readonly port: number }) => ({

@@ -2,16 +2,15 @@
 import type { StreamCredit, StreamItem } from "../../../contract/provided.ts";
 import type { Failure, ServiceId } from "../../../contract/service.ts";
 
+interface PeerRequest {
+  readonly id: number;
+  readonly name: string;
+  readonly params: unknown;
+}
+
 export type ConsumerMessage =
-  | { readonly type: "peerCall"; readonly id: number; readonly service: ServiceId; readonly name: string; readonly params: unknown }
-  | {
-      readonly type: "peerOpen";
-      readonly id: number;
-      readonly service: ServiceId;
-      readonly name: string;
-      readonly params: unknown;
-      readonly credit: StreamCredit;
-    }
+  | (PeerRequest & { readonly type: "peerCall"; readonly service: ServiceId })
+  | (PeerRequest & { readonly type: "peerOpen"; readonly service: ServiceId; readonly credit: StreamCredit })
   /** The reader consumed this much: it is returned as credit. */
   | { readonly type: "peerTaken"; readonly id: number; readonly credit: StreamCredit }
   | { readonly type: "peerCancel"; readonly id: number };
@@ -23,15 +22,8 @@ export type ToConsumer =
   | { readonly type: "peerEnd"; readonly id: number; readonly failure?: Failure };
 
 export type ToProvider =
-  | { readonly type: "serveCall"; readonly id: number; readonly consumer: ServiceId; readonly name: string; readonly params: unknown }
-  | {
-      readonly type: "serveOpen";
-      readonly id: number;
-      readonly consumer: ServiceId;
-      readonly name: string;
-      readonly params: unknown;
-      readonly credit: StreamCredit;
-    }
+  | (PeerRequest & { readonly type: "serveCall"; readonly consumer: ServiceId })
+  | (PeerRequest & { readonly type: "serveOpen"; readonly consumer: ServiceId; readonly credit: StreamCredit })
   | { readonly type: "serveTaken"; readonly id: number; readonly credit: StreamCredit }
   | { readonly type: "serveCancel"; readonly id: number };
 

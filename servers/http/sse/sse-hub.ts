@@ -6,13 +6,11 @@ import { pingFrame, type SseEvent, type SseFrame, sseFrame } from "./sse-frame.t
 import { createSseSubscription, type SseSubscription } from "./sse-subscription.ts";
 import { createSseTickers } from "./sse-tickers.ts";
 
-/** How long a disconnected subscriber stays listed. */
-const listedAfterMs = 60_000;
-const mostListedAfter = 200;
+/** Disconnected subscribers that stay listed: how long, and how many. */
+const listedAfter = { ms: 60_000, most: 200 };
 const eventsAtOnce = 200;
 /** How often rows of open streams are updated, and how many per update: each one is serialized. */
-const rowsEveryMs = 1_000;
-const rowsAtOnce = 50;
+const rowUpdates = { everyMs: 1_000, atOnce: 50 };
 /** Up to this number each new subscriber is logged as notable. */
 const notedSubscribers = 20;
 
@@ -69,7 +67,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
     if (sent) {
       eventsSent += 1;
       if (subscription.entry) stale.add(subscription.entry);
-      if (!closed) rowsTimer ??= setTimeout(touchRows, rowsEveryMs);
+      if (!closed) rowsTimer ??= setTimeout(touchRows, rowUpdates.everyMs);
     }
     changed();
     return sent;
@@ -81,9 +79,9 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
       stale.delete(entry);
       if (entry.ended) continue;
       options.touch(entry);
-      if (++touched === rowsAtOnce) break;
+      if (++touched === rowUpdates.atOnce) break;
     }
-    rowsTimer = stale.size > 0 ? setTimeout(touchRows, rowsEveryMs) : undefined;
+    rowsTimer = stale.size > 0 ? setTimeout(touchRows, rowUpdates.everyMs) : undefined;
   }
 
   function changed(): void {
@@ -98,7 +96,7 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
 
   function forgetOld(): void {
     forgetTimer = undefined;
-    const before = Date.now() - listedAfterMs;
+    const before = Date.now() - listedAfter.ms;
     while (left[0]?.closedAt !== undefined && left[0].closedAt <= before) left.shift();
     if (left[0]?.closedAt !== undefined) forgetTimer = setTimeout(forgetOld, left[0].closedAt - before);
     changed();
@@ -110,8 +108,8 @@ export function createSseHub(options: { show: (view: HttpViews["sse"]) => void; 
     if (subscription.entry) stale.delete(subscription.entry);
     if (closed) return;
     left.push(subscription);
-    if (left.length > mostListedAfter) left.shift();
-    forgetTimer ??= setTimeout(forgetOld, listedAfterMs);
+    if (left.length > listedAfter.most) left.shift();
+    forgetTimer ??= setTimeout(forgetOld, listedAfter.ms);
     changed();
   }
 

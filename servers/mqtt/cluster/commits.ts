@@ -8,9 +8,6 @@ import type { GroupMembers } from "./group-members.ts";
 import type { OutFrame } from "./outgoing.ts";
 import { isShared, type SharedRetained } from "./shared-retained.ts";
 
-const retainedAtOnce = 500;
-const positionIntervalMs = 1_000;
-
 export interface CommitsOptions {
   readonly parts: ClusterParts;
   readonly members: GroupMembers;
@@ -21,6 +18,9 @@ export interface CommitsOptions {
   /** Sessions for which no living broker was found. */
   readonly onKept: (clients: readonly string[]) => void;
 }
+
+const retainedAtOnce = 500;
+const positionIntervalMs = 1_000;
 
 /** One transaction per tick: the changes of the sessions, and the frame for the other brokers. */
 export class Commits {

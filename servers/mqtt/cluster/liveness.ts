@@ -10,9 +10,7 @@ import type { SharedTurns } from "./shared-turns.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
 
 /** Heartbeats within the time after which a broker counts as dead. */
-const beatsPerTimeout = 4;
-const beatsPerTrim = 20;
-const echoPollMs = 20;
+const beats = { perTimeout: 4, perTrim: 20 };
 
 export interface LivenessOptions {
   readonly parts: ClusterParts;
@@ -23,6 +21,8 @@ export interface LivenessOptions {
   /** Time without a heartbeat after which a broker counts as dead. */
   readonly timeoutMs: number;
 }
+
+const echoPollMs = 20;
 
 /** Sends heartbeats, detects dead brokers and takes over what they had. */
 export class Liveness {
@@ -41,7 +41,7 @@ export class Liveness {
   readonly mayBury = (): boolean => Date.now() - this.options.parts.redis.startedAt > this.options.timeoutMs;
 
   start(): void {
-    this.timer ??= setInterval(() => void this.beat(), this.options.timeoutMs / beatsPerTimeout);
+    this.timer ??= setInterval(() => void this.beat(), this.options.timeoutMs / beats.perTimeout);
   }
 
   stop(): void {
@@ -63,7 +63,7 @@ export class Liveness {
       await this.look(replyList(others));
       this.options.waiting.look(replyList(waitingGroups).map(replyText));
       parts.flush();
-      if (++this.beats % beatsPerTrim === 0) await parts.scripts.run("trim", parts.brokerId);
+      if (++this.beats % beats.perTrim === 0) await parts.scripts.run("trim", parts.brokerId);
     } catch (error) {
       parts.lost(errorText(error));
     }

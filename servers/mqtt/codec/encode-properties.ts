@@ -1,5 +1,5 @@
 import { ByteWriter } from "./byte-writer.ts";
-import { type Properties, type PropertyRow, propertyRows } from "./properties.ts";
+import { type Properties, type PropertyRow, type PropertyType, propertyRows } from "./properties.ts";
 
 /** The properties without their length. */
 export function encodeProperties(properties: Properties | undefined): Buffer {
@@ -32,29 +32,18 @@ function writeProperty(writer: ByteWriter, row: PropertyRow, properties: Propert
   }
   const value = properties[row.name];
   writer.byte(row.id);
-  switch (row.type) {
-    case "bit":
-    case "byte":
-      writer.byte(value as number);
-      break;
-    case "twoBytes":
-      writer.twoBytes(value as number);
-      break;
-    case "fourBytes":
-      writer.fourBytes(value as number);
-      break;
-    case "variable":
-      writer.variable(value as number);
-      break;
-    case "string":
-      writer.string(value as string);
-      break;
-    case "binary":
-      writer.binary(value as Buffer);
-      break;
-    case "pair":
-      throw new Error("user properties are written as pairs");
-    default:
-      row.type satisfies never;
-  }
+  writers[row.type](writer, value as never);
 }
+
+const writers: Readonly<Record<PropertyType, (writer: ByteWriter, value: never) => ByteWriter>> = {
+  bit: (writer, value) => writer.byte(value),
+  byte: (writer, value) => writer.byte(value),
+  twoBytes: (writer, value) => writer.twoBytes(value),
+  fourBytes: (writer, value) => writer.fourBytes(value),
+  variable: (writer, value) => writer.variable(value),
+  string: (writer, value) => writer.string(value),
+  binary: (writer, value) => writer.binary(value),
+  pair() {
+    throw new Error("user properties are written as pairs");
+  },
+};

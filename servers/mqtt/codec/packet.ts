@@ -64,25 +64,24 @@ export interface SubscriptionRequest {
   readonly retainHandling: 0 | 1 | 2;
 }
 
-export interface SubscribePacket {
-  readonly type: "subscribe";
+interface IdentifiedPacket {
   readonly packetId: number;
   readonly properties?: Properties | undefined;
+}
+
+export interface SubscribePacket extends IdentifiedPacket {
+  readonly type: "subscribe";
   readonly subscriptions: readonly SubscriptionRequest[];
 }
 
-export interface SubackPacket {
+export interface SubackPacket extends IdentifiedPacket {
   readonly type: "suback" | "unsuback";
-  readonly packetId: number;
-  readonly properties?: Properties | undefined;
   /** None in an UNSUBACK before 5.0. */
   readonly reasons: readonly number[];
 }
 
-export interface UnsubscribePacket {
+export interface UnsubscribePacket extends IdentifiedPacket {
   readonly type: "unsubscribe";
-  readonly packetId: number;
-  readonly properties?: Properties | undefined;
   readonly filters: readonly string[];
 }
 

@@ -139,6 +139,17 @@ export class Engine {
     this.observer.retainedChanged?.(message.topic, message.payload.length > 0 ? message : undefined);
   }
 
+  /** Subscriptions and queued messages of all sessions. */
+  sessionTotals(): { readonly subscriptions: number; readonly queued: number } {
+    let subscriptions = 0;
+    let queued = 0;
+    for (const session of this.sessions.values()) {
+      subscriptions += session.subscriptions.size;
+      queued += session.queue.length;
+    }
+    return { subscriptions, queued };
+  }
+
   /** From the broker itself: the page, the demo, wills, `$SYS`. */
   readonly publishInternal = (message: Message): void => {
     if (!isSystemTopic(message.topic)) this.counters.messagesInternal++;

@@ -9,7 +9,6 @@ import { TalliedWarnings } from "./tallied-warnings.ts";
 const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
 /** Rows and lines of clients coming and going; a storm of connects is counted and not logged one by one. */
 const eventsPerSecond = 500;
-const shownName = 200;
 /** A full topic tree stays full: it is logged now and then. */
 const treeFullEveryMs = 60_000;
 
@@ -170,6 +169,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   return { observer, close: () => clearInterval(timer) };
 }
 
+const shownName = 200;
 /** A client identifier and a topic may have 65,535 bytes. */
 const shortName = (clientId: string) => (clientId.length > shownName ? `${clientId.slice(0, shownName)}…` : clientId);
 

@@ -38,14 +38,9 @@ export function writeMessage(record: RecordWriter, message: PublishedMessage): v
 
 export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): void {
   record.u8(deliveriesTag);
-  record.u32(routed.matched);
-  record.u32(routed.sentAsRetained);
-  record.u32(routed.delivered);
-  record.u32(routed.acknowledgeable);
-  record.u32(routed.acknowledged);
-  record.u32(routed.dropped);
-  record.u32(routed.deliveries.length);
-  for (const delivery of routed.deliveries) {
+  const { matched, sentAsRetained, delivered, acknowledgeable, acknowledged, dropped, deliveries } = routed;
+  for (const count of [matched, sentAsRetained, delivered, acknowledgeable, acknowledged, dropped, deliveries.length]) record.u32(count);
+  for (const delivery of deliveries) {
     record.text(delivery.clientId);
     record.u8(delivery.qos);
     record.f64(delivery.afterMicros);

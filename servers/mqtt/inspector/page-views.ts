@@ -66,12 +66,7 @@ export function startPageViews({ engine, recorder, clientFaults, small, view }: 
 
 function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures, "at"> {
   const { counters, bus, scheduler } = engine;
-  let subscriptions = 0;
-  let queued = 0;
-  for (const session of engine.sessions.values()) {
-    subscriptions += session.subscriptions.size;
-    queued += session.queue.length;
-  }
+  const { subscriptions, queued } = engine.sessionTotals();
   return {
     clients: engine.clients.size,
     sessions: engine.sessions.size,

@@ -6,8 +6,7 @@ import { SortedList } from "./sorted-list.ts";
 import { compareTopicText, TopicNode } from "./topic-node.ts";
 
 /** What a level of a topic and what a topic takes beside its name, as measured with 100,000 of them. */
-const levelBytes = 250;
-const topicBytes = 200;
+const cost = { level: 250, topic: 200 };
 /** Deeper levels share one row: a topic may have 65,535 levels, and a few of those would fill the tree. */
 const shownLevels = 64;
 
@@ -118,11 +117,11 @@ export class TopicTree {
       let next = node.children?.get(name);
       if (!next) {
         next = node.child(name);
-        this.bytes += levelBytes + name.length;
+        this.bytes += cost.level + name.length;
       }
       node = next;
     }
-    this.bytes += topicBytes + topic.length;
+    this.bytes += cost.topic + topic.length;
     node.fullTopic = topic;
     this.byTopic.set(topic, node);
     this.inOrder?.add(node);
@@ -133,11 +132,11 @@ export class TopicTree {
 
   private hasRoom(topic: string, names: readonly string[]): boolean {
     if (this.size >= this.limits.topics) return false;
-    let bytes = this.bytes + topicBytes + topic.length;
+    let bytes = this.bytes + cost.topic + topic.length;
     let node: TopicNode | undefined = this.root;
     for (const name of names) {
       node = node?.children?.get(name);
-      if (!node) bytes += levelBytes + name.length;
+      if (!node) bytes += cost.level + name.length;
     }
     return bytes <= this.limits.topicTreeBytes;
   }
@@ -184,12 +183,12 @@ export class TopicTree {
     this.inOrder?.remove(node);
     this.version++;
     this.uncounted += own;
-    this.bytes -= topicBytes + topic.length;
+    this.bytes -= cost.topic + topic.length;
     node.countOwn(-own);
     node.clear();
     for (let at = node; at.parent && !at.children && at.fullTopic === undefined; at = at.parent) {
       at.parent.remove(at);
-      this.bytes -= levelBytes + at.name.length;
+      this.bytes -= cost.level + at.name.length;
     }
   }
 

@@ -16,6 +16,9 @@ export interface PublishTarget {
   sentAliases: Map<string, number> | undefined;
 }
 
+/** What `writePublish` takes behind its target. */
+export type PublishArguments = Parameters<typeof writePublish> extends [PublishTarget, ...infer Rest] ? Rest : never;
+
 /** Refilled for each send: a delivery allocates nothing of its own. */
 const options: { -readonly [Name in keyof DeliveryOptions]: DeliveryOptions[Name] } = {
   v5: false,

@@ -35,8 +35,7 @@ export interface MessageFields {
 }
 
 const noBytes = Buffer.alloc(0);
-const expiryPropertyLength = 5;
-const aliasPropertyLength = 3;
+const propertyLength = { expiry: 5, alias: 3 };
 /** A longer topic is encoded anew for who gets the message later: one that is kept has it once, and not as bytes as well. */
 const heldTopicLength = 1_024;
 
@@ -190,7 +189,7 @@ export class Message {
   }
 
   private propertiesLength({ expirySeconds, topicAlias, subscriptionIds }: DeliveryOptions): number {
-    let length = this.forwarded.length + (expirySeconds >= 0 ? expiryPropertyLength : 0) + (topicAlias > 0 ? aliasPropertyLength : 0);
+    let length = this.forwarded.length + (expirySeconds >= 0 ? propertyLength.expiry : 0) + (topicAlias > 0 ? propertyLength.alias : 0);
     if (subscriptionIds) for (const identifier of subscriptionIds) length += 1 + variableLength(identifier);
     return length;
   }

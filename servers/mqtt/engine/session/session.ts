@@ -1,7 +1,7 @@
 import type { AckPacket, Qos } from "../../codec/packet.ts";
 import { Delivery } from "../delivery/delivery.ts";
 import { DeliveryQueue, type QueueLoad } from "../delivery/delivery-queue.ts";
-import { fits, type PublishTarget, type SendResult } from "../delivery/write-publish.ts";
+import { fits, type PublishArguments, type PublishTarget, type SendResult } from "../delivery/write-publish.ts";
 import type { EngineCounters } from "../engine-counters.ts";
 import type { EngineLimits } from "../engine-limits.ts";
 import { type EngineLog, type EngineObserver, faultText } from "../engine-observer.ts";
@@ -28,14 +28,7 @@ export interface Recipient extends PublishTarget {
   /** Messages with QoS 1 and 2 that may be unacknowledged. */
   readonly sendWindow: number;
   /** PUBLISH. */
-  sendMessage(
-    message: Message,
-    qos: Qos,
-    retain: boolean,
-    identifiers: readonly number[] | undefined,
-    packetId: number,
-    dup: boolean,
-  ): SendResult;
+  sendMessage(...publish: PublishArguments): SendResult;
   sendAck(type: AckPacket["type"], packetId: number, reason: number): void;
   /** Runs a step for this client: what it throws ends its connection and no other. */
   run(step: () => void): void;
