@@ -57,7 +57,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
   function requireFree(email: string, id?: number): void {
     const other = users.byEmail(email);
     if (other && other.id !== id) {
-      throw new ServiceError("CALL_INVALID", `${email} is the address of another user`, "Choose another e-mail address.");
+      throw new ServiceError("CALL_INVALID", `${email} is another user's address`, "Choose another e-mail address.");
     }
   }
 
