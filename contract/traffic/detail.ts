@@ -1,7 +1,6 @@
 /** A row's detail, and the parts of a long exchange. */
-import type { HttpExchange } from "./http.ts";
+import type { HttpExchange, SseEventPart } from "./http.ts";
 import type { MqttEvent, MqttMessage } from "./mqtt.ts";
-import type { SseEventPart } from "./sse.ts";
 import type { WebSocketConnection, WebSocketMessage, WebSocketMessagePart } from "./websocket.ts";
 
 /** The answer of `traffic.detail`. A page chooses the inspector by `kind`, for every service alike. */

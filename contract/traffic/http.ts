@@ -1,5 +1,5 @@
 /** One HTTP request and its answer, as the server saw both. */
-import type { PartsSummary } from "./detail.ts";
+import type { PartHead, PartsSummary } from "./detail.ts";
 
 /** Name and value, in the order and spelling in which they crossed the wire. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
@@ -59,4 +59,13 @@ export interface HttpExchangeFacts {
     readonly requests: number;
     readonly openedAt: number;
   };
+}
+
+/** Server-sent events (WHATWG HTML §9.2): the stream is an HTTP exchange, each event a part of it. */
+export interface SseEventPart extends PartHead {
+  readonly kind: "sse-event";
+  /** Bytes of the whole block on the wire. */
+  readonly bytes: number;
+  /** The block as it was sent, with the empty line that ends it; cut where it is longer than the limit. */
+  readonly text: string;
 }

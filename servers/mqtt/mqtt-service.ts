@@ -13,8 +13,8 @@ export const mqttService = defineService({
   // Without sessions on disk its files are optional: reply rules and a replay file.
   keepsFiles: ({ persistence, cluster }) => (persistence && cluster === "" ? true : "if possible"),
   details: {
-    "mqtt-message": async () => (await import("./inspector/decode-mqtt.ts")).mqttMessageDecoder,
-    "mqtt-event": async () => (await import("./inspector/decode-mqtt.ts")).mqttEventDecoder,
+    "mqtt-message": async () => (await import("./inspector/message-bytes.ts")).mqttMessageDecoder,
+    "mqtt-event": async () => (await import("./inspector/mqtt-event.ts")).mqttEventDecoder,
   },
   ports: [
     { field: "port", transport: "tcp" },

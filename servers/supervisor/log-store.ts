@@ -4,7 +4,6 @@ import { type LogLevel, type LogLine, type LogSource, logLevels, logText } from 
 import type { LogEntry } from "../core/service/log.ts";
 import { exportCursorText, parseExportCursor } from "../core/service/parse-params.ts";
 import { createBoundedRing } from "./bounded-ring.ts";
-import { textBytes } from "./text-bytes.ts";
 
 export interface LogQuery {
   readonly source?: LogSource | undefined;
@@ -81,3 +80,8 @@ function createMatcher({ source, level, text }: Pick<LogQuery, "source" | "level
     logLevels.indexOf(line.level) >= least &&
     (needle === "" || line.text.toLowerCase().includes(needle));
 }
+
+/** Bytes of memory that a text takes: V8 uses one byte a character while all are Latin-1, else two. */
+const textBytes = (text: string): number => (beyondLatin1.test(text) ? 2 * text.length : text.length);
+
+const beyondLatin1 = /[^\0-\xff]/;

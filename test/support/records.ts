@@ -6,7 +6,8 @@ import type { TrafficEntry } from "../../servers/core/service/service.ts";
 import { type DetailDecoder, type RecordedPart, readPart } from "../../servers/core/traffic/detail-decoder.ts";
 import { RecordWriter, type RowFields } from "../../servers/core/traffic/record-writer.ts";
 import { readRecords, readRow, rowParts } from "../../servers/core/traffic/row-record.ts";
-import { mqttEventDecoder, mqttMessageDecoder } from "../../servers/mqtt/inspector/decode-mqtt.ts";
+import { mqttMessageDecoder } from "../../servers/mqtt/inspector/message-bytes.ts";
+import { mqttEventDecoder } from "../../servers/mqtt/inspector/mqtt-event.ts";
 
 export type Row = Omit<TrafficRow, "service">;
 

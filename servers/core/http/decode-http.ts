@@ -1,5 +1,4 @@
-import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
-import type { SseEventPart } from "../../../contract/traffic/sse.ts";
+import type { HeaderList, HttpBody, HttpExchangeFacts, SseEventPart } from "../../../contract/traffic/http.ts";
 import type { WebSocketMessagePart } from "../../../contract/traffic/websocket.ts";
 import type { DetailDecoder, RecordedPart, RecordedRow } from "../traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../traffic/record-reader.ts";

@@ -1,5 +1,3 @@
-import { durationText } from "../traffic/duration-text.ts";
-
 /** Names of query and header fields whose values are never logged. */
 export const secretName = /token|secret|passw|pwd|api_?-?key|access_?-?key|auth|signature|\bsig\b|session|credential|\bcode\b|\bkey\b|jwt/i;
 const shownTarget = 300;
@@ -79,4 +77,13 @@ export function httpLogLine({ method, target, outcome, tookMs, bytesOut, client,
   const who = [user, why].filter((part) => part !== undefined).join(": ");
   const line = `${method} ${loggedTarget(target)} ${outcome} ${durationText(tookMs)} ${bytesOut} B ${client || "-"} ${peer}`;
   return who === "" ? line : `${line} ${who}`;
+}
+
+/** "<0.1 ms", "0.4 ms", "12 ms", "2.50 s". */
+export function durationText(milliseconds: number): string {
+  // "0.0 ms" would read as not measured.
+  if (milliseconds < 0.05) return "<0.1 ms";
+  if (milliseconds < 10) return `${milliseconds.toFixed(1)} ms`;
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  return `${(milliseconds / 1_000).toFixed(2)} s`;
 }

@@ -1,12 +1,11 @@
 import type { Socket } from "node:net";
 import type { Log } from "../service/log.ts";
 import type { Counters, TrafficSink } from "../service/service.ts";
-import { durationText } from "../traffic/duration-text.ts";
 import { createLatencyWindow } from "../traffic/latency-window.ts";
 import { createClientNames } from "./client-name.ts";
 import { createHttpConnections, type HttpConnections } from "./http-connections.ts";
 import { HttpEntry } from "./http-entry.ts";
-import { httpLogLine } from "./http-log-line.ts";
+import { durationText, httpLogLine } from "./http-log-line.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
 import type { RecordedRequest, RecordedResponse } from "./recorded-messages.ts";
 import { type MessageEnd, type MessageFacts, WebSocketMessageEntry } from "./websocket-message-entry.ts";

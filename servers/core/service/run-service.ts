@@ -9,8 +9,8 @@ import { type BinaryFromService, type BinaryToService, createBinaryPublishers } 
 import { noPeers, type PeerServices } from "../streams/peer-client.ts";
 import type { ProviderMessage, ToProvider } from "../streams/peer-messages.ts";
 import { createPeerProvider, type ProvidedHandlers } from "../streams/peer-provider.ts";
-import { keptRecords, type ReadKept } from "../traffic/kept-records.ts";
 import { createOutbox, type Outbox, type OutboxLimits } from "../traffic/outbox.ts";
+import { keptRecords, type ReadKept } from "../traffic/row-record.ts";
 import type { ServiceBatch, ServiceMode } from "./link.ts";
 import { createLog } from "./log.ts";
 import { parseParams } from "./parse-params.ts";

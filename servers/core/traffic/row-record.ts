@@ -1,6 +1,9 @@
+import { isUtf8 } from "node:buffer";
+import type { ServiceId } from "../../../contract/service.ts";
 import type { DetailKind } from "../../../contract/traffic/detail.ts";
 import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
-import { previewText } from "./preview-text.ts";
+import { previewBytes } from "../../../contract/traffic/row.ts";
+import type { KeptRecord } from "../service/service.ts";
 import { RecordError, RecordReader } from "./record-reader.ts";
 
 /** Tones by the number that a record has for them. */
@@ -88,4 +91,35 @@ export function readRow(row: Buffer): Omit<TrafficRow, "service"> {
     ...((given & 4) !== 0 && { user: texts.text() }),
     ...((given & 8) !== 0 && { reason: texts.text() }),
   };
+}
+
+/** The start of a body on one line; empty where it is not text. */
+export function previewText(start: string | Buffer): string {
+  const text = typeof start === "string" ? start.slice(0, previewBytes) : decodeStart(start.subarray(0, previewBytes));
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what marks it as not text
+  return /[\0-\x08\x0e-\x1f]/.test(text) ? "" : text.replace(/\s+/g, " ").trim();
+}
+
+function decodeStart(start: Buffer): string {
+  // The cut may go through a character: the last three bytes do not decide.
+  if (!isUtf8(start) && ![1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))) return "";
+  return start.toString("utf8").replace(/\uFFFD+$/, "");
+}
+
+/** Gives the kept records of rows with greater ids, the oldest first, some hundred kilobytes at a time; no bytes after the last. */
+export type ReadKept = (after: number) => Promise<Uint8Array>;
+
+/** Of rows with ids below `before`. The next batch is asked for when the one before was taken. */
+export async function* keptRecords(service: ServiceId, readKept: ReadKept | undefined, before: number): AsyncGenerator<KeptRecord> {
+  let after = 0;
+  while (readKept) {
+    const batch = await readKept(after);
+    const last = after;
+    for (const { row, detail } of readRecords(batch)) {
+      after = rowId(row);
+      if (after >= before) return;
+      yield { row: { service, ...readRow(row) }, detail };
+    }
+    if (after === last) return;
+  }
 }

@@ -1,9 +1,10 @@
 import { mqttOwnPublishers } from "../../../contract/traffic/mqtt.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import { type DropReason, dropReasons } from "../engine/routing/message.ts";
-import type { NotedDelivery, PublishedMessage, RoutedMessage } from "./describe-message.ts";
+import { describeMessage, type NotedDelivery, type PublishedMessage, type RoutedMessage } from "./describe-message.ts";
 
 /** Tags of the pieces of a message's detail: the message once, then each change of its deliveries. */
 const messageTag = 1;
@@ -124,3 +125,10 @@ function readRouted(reader: RecordReader): RoutedMessage {
   }
   return { matched, sentAsRetained, delivered, acknowledgeable, acknowledged, dropped, deliveries };
 }
+
+export const mqttMessageDecoder: DetailDecoder = {
+  detail({ row, detail }) {
+    const { message, routed } = readMessage(row, detail);
+    return describeMessage(message, routed);
+  },
+};

@@ -1,5 +1,7 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
+import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
+import { RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 
 export interface MqttEventFacts {
@@ -40,3 +42,10 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
     },
   };
 }
+
+export const mqttEventDecoder: DetailDecoder = {
+  detail({ row: { id, at }, detail }) {
+    const reader = new RecordReader(detail);
+    return { kind: "mqtt-event", id, at, clientId: reader.text(), text: reader.text() };
+  },
+};

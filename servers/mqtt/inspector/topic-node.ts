@@ -1,5 +1,5 @@
 import type { MqttTopicNode } from "../../../contract/services/mqtt.ts";
-import { previewText } from "../../core/traffic/preview-text.ts";
+import { previewText } from "../../core/traffic/row-record.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { compareNatural } from "./natural-order.ts";
 import { SortedList } from "./sorted-list.ts";

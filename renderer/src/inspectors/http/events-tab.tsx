@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
-import type { SseEventPart } from "../../../../contract/traffic/sse.ts";
+import type { SseEventPart } from "../../../../contract/traffic/http.ts";
 import type { Column } from "../../list/column.ts";
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
