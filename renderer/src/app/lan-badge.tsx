@@ -2,7 +2,7 @@ import { Tooltip } from "@mantine/core";
 import { IconLock, IconWifi } from "@tabler/icons-react";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useServices } from "../control/use-store.ts";
-import styles from "./lan-badge.module.css";
+import { Chip } from "../ui/panel.tsx";
 
 const namedApart = 2;
 
@@ -21,10 +21,10 @@ export function LanBadge() {
       : "Every service listens on loopback: nobody else on your network can reach it.";
   return (
     <Tooltip label={label} multiline maw={300}>
-      <span className={open.length > 0 ? styles.open : styles.closed}>
+      <Chip tall tone={open.length > 0 ? "warn" : undefined}>
         <Icon size={14} stroke={1.5} />
         <span data-words>{lanText(open)}</span>
-      </span>
+      </Chip>
     </Tooltip>
   );
 }

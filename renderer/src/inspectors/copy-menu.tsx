@@ -1,11 +1,7 @@
 import { Button, Menu } from "@mantine/core";
 import { IconCheck, IconChevronDown, IconCopy } from "@tabler/icons-react";
-import { useEffect, useState } from "react";
-import { copyText } from "../ui/copy/copy-text.ts";
-import { attempt } from "../ui/status/notify.tsx";
+import { useCopy } from "../ui/copy/copy-button.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
-
-const shownMs = 1_200;
 
 export interface CopyChoice {
   readonly id: string;
@@ -24,17 +20,12 @@ interface CopyMenuProps {
 /** What is inspected, as a command or program; the button repeats the kind chosen last. */
 export function CopyMenu({ rememberAs, choices }: CopyMenuProps) {
   const [chosen, setChosen] = useRemembered<string>(rememberAs, choices[0]?.id ?? "");
-  const [copied, setCopied] = useState(false);
-  useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), shownMs);
-    return () => clearTimeout(timer);
-  }, [copied]);
+  const [copied, copyNow] = useCopy();
   const offered = choices.find(({ id }) => id === chosen) ?? choices[0];
   if (!offered) return null;
   const copy = (choice: CopyChoice) => {
     setChosen(choice.id);
-    void attempt(copyText(choice.text()).then(() => setCopied(true)));
+    copyNow(choice.text());
   };
   const Icon = copied ? IconCheck : IconCopy;
   return (

@@ -1,7 +1,9 @@
 import type { HTMLAttributes, ReactNode } from "react";
 import styles from "./panel.module.css";
 
-type ElementProps = Omit<HTMLAttributes<HTMLElement>, "className"> & { readonly className?: string | undefined };
+interface ElementProps extends Omit<HTMLAttributes<HTMLElement>, "className"> {
+  readonly className?: string | undefined;
+}
 
 const classes = (...names: readonly (string | undefined)[]): string => names.filter(Boolean).join(" ");
 
@@ -25,9 +27,20 @@ export function Note({ className, ...rest }: ElementProps) {
   return <p {...rest} className={classes(styles.note, className)} />;
 }
 
+/** A paragraph on the tone's ground: why something failed, or what is needed. */
+export function Notice({ tone, className, ...rest }: ElementProps & { readonly tone: "warn" | "bad" }) {
+  return <div {...rest} className={classes(styles.notice, className)} data-tone={tone} />;
+}
+
+interface ChipProps extends ElementProps {
+  readonly tone?: "warn" | "bad" | undefined;
+  /** As high as a button. */
+  readonly tall?: boolean;
+}
+
 /** A word in a small box: "retained". */
-export function Chip({ className, ...rest }: ElementProps) {
-  return <span {...rest} className={classes(styles.chip, className)} />;
+export function Chip({ tone, tall = false, className, ...rest }: ChipProps) {
+  return <span {...rest} className={classes(styles.chip, className)} data-tone={tone} data-tall={tall || undefined} />;
 }
 
 /** Takes the room between what stands at the start and at the end of a line. */

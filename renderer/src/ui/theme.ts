@@ -160,30 +160,22 @@ const shared: Tokens = {
   "--bl-gutter": "20px",
 };
 
+/** Mantine's own variables from ours. */
+const mantineColors = (tokens: Tokens): Tokens => ({
+  ...tokens,
+  "--mantine-color-body": tokens["--bl-page"]!,
+  "--mantine-color-text": tokens["--bl-text"]!,
+  "--mantine-color-dimmed": tokens["--bl-text-3"]!,
+  "--mantine-color-placeholder": tokens["--bl-text-3"]!,
+  "--mantine-color-default": tokens["--bl-control"]!,
+  "--mantine-color-default-border": tokens["--bl-line-strong"]!,
+  "--mantine-color-default-color": tokens["--bl-text"]!,
+});
+
 export const resolver: CSSVariablesResolver = () => ({
   variables: shared,
-  dark: {
-    ...darkTokens,
-    "--mantine-color-body": darkTokens["--bl-page"]!,
-    "--mantine-color-text": darkTokens["--bl-text"]!,
-    "--mantine-color-dimmed": darkTokens["--bl-text-3"]!,
-    "--mantine-color-placeholder": darkTokens["--bl-text-3"]!,
-    "--mantine-color-default": darkTokens["--bl-control"]!,
-    "--mantine-color-default-hover": "#343230",
-    "--mantine-color-default-border": "#3A3734",
-    "--mantine-color-default-color": darkTokens["--bl-text"]!,
-  },
-  light: {
-    ...lightTokens,
-    "--mantine-color-body": lightTokens["--bl-page"]!,
-    "--mantine-color-text": lightTokens["--bl-text"]!,
-    "--mantine-color-dimmed": lightTokens["--bl-text-3"]!,
-    "--mantine-color-placeholder": lightTokens["--bl-text-3"]!,
-    "--mantine-color-default": "#FFFFFF",
-    "--mantine-color-default-hover": "#F6F4F1",
-    "--mantine-color-default-border": lightTokens["--bl-line-strong"]!,
-    "--mantine-color-default-color": lightTokens["--bl-text"]!,
-  },
+  dark: { ...mantineColors(darkTokens), "--mantine-color-default-hover": "#343230", "--mantine-color-default-border": "#3A3734" },
+  light: { ...mantineColors(lightTokens), "--mantine-color-default": "#FFFFFF", "--mantine-color-default-hover": "#F6F4F1" },
 });
 
 export const theme = createTheme({

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Divider, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Divider, Menu, Tooltip } from "@mantine/core";
 import { IconPlayerPause, IconPlayerPlayFilled } from "@tabler/icons-react";
 import type { ComponentType, ReactNode } from "react";
 import styles from "./toolbar.module.css";
@@ -47,6 +47,32 @@ export function IconButton({ label, icon: Icon, onClick, pressed, disabled = fal
         <Icon size={size === undefined ? 15 : 14} stroke={1.5} />
       </ActionIcon>
     </Tooltip>
+  );
+}
+
+interface IconMenuProps {
+  readonly label: string;
+  readonly icon: ComponentType<{ size: number; stroke: number }>;
+  readonly width: number;
+  /** Items. */
+  readonly children: ReactNode;
+}
+
+/** A menu behind an icon. Not in a portal: it belongs to the page's landmark. */
+export function IconMenu({ label, icon: Icon, width, children }: IconMenuProps) {
+  return (
+    <Menu position="bottom-end" width={width} withinPortal={false}>
+      <Menu.Target>
+        <Tooltip label={label}>
+          <ActionIcon aria-label={label}>
+            <Icon size={15} stroke={1.5} />
+          </ActionIcon>
+        </Tooltip>
+      </Menu.Target>
+      <Menu.Dropdown mah="44vh" style={{ overflowY: "auto" }}>
+        {children}
+      </Menu.Dropdown>
+    </Menu>
   );
 }
 

@@ -1,15 +1,10 @@
-import { type DecodedValue, DecodeError, DecodeReader, deepestNesting } from "./decoded-value.ts";
+import { type DecodedValue, DecodeError, type DecodeReader, decodeWhole, deepestNesting } from "./decoded-value.ts";
 
 /** The end of a value of indefinite length; never part of a result. */
 const breakStop = Symbol("break");
 
 /** One CBOR item (RFC 8949) that takes all of the bytes. Throws DecodeError. */
-export function decodeCbor(bytes: Uint8Array): DecodedValue {
-  const reader = new DecodeReader(bytes);
-  const value = item(reader, 0);
-  if (reader.at < bytes.length) throw new DecodeError(`goes on after its value, at byte ${reader.at}`);
-  return value;
-}
+export const decodeCbor = (bytes: Uint8Array): DecodedValue => decodeWhole(bytes, item);
 
 function item(reader: DecodeReader, depth: number): DecodedValue {
   const value = read(reader, depth);

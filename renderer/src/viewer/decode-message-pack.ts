@@ -1,12 +1,7 @@
-import { type DecodedValue, DecodeError, DecodeReader, deepestNesting } from "./decoded-value.ts";
+import { type DecodedValue, DecodeError, DecodeReader, decodeWhole, deepestNesting } from "./decoded-value.ts";
 
 /** One MessagePack value that takes all of the bytes. Throws DecodeError. */
-export function decodeMessagePack(bytes: Uint8Array): DecodedValue {
-  const reader = new DecodeReader(bytes);
-  const value = read(reader, 0);
-  if (reader.at < bytes.length) throw new DecodeError(`goes on after its value, at byte ${reader.at}`);
-  return value;
-}
+export const decodeMessagePack = (bytes: Uint8Array): DecodedValue => decodeWhole(bytes, read);
 
 function read(reader: DecodeReader, depth: number): DecodedValue {
   if (depth > deepestNesting) throw new DecodeError(`is nested deeper than ${deepestNesting}`);

@@ -146,3 +146,11 @@ function keyText(key: DecodedValue): string {
 }
 
 const isList = (value: DecodedValue): value is readonly DecodedValue[] => Array.isArray(value);
+
+/** One value that takes all of the bytes. Throws DecodeError. */
+export function decodeWhole(bytes: Uint8Array, read: (reader: DecodeReader, depth: number) => DecodedValue): DecodedValue {
+  const reader = new DecodeReader(bytes);
+  const value = read(reader, 0);
+  if (reader.at < bytes.length) throw new DecodeError(`continues after its value, at byte ${reader.at}`);
+  return value;
+}

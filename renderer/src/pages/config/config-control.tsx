@@ -1,20 +1,9 @@
 import { NativeSelect, PasswordInput, Switch, TextInput } from "@mantine/core";
-import type { ConfigField } from "../../../../contract/config.ts";
 import styles from "./config-tab.module.css";
-import { CredentialsControl } from "./credentials-control.tsx";
-import type { Draft } from "./draft.ts";
+import { type ControlProps, CredentialsControl } from "./credentials-control.tsx";
 import { RowsControl } from "./rows-control.tsx";
 
-interface ConfigControlProps {
-  readonly field: ConfigField;
-  readonly id: string;
-  readonly draft: Draft;
-  readonly disabled: boolean;
-  readonly problem: string | undefined;
-  onChange(draft: Draft): void;
-}
-
-export function ConfigControl({ field, id, draft, disabled, problem, onChange }: ConfigControlProps) {
+export function ConfigControl({ field, id, draft, disabled, problem, onChange }: ControlProps) {
   const { type, unit } = field;
   const common = {
     id,

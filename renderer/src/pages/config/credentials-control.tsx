@@ -4,7 +4,8 @@ import { type ConfigField, secretMask } from "../../../../contract/config.ts";
 import styles from "./config-tab.module.css";
 import { type Credential, credentialsDraft, credentialsOf, type Draft, draftOf } from "./draft.ts";
 
-interface CredentialsControlProps {
+/** What every control of a field takes. */
+export interface ControlProps {
   readonly field: ConfigField;
   readonly id: string;
   readonly draft: Draft;
@@ -14,7 +15,7 @@ interface CredentialsControlProps {
 }
 
 /** Names with passwords: what is set is never shown, and stays unless something is typed over it. */
-export function CredentialsControl({ field, id, draft, disabled, problem, onChange }: CredentialsControlProps) {
+export function CredentialsControl({ field, id, draft, disabled, problem, onChange }: ControlProps) {
   const credentials = credentialsOf(draft);
   const isStored = (name: string) => credentialsOf(draftOf(field)).some((credential) => credential.name === name);
   const put = (place: number, part: Partial<Credential>) =>

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "react";
 import type { LogLine } from "../../../../contract/log.ts";
 import { useLogs, useNotable, useProcesses } from "../../control/use-store.ts";
 import { shortcuts } from "../../ui/commands.ts";
+import { Chip } from "../../ui/panel.tsx";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -29,7 +30,7 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
       <UnstyledButton className={styles.toggle} onClick={onToggle} aria-expanded={opened}>
         <Chevron size={14} stroke={1.5} />
         Logs
-        {errors.length > 0 && <span className={styles.errors}>{formatCountOf(errors.length, "error")}</span>}
+        {errors.length > 0 && <Chip tone="bad">{formatCountOf(errors.length, "error")}</Chip>}
       </UnstyledButton>
       {!opened && <Newest line={errors.at(-1) ?? lines.at(-1)} />}
       <ProcessCount />

@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { servicePages } from "../../services/registry.ts";
+import { Chip } from "../../ui/panel.tsx";
 import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { Since } from "../../ui/status/since.tsx";
 import { StateLabel } from "../../ui/status/status-shape.tsx";
@@ -25,10 +26,10 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
       <Since status={status} />
       <EndpointChips endpoints={endpointsOf(service)} running={running} />
       {openToLan && (
-        <span className={styles.lan}>
+        <Chip tone="warn" tall>
           <IconWifi size={14} stroke={1.5} />
           {LanText ? <LanText /> : "Open to the LAN"}
-        </span>
+        </Chip>
       )}
       <Operations service={service} operations={operations} />
     </div>

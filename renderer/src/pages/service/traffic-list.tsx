@@ -15,7 +15,7 @@ import { useRowChoice } from "../../list/use-row-choice.ts";
 import { useRowsView, useTrafficRows } from "../../list/use-traffic-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { useClearTraffic } from "../../ui/services/use-clear-traffic.ts";
-import { Nothing } from "../../ui/status/empty-state.tsx";
+import { NoRows } from "../../ui/status/empty-state.tsx";
 import { capitalized, formatCountOf, type Noun } from "../../ui/texts/quantity.ts";
 import { IconButton, PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -96,7 +96,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
 
 function NoneMatches({ rows, item, onAll }: { readonly rows: TrafficRows; readonly item: Noun; readonly onAll: () => void }) {
   const kept = useRowsView(rows, (view) => view.kept);
-  return <Nothing text={`None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`} action="Show all" onAction={onAll} />;
+  return <NoRows text={`None of ${formatCountOf(kept, item.one, item.many)} matches the filter.`} action="Show all" onAction={onAll} />;
 }
 
 interface OpenedRowProps {

@@ -13,7 +13,7 @@ import { ListPage } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
-import { EmptyState, Nothing } from "../../ui/status/empty-state.tsx";
+import { EmptyState, NoRows } from "../../ui/status/empty-state.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -137,7 +137,7 @@ export function AccountSessions() {
           onEndNear={loadMore}
           empty={
             page && (
-              <Nothing
+              <NoRows
                 text="No session matches the filter."
                 action="Show all"
                 onAction={() => {

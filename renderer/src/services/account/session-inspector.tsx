@@ -4,6 +4,7 @@ import { type AccountSession, type AccountToken, type AccountTokenPage, accountA
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { InspectorFrame, InspectorPanel } from "../../inspectors/inspector-frame.tsx";
+import { Section } from "../../inspectors/section.tsx";
 import { useConfirm } from "../../ui/forms/confirm.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
@@ -76,11 +77,7 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
           </dl>
         </section>
         {page && <Tokens page={page} live={session.liveTokens} />}
-        {user && (
-          <section className={styles.section} aria-label="Clock">
-            <ClockControl id={userId} email={email} seconds={user.clockShiftSeconds} onUser={setUser} />
-          </section>
-        )}
+        {user && <ClockControl id={userId} email={email} seconds={user.clockShiftSeconds} onUser={setUser} />}
       </InspectorPanel>
     </InspectorFrame>
   );
@@ -95,21 +92,20 @@ function Tokens({ page, live: liveInAll }: { readonly page: AccountTokenPage; re
   const shown = all ? page.tokens : live.length > 0 || !newestOver ? live : [newestOver];
   const hidden = page.tokens.length - shown.length;
   return (
-    <section className={styles.section} aria-label="Tokens">
-      <div className={styles.sectionHead}>
-        <h3 className={styles.title}>Tokens</h3>
-        <span className={styles.hint}>
-          {`${formatCount(liveInAll)} live of ${formatCount(page.matching)}${page.matching > page.tokens.length ? `, the newest ${page.tokens.length} here` : ""}`}
-        </span>
-        {(hidden > 0 || all) && (
+    <Section
+      title="Tokens"
+      facts={`${formatCount(liveInAll)} live of ${formatCount(page.matching)}${page.matching > page.tokens.length ? `, the newest ${page.tokens.length} here` : ""}`}
+      actions={
+        (hidden > 0 || all) && (
           <Button size="compact-xs" variant="subtle" onClick={() => setAll(!all)}>
-            {all ? "Only live ones" : `Show ${hidden} more`}
+            {all ? "Show live only" : `Show ${hidden} more`}
           </Button>
-        )}
-      </div>
+        )
+      }
+    >
       {shown.map((token) => (
         <TokenCard key={token.id} token={token} />
       ))}
-    </section>
+    </Section>
   );
 }

@@ -7,7 +7,7 @@ import { useNow } from "../../ui/status/since.tsx";
 import { isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import styles from "./token-card.module.css";
-import { claimLines } from "./try/claim-lines.ts";
+import { type Claims, claimLines } from "./try/claim-lines.ts";
 import { timeLeft, wallTime } from "./wall-time.ts";
 
 const titles: Readonly<Record<AccountToken["kind"], string>> = { access: "Access", refresh: "Refresh", mfa: "Second factor" };
@@ -40,17 +40,32 @@ export function TokenCard({ token }: { readonly token: AccountToken }) {
         )}
         <CopyButton text={() => JSON.stringify({ header: token.header, payload: token.payload }, null, 2)} what="the claims as JSON" />
       </div>
-      <dl className={styles.claims}>
-        {claimLines(token).map(({ name, value, note }) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              {value}
-              {note && <span className={styles.note}>{note}</span>}
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <ClaimList claims={token} />
     </article>
+  );
+}
+
+/** Header and claims of a token, one in a line. */
+export function ClaimList({
+  claims,
+  className = "",
+  label,
+}: {
+  readonly claims: Claims;
+  readonly className?: string;
+  readonly label?: string;
+}) {
+  return (
+    <dl className={`${styles.claims} ${className}`} aria-label={label}>
+      {claimLines(claims).map(({ name, value, note }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {value}
+            {note && <span className={styles.note}>{note}</span>}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -5,7 +5,7 @@ import { eventsActions } from "../../../../contract/services/events.ts";
 import { useControl } from "../../control/client-context.tsx";
 import type { EmptyText } from "../../pages/service/define-service-page.ts";
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
-import { EmptyState, Nothing } from "../../ui/status/empty-state.tsx";
+import { EmptyState, NoRows } from "../../ui/status/empty-state.tsx";
 import { EmptyPage } from "../../ui/status/first-steps.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
@@ -71,7 +71,7 @@ interface NothingMatchesProps {
 
 export function NothingMatches({ events, more, onAll, onFurther }: NothingMatchesProps) {
   return (
-    <Nothing
+    <NoRows
       text={
         more ? "None of the events searched so far matches the filter." : `None of ${formatCountOf(events, "event")} matches the filter.`
       }
@@ -79,6 +79,6 @@ export function NothingMatches({ events, more, onAll, onFurther }: NothingMatche
       onAction={onAll}
     >
       {more && <Button onClick={onFurther}>Search further back</Button>}
-    </Nothing>
+    </NoRows>
   );
 }

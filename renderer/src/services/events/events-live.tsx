@@ -12,6 +12,7 @@ import listPage from "../../list/list-page.module.css";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
 import { useCommands, usePauseCommand } from "../../ui/commands.ts";
+import { Notice } from "../../ui/panel.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -113,9 +114,9 @@ export function EventsLive() {
         <PlotsBand plot={plot} acceptance={acceptance} filter={view.filter} onFilter={setFilter} limits={limits} running={running} />
       )}
       {failure && failure.code !== "CONNECTION_LOST" && (
-        <div className={styles.failure} role="alert">
+        <Notice tone="bad" role="alert">
           <b>{failure.message}</b> {failure.hint}
-        </div>
+        </Notice>
       )}
       <EventsBar
         view={view}

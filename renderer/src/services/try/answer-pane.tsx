@@ -1,6 +1,7 @@
 import { Loader } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Failure } from "../../../../contract/service.ts";
+import { Notice } from "../../ui/panel.tsx";
 import styles from "./try-page.module.css";
 
 /** What became of the last try. */
@@ -42,9 +43,9 @@ function Content<Answer>({ state, running, untried, stopped, children }: AnswerP
       );
     case "failed":
       return (
-        <div className={styles.failure} role="alert">
+        <Notice tone="bad" role="alert">
           <b>{state.failure.message}</b> {state.failure.hint}
-        </div>
+        </Notice>
       );
     case "answered":
       return children(state.answer);

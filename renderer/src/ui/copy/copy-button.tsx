@@ -6,18 +6,23 @@ import { copyText } from "./copy-text.ts";
 
 const shownMs = 1_200;
 
-/** `what` completes "Copy …" for the tooltip and for screen readers. */
-export function CopyButton({ text, what, size = 20 }: { text: string | (() => string); what: string; size?: number }) {
+/** Copies, and whether that was just now. */
+export function useCopy(): readonly [copied: boolean, copy: (text: string) => void] {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
     const timer = setTimeout(() => setCopied(false), shownMs);
     return () => clearTimeout(timer);
   }, [copied]);
-  const copy = () => attempt(copyText(typeof text === "string" ? text : text()).then(() => setCopied(true)));
+  return [copied, (text) => void attempt(copyText(text).then(() => setCopied(true)))];
+}
+
+/** `what` completes "Copy …" for the tooltip and for screen readers. */
+export function CopyButton({ text, what, size = 20 }: { text: string | (() => string); what: string; size?: number }) {
+  const [copied, copy] = useCopy();
   return (
     <Tooltip label={copied ? "Copied" : `Copy ${what}`}>
-      <ActionIcon size={size} onClick={copy} aria-label={`Copy ${what}`}>
+      <ActionIcon size={size} onClick={() => copy(typeof text === "string" ? text : text())} aria-label={`Copy ${what}`}>
         {copied ? <IconCheck size={14} stroke={1.5} color="var(--bl-ok)" /> : <IconCopy size={14} stroke={1.5} />}
       </ActionIcon>
     </Tooltip>

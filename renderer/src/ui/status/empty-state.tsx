@@ -13,7 +13,7 @@ export function EmptyState({ title, text, children }: { title: string; text?: Re
   );
 }
 
-interface NothingProps {
+interface NoRowsProps {
   readonly text: string;
   readonly action?: string | undefined;
   readonly onAction?: (() => void) | undefined;
@@ -22,7 +22,7 @@ interface NothingProps {
 }
 
 /** In place of rows, with the way out. */
-export function Nothing({ text, action, onAction, children }: NothingProps) {
+export function NoRows({ text, action, onAction, children }: NoRowsProps) {
   return (
     <div className={styles.nothing}>
       {text}

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { CommandLine } from "../copy/command-line.tsx";
+import empty from "./empty-state.module.css";
 import styles from "./first-steps.module.css";
 
 interface FirstStepsProps {
@@ -24,7 +25,7 @@ export function FirstSteps({ steps, ways, appears, command }: FirstStepsProps) {
           </li>
         ))}
       </ol>
-      <div className={styles.ways}>{ways}</div>
+      <div className={empty.ways}>{ways}</div>
       <dl className={styles.appears}>
         {appears.map(([name, what]) => (
           <div key={name}>

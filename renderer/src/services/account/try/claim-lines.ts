@@ -7,7 +7,7 @@ export interface ClaimLine {
   readonly note?: string;
 }
 
-interface Claims {
+export interface Claims {
   readonly header: Readonly<Record<string, unknown>>;
   readonly payload: Readonly<Record<string, unknown>>;
 }

@@ -8,6 +8,7 @@ import { ToneMark, toneOfStatus } from "../../../list/tone-mark.tsx";
 import { requestRow } from "../../../pages/service/requested-row.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
+import { Notice } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import { fromBase64 } from "../../../viewer/bytes.ts";
@@ -15,8 +16,9 @@ import type { LayoutRequest } from "../../../viewer/content-layout.ts";
 import { ContentWell } from "../../../viewer/content-well.tsx";
 import { useContentLayout } from "../../../viewer/use-content-layout.ts";
 import styles from "../../try/try-page.module.css";
+import { ClaimList } from "../token-card.tsx";
 import own from "./account-try.module.css";
-import { claimLines, decodeToken } from "./claim-lines.ts";
+import { decodeToken } from "./claim-lines.ts";
 
 /** Each request and its answer, in order. */
 export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
@@ -26,9 +28,9 @@ export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
         <Step key={`${step.title} ${step.status}`} step={step} number={index + 1} last={index === tried.steps.length - 1} />
       ))}
       {tried.codeNeeded && (
-        <p className={own.needed} role="status">
-          This user has a second factor. Give its code on the left and send again.
-        </p>
+        <Notice tone="warn" role="status">
+          This user has a second factor. Enter the code and send again.
+        </Notice>
       )}
     </>
   );
@@ -113,19 +115,7 @@ function Decoded({ text }: { readonly text: string }) {
     return token === undefined ? undefined : decodeToken(token);
   }, [text]);
   if (!claims) return null;
-  return (
-    <dl className={own.claims} aria-label="The token, decoded">
-      {claimLines(claims).map(({ name, value, note }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            {value}
-            {note && <span className={own.claimNote}>{note}</span>}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <ClaimList claims={claims} className={own.claims ?? ""} label="The decoded token" />;
 }
 
 /** Fields of the API's own bodies that carry a secret. */

@@ -12,7 +12,7 @@ import { ListPage } from "../../../list/list-page.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
-import { Nothing } from "../../../ui/status/empty-state.tsx";
+import { NoRows } from "../../../ui/status/empty-state.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -116,13 +116,13 @@ export function AccountUsers() {
         empty={
           page &&
           (text.trim() === "" ? (
-            <Nothing
+            <NoRows
               text="There is no user. Add one, or reset to the sample data."
               action="Reset to sample data…"
               onAction={() => void reset()}
             />
           ) : (
-            <Nothing text="No user matches the filter." action="Show all" onAction={() => setText("")} />
+            <NoRows text="No user matches the filter." action="Show all" onAction={() => setText("")} />
           ))
         }
       />

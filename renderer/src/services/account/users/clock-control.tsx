@@ -2,6 +2,7 @@ import { Button, NumberInput, Select } from "@mantine/core";
 import { useState } from "react";
 import { type AccountUserDetails, accountActions } from "../../../../../contract/services/account.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { Section } from "../../../inspectors/section.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { wallTime } from "../wall-time.ts";
@@ -24,17 +25,20 @@ export function ClockControl({ id, email, seconds, onUser }: ClockControlProps) 
   const shift = (to: number) =>
     attempt(client.action(accountActions, "account", "user.shiftClock", { id, seconds: withinWidest(to) }).then((user) => onUser?.(user)));
   return (
-    <>
-      <div className={styles.sectionHead}>
-        <h3 className={styles.title}>Clock</h3>
-        <span className={styles.hint} title={`The time by which everything of ${email} is judged`}>
+    <Section
+      title="Clock"
+      facts={
+        <span title={`The time used for tokens, codes and logins of ${email}`}>
           <span className={seconds === 0 ? undefined : styles.shifted}>{formatShift(seconds)}</span>
           {` · ${wallTime(now + seconds * 1_000)}`}
         </span>
+      }
+      actions={
         <Button disabled={seconds === 0} onClick={() => void shift(0)}>
           Back to now
         </Button>
-      </div>
+      }
+    >
       <div className={styles.row}>
         {clockSteps.map((step) => (
           <Button key={step.label} size="xs" px={8} onClick={() => void shift(seconds + step.seconds)}>
@@ -68,6 +72,6 @@ export function ClockControl({ id, email, seconds, onUser }: ClockControlProps) 
           Shift
         </Button>
       </div>
-    </>
+    </Section>
   );
 }

@@ -3,9 +3,11 @@ import { useState } from "react";
 import { type AccountUserDetails, accountActions, isTotpSecret } from "../../../../../contract/services/account.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
+import { Section } from "../../../inspectors/section.tsx";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
+import { Caption } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import styles from "./user-inspector.module.css";
 
@@ -34,7 +36,7 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
       (await ask({
         title: `Give ${email} a new secret?`,
         text: "Codes of the old secret are refused from now on.",
-        action: own.trim() === "" ? "Make a new secret" : "Take the new secret",
+        action: own.trim() === "" ? "Make a new secret" : "Use the new secret",
       }));
     if (!sure) return;
     const given = own.trim() === "" ? {} : { secret: own.trim() };
@@ -52,12 +54,11 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
     await attempt(client.action(accountActions, "account", "totp.remove", { id }).then(onUser));
   };
   return (
-    <section className={styles.section} aria-label="Second factor">
-      <div className={styles.sectionHead}>
-        <h3 className={styles.title}>Second factor</h3>
-        <span className={styles.hint}>{secondFactor ? "A code follows the password" : "The password is enough"}</span>
-        {secondFactor && <Button onClick={() => void remove()}>Remove</Button>}
-      </div>
+    <Section
+      title="Second factor"
+      facts={secondFactor ? "Login needs a code" : "Login needs the password only"}
+      actions={secondFactor && <Button onClick={() => void remove()}>Remove</Button>}
+    >
       <div className={styles.row}>
         <TextInput
           className={styles.grow}
@@ -76,7 +77,7 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
       </div>
       {secondFactor && <CurrentCode id={id} shift={user.clockShiftSeconds} />}
       {made && <MadeSecret made={made} />}
-    </section>
+    </Section>
   );
 }
 
@@ -94,7 +95,7 @@ function CurrentCode({ id, shift }: { readonly id: number; readonly shift: numbe
   if (failure || !code) return null;
   return (
     <div className={styles.code}>
-      <span className={styles.hint}>Code now</span>
+      <Caption grow>Current code</Caption>
       <output className={styles.digits}>{`${code.code.slice(0, 3)} ${code.code.slice(3)}`}</output>
       <CopyButton text={code.code} what="the code" />
       <span className={styles.left}>{`${code.secondsLeft} s left`}</span>
@@ -107,7 +108,7 @@ function MadeSecret({ made }: { readonly made: Secret }) {
   const { revealed, button } = useReveal("the secret");
   return (
     <div className={styles.secret}>
-      <p className={styles.once}>The secret is shown only now. Add it to an authenticator, or keep its address.</p>
+      <p className={styles.once}>The secret is shown only now. Add it to an authenticator, or keep its URL.</p>
       <div className={styles.secretLine}>
         <code className={styles.secretText}>{revealed ? made.secret : "•".repeat(16)}</code>
         {button}

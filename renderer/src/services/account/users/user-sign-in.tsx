@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { type AccountUserDetails, accountActions } from "../../../../../contract/services/account.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { Section } from "../../../inspectors/section.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { askForUser } from "../account-service.ts";
@@ -20,22 +21,23 @@ interface UserSignInProps {
 export function UserSignIn({ user, onUser, onToggle }: UserSignInProps) {
   return (
     <>
-      <section className={styles.section} aria-label="Sessions of the user">
-        <div className={styles.sectionHead}>
-          <h3 className={styles.title}>Sessions</h3>
-          <span className={styles.hint}>
-            {user.enabled ? `${formatCountOf(user.liveSessions, "live session")}` : "Disabled: every login is refused"}
-          </span>
-          <Button
-            onClick={() => {
-              askForUser(user.email);
-              goTo(servicePage("account", "sessions"));
-            }}
-          >
-            Show sessions
-          </Button>
-          <Button onClick={onToggle}>{user.enabled ? "Disable" : "Enable"}</Button>
-        </div>
+      <Section
+        title="Sessions"
+        facts={user.enabled ? formatCountOf(user.liveSessions, "live session") : "Disabled: every login is refused"}
+        actions={
+          <>
+            <Button
+              onClick={() => {
+                askForUser(user.email);
+                goTo(servicePage("account", "sessions"));
+              }}
+            >
+              Show sessions
+            </Button>
+            <Button onClick={onToggle}>{user.enabled ? "Disable" : "Enable"}</Button>
+          </>
+        }
+      >
         <dl className={styles.known}>
           <dt>Last login</dt>
           <dd>
@@ -46,12 +48,10 @@ export function UserSignIn({ user, onUser, onToggle }: UserSignInProps) {
           <dt>DNS zones</dt>
           <dd>{user.zones}</dd>
         </dl>
-      </section>
+      </Section>
       <NewPassword user={user} onUser={onUser} />
       <SecondFactor user={user} onUser={onUser} />
-      <section className={styles.section} aria-label="Clock">
-        <ClockControl id={user.id} email={user.email} seconds={user.clockShiftSeconds} onUser={onUser} />
-      </section>
+      <ClockControl id={user.id} email={user.email} seconds={user.clockShiftSeconds} onUser={onUser} />
     </>
   );
 }
@@ -70,13 +70,7 @@ function NewPassword({ user, onUser }: Pick<UserSignInProps, "user" | "onUser">)
     setDone(true);
   };
   return (
-    <section className={styles.section} aria-label="Password">
-      <div className={styles.sectionHead}>
-        <h3 className={styles.title}>Password</h3>
-        <span className={styles.hint} role="status">
-          {done && "The new password is set"}
-        </span>
-      </div>
+    <Section title="Password" facts={<span role="status">{done && "The new password is set"}</span>}>
       <form className={styles.row} onSubmit={(event) => void submit(event)}>
         <PasswordInput
           size="xs"
@@ -103,6 +97,6 @@ function NewPassword({ user, onUser }: Pick<UserSignInProps, "user" | "onUser">)
         checked={endSessions}
         onChange={(event) => setEndSessions(event.currentTarget.checked)}
       />
-    </section>
+    </Section>
   );
 }

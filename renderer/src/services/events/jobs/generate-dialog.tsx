@@ -1,8 +1,8 @@
-import { Button, Group, NumberInput, Text } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { Group, NumberInput, Text } from "@mantine/core";
+import { useState } from "react";
 import { eventsActions } from "../../../../../contract/services/events.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { Dialog } from "../../../ui/forms/dialog.tsx";
+import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 
@@ -19,42 +19,40 @@ export function GenerateDialog({ opened, onClose }: GenerateDialogProps) {
   const [count, setCount] = useState<number | string>(usualSample.count);
   const [days, setDays] = useState<number | string>(usualSample.days);
   const valid = typeof count === "number" && count >= 1 && typeof days === "number";
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (!valid) return;
     void attempt(client.action(eventsActions, "events", "sample.generate", { count, days }));
     onClose();
   };
   return (
-    <Dialog opened={opened} onClose={onClose} title="Generate sample events">
-      <form onSubmit={submit}>
-        <Text c="var(--bl-text-2)" fz="md" mb="md">
-          Events of made-up devices are stored beside the others, spread over the days up to now. Their plugin version is “sample”, so the
-          text filter finds them again.
-        </Text>
-        <Group grow align="start">
-          <NumberInput
-            label="Events"
-            size="xs"
-            data-autofocus
-            value={count}
-            onChange={setCount}
-            min={1}
-            max={1_000_000}
-            step={1_000}
-            thousandSeparator=","
-            allowDecimal={false}
-            clampBehavior="strict"
-          />
-          <NumberInput label="Over days" size="xs" value={days} onChange={setDays} min={0} max={400} clampBehavior="strict" />
-        </Group>
-        <Group justify="flex-end" mt="lg" gap="sm">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="filled" disabled={!valid}>
-            {valid ? `Generate ${formatCountOf(count, "event")}` : "Generate"}
-          </Button>
-        </Group>
-      </form>
-    </Dialog>
+    <FormDialog
+      opened={opened}
+      onClose={onClose}
+      title="Generate sample events"
+      action={valid ? `Generate ${formatCountOf(count, "event")}` : "Generate"}
+      disabled={!valid}
+      onSubmit={submit}
+    >
+      <Text c="var(--bl-text-2)" fz="md" mb="md">
+        Events of made-up devices are stored beside the others, spread over the days up to now. Their plugin version is “sample”, so the
+        text filter finds them again.
+      </Text>
+      <Group grow align="start">
+        <NumberInput
+          label="Events"
+          size="xs"
+          data-autofocus
+          value={count}
+          onChange={setCount}
+          min={1}
+          max={1_000_000}
+          step={1_000}
+          thousandSeparator=","
+          allowDecimal={false}
+          clampBehavior="strict"
+        />
+        <NumberInput label="Over days" size="xs" value={days} onChange={setDays} min={0} max={400} clampBehavior="strict" />
+      </Group>
+    </FormDialog>
   );
 }

@@ -88,7 +88,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
           onScrolledAway={history.scrolled}
           onEndNear={() => void history.loadOlder()}
         />
-        {messages.length === 0 && <Nothing {...props} />}
+        {messages.length === 0 && <NoMessages {...props} />}
       </div>
       {view.isFull && (
         <Note className={styles.full}>{`The newest ${formatCount(messages.length)} are shown. Filter or export to find older ones.`}</Note>
@@ -108,7 +108,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
 }
 
 /** Over the table and not in it: a grid holds rows only. */
-function Nothing({ scope, view, text, onText }: HistoryPanelProps) {
+function NoMessages({ scope, view, text, onText }: HistoryPanelProps) {
   if (view.filter !== "" && !view.loaded) return null;
   return (
     <div className={styles.nothing}>

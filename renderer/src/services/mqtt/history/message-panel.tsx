@@ -64,13 +64,8 @@ export function MessagePanel({ detail: { message, gone }, before, onCompare, sho
   );
 }
 
-interface MessageProps {
+interface MessageProps extends Omit<MessagePanelProps, "detail"> {
   readonly message: MqttMessage;
-  readonly before: number | undefined;
-  readonly onCompare: (other: MqttMessageSummary | undefined) => void;
-  readonly showsDiff: boolean;
-  readonly view: FormatChoice;
-  readonly onPublish: (draft: PublishDraft) => void;
 }
 
 function Message({ message, before, onCompare, showsDiff, view, onPublish }: MessageProps) {

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import {
   IconDots,
   IconDownload,
@@ -15,7 +15,7 @@ import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import { useRate } from "../../../control/use-store.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
-import { Facts, IconButton, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
+import { Facts, IconButton, IconMenu, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
 import type { MessageHistory } from "../history/message-history.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
@@ -143,33 +143,24 @@ function MoreMenu({ running, onDialog }: MoreMenuProps) {
   const isDemo = useMqttView("demo", (demo) => demo.running) ?? false;
   const icon = { size: 14, stroke: 1.5 } as const;
   return (
-    <Menu position="bottom-end" width={220} withinPortal={false}>
-      <Menu.Target>
-        <Tooltip label="More">
-          <ActionIcon aria-label="More">
-            <IconDots size={16} stroke={1.5} />
-          </ActionIcon>
-        </Tooltip>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconRobot {...icon} />} disabled={!running} onClick={() => onDialog("demo")}>
-          {isDemo ? "Demo publisher: on…" : "Demo publisher…"}
-        </Menu.Item>
-        <Menu.Item leftSection={<IconMessageReply {...icon} />} disabled={!running} onClick={() => onDialog("replies")}>
-          Auto-reply rules…
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item leftSection={<IconDownload {...icon} />} onClick={() => onDialog("export")}>
-          Export as JSONL…
-        </Menu.Item>
-        <Menu.Item leftSection={<IconPlayerTrackNext {...icon} />} disabled={!running} onClick={() => onDialog("replay")}>
-          Replay a file…
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Item leftSection={<IconPinnedOff {...icon} />} disabled={!running} onClick={() => onDialog("retained")}>
-          Clear retained messages…
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+    <IconMenu label="More" icon={IconDots} width={220}>
+      <Menu.Item leftSection={<IconRobot {...icon} />} disabled={!running} onClick={() => onDialog("demo")}>
+        {isDemo ? "Demo publisher: on…" : "Demo publisher…"}
+      </Menu.Item>
+      <Menu.Item leftSection={<IconMessageReply {...icon} />} disabled={!running} onClick={() => onDialog("replies")}>
+        Auto-reply rules…
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item leftSection={<IconDownload {...icon} />} onClick={() => onDialog("export")}>
+        Export as JSONL…
+      </Menu.Item>
+      <Menu.Item leftSection={<IconPlayerTrackNext {...icon} />} disabled={!running} onClick={() => onDialog("replay")}>
+        Replay a file…
+      </Menu.Item>
+      <Menu.Divider />
+      <Menu.Item leftSection={<IconPinnedOff {...icon} />} disabled={!running} onClick={() => onDialog("retained")}>
+        Clear retained messages…
+      </Menu.Item>
+    </IconMenu>
   );
 }

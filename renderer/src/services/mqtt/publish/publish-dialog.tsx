@@ -8,7 +8,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { CommandLine } from "../../../ui/copy/command-line.tsx";
 import { Dialog } from "../../../ui/forms/dialog.tsx";
 import { draftForm } from "../../../ui/forms/draft-form.tsx";
-import { Note } from "../../../ui/panel.tsx";
+import { Caption, Note } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -87,9 +87,9 @@ export function PublishDialog({ opened, onClose, draft, onDraft, service }: Publ
             disabled={!repeats}
             onChange={setEverySeconds}
           />
-          <span className={styles.result} aria-live="polite">
+          <Caption grow aria-live="polite">
             {sent}
-          </span>
+          </Caption>
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" variant="filled" disabled={!("params" in parsed)} leftSection={<IconSend size={14} stroke={1.5} />}>
             {repeats ? "Start" : "Publish"}
