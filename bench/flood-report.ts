@@ -69,7 +69,7 @@ function accounting({ load, counted, notRecorded, delivered, toldInAll }: FloodR
       ["not recorded, and counted as such", count(notRecorded)],
       ["delivered to the dashboard as they came", count(delivered.rows)],
       ["left out of its batches, and counted in them", count(delivered.leftOut)],
-      ["told twice: pending, then ended", count(told - recorded)],
+      ["sent twice: pending, then ended", count(told - recorded)],
       ["**unaccounted for**", `**${count(lost)}**`],
     ],
   );
