@@ -55,7 +55,7 @@ it("[AC-51] Try asks for the code of the second factor where it is needed, and f
   const program = page.getByText("curl -s");
   await user.fill("mfa@example.com");
   await send.click();
-  await page.getByRole("button", { name: "Fill in the code of now" }).click();
+  await page.getByRole("button", { name: "Fill in the current code" }).click();
   await expect.poll(() => code.inputValue()).toMatch(/^\d{6}$/);
   expect(await program.textContent()).toContain("/mfa/verify");
   await send.click();

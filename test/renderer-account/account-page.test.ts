@@ -5,7 +5,7 @@ import type { TrafficRow } from "../../contract/traffic/row.ts";
 import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import { refusalWords } from "../../renderer/src/services/account/refusal-words.ts";
 import { claimLines, decodeToken } from "../../renderer/src/services/account/try/claim-lines.ts";
-import { coveredJson } from "../../renderer/src/services/account/try/try-answer.tsx";
+import { maskSecrets } from "../../renderer/src/services/account/try/try-answer.tsx";
 import { languages, tryCommands } from "../../renderer/src/services/account/try/try-commands.ts";
 import { firstDraft, triedParams } from "../../renderer/src/services/account/try/try-draft.ts";
 import { formatShift, widestShiftSeconds, withinWidest } from "../../renderer/src/services/account/users/clock-shift.ts";
@@ -87,10 +87,10 @@ describe("a token", () => {
     expect(decodeToken(text)).toBeUndefined();
   });
 
-  it("and other secrets are covered in a body, however deep", () => {
+  it("and other secrets are masked in a body, however deep", () => {
     const body = { token: "eyJabc", refresh: "eyJdef", mfa: { token: "x" }, payload: { code: "123456" }, client: { city: "Oslo" } };
-    const { text, covered } = coveredJson(JSON.stringify(body));
-    expect(covered).toBe(true);
+    const { text, masked } = maskSecrets(JSON.stringify(body));
+    expect(masked).toBe(true);
     expect(JSON.parse(text)).toEqual({
       token: "eyJ••••••",
       refresh: "eyJ••••••",
@@ -102,13 +102,13 @@ describe("a token", () => {
 
   it("[BL-180] leaves a body as it is that nests too deep to be walked", () => {
     const deep = `{"token":"eyJabc","a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
-    expect(coveredJson(deep).text.length).toBe(deep.length);
+    expect(maskSecrets(deep).text.length).toBe(deep.length);
   });
 
   it("leaves a body without secrets, and one that is no JSON, as it is", () => {
-    expect([coveredJson('{ "city": "Oslo" }'), coveredJson("token")]).toEqual([
-      { text: '{ "city": "Oslo" }', covered: false },
-      { text: "token", covered: false },
+    expect([maskSecrets('{ "city": "Oslo" }'), maskSecrets("token")]).toEqual([
+      { text: '{ "city": "Oslo" }', masked: false },
+      { text: "token", masked: false },
     ]);
   });
 });

@@ -52,7 +52,7 @@ describe("the question before a deletion", () => {
       title: "Delete 1,204 events with outcome rejected?",
       action: "Delete 1,204 events",
     });
-    expect(deletionQuestion(noFilter, { matching: 1_204, exact: true }).title).toBe("Delete all events, 1,204?");
+    expect(deletionQuestion(noFilter, { matching: 1_204, exact: true }).title).toBe("Delete all 1,204 events?");
   });
 
   it("claims no count that nobody knows", () => {

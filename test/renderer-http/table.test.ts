@@ -2,19 +2,19 @@ import { describe, expect, it } from "vitest";
 import { type Column, fitColumns } from "../../renderer/src/list/column.ts";
 import { movedRow } from "../../renderer/src/list/row-cursor.ts";
 
-const column = (id: string, rank: number, widest?: string): Column<string> => ({
+const column = (id: string, rank: number, minSample?: string): Column<string> => ({
   id,
   title: id,
   rank,
   cell: (row) => row,
-  ...(widest !== undefined && { widest }),
+  ...(minSample !== undefined && { minSample }),
 });
-const tenPxALetter = ({ widest = "" }: Column<string>) => widest.length * 10;
+const tenPxALetter = ({ minSample = "" }: Column<string>) => minSample.length * 10;
 
 describe("columns", () => {
   const columns = [column("time", 2, "00:00"), column("path", 0), column("client", 3, "0123456789")];
 
-  it("are as wide as their widest value; one takes the rest", () => {
+  it("are as wide as their minSample value; one takes the rest", () => {
     expect(fitColumns(columns, 1_000, tenPxALetter).template).toBe("50px minmax(0, 1fr) 100px");
   });
 
@@ -24,8 +24,8 @@ describe("columns", () => {
   });
 });
 
-describe("a column with an ample width", () => {
-  const columns = [column("path", 0), { ...column("client", 4, "c".repeat(10)), ample: "c".repeat(15) }];
+describe("a column with an preferredSample width", () => {
+  const columns = [column("path", 0), { ...column("client", 4, "c".repeat(10)), preferredSample: "c".repeat(15) }];
   it.each([
     [1_000, "minmax(0, 1fr) 150px"],
     [416, "minmax(0, 1fr) 120px"],

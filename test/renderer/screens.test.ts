@@ -103,7 +103,7 @@ describe("a field of the form", () => {
     [" 0 ", { value: 0 }],
     ["", { problem: "This is a number." }],
     ["80 80", { problem: "This is a number." }],
-    ["8080.5", { problem: "This is a whole number." }],
+    ["8080.5", { problem: "Enter a whole number." }],
     ["-1", { problem: "At least 0." }],
     ["65536", { problem: "At most 65535." }],
   ])("of a whole number reads %j", (draft, parsed) => {

@@ -11,7 +11,7 @@ export function lanText(open: readonly Pick<ServiceView, "title">[]): string {
   return open.length > namedApart ? `LAN: ${open.length} services open` : `LAN: ${open.map(({ title }) => title).join(", ")} open`;
 }
 
-/** Whether anyone else on the network can reach a service. */
+/** Whether other computers on the network can reach a service. */
 export function LanBadge() {
   const open = useServices().filter((service) => service.built && service.openToLan);
   const Icon = open.length > 0 ? IconWifi : IconLock;

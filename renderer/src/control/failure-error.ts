@@ -14,7 +14,7 @@ export class FailureError extends Error {
 export const connectionLost = (): FailureError =>
   new FailureError({
     code: "CONNECTION_LOST",
-    message: "There is no connection to Backlot.",
+    message: "Not connected to Backlot.",
     hint: "Try again when the dashboard is connected.",
   });
 
@@ -25,5 +25,5 @@ export const failureOf = (error: unknown): Failure =>
     : {
         code: "INTERNAL",
         message: error instanceof Error ? error.message : String(error),
-        hint: "This is a fault in the dashboard. Reload it; if it comes again, please report it.",
+        hint: "This is a fault in the dashboard. Reload it. If it happens again, please report it.",
       };

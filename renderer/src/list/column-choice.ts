@@ -18,7 +18,7 @@ export function useColumnChoice<Row>(table: string, all: readonly Column<Row>[])
   return useMemo(() => {
     const isShown = (id: string) => !hidden.includes(id);
     return {
-      columns: all.filter((column) => column.widest === undefined || isShown(column.id)),
+      columns: all.filter((column) => column.minSample === undefined || isShown(column.id)),
       isShown,
       toggle: (id) => setHidden(isShown(id) ? [...hidden, id] : hidden.filter((other) => other !== id)),
     };

@@ -8,7 +8,7 @@ export function ColumnMenu<Row>({ all, choice }: { readonly all: readonly Column
   return (
     <IconMenu label="Columns" icon={IconColumns3} width={180}>
       {all
-        .filter((column) => column.widest !== undefined)
+        .filter((column) => column.minSample !== undefined)
         .map((column) => (
           <Menu.CheckboxItem key={column.id} checked={choice.isShown(column.id)} onChange={() => choice.toggle(column.id)}>
             {column.title}

@@ -5,12 +5,12 @@ export interface Column<Row> {
   readonly title: string;
   readonly align?: "start" | "end";
   /** The widest text that it has to hold; without it the column takes what the others leave. */
-  readonly widest?: string;
+  readonly minSample?: string;
   /** What it holds as well where the filling column has room to spare. */
-  readonly ample?: string;
-  /** Weight and family in which `widest` is measured. */
+  readonly preferredSample?: string;
+  /** Weight and family in which `minSample` is measured. */
   readonly face?: "text" | "mono" | "mono-bold";
-  /** What stands in the cell beside that text: a status mark, say. */
+  /** What the cell shows beside that text: a status mark, say. */
   readonly besidePx?: number;
   /** Its head sorts by it, where the table sorts at all. */
   readonly sortable?: boolean;
@@ -36,7 +36,7 @@ export function fitColumns<Row>(
   roomPx: number,
   widthPx: (column: Column<Row>) => number,
 ): FittedColumns<Row> {
-  const needs = (column: Column<Row>) => (column.widest === undefined ? fillMinimumPx : widthPx(column)) + gapPx;
+  const needs = (column: Column<Row>) => (column.minSample === undefined ? fillMinimumPx : widthPx(column)) + gapPx;
   let fitted = [...columns];
   let room = roomPx + gapPx - fitted.reduce((sum, column) => sum + needs(column), 0);
   while (room < 0) {
@@ -48,11 +48,11 @@ export function fitColumns<Row>(
   let spare = room - (fillAmplePx - fillMinimumPx);
   const width = (column: Column<Row>): number => {
     const least = widthPx(column);
-    if (column.ample === undefined) return least;
-    const more = Math.min(Math.max(0, widthPx({ ...column, widest: column.ample }) - least), Math.max(0, spare));
+    if (column.preferredSample === undefined) return least;
+    const more = Math.min(Math.max(0, widthPx({ ...column, minSample: column.preferredSample }) - least), Math.max(0, spare));
     spare -= more;
     return least + more;
   };
-  const template = fitted.map((column) => (column.widest === undefined ? "minmax(0, 1fr)" : `${width(column)}px`)).join(" ");
+  const template = fitted.map((column) => (column.minSample === undefined ? "minmax(0, 1fr)" : `${width(column)}px`)).join(" ");
   return { columns: fitted, template };
 }

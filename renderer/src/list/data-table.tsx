@@ -48,7 +48,7 @@ export interface DataTableProps<Row> {
   /** By what the rows are sorted; `onSort` makes a button of the head of each sortable column. */
   readonly sort?: TableSort;
   readonly onSort?: (column: string) => void;
-  /** Told when the list leaves its top and when it is back there. */
+  /** Called when the list leaves its top and when it is back there. */
   readonly onScrolledAway?: (away: boolean) => void;
   /** The last rows are in sight. */
   readonly onEndNear?: () => void;
@@ -119,7 +119,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     event.preventDefault();
     if (to === 0) scroller.current?.scrollTo({ top: 0 });
     else virtual.scrollToIndex(to);
-    // Rows that someone walks through stand still.
+    // Rows do not move while someone steps through them.
     setAway(to > 0);
     props.onChoose(row);
   };

@@ -32,7 +32,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "time",
     title: "Time",
-    widest: "00:00:00.000",
+    minSample: "00:00:00.000",
     face: "mono",
     rank: 3,
     cell: (row) => (
@@ -44,7 +44,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "method",
     title: "Method",
-    widest: "OPTIONS",
+    minSample: "OPTIONS",
     face: "mono-bold",
     rank: 0,
     cell: (row) => <span className={styles.method}>{row.verb}</span>,
@@ -53,7 +53,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "status",
     title: "Status",
-    widest: "pending",
+    minSample: "pending",
     face: "mono-bold",
     besidePx: 14,
     rank: 0,
@@ -63,7 +63,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     id: "took",
     title: "Took",
     align: "end",
-    widest: "00 m 00 s",
+    minSample: "00 m 00 s",
     rank: 1,
     cell: (row) => (row.tookMs === undefined ? <span className={cell.quiet}>–</span> : formatTook(row.tookMs)),
   },
@@ -71,15 +71,15 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     id: "size",
     title: "Size",
     align: "end",
-    widest: "000 MB",
+    minSample: "000 MB",
     rank: 2,
     cell: (row) => <span className={cell.soft}>{row.bytesOut === 0 ? "–" : formatBytes(row.bytesOut)}</span>,
   },
   {
     id: "client",
     title: "Client",
-    widest: "EventSource :00000",
-    ample: "Apache-HttpClient :00000",
+    minSample: "EventSource :00000",
+    preferredSample: "Apache-HttpClient :00000",
     rank: 4,
     cell: (row) => (
       <span className={cell.soft} title={row.peer}>

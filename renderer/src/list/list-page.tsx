@@ -15,7 +15,7 @@ interface ListPageProps {
   /** At its end. */
   readonly tools: ReactNode;
   readonly status: ReactNode;
-  /** The table, or what stands in its place. */
+  /** The table, or what replaces it. */
   readonly children: ReactNode;
   /** Below the status line: panels, dialogs, the inspector. */
   readonly below?: ReactNode;

@@ -29,7 +29,7 @@ function outline(tone: Tone) {
   }
 }
 
-/** Its shape and its word; `title` tells more where the word is short. */
+/** Its shape and its word; `title` explains a short word. */
 export function ToneMark({ tone, word, title }: { readonly tone: Tone; readonly word: string; readonly title?: string }) {
   return (
     <span className={`${styles.mark} ${styles[tone]}`} title={title}>
@@ -41,7 +41,7 @@ export function ToneMark({ tone, word, title }: { readonly tone: Tone; readonly 
   );
 }
 
-/** How an exchange stands, in a tone and a word. */
+/** The state of an exchange, as a tone and a word. */
 export function toneOf(exchange: HttpExchangeFacts | undefined): { readonly tone: Tone; readonly word: string } {
   if (!exchange) return { tone: "pending", word: "" };
   const { response, aborted, timing } = exchange;

@@ -188,7 +188,7 @@ export function createTrafficRows(options: TrafficRowsOptions): TrafficRows {
     if (!isReading) meanwhile = [];
     const held = isHeld();
     const lastHeld = newestRow();
-    // A row older than the page that is loaded would stand before rows that are not.
+    // A row older than the page that is loaded would come before rows that are not.
     const oldest = view.hasOlder ? oldestRow() : undefined;
     let added = 0;
     let firstSeen = 0;

@@ -42,7 +42,7 @@ export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, co
     const observed = element.current;
     if (!observed) return;
     const measure = () => {
-      // The scroll bar stands in the gutter, so that the last column ends where the toolbar does.
+      // The scroll bar is in the gutter, so that the last column ends where the toolbar does.
       const barPx = observed.offsetWidth - observed.clientWidth;
       observed.style.setProperty("--scroll-bar", `${barPx}px`);
       setRoomPx(observed.offsetWidth - 2 * gutterPx);
@@ -67,6 +67,6 @@ export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, co
 }
 
 function columnWidthPx<Row>(column: Column<Row>): number {
-  const text = textWidthPx(column.widest ?? "", fonts[column.face ?? "text"]) + (column.besidePx ?? 0);
+  const text = textWidthPx(column.minSample ?? "", fonts[column.face ?? "text"]) + (column.besidePx ?? 0);
   return Math.max(text, textWidthPx(column.title, headFont) + (column.sortable ? sortArrowPx : 0));
 }

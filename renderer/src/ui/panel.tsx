@@ -43,7 +43,7 @@ export function Chip({ tone, tall = false, className, ...rest }: ChipProps) {
   return <span {...rest} className={classes(styles.chip, className)} data-tone={tone} data-tall={tall || undefined} />;
 }
 
-/** Takes the room between what stands at the start and at the end of a line. */
+/** Takes the space between the start and the end of a line. */
 export function Spring() {
   return <span className={styles.spring} />;
 }

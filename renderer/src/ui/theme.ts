@@ -22,7 +22,7 @@ import {
   useComputedColorScheme,
 } from "@mantine/core";
 
-/** Cyc: the painted sky behind every façade. The only accent. */
+/** The accent, light to dark. */
 const cyc: MantineColorsTuple = [
   "#EDF4FF",
   "#D6E6FF",
@@ -35,7 +35,7 @@ const cyc: MantineColorsTuple = [
   "#1B4E9F",
   "#173F80",
 ];
-/** Plaster: neutrals with a trace of warmth, light to dark. */
+/** Warm neutrals, light to dark. */
 const gray: MantineColorsTuple = [
   "#FBFAF8",
   "#F3F1EE",

@@ -47,7 +47,7 @@ export function usePlot<Shown>({ data, shown, optionsOf, rebuildKey = "" }: Plot
   return box;
 }
 
-/** Of every plot: no legend, no zoom, and the index of the point under the pointer is told. */
+/** Of every plot: no legend, no zoom, and the index of the point under the pointer is reported. */
 export const plotFrame = (onPoint: (index: number | undefined) => void, points: uPlot.Cursor.Points = { show: false }) =>
   ({
     legend: { show: false },

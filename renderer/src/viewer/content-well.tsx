@@ -33,7 +33,7 @@ export function ContentWell({ label, layout: { laidOut, isSlow }, bytes, wrap, n
         {isSlow && (
           <>
             <Loader size={14} />
-            <span role="status">{`Laying out ${formatBytes(bytes)}…`}</span>
+            <span role="status">{`Formatting ${formatBytes(bytes)}…`}</span>
           </>
         )}
       </section>

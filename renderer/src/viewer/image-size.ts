@@ -37,7 +37,7 @@ function webpSize(bytes: Uint8Array, view: DataView): ImageSize | undefined {
   }
 }
 
-/** The size stands in the first start-of-frame segment (ITU T.81 B.2.2). */
+/** The size is in the first start-of-frame segment (ITU T.81 B.2.2). */
 function jpegSize(bytes: Uint8Array, view: DataView): ImageSize | undefined {
   let at = 2;
   while (at + 9 <= bytes.length && bytes[at] === 0xff) {

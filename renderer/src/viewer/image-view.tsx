@@ -30,13 +30,13 @@ export function ImageView({ bytes, size, isCut }: ImageViewProps) {
         }
         bitmap.close();
       },
-      () => shown && setProblem("The picture cannot be decoded."),
+      () => shown && setProblem("The image cannot be decoded."),
     );
     return () => {
       shown = false;
     };
   }, [bytes, size.format, isCut, isTooLarge]);
-  const note = isCut ? "The recorder did not keep all of it, so it cannot be drawn." : isTooLarge ? "Too large to be drawn here." : problem;
+  const note = isCut ? "It was not recorded in full, so it cannot be displayed." : isTooLarge ? "Too large to display." : problem;
   return (
     <div className={styles.picture}>
       {note ? (

@@ -41,7 +41,7 @@ export function layOutMarkup(text: string, kind: MarkupKind): LaidOutText {
         addText(layout, content, opened.length);
       }
     } else if (piece.kind === "close") {
-      // An end tag closes what it names; one that names nothing that is open stands alone.
+      // An end tag closes what it names; one that matches no open tag is a line of its own.
       let place = opened.length - 1;
       while (place >= 0 && opened.length - place < lookBack && opened[place]?.name !== piece.name) place--;
       const closed = opened[place]?.name === piece.name ? opened[place] : undefined;

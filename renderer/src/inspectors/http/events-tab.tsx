@@ -38,14 +38,14 @@ const columns: readonly Column<SseEventPart>[] = [
   {
     id: "time",
     title: "Time",
-    widest: "00:00:00.000",
+    minSample: "00:00:00.000",
     face: "mono",
     rank: 1,
     cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
   },
-  { id: "event", title: "Event", widest: "message", face: "mono", rank: 2, cell: ({ text }) => fieldOf(text, "event") || "message" },
+  { id: "event", title: "Event", minSample: "message", face: "mono", rank: 2, cell: ({ text }) => fieldOf(text, "event") || "message" },
   { id: "data", title: "Data", rank: 0, cell: ({ text }) => <code>{dataOf(text).slice(0, 200)}</code> },
-  { id: "size", title: "Size", widest: "999 kB", align: "end", rank: 3, cell: ({ bytes }) => formatBytes(bytes) },
+  { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ bytes }) => formatBytes(bytes) },
 ];
 
 /** WHATWG HTML §9.2.6: a field's name, a colon and one blank at most. */

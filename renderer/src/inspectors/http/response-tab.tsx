@@ -17,7 +17,7 @@ export function ResponseTab({ exchange }: { readonly exchange: HttpExchangeFacts
         <div className={styles.timeHead}>
           <SectionTitle as="h3">Time</SectionTitle>
           <Caption className={styles.facts}>
-            {timing.totalMs === undefined ? "not over yet," : <b>{formatTook(timing.totalMs)}</b>} at{" "}
+            {timing.totalMs === undefined ? "in progress," : <b>{formatTook(timing.totalMs)}</b>} at{" "}
             <span className={styles.mono} title={isoTime(exchange.at)}>
               {clockTime(exchange.at)}
             </span>
@@ -40,7 +40,7 @@ export function ResponseTab({ exchange }: { readonly exchange: HttpExchangeFacts
           </InspectorContent>
         </>
       ) : (
-        <InspectorNote>{aborted === undefined ? "No answer yet. It appears here when it begins." : "No answer was begun."}</InspectorNote>
+        <InspectorNote>{aborted === undefined ? "No answer yet. It appears here when it begins." : "No answer was sent."}</InspectorNote>
       )}
     </>
   );

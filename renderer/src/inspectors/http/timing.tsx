@@ -61,7 +61,7 @@ export function TimingTab({ exchange: { at, timing } }: { readonly exchange: Htt
   return (
     <section className={styles.time} aria-label="Timing">
       <div className={styles.timeHead}>
-        <SectionTitle as="h3">{timing.totalMs === undefined ? "Not over yet" : formatTook(timing.totalMs)}</SectionTitle>
+        <SectionTitle as="h3">{timing.totalMs === undefined ? "In progress" : formatTook(timing.totalMs)}</SectionTitle>
         <Caption>
           began at{" "}
           <span className={styles.mono} title={isoTime(at)}>

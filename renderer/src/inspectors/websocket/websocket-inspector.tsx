@@ -103,20 +103,20 @@ const columns: readonly Column<WebSocketMessagePart>[] = [
   {
     id: "direction",
     title: "Direction",
-    widest: "↓ received",
+    minSample: "↓ received",
     rank: 1,
     cell: ({ direction }) => `${arrows[direction]} ${directionText[direction]}`,
   },
   {
     id: "time",
     title: "Time",
-    widest: "00:00:00.000",
+    minSample: "00:00:00.000",
     face: "mono",
     rank: 2,
     cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
   },
   { id: "text", title: "Message", rank: 0, cell: (part) => <code>{previewOf(part)}</code> },
-  { id: "size", title: "Size", widest: "999 kB", align: "end", rank: 3, cell: ({ body }) => formatBytes(body.bytes) },
+  { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ body }) => formatBytes(body.bytes) },
 ];
 
 const previewBytes = 150;

@@ -51,12 +51,12 @@ export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: Con
           <code>{field.flag}</code>
         </span>
       </div>
-      <Tooltip label={field.source === "run" ? "End the value of this run" : `Back to the default: ${defaultText(field)}`}>
+      <Tooltip label={field.source === "run" ? "Discard the value of this run" : `Back to the default: ${defaultText(field)}`}>
         <ActionIcon
           className={styles.reset}
           aria-label={
             field.source === "run"
-              ? `End the value of this run for ${field.title}`
+              ? `Discard the value of this run for ${field.title}`
               : `Reset ${field.title} to its default, ${defaultText(field)}`
           }
           disabled={field.stored === undefined && field.source !== "run"}

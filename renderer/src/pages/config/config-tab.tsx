@@ -91,7 +91,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
               ))}
           </section>
         ))}
-        {form.view && shown.length === 0 && <EmptyState title="No field has that in its name, variable or flag" />}
+        {form.view && shown.length === 0 && <EmptyState title="No field matches the filter" />}
       </div>
     </form>
   );
@@ -105,8 +105,8 @@ export function RestartBar({ id }: { id: ServiceId }) {
   return (
     <div className={styles.restart} role="status">
       <StatusShape shape="warning" />
-      <strong>{service.title} still runs with the values from before.</strong>
-      <span className={styles.quiet}>Connections close when it restarts.</span>
+      <strong>{service.title} still runs with the old values.</strong>
+      <span className={styles.quiet}>A restart closes its connections.</span>
       <Button type="button" loading={pending === "restart"} onClick={() => restart(id)}>
         Restart now
       </Button>

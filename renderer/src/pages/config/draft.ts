@@ -51,7 +51,7 @@ export function parseDraft(field: ConfigField, draft: Draft): Parsed {
     case "number": {
       const value = Number(text);
       if (text === "" || !Number.isFinite(value)) return { problem: "This is a number." };
-      if (type.kind === "integer" && !Number.isInteger(value)) return { problem: "This is a whole number." };
+      if (type.kind === "integer" && !Number.isInteger(value)) return { problem: "Enter a whole number." };
       if (type.minimum !== undefined && value < type.minimum) return { problem: `At least ${type.minimum}.` };
       if (type.maximum !== undefined && value > type.maximum) return { problem: `At most ${type.maximum}.` };
       return { value };

@@ -46,7 +46,7 @@ export function RowsControl({ type, id, title, draft, disabled, problem, onChang
         const name = `${type.row} ${place + 1}`;
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is known by its place; its parts change while they are typed.
-          // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be told twice.
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be announced twice.
           <div key={place} role="group" aria-label={name} onKeyDown={(event) => onKeyDown(event, place)}>
             <div className={styles.row} style={style}>
               {type.columns.map((column, index) => (
@@ -105,7 +105,7 @@ interface PartProps {
   onChange(part: string): void;
 }
 
-/** Among the choices it is told from every value that it is none of them. */
+/** A value of the select that differs from every choice. */
 const own = "\n";
 
 function Part({ column, label, value, disabled, onChange }: PartProps) {

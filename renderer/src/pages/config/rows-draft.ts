@@ -3,7 +3,7 @@ import type { ConfigColumn, ConfigRows } from "../../../../contract/config.ts";
 /** Parts of an item, as many as there are columns; while it is edited any of them may be empty. */
 export type Row = readonly string[];
 
-/** In a draft neither stands within a part. */
+/** In a draft neither occurs within a part. */
 const rowSeparator = "\n";
 const partSeparator = "\t";
 

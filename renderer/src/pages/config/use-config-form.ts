@@ -22,7 +22,7 @@ export function useConfigForm(id: ServiceId) {
   /** What the supervisor said of values that were sent. */
   const [refused, setRefused] = useState<ByField<string>>({});
   const [busy, setBusy] = useState(false);
-  // Another window or a mend may have changed what is shown.
+  // Another window or a fix may have changed what is shown.
   const changedElsewhere = `${profile} ${service?.restartNeeded} ${service?.openToLan} ${service?.ports.join()}`;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: read again when something else changed it.
@@ -98,7 +98,7 @@ export function useConfigForm(id: ServiceId) {
     },
     resetAll: () => {
       forget();
-      return settle(client.call("config.reset", { id }), "Every field is its default again");
+      return settle(client.call("config.reset", { id }), "All fields have their defaults again");
     },
   };
 }

@@ -40,7 +40,7 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
 }
 
 function Newest({ line }: { line: LogLine | undefined }) {
-  if (!line) return <span className={styles.empty}>Nothing logged yet. Lines of all services appear here once one starts.</span>;
+  if (!line) return <span className={styles.empty}>Nothing logged yet. Lines of all services appear here once a service starts.</span>;
   return (
     <span className={styles.line}>
       <time className={styles.time} title={isoTime(line.at)}>

@@ -72,8 +72,8 @@ function OpenDrawer({ onClose }: { onClose(): void }) {
         <LogLines lines={view.lines} follow={view.follow && !view.paused} onFollow={view.setFollow} />
       ) : (
         <EmptyState
-          title={text || source || level !== "debug" ? "No line passes this filter" : "Nothing logged yet"}
-          text="What the services say about themselves appears here, newest last, once one starts."
+          title={text || source || level !== "debug" ? "No line matches this filter" : "Nothing logged yet"}
+          text="Log lines of all services appear here, newest last, once a service starts."
         />
       )}
     </>

@@ -23,7 +23,7 @@ export function LogsTab({ id }: { id: ServiceId }) {
         <LogLines lines={view.lines} follow={view.follow && !view.paused} onFollow={view.setFollow} withSource={false} />
       ) : (
         <EmptyState
-          title={text || level !== "debug" ? "No line passes this filter" : "This service has not logged anything yet"}
+          title={text || level !== "debug" ? "No line matches this filter" : "This service has not logged anything yet"}
           text="Its lines appear here, newest last, once it starts. How much it logs is its Log level, in Config."
         />
       )}

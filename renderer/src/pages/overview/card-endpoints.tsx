@@ -21,7 +21,7 @@ export function CardEndpoints({ service }: { service: ServiceView }) {
           <span className={styles.label}>{label}</span>
           <code
             className={running ? styles.address : `${styles.address} ${styles.planned}`}
-            title={isPickedAtStart(url) ? "Its port is picked at start" : url}
+            title={isPickedAtStart(url) ? "The system picks its port at start" : url}
           >
             {addressOf(url)}
           </code>

@@ -57,7 +57,7 @@ export interface ServicePageDefinition {
   /** The first one opens. Config and Logs follow on every page. */
   readonly tabs: readonly ServiceTab[];
   /** The widest verb and outcome of its rows, for the Timeline. */
-  readonly widest: { readonly verb: string; readonly outcome: string };
+  readonly minSample: { readonly verb: string; readonly outcome: string };
   /** What the badge of the heading says where the service is open to the LAN, if more than that. */
   readonly LanText?: ComponentType;
 }

@@ -39,7 +39,7 @@ export function RowInspector({ service, row, live, onClose }: RowInspectorProps)
   return (
     <InspectorFrame title={live ? `${live.verb} ${live.target}` : "…"} mono onClose={onClose}>
       {failure && <InspectorNote isAlert>{`${failure.message} ${failure.hint}`}</InspectorNote>}
-      {detail === null && <InspectorNote>It is no longer kept: newer ones replaced it, or the list was cleared.</InspectorNote>}
+      {detail === null && <InspectorNote>No longer kept: newer rows replaced it, or the list was cleared.</InspectorNote>}
     </InspectorFrame>
   );
 }

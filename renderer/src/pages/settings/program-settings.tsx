@@ -22,7 +22,7 @@ export function ProgramSettings() {
   return (
     <>
       <SettingsSection title="Starting">
-        <SettingRow label={settingTexts.startAtLaunch.label} help="These services start when the program does.">
+        <SettingRow label={settingTexts.startAtLaunch.label} help="These services start with Backlot.">
           <div className={styles.services}>
             {services.map(({ id, title }) => (
               <Checkbox

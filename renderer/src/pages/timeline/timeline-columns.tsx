@@ -15,7 +15,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "time",
     title: "Time",
-    widest: "00:00:00.000",
+    minSample: "00:00:00.000",
     face: "mono",
     rank: 0,
     cell: (row) => (
@@ -27,7 +27,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "service",
     title: "Service",
-    widest: longest(titles),
+    minSample: longest(titles),
     besidePx: 16,
     rank: 0,
     cell: (row) => (
@@ -40,7 +40,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "verb",
     title: "What",
-    widest: longest(pages.map((page) => page.widest.verb)),
+    minSample: longest(pages.map((page) => page.minSample.verb)),
     face: "mono",
     rank: 1,
     cell: (row) => <span className={styles.verb}>{row.verb}</span>,
@@ -58,7 +58,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "outcome",
     title: "Outcome",
-    widest: longest(pages.map((page) => page.widest.outcome)),
+    minSample: longest(pages.map((page) => page.minSample.outcome)),
     face: "mono",
     besidePx: 14,
     rank: 0,
@@ -68,7 +68,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     id: "took",
     title: "Took",
     align: "end",
-    widest: "00 m 00 s",
+    minSample: "00 m 00 s",
     rank: 2,
     cell: (row) => (row.tookMs === undefined ? "–" : formatTook(row.tookMs)),
   },
@@ -76,7 +76,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     id: "in",
     title: "In",
     align: "end",
-    widest: "000 MB",
+    minSample: "000 MB",
     rank: 4,
     cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesIn)}</span>,
   },
@@ -84,9 +84,15 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     id: "out",
     title: "Out",
     align: "end",
-    widest: "000 MB",
+    minSample: "000 MB",
     rank: 3,
     cell: (row) => <span className={styles.soft}>{formatBytes(row.bytesOut)}</span>,
   },
-  { id: "client", title: "Client", widest: "python-requests", rank: 5, cell: (row) => <span className={styles.soft}>{row.client}</span> },
+  {
+    id: "client",
+    title: "Client",
+    minSample: "python-requests",
+    rank: 5,
+    cell: (row) => <span className={styles.soft}>{row.client}</span>,
+  },
 ];

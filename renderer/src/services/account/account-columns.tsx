@@ -6,8 +6,8 @@ import { refusalWords } from "./refusal-words.ts";
 const user: Column<TrafficRow> = {
   id: "user",
   title: "User",
-  widest: "billing@example.org",
-  ample: "somebody.else@a-company.example.org",
+  minSample: "billing@example.org",
+  preferredSample: "somebody.else@a-company.example.org",
   rank: 0,
   cell: (row) => (row.user === undefined ? <span className={cell.quiet}>–</span> : <span title={row.user}>{row.user}</span>),
 };
@@ -15,8 +15,8 @@ const user: Column<TrafficRow> = {
 const reason: Column<TrafficRow> = {
   id: "reason",
   title: "Refused because",
-  widest: "wrong user or password",
-  ample: "field not known: companyregistrationnumber",
+  minSample: "wrong user or password",
+  preferredSample: "field not known: companyregistrationnumber",
   rank: 0,
   cell: (row) =>
     row.reason !== undefined && (
@@ -39,7 +39,7 @@ export const accountColumns = (httpColumns: readonly Column<TrafficRow>[]): read
       case "size":
         return [{ ...column, rank: 5 }];
       case "client":
-        return [{ ...column, widest: "python-requests :00000" }];
+        return [{ ...column, minSample: "python-requests :00000" }];
       default:
         return [column];
     }

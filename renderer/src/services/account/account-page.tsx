@@ -10,7 +10,7 @@ import { AccountUsers } from "./users/account-users.tsx";
 export const accountPage = defineServicePage({
   id: "account",
   color: "--bl-s3",
-  widest: { verb: "OPTIONS", outcome: "pending" },
+  minSample: { verb: "OPTIONS", outcome: "pending" },
   tabs: [
     trafficTab({
       item: nounOf("request"),

@@ -41,7 +41,7 @@ function Failures({ limits }: { readonly limits: AccountViews["limits"] }) {
   const isFull = busiest.failures >= limits.failures;
   const list = limits.busiest.map(({ kind, name, failures }) => `${kind} ${name}: ${failures}`).join("\n");
   const forget = async () => {
-    if (await attempt(client.action(accountActions, "account", "limits.reset"))) notifyDone("Forgot every failed login");
+    if (await attempt(client.action(accountActions, "account", "limits.reset"))) notifyDone("Cleared the count of failed logins");
   };
   return (
     <span title={`Failed logins in ${limits.windowSeconds} s, of ${limits.failures} allowed:\n${list}`}>

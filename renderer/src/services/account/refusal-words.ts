@@ -32,7 +32,7 @@ const words: Readonly<Record<string, string>> = {
   headertoolarge: "header too large",
   expectationfailed: "expectation not met",
   notimplemented: "not known here",
-  versionnotsupported: "HTTP version not spoken",
+  versionnotsupported: "HTTP version not supported",
   busy: "busy",
   storage: "storage failed",
   internal: "internal error",

@@ -10,7 +10,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
   {
     id: "started",
     title: "Began",
-    widest: "0000-00-00 00:00:00.000",
+    minSample: "0000-00-00 00:00:00.000",
     face: "mono",
     rank: 2,
     cell: ({ startedAt }) => (
@@ -23,7 +23,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
   {
     id: "state",
     title: "State",
-    widest: "waiting for code",
+    minSample: "waiting for code",
     besidePx: 16,
     rank: 0,
     cell: ({ state, ended }) => <StateMark state={state} title={ended} />,
@@ -31,8 +31,8 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
   {
     id: "ended",
     title: "Ended because",
-    widest: "refresh token used twice",
-    ample: "ended from the dashboard, as asked",
+    minSample: "refresh token used twice",
+    preferredSample: "ended from the dashboard, as asked",
     rank: 3,
     cell: ({ ended }) => (
       <span className={cell.soft} title={ended}>
@@ -44,14 +44,14 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     id: "tokens",
     title: "Live tokens",
     align: "end",
-    widest: "Live tokens",
+    minSample: "Live tokens",
     rank: 1,
     cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={cell.quiet}>–</span> : formatCount(liveTokens)),
   },
   {
     id: "used",
     title: "Last used",
-    widest: "00 h 00 m ago",
+    minSample: "00 h 00 m ago",
     rank: 2,
     cell: ({ usedAt }) =>
       usedAt === undefined ? (
@@ -65,8 +65,8 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
   {
     id: "client",
     title: "Client",
-    widest: "python-requests",
-    ample: "Apache-HttpClient/UNAVAILABLE",
+    minSample: "python-requests",
+    preferredSample: "Apache-HttpClient/UNAVAILABLE",
     rank: 4,
     cell: ({ client, address }) => (
       <span className={cell.soft} title={address}>
@@ -77,7 +77,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
   {
     id: "address",
     title: "Address",
-    widest: "000.000.000.000",
+    minSample: "000.000.000.000",
     face: "mono",
     rank: 5,
     cell: ({ address }) => <span className={cell.softMono}>{address}</span>,

@@ -17,7 +17,7 @@ export function TokenCard({ token }: { readonly token: AccountToken }) {
   const client = useControl();
   const now = useNow();
   const { id, state } = token;
-  // The service tells that it expired a little later.
+  // The service reports the expiry a little later.
   const shownState = state === "live" && token.endsAt <= now ? "expired" : state;
   const live = shownState === "live";
   return (

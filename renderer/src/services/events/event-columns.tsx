@@ -18,7 +18,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
   {
     id: "created_at",
     title: "Time",
-    widest: "00 Mmm 0000 00:00:00",
+    minSample: "00 Mmm 0000 00:00:00",
     face: "mono",
     cell: ({ created_at }) => (
       <span className={cell.quietMono} title={created_at}>
@@ -36,12 +36,12 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
       </span>
     ),
   },
-  { id: "outcome", title: "Outcome", widest: "accepted", besidePx: 24, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
-  { id: "language", title: "Language", widest: "typescriptreact", cell: ({ language }) => language },
-  { id: "provider", title: "Provider", widest: "provider-long", cell: soft("provider") },
-  { id: "file_ext", title: "File", widest: ".tsx000", face: "mono", cell: mono("file_ext") },
-  { id: "treesitter_scope", title: "Scope", widest: "comment00", cell: soft("treesitter_scope") },
-  { id: "completion_source", title: "Source", widest: "typing", cell: soft("completion_source") },
+  { id: "outcome", title: "Outcome", minSample: "accepted", besidePx: 24, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
+  { id: "language", title: "Language", minSample: "typescriptreact", cell: ({ language }) => language },
+  { id: "provider", title: "Provider", minSample: "provider-long", cell: soft("provider") },
+  { id: "file_ext", title: "File", minSample: ".tsx000", face: "mono", cell: mono("file_ext") },
+  { id: "treesitter_scope", title: "Scope", minSample: "comment00", cell: soft("treesitter_scope") },
+  { id: "completion_source", title: "Source", minSample: "typing", cell: soft("completion_source") },
   milliseconds("display_duration_ms", "Shown for"),
   milliseconds("time_since_last_edit_ms", "Since edit"),
   count("completion_lines", "Lines"),
@@ -49,27 +49,33 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     id: "completion_additions",
     title: "Changed",
     align: "end",
-    widest: "+000 −000",
+    minSample: "+000 −000",
     face: "mono",
     cell: ({ completion_additions, completion_deletions }) => (
       <span className={cell.softMono}>{`+${completion_additions} −${completion_deletions}`}</span>
     ),
   },
   ratio("predicted_edit_ratio", "Edit ratio"),
-  { id: "typing_speed", title: "Typing", align: "end", widest: "000.0/s", cell: ({ typing_speed }) => `${typing_speed.toFixed(1)}/s` },
+  { id: "typing_speed", title: "Typing", align: "end", minSample: "000.0/s", cell: ({ typing_speed }) => `${typing_speed.toFixed(1)}/s` },
   {
     id: "recent_actions",
     title: "Last actions",
-    widest: "IC IC IC IC IC",
+    minSample: "IC IC IC IC IC",
     face: "mono",
     cell: ({ recent_actions }) => actions(recent_actions),
   },
-  { id: "plugin_version", title: "Plugin", widest: "00.00.00", cell: soft("plugin_version") },
-  { id: "id", title: "Id", align: "end", widest: "000,000,000", cell: ({ id }) => <span className={cell.quiet}>{formatCount(id)}</span> },
+  { id: "plugin_version", title: "Plugin", minSample: "00.00.00", cell: soft("plugin_version") },
+  {
+    id: "id",
+    title: "Id",
+    align: "end",
+    minSample: "000,000,000",
+    cell: ({ id }) => <span className={cell.quiet}>{formatCount(id)}</span>,
+  },
   {
     id: "ip_hash",
     title: "Client",
-    widest: "00000000",
+    minSample: "00000000",
     face: "mono",
     cell: ({ ip_hash }) => (
       <span className={cell.quietMono} title={ip_hash}>
@@ -82,11 +88,11 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
   count("line_count", "File lines"),
   ratio("relative_position", "Position"),
   yesNo("after_cursor_ws", "Space after"),
-  { id: "last_char", title: "Last char", widest: "space", face: "mono", cell: ({ last_char }) => character(last_char) },
+  { id: "last_char", title: "Last char", minSample: "space", face: "mono", cell: ({ last_char }) => character(last_char) },
   {
     id: "last_nonws_char",
     title: "Last non-space",
-    widest: "space",
+    minSample: "space",
     face: "mono",
     cell: ({ last_nonws_char }) => character(last_nonws_char),
   },
@@ -123,19 +129,19 @@ function mono(id: "file_ext") {
 }
 
 function count(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, align: "end", widest: "00,000", cell: (row) => formatCount(row[id]) };
+  return { id, title, align: "end", minSample: "00,000", cell: (row) => formatCount(row[id]) };
 }
 
 function milliseconds(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, align: "end", widest: "00 m 00 s", cell: (row) => (row[id] < 1_000 ? `${row[id]} ms` : formatTook(row[id])) };
+  return { id, title, align: "end", minSample: "00 m 00 s", cell: (row) => (row[id] < 1_000 ? `${row[id]} ms` : formatTook(row[id])) };
 }
 
 function ratio(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, align: "end", widest: "0.000", cell: (row) => <span className={cell.soft}>{row[id].toFixed(2)}</span> };
+  return { id, title, align: "end", minSample: "0.000", cell: (row) => <span className={cell.soft}>{row[id].toFixed(2)}</span> };
 }
 
 function yesNo(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, widest: "yes", cell: (row) => (row[id] ? "yes" : <span className={cell.quiet}>no</span>) };
+  return { id, title, minSample: "yes", cell: (row) => (row[id] ? "yes" : <span className={cell.quiet}>no</span>) };
 }
 
 type NumberColumn = { [Name in EventColumn]: EventRow[Name] extends number ? Name : never }[EventColumn];
@@ -169,7 +175,7 @@ export function useEventColumns(): ColumnChoice<EventRow> {
   return useMemo(() => {
     const isShown = (id: string) => shown.some((other) => other === id);
     return {
-      columns: eventTableColumns.filter((column) => column.widest === undefined || isShown(column.id)),
+      columns: eventTableColumns.filter((column) => column.minSample === undefined || isShown(column.id)),
       isShown,
       toggle: (id) => setShown(isShown(id) ? shown.filter((other) => other !== id) : [...shown, id as EventColumn]),
     };

@@ -18,7 +18,7 @@ export interface PageQuery {
   readonly before?: number;
 }
 
-/** Of the whole store, as the service's `totals` view tells it. */
+/** Of the whole store, from the service's `totals` view. */
 export interface StoreTotals {
   readonly newestId: number;
   readonly events: number;
@@ -299,7 +299,7 @@ export function createEventPages(options: {
   };
 }
 
-/** The time's column stands for the id: events are stored in the order in which they come. */
+/** The time's column sorts by the id: events are stored in the order in which they come. */
 const timeColumn: EventColumn = "created_at";
 
 export const columnOfOrder = ({ column }: EventOrder): EventColumn => (column === "id" ? timeColumn : column);

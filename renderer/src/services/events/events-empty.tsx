@@ -78,7 +78,7 @@ export function NothingMatches({ events, more, onAll, onFurther }: NothingMatche
       action="Show all"
       onAction={onAll}
     >
-      {more && <Button onClick={onFurther}>Search further back</Button>}
+      {more && <Button onClick={onFurther}>Search older events</Button>}
     </NoRows>
   );
 }

@@ -99,12 +99,12 @@ export function EventsLive() {
     if (job && (job.refused ?? 0) > 0) setReport(job);
   };
 
-  /** Somebody answers: the service, running or opened for looking at its data only. */
+  /** The service answers: it runs, or is open for reading its data. */
   const available = view.failure?.code !== "SERVICE_NOT_RUNNING";
   const filtered = isFiltering(view.filter);
   const isEmpty = view.loaded && rows.length === 0;
   const isGone = view.failure !== undefined && rows.length === 0;
-  /** There is nothing to count: its place is better used for the way to the first event. */
+  /** Nothing to count: the space shows how to send the first event. */
   const isBare = isGone || (isEmpty && !filtered);
   const failure = available ? (storage?.failure ?? view.failure) : undefined;
   return (

@@ -5,6 +5,6 @@ import { EventsTry } from "./events-try.tsx";
 export const eventsPage = defineServicePage({
   id: "events",
   color: "--bl-s7",
-  widest: { verb: "OPTIONS", outcome: "pending" },
+  minSample: { verb: "OPTIONS", outcome: "pending" },
   tabs: [liveTab(EventsLive), tryTab(EventsTry)],
 });

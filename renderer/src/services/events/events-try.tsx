@@ -74,7 +74,7 @@ export function EventsTry() {
         label="Answer"
         state={state}
         running={running}
-        untried="The answer appears here: status, headers, body and time. A stored event is seen in Live within a second."
+        untried="The answer appears here: status, headers, body and time. A stored event appears in Live within a second."
         stopped="Start the service to send it a request."
       >
         {(answer) => (

@@ -8,7 +8,7 @@ import { createEventPages, type EventPages, type EventPagesView, type StoreTotal
 const filterAfterMs = 160;
 const tickMs = 10_000;
 
-/** The table's page: read anew with the filter, with what the store tells, and when the service comes or the connection is made anew. */
+/** The table's page: read anew with the filter, with each change of the store, and when the service starts or the connection is made again. */
 export function useEventPages(options: {
   readonly filter: ShownFilter;
   readonly pageRows: number;

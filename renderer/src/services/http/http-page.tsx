@@ -7,7 +7,7 @@ import { SsePanel } from "./sse-panel.tsx";
 export const httpPage = defineServicePage({
   id: "http",
   color: "--bl-s1",
-  widest: { verb: "OPTIONS", outcome: "pending" },
+  minSample: { verb: "OPTIONS", outcome: "pending" },
   tabs: [
     trafficTab({
       item: nounOf("request"),

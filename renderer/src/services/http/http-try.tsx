@@ -67,7 +67,7 @@ export function HttpTry() {
         label="Answer"
         state={state}
         running={running}
-        untried="The answer appears here: status, headers, body and time. The request is seen in Live as well."
+        untried="The answer appears here: status, headers, body and time. The request appears in Live, too."
         stopped="Start the service to send it a request."
       >
         {({ request: { method, target }, answer }) => (

@@ -18,7 +18,7 @@ interface TryFormProps {
   readonly suggesting: boolean;
 }
 
-/** Within the page's landmarks, and not cut off by the column that scrolls. */
+/** Within the page's landmarks, and not clipped by the scrolling column. */
 const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
 
 /** A target that was chosen is no search: all are offered again. */

@@ -11,7 +11,7 @@ function LanText() {
 export const mqttPage = defineServicePage({
   id: "mqtt",
   color: "--bl-s6",
-  widest: { verb: "QoS 1, retain", outcome: "no subscriber" },
+  minSample: { verb: "QoS 1, retain", outcome: "no subscriber" },
   tabs: [liveTab(MqttLive), tryTab(MqttTry)],
   LanText,
 });

@@ -15,7 +15,7 @@ interface AnswerPaneProps<Answer> {
   readonly label: string;
   readonly state: TryState<Answer>;
   readonly running: boolean;
-  /** What will stand here, and what to do first while the service does not run. */
+  /** What will appear here, and what to do first while the service does not run. */
   readonly untried: string;
   readonly stopped: string;
   readonly children: (answer: Answer) => ReactNode;

@@ -29,7 +29,7 @@ export function HeaderEditor({ headers, onChange }: HeaderEditorProps) {
     <section className={styles.section} aria-label="Headers to send">
       <div className={styles.sectionHead}>
         <h2 className={styles.title}>Headers</h2>
-        <span className={styles.check}>{headers.length === 0 && "none of your own"}</span>
+        <span className={styles.check}>{headers.length === 0 && "none added"}</span>
         <Button size="compact-xs" variant="subtle" leftSection={<IconPlus size={13} />} onClick={() => onChange([...headers, ["", ""]])}>
           Add
         </Button>

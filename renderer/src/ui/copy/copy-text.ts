@@ -22,7 +22,7 @@ function copySelection(text: string): void {
   const copied = document.execCommand("copy");
   area.remove();
   if (focused instanceof HTMLElement) focused.focus();
-  if (!copied) throw new Error("The browser did not let the text be copied.");
+  if (!copied) throw new Error("The browser refused access to the clipboard.");
 }
 
 /** POSIX: within single quotes only the quote itself is special. */

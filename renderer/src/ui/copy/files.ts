@@ -5,14 +5,14 @@ export function saveFile(name: string, content: BlobPart, type = "text/plain"): 
   link.href = url;
   link.download = name;
   link.click();
-  // The download has begun once the click's task is over.
+  // The download starts in the click's task.
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }
 
 /** Each character may take six once it is escaped, and a frame of the control connection holds one mebibyte. */
 const pieceBytes = 160 << 10;
 
-/** A file as text in pieces that can be sent; a character that lies on the border of two is in one of them. */
+/** A file as text in pieces that can be sent; a character at the border of two is in one of them. */
 export async function* filePieces(
   file: Pick<File, "size" | "slice">,
 ): AsyncGenerator<{ readonly text: string /** Of the file, with this piece. */; readonly bytesRead: number }> {

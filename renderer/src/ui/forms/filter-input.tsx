@@ -16,7 +16,7 @@ interface FilterInputProps {
   readonly focused?: boolean;
 }
 
-/** Every service takes so much of a filter. */
+/** The longest filter that services accept. */
 const longestFilter = 100;
 
 /** Escape empties it, then leaves it. */

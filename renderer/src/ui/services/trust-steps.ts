@@ -1,4 +1,4 @@
-/** How a system or program is told to trust a certificate authority. */
+/** How to make a system or program trust a certificate authority. */
 export interface TrustSteps {
   readonly name: string;
   /** To be typed into a terminal. */

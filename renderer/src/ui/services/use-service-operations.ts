@@ -7,7 +7,7 @@ import { failureOf } from "../../control/failure-error.ts";
 import type { ReadableStore } from "../../control/frame-store.ts";
 import { notifyFailure } from "../status/notify.tsx";
 
-/** The answer to a call overtakes the status that tells the same. */
+/** The answer to a call arrives before the status that shows the same. */
 const statusLagMs = 500;
 
 export type ServiceOperation = "start" | "stop" | "restart" | "fix" | "startAll" | "stopAll";

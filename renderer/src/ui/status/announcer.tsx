@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react";
 
-/** So long a text stays: the same one can be said again after it. */
+/** How long a text stays; after that the same one can be announced again. */
 const saidForMs = 1_500;
 let say: ((text: string) => void) | undefined;
 
-/** Has a screen reader say what the eye sees elsewhere: "Copied". */
+/** Announces to a screen reader what is visible elsewhere: "Copied". */
 export const announce = (text: string): void => say?.(text);
 
 /** Where `announce` speaks; once in the window. */

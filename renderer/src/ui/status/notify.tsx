@@ -52,7 +52,7 @@ export function notifyDone(text: string, undo?: { readonly title: string; run():
   return () => notifications.hide(id);
 }
 
-/** For a click's promise: its failure is shown; tells whether it went well. */
+/** For a click's promise: its failure is shown. Resolves with whether it succeeded. */
 export const attempt = (work: Promise<unknown>): Promise<boolean> =>
   work.then(
     () => true,

@@ -18,7 +18,7 @@ import { TryForm } from "./try-form.tsx";
 interface Sent {
   readonly tried: Tried;
   readonly username: string;
-  /** What was sent, to tell a form that changed since. */
+  /** What was sent, to detect a form that changed since. */
   readonly params: string;
 }
 
@@ -83,7 +83,7 @@ export function AccountTry() {
         label="Answers"
         state={state}
         running={running}
-        untried="Each request and its answer appear here: the login, the token it gave, decoded, and the call. They are seen in Live as well."
+        untried="Each request and its answer appear here: the login, the token it gave, decoded, and the call. They appear in Live, too."
         stopped="Start the service to log in to it."
       >
         {({ tried, params }) => (

@@ -47,8 +47,8 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
   // What came of the call is the point: the steps before it say the most in their decoded token.
   const [opened, setOpened] = useState(last || step.status !== 200);
   const whole = useMemo(() => new TextDecoder().decode(fromBase64(step.body.base64)), [step.body]);
-  const covered = useMemo(() => coveredJson(whole), [whole]);
-  const text = revealed ? whole : covered.text;
+  const masked = useMemo(() => maskSecrets(whole), [whole]);
+  const text = revealed ? whole : masked.text;
   const request = useMemo<LayoutRequest>(
     () => ({ bytes: new TextEncoder().encode(text), contentType: "", isCut: false, format: "auto" }),
     [text],
@@ -90,7 +90,7 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
           </Button>
         )}
         <span className={own.spring} />
-        {opened && covered.covered && button}
+        {opened && masked.masked && button}
         <CopyButton text={whole} what="the whole body" />
       </div>
       {details && <HeaderListView title="Headers sent" headers={step.request.headers} />}
@@ -123,17 +123,17 @@ const secretName = /token|refresh|pass|secret|^code$/i;
 const dots = "••••••";
 
 /** A JSON body with its secrets masked, and whether there was any; other text as it is, and so is JSON that nests too deep to be walked. */
-export function coveredJson(text: string): { readonly text: string; readonly covered: boolean } {
-  let covered = false;
+export function maskSecrets(text: string): { readonly text: string; readonly masked: boolean } {
+  let masked = false;
   try {
     const shown = JSON.stringify(JSON.parse(text), (name, inner: unknown) => {
       if (typeof inner !== "string" || inner === "" || !secretName.test(name)) return inner;
-      covered = true;
+      masked = true;
       // The beginning says what kind of text it is, and is the same for every token.
       return inner.startsWith("eyJ") ? `eyJ${dots}` : dots;
     });
-    return covered ? { text: shown, covered } : { text, covered };
+    return masked ? { text: shown, masked } : { text, masked };
   } catch {
-    return { text, covered: false };
+    return { text, masked: false };
   }
 }

@@ -31,7 +31,7 @@ interface TryFormProps {
   readonly sending: boolean;
 }
 
-/** Within the page's landmarks, and not cut off by the column that scrolls. */
+/** Within the page's landmarks, and not clipped by the scrolling column. */
 const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
 const all: OptionsFilter = ({ options }) => options;
 const callNames = calls.map(callName);
@@ -86,7 +86,7 @@ export function TryForm(props: TryFormProps) {
               maxLength={20}
               onChange={(event) => props.onCode(event.currentTarget.value)}
             />
-            <Button onClick={props.onFillCode}>Fill in the code of now</Button>
+            <Button onClick={props.onFillCode}>Fill in the current code</Button>
           </div>
         )}
       </section>

@@ -116,11 +116,7 @@ export function AccountUsers() {
         empty={
           page &&
           (text.trim() === "" ? (
-            <NoRows
-              text="There is no user. Add one, or reset to the sample data."
-              action="Reset to sample data…"
-              onAction={() => void reset()}
-            />
+            <NoRows text="No users. Add one, or reset to the sample data." action="Reset to sample data…" onAction={() => void reset()} />
           ) : (
             <NoRows text="No user matches the filter." action="Show all" onAction={() => setText("")} />
           ))

@@ -13,16 +13,16 @@ export const userColumns: readonly Column<AccountUser>[] = [
   {
     id: "email",
     title: "E-mail",
-    widest: "somebody@example.com",
-    ample: "somebody.else@a-company.example.org",
+    minSample: "somebody@example.com",
+    preferredSample: "somebody.else@a-company.example.org",
     rank: 0,
     cell: (user) => <span title={user.email}>{user.email}</span>,
   },
   {
     id: "name",
     title: "Name",
-    widest: "A usual name",
-    ample: "A name of more than usual length",
+    minSample: "A usual name",
+    preferredSample: "A name of more than usual length",
     rank: 2,
     cell: ({ name }) => (
       <span className={cell.soft} title={name}>
@@ -30,18 +30,18 @@ export const userColumns: readonly Column<AccountUser>[] = [
       </span>
     ),
   },
-  { id: "state", title: "State", widest: "disabled", besidePx: 16, rank: 0, cell: (user) => <StateMark state={userState(user)} /> },
+  { id: "state", title: "State", minSample: "disabled", besidePx: 16, rank: 0, cell: (user) => <StateMark state={userState(user)} /> },
   {
     id: "factor",
     title: "Second factor",
-    widest: "Second factor",
+    minSample: "Second factor",
     rank: 1,
     cell: ({ secondFactor }) => (secondFactor ? "code" : none),
   },
   {
     id: "clock",
     title: "Clock",
-    widest: "+3650 d 23 h",
+    minSample: "+3650 d 23 h",
     rank: 1,
     cell: ({ clockShiftSeconds }) => (
       <span className={clockShiftSeconds === 0 ? cell.quiet : styles.press}>{formatShift(clockShiftSeconds)}</span>
@@ -51,15 +51,15 @@ export const userColumns: readonly Column<AccountUser>[] = [
     id: "sessions",
     title: "Sessions",
     align: "end",
-    widest: "Sessions",
+    minSample: "Sessions",
     rank: 1,
     cell: ({ liveSessions }) => (liveSessions === 0 ? none : liveSessions),
   },
-  { id: "zones", title: "Zones", align: "end", widest: "Zones", rank: 4, cell: ({ zones }) => (zones === 0 ? none : zones) },
+  { id: "zones", title: "Zones", align: "end", minSample: "Zones", rank: 4, cell: ({ zones }) => (zones === 0 ? none : zones) },
   {
     id: "login",
     title: "Last login",
-    widest: "0000-00-00 00:00:00",
+    minSample: "0000-00-00 00:00:00",
     face: "mono",
     rank: 3,
     cell: ({ lastLogin }) => <LastLogin of={lastLogin} />,
@@ -67,14 +67,14 @@ export const userColumns: readonly Column<AccountUser>[] = [
   {
     id: "from",
     title: "From",
-    widest: "000.000.000.000",
+    minSample: "000.000.000.000",
     face: "mono",
     rank: 5,
     cell: ({ lastAddress }) => <span className={cell.softMono}>{lastAddress || "–"}</span>,
   },
 ];
 
-/** When a user last logged in, in local time; the API tells it to the second. */
+/** When a user last logged in, in local time; the API gives it to the second. */
 export function LastLogin({ of }: { readonly of: string }) {
   const at = apiTime(of);
   if (at === undefined) return <span className={cell.quiet}>never</span>;

@@ -14,7 +14,7 @@ interface UserContactProps {
 /** What was typed and neither saved nor reverted, by user: a look at another one or at the other tab loses nothing. */
 const unsaved = new Map<number, Partial<UserDraft>>();
 
-/** The e-mail address that logs in, and the contact: most of it is told by GET /details. */
+/** The e-mail address that logs in, and the contact: GET /details returns most of it. */
 export function UserContact({ user, onUser }: UserContactProps) {
   const client = useControl();
   /** Fields that were typed in; the rest follows what the service knows. */

@@ -1,6 +1,6 @@
 import { type AccountUserDetails, type ContactField, contactFields } from "../../../../../contract/services/account.ts";
 
-/** The rule of the contract, told while one types. */
+/** The rule of the contract, checked while typing. */
 export const isEmail = (text: string): boolean => text.length <= 200 && /^[^\s@:]+@[^\s@:]+$/.test(text);
 
 export type UserDraft = Readonly<Record<ContactField | "email", string>>;

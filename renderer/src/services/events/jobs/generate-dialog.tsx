@@ -34,8 +34,8 @@ export function GenerateDialog({ opened, onClose }: GenerateDialogProps) {
       onSubmit={submit}
     >
       <Text c="var(--bl-text-2)" fz="md" mb="md">
-        Events of made-up devices are stored beside the others, spread over the days up to now. Their plugin version is “sample”, so the
-        text filter finds them again.
+        Events of sample devices are added to the others, spread over the days up to now. Their plugin version is “sample”, so the text
+        filter finds them again.
       </Text>
       <Group grow align="start">
         <NumberInput

@@ -22,7 +22,7 @@ export const formatOfFile = (name: string): EventFormat => (/\.csv$/i.test(name)
 
 /**
  * Begins the import at once; `sent` settles when the whole file was taken, or the import was cancelled or failed. It rejects where no job
- * is left that tells why: its process is gone.
+ * is left that reports the reason: its process is gone.
  */
 export async function importFile(
   ask: EventsAsk,
@@ -45,7 +45,7 @@ async function send(ask: EventsAsk, file: Pick<File, "name" | "size" | "slice">,
     await Promise.all(underWay);
     return await ask("import.end", { job });
   } catch (error) {
-    // The job tells why it ended; one that nobody feeds any more must not stay.
+    // The job reports why it ended; one without a sender must not stay.
     await ask("job.cancel", { job }).catch(() => {
       throw cutShort(file.name, error);
     });
@@ -55,6 +55,6 @@ async function send(ask: EventsAsk, file: Pick<File, "name" | "size" | "slice">,
 
 function cutShort(name: string, error: unknown): FailureError {
   const { code, message } = failureOf(error);
-  const hint = "The events that had arrived are stored. Import the rest of the file, or delete them and import it again.";
+  const hint = "Events imported so far are stored. Import the rest of the file, or delete them and import it again.";
   return new FailureError({ code, message: `The import of ${name} was cut short: ${message}`, hint });
 }

@@ -33,7 +33,7 @@ export function jobTitle({ kind, state, format }: EventJob): string {
   }
 }
 
-/** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; what an import refused stands with it. */
+/** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; with what an import refused. */
 export function jobFigures(job: EventJob): string {
   const { state, done, total, bytes, size, refused = 0, failure } = job;
   const counted =

@@ -14,7 +14,7 @@ export interface Deletion {
   drop(): void;
 }
 
-/** Sooner than this it needs no word. */
+/** Shorter counts are not announced. */
 const toldAfterMs = 300;
 
 export function useDeletion(filter: ShownFilter): Deletion {
@@ -28,7 +28,7 @@ export function useDeletion(filter: ShownFilter): Deletion {
     counting,
     async start() {
       const mine = ++newest.current;
-      // The same moment for the count and for the deletion, so that the question tells the truth.
+      // The same moment for the count and for the deletion, so that the question has the right count.
       const wanted = filterAt(filter, Date.now());
       const timer = setTimeout(() => mine === newest.current && setCounting(true), toldAfterMs);
       const counted = await ask("delete.count", { filter: wanted }).finally(() => {
@@ -50,7 +50,11 @@ export function deletionQuestion(filter: ShownFilter, { matching, exact }: { rea
   const least = exact ? "" : "at least ";
   const events = `${least}${formatCountOf(matching, "event")}`;
   return {
-    title: isFiltering(filter) ? `Delete ${events} ${filterWords(filter)}?` : `Delete all events, ${least}${formatCount(matching)}?`,
+    title: isFiltering(filter)
+      ? `Delete ${events} ${filterWords(filter)}?`
+      : exact
+        ? `Delete all ${events}?`
+        : `Delete all events (${least}${formatCount(matching)})?`,
     text: `${isFiltering(filter) ? "The others stay. " : ""}Events that arrive meanwhile stay. This cannot be undone: export them first if you may need them.`,
     action: matching === 1 && exact ? "Delete 1 event" : `Delete ${exact ? formatCountOf(matching, "event") : "them"}`,
   };

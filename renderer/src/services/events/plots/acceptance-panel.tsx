@@ -43,7 +43,7 @@ export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePa
         </span>
       </div>
       {rows.length === 0 ? (
-        <p className={styles.nothing}>Nothing in this time.</p>
+        <p className={styles.nothing}>No events in this period.</p>
       ) : (
         <ul className={styles.bars}>
           {rows.map((row) => {

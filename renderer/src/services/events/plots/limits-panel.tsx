@@ -28,10 +28,10 @@ export function LimitsPanel({ limits, running, chosen }: LimitsPanelProps) {
         <h2 className={styles.title}>Rate limits</h2>
         <span className={styles.caption}>{gauges.length > 0 && `busiest client${limits?.shared ? " · shared" : ""}`}</span>
         {gauges.length > 0 && (
-          <Tooltip label="Forget all counted requests">
+          <Tooltip label="Reset all request counts">
             <ActionIcon
               size={20}
-              aria-label="Forget all counted requests"
+              aria-label="Reset all request counts"
               onClick={() => void attempt(client.action(eventsActions, "events", "limits.reset"))}
             >
               <IconRestore size={14} stroke={1.5} />
@@ -42,10 +42,10 @@ export function LimitsPanel({ limits, running, chosen }: LimitsPanelProps) {
       {gauges.length === 0 ? (
         <p className={styles.nothing}>
           {!running
-            ? "They count while the service runs."
+            ? "Available while the service runs."
             : limits?.on === false
-              ? "Off: every request is let through. Config turns them on."
-              : "Waiting for the first figures."}
+              ? "Off: every request is accepted. Turn them on in Config."
+              : "Waiting for the first values."}
         </p>
       ) : (
         gauges.map((gauge) => <Gauge key={gauge.name} gauge={gauge} />)

@@ -16,7 +16,7 @@ type Panel = (typeof panels)[number];
 
 interface PlotsBandProps {
   readonly plot: OutcomePlot | undefined;
-  /** Without the filter's language and provider, so that the chosen one stands among the others. */
+  /** Without the filter's language and provider, so that the chosen one is among the others. */
   readonly acceptance: OutcomePlot | undefined;
   readonly filter: ShownFilter;
   readonly onFilter: (filter: ShownFilter) => void;

@@ -51,7 +51,7 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
     <section className={styles.details} aria-label={`Client ${clientId}`}>
       <Head clientId={clientId} onClose={onClose} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
-      <section className={styles.facts} tabIndex={0} aria-label={`Facts of ${clientId}`}>
+      <section className={styles.facts} tabIndex={0} aria-label={`Details of ${clientId}`}>
         <Facts client={client} ratePerSecond={ratePerSecond} />
       </section>
       <div className={styles.actions}>

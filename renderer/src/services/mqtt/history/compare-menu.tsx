@@ -48,7 +48,7 @@ export function CompareMenu({ message, other, view, onCompare }: CompareMenuProp
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown mah="50vh" className={styles.older}>
-        <Menu.Item onClick={() => onCompare(undefined)}>The one before</Menu.Item>
+        <Menu.Item onClick={() => onCompare(undefined)}>Previous message</Menu.Item>
         <Menu.Divider />
         {older.map((summary) => (
           <Menu.Item key={summary.id} aria-current={summary.id === other?.id} onClick={() => onCompare(summary)}>

@@ -15,7 +15,7 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
     {
       id: "time",
       title: "Time",
-      widest: "00:00:00.000",
+      minSample: "00:00:00.000",
       face: "mono",
       rank: 0,
       cell: ({ at }) => (
@@ -29,8 +29,8 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
           {
             id: "topic",
             title: "Topic",
-            widest: "hall-a/temperature",
-            ample: "plant/building-12/line-3/device-76/value",
+            minSample: "hall-a/temperature",
+            preferredSample: "plant/building-12/line-3/device-76/value",
             face: "mono",
             rank: 0,
             cell: ({ topic }: MqttMessageSummary) => (
@@ -42,12 +42,12 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
         ]
       : []),
     { id: "payload", title: "Payload", rank: 0, cell: (message) => <Payload message={message} view={view} /> },
-    { id: "qos", title: "QoS", widest: "QoS", rank: 2, cell: ({ qos }) => qos },
+    { id: "qos", title: "QoS", minSample: "QoS", rank: 2, cell: ({ qos }) => qos },
     {
       id: "publisher",
       title: "Published by",
-      widest: "sensor-gw-0001",
-      ample: "line-3-controller-0001",
+      minSample: "sensor-gw-0001",
+      preferredSample: "line-3-controller-0001",
       rank: 3,
       cell: (message) => (
         <span className={styles.soft} title={publisherText(message)}>
@@ -55,7 +55,7 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
         </span>
       ),
     },
-    { id: "acked", title: "Acked", widest: "0 of 00", besidePx: 12, rank: 1, cell: (message) => <Acknowledged message={message} /> },
+    { id: "acked", title: "Acked", minSample: "0 of 00", besidePx: 12, rank: 1, cell: (message) => <Acknowledged message={message} /> },
   ];
 }
 

@@ -15,7 +15,7 @@ export interface MessageHistoryView extends HistoryQuery {
   /** Newest first. */
   readonly messages: readonly MqttMessageSummary[];
   readonly mode: HistoryMode;
-  /** Newer than those shown, as far as one page tells. */
+  /** Newer than those shown, as far as one page shows. */
   readonly arrived: number;
   readonly hasOlder: boolean;
   /** There are older ones, and no room for them here. */
@@ -127,7 +127,7 @@ export function createMessageHistory({
     async setQuery({ filter, text }) {
       if (filter === view.filter && text === view.text) return;
       question++;
-      // A paused page shows another topic as it stands now.
+      // A paused page shows another topic in its present state.
       change({ ...empty, filter, text, mode: view.mode === "paused" ? "paused" : "following" });
       await refresh();
     },

@@ -58,7 +58,7 @@ export function MessagePanel({ detail: { message, gone }, before, onCompare, sho
           onPublish={onPublish}
         />
       ) : (
-        gone && <Note className={styles.gone}>This message is no longer kept: newer ones took its place.</Note>
+        gone && <Note className={styles.gone}>This message is no longer kept: newer ones replaced it.</Note>
       )}
     </section>
   );

@@ -37,7 +37,7 @@ function walk(tokens: readonly Token[], fields: Map<string, number>): void {
 }
 
 const usualNames = ["v", "value", "val", wholePayload, "temperature", "reading"];
-/** Numbers that only count up tell nothing as a plot. */
+/** Counters are of no use as a plot. */
 const counters = /(^|\.)(seq|sequence|id|count|counter|ts|time|timestamp|at)$/i;
 
 /** The field to plot first, where the user has chosen none. */

@@ -114,7 +114,7 @@ export function gapsOf(at: readonly number[]): readonly number[] {
 export const aloneBetween = (gaps: readonly number[], count: number): number[] =>
   [0, ...gaps].filter((index, place, starts) => (starts[place + 1] ?? count) === index + 1);
 
-/** As many decimals as tell the values apart: "20.78", "1,013.2", "148,212". */
+/** As many decimals as distinguish the values: "20.78", "1,013.2", "148,212". */
 export function readingText(value: number, span: number): string {
   const decimals = span === 0 ? (Number.isInteger(value) ? 0 : 2) : Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(span))));
   return value.toLocaleString("en-US", {

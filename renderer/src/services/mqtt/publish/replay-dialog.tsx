@@ -115,7 +115,7 @@ export interface ReplayReceiver {
   end(file: number): Promise<unknown>;
 }
 
-/** Hands a recorded file over piece by piece; how far it is, the service's own view tells. Resolves too when it was cancelled. */
+/** Hands a recorded file over piece by piece; the service's own view shows the progress. Resolves too when it was cancelled. */
 export async function sendReplayFile(receiver: ReplayReceiver, file: Pick<File, "name" | "size" | "slice">): Promise<void> {
   const { id } = await receiver.begin(file.name, file.size);
   try {

@@ -38,7 +38,7 @@ interface Place {
   readonly key: BranchKey;
   readonly place: number;
 }
-/** Rows of one branch that stand together on screen. */
+/** Rows of one branch that are adjacent on screen. */
 interface Segment {
   readonly key: BranchKey;
   readonly branch: Branch;

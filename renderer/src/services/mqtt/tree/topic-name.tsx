@@ -1,7 +1,7 @@
 import styles from "./topic-panel.module.css";
 import { leafStart } from "./topic-scope.ts";
 
-/** The last levels tell topics apart: where there is no room for all, the beginning gives way. */
+/** The last levels distinguish topics: where space is short, the beginning is cut. */
 export function TopicName({ topic, hasLeaf = false }: { readonly topic: string; readonly hasLeaf?: boolean }) {
   const cut = leafStart(topic);
   return (
