@@ -57,7 +57,7 @@ export interface ConfigField {
   readonly setBy?: string;
   /** Why `value` is invalid: the service does not start with it. */
   readonly problem?: string;
-  /** What the settings file holds, also where the environment or a flag is stronger. */
+  /** The value in the settings file, even if the environment or a flag overrides it. */
   readonly stored?: unknown;
   /** True where a running service takes the change only after a restart. */
   readonly needsRestart: boolean;

@@ -1,4 +1,4 @@
-/** What a dashboard may ask of the supervisor (calls) and listen to (topics). */
+/** Calls that a dashboard may make to the supervisor, and topics that it may subscribe to. */
 import { z } from "zod";
 import type { ConfigView } from "./config.ts";
 import { type ExportStarted, type ExportView, exportRequest } from "./export.ts";

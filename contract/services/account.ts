@@ -264,7 +264,7 @@ export const accountActions = {
       username: z.string().max(1_000),
       password: z.string().max(1_000),
       scheme: z.enum(["bearer", "basic"]).default("bearer"),
-      /** Of the second factor. */
+      /** Code of the second factor. */
       code: z.string().max(20).optional(),
       method: z.enum(["GET", "POST", "PUT", "DELETE"]).default("GET"),
       target: z.string().startsWith("/").max(2_048).default("/details"),

@@ -236,7 +236,7 @@ export const eventsActions = {
   export: exportAction({ format: z.enum(eventFormats), filter, raw: z.boolean().default(false) }),
   /** An import is begun, then given its text in pieces of any length in order, then ended. */
   "import.begin": operation<EventJob>()(z.strictObject({ format: z.enum(eventFormats), size: z.int().min(0).optional() })),
-  /** Settles when the piece is stored. Several may be under way, in their order: they share a transaction. */
+  /** Resolves when the piece is stored. Several calls in a row may run at once: they share a transaction. */
   "import.text": operation<EventJob>()(z.strictObject({ job: z.int(), text: z.string().max(512 << 10) })),
   "import.end": operation<EventJob>()(oneJob),
   "job.cancel": operation<EventJob>()(oneJob),

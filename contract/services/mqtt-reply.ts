@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { qos, settableProperties, topicFilter } from "../traffic/mqtt.ts";
 
-/** What a payload has to be, beside the topic that matches. */
+/** Condition on the payload, in addition to the topic. */
 const replyCondition = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("any payload") }),
   z.strictObject({ type: z.literal("text contains"), text: z.string().min(1).max(65_535) }),
@@ -31,9 +31,9 @@ export const replyRule = z.strictObject({
   qos: qos.default(0),
   retain: z.boolean().default(false),
   delayMs: z.int().min(0).max(60_000).default(0),
-  /** Of the answer. */
+  /** QoS of the reply. */
   properties: z.strictObject(settableProperties).default({}),
-  /** Those of the message, for the answer. */
+  /** Correlation data of the message, copied to the reply. */
   takesCorrelationData: z.boolean().default(true),
 });
 export type MqttReplyParams = z.input<typeof replyRule>;

@@ -68,7 +68,7 @@ export interface MqttRepeat {
   readonly sent: number;
 }
 
-/** The file that can be replayed, or is on its way. */
+/** The file that can be replayed, or is being uploaded. */
 export interface MqttReplayFile {
   readonly id: number;
   readonly name: string;
@@ -79,7 +79,7 @@ export interface MqttReplayFile {
   /** Of its first and last message. */
   readonly firstAt: number;
   readonly lastAt: number;
-  /** False while it is on its way. */
+  /** False while it is being uploaded. */
   readonly complete: boolean;
 }
 

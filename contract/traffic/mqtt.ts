@@ -23,7 +23,7 @@ export interface MqttDelivery {
   /** Milliseconds after the message came. */
   readonly afterMs: number;
   readonly acknowledgedAfterMs?: number;
-  /** Of the acknowledgement, where it was no success. */
+  /** Reason of the acknowledgement, if it was no success. */
   readonly reason?: number;
   /** Why the client did not get it. */
   readonly dropped?: string;

@@ -41,7 +41,7 @@ export const completionEvent = z.object({
 });
 export type CompletionEvent = z.output<typeof completionEvent>;
 
-/** What the service adds to an event. */
+/** Columns that the service adds to an event. */
 export interface Receipt {
   /** "2026-11-20T23:28:12Z" */
   readonly created_at: string;

@@ -25,7 +25,7 @@ interface Waiting {
 }
 
 /**
- * Many events share one commit: those that arrive in one turn of the event loop, or while a commit is under way.
+ * Many events share one commit: those that arrive in one turn of the event loop, or while a commit is in progress.
  * No timer waits for more, so a single event is stored at once.
  */
 export function createGroupCommit(options: GroupCommitOptions): GroupCommit {

@@ -85,7 +85,7 @@ export const mqttConfig = z.strictObject({
   }),
   powerSafe: field(z.boolean().default(false), {
     title: "Wait for the disk",
-    help: "What is acknowledged survives a loss of power too, not only the end of the process; each answer waits for the disk.",
+    help: "Acknowledged messages survive a power failure too, not only a crash; each answer waits for the disk.",
     env: "MQTT_POWER_SAFE",
     group: "Persistence",
   }),

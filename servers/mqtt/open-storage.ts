@@ -13,7 +13,7 @@ export interface Storage {
   readonly cluster: RedisCluster | undefined;
 }
 
-/** Where sessions and retained messages are kept; what is there of them goes into the tree. SQLite and Redis are loaded where they are asked for. */
+/** Opens the store of sessions and retained messages, and loads the retained ones into the tree. SQLite and Redis are imported only if configured. */
 export async function openStorage(
   { config, dataDir, log, onStop }: ServiceContext<MqttConfig, MqttActions>,
   retained: RetainedTree,

@@ -64,7 +64,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   onStop(() => engine.stop());
   cluster?.attach(engine);
   const publishAs = (source: MqttOwnPublisher) => (message: Message) => {
-    if (engine.storeFailing) throw new ServiceError("STORE_UNREACHABLE", "What is published cannot be kept", "The log says why.");
+    if (engine.storeFailing) throw new ServiceError("STORE_UNREACHABLE", "Published messages cannot be stored", "The log says why.");
     message.internalSource = source;
     engine.publishInternal(message);
   };

@@ -77,7 +77,7 @@ export function createPeerBroker(find: (id: ServiceId) => Peer | undefined): Pee
     },
     fromProvider(provider, message) {
       const exchange = exchanges.get(message.id);
-      // Cancelled while it was on its way.
+      // Cancelled while it was in flight.
       if (exchange?.provider !== provider) return;
       const consumer = find(exchange.consumer);
       const id = exchange.consumerId;

@@ -21,7 +21,7 @@ export interface SettingsFile {
   readonly current: Settings;
   /** Applies `change` to the settings and saves them; saves run one after the other. Throws SETTINGS_UNWRITABLE. */
   update(change: (settings: Settings) => Settings): Promise<Settings>;
-  /** Resolves when no save is under way. */
+  /** Resolves when no save is in progress. */
   settled(): Promise<void>;
 }
 

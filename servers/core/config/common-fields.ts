@@ -3,7 +3,7 @@ import type { ConfigRows } from "../../../contract/config.ts";
 import { logLevels } from "../../../contract/log.ts";
 import type { ServiceId } from "../../../contract/service.ts";
 
-/** What a field's `.meta()` may say beside its title; the form, the command line and the documents are rendered from it. */
+/** A field's `.meta()`; the form, the command line and the documents are rendered from it. */
 export interface FieldMeta {
   readonly title: string;
   readonly help?: string;

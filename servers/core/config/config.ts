@@ -123,7 +123,7 @@ function restoredAddress(service: Service, name: string, value: string, stored: 
 interface Given {
   readonly value: unknown;
   readonly source: ConfigSource;
-  /** Of the variable or flag, for messages. */
+  /** Name of the variable or flag, for messages. */
   readonly name: string;
 }
 

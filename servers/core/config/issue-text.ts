@@ -74,7 +74,7 @@ const own = (message: string): IssueText => {
   return { predicate: `is not valid: ${text}`, need: text };
 };
 
-/** What is needed of a field of the configuration. */
+/** Problem text of a configuration field. */
 export const neededText = (issue: Issue | undefined): string => (issue ? textOf(issue).need : "it is not valid");
 
 /** "The path is too long (at most 8,192 characters)": without a full stop, as messages of failures are. */

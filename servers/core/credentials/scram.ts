@@ -1,7 +1,7 @@
 import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 
-/** One exchange under way. */
+/** One authentication exchange in progress. */
 export interface ScramExchange {
   /** Processes the client's message and returns the next step. */
   step(data: Buffer): ScramStep;

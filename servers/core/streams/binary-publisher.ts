@@ -52,7 +52,7 @@ export function createBinaryPublishers(options: {
       },
       publish(source, { header, payload, isKey = false }) {
         const admission = gates.get(name)?.get(source)?.admit(payload.byteLength, isKey);
-        if (admission) post({ type: "binary", topic: name, source, ...admission, item: { header, payload: whole(payload), isKey } });
+        if (admission) post({ type: "binary", topic: name, source, ...admission, item: { header, payload: ownBytes(payload), isKey } });
       },
     }),
     receive(message) {
@@ -81,4 +81,4 @@ export function createBinaryPublishers(options: {
 }
 
 /** Copies a view into a larger buffer, such as one read from a socket, which would be sent as a whole. */
-export const whole = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes));
+export const ownBytes = (bytes: Uint8Array): Uint8Array => (bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes));

@@ -3,7 +3,7 @@ import type { Provided, ProvidedStreams, StreamCredit, StreamHeaderOf } from "..
 import type { ServiceId } from "../../../contract/service.ts";
 import { parseParams } from "../service/parse-params.ts";
 import { ServiceError, toFailure } from "../service/service-error.ts";
-import { whole } from "./binary-publisher.ts";
+import { ownBytes } from "./binary-publisher.ts";
 import { bytesOf, type ProviderMessage, type ToProvider } from "./peer-messages.ts";
 
 /** The sending end of a stream that another service opened. */
@@ -86,7 +86,7 @@ export function createPeerProvider(options: {
       // An item larger than the whole credit is sent when nothing else is in flight.
       const fits = bytes <= credit.bytes || (credit.items === full.items && credit.bytes === full.bytes);
       if (credit.items < 1 || !fits) return false;
-      const item = { header, ...(payload && { payload: whole(payload) }) };
+      const item = { header, ...(payload && { payload: ownBytes(payload) }) };
       credit.items -= 1;
       credit.bytes -= bytesOf(item);
       post({ type: "servedItem", id, item });

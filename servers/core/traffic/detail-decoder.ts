@@ -8,7 +8,7 @@ export interface RecordedPart {
   readonly at: number;
   /** Of content; `content` may be cut. */
   readonly bytes: number;
-  /** Of the kind's own meaning. */
+  /** Bits with a meaning of the kind's own. */
   readonly flags: number;
   /** `TrafficRow.id` of the part's own row; 0 without. */
   readonly row: number;

@@ -2,7 +2,7 @@ const windowSize = 1_024;
 
 export interface LatencyWindow {
   add(milliseconds: number): void;
-  /** Of the latest 1,024 values; undefined before the first. */
+  /** Percentile of the newest 1,024 values; undefined before the first. */
   percentile(part: number): number | undefined;
 }
 

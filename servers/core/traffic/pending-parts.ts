@@ -8,7 +8,7 @@ export interface PartLimits {
 
 export const partLimits: PartLimits = { parts: 2_000, bytes: 256 << 10 };
 
-/** The parts of one row that came since it was last handed over. What was handed over is let go. */
+/** The parts of one row since its last batch. Parts that were sent are released. */
 export class PendingParts {
   /** All there were. */
   total = 0;

@@ -65,7 +65,7 @@ export class RecordWriter {
     this.#view.setUint32(this.#recordAt, this.#length - this.#recordAt - 4, true);
   }
 
-  /** The row as it is now. What is written next is the detail. */
+  /** Writes the current row. The detail is written next. */
   row(fields: RowFields): void {
     const { parent, tookMs, user, reason, preview } = fields;
     const lengthAt = this.#length;

@@ -17,7 +17,7 @@ const headBytes = 62;
 /** Views of one record of a batch. */
 export interface RecordParts {
   readonly row: Buffer;
-  /** What is new of the detail. */
+  /** The new pieces of the detail. */
   readonly detail: Buffer;
   /** The new parts, one behind the other. */
   readonly parts: Buffer;
@@ -53,7 +53,7 @@ function isWhole(row: Buffer): boolean {
   return texts === 0 && at <= row.length;
 }
 
-/** What is asked of a row without reading its texts; `row` are its bytes. */
+/** Fields of a row that can be read without its texts; `row` are its bytes. */
 export const rowId = (row: Buffer): number => row.readDoubleLE(2);
 export const rowTone = (row: Buffer): Tone => tones[row[0] as number] ?? "aborted";
 export const rowParent = (row: Buffer): number | undefined => ((row[1] as number) & 2 ? row.readDoubleLE(42) : undefined);

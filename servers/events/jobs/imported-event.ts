@@ -18,7 +18,7 @@ function isTime(text: string): boolean {
 
 /**
  * An event from a line of an export, or as a client would send it: 0, 1, true and false are booleans, `recent_actions` is a list
- * or its JSON, numbers may be text. The id is given anew. Throws RefusedEvent.
+ * or its JSON, numbers may be text. The event gets a new id. Throws RefusedEvent.
  */
 export function importedEvent(source: Readonly<Record<string, unknown>>, received: string): NewEvent {
   const candidate: Record<string, unknown> = {};

@@ -1,6 +1,6 @@
 import { closeSync, constants, copyFileSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 
-/** A copy of a database that is under way: it has its name only once it is kept. */
+/** A copy of a database in progress: it gets its final name when it is kept. */
 export interface FileCopy {
   readonly name: string;
   keep(): void;

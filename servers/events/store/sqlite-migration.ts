@@ -41,7 +41,7 @@ export function migrateSqlite(database: Database, file: string): string | undefi
   if (pending(database).length === 0) return undefined;
   let copy: FileCopy | undefined;
   try {
-    // What is still in the log of an older writer would be missing in the copy.
+    // The copy would miss what is still in an older writer's log.
     if (database.pragma("journal_mode", { simple: true }) === "wal") database.pragma("wal_checkpoint(TRUNCATE)");
     // The rebuilt table may be referenced by others: foreign keys are off, so that no delete cascades.
     database.pragma("foreign_keys = OFF");

@@ -13,7 +13,7 @@ export const stepLength = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as
 /** Which counts of `roll_plot` a step is made of. */
 export const stepSource = { minute: "minute", "10 minutes": "minute", hour: "hour", day: "day" } as const;
 
-/** What the plots count an event by. */
+/** The dimensions by which the plots count an event. */
 export type Plotted = Pick<EventRow, "id" | "created_at" | "language" | "provider" | "outcome">;
 
 /**
@@ -38,7 +38,7 @@ export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
   );
 
   return {
-    /** What was deleted, added up first: events of one time share their rows here. Within a transaction. */
+    /** Subtracts deleted events, summed up first: events of one time share their rows here. Within a transaction. */
     uncount(gone: readonly Plotted[]): void {
       const plotted = rollups.counter("plotted");
       const sums = new Map<string, { readonly key: readonly string[]; events: number }>();

@@ -19,7 +19,7 @@ const refillingMs = 60_000;
 /**
  * Each script is atomic. ARGV[1] is the prefix, ARGV[2] the calling broker.
  * Keys: `journal` a stream of frames; `brokers` a set; for each broker `broker:` with the position up to which its sessions have
- * what the journal holds, `alive:` which expires and, once it was taken for dead, `buried:`; `owners` from client identifier
+ * what the journal holds, `alive:` which expires and, once it was declared dead, `buried:`; `owners` from client identifier
  * to broker; `session:` for each client; `members` from group and client to broker; for each group what is `waiting:` for it.
  */
 const begin = `

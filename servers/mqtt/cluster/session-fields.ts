@@ -83,7 +83,7 @@ export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer
       broken++;
     }
   }
-  // What was sent comes in the order of sending, before what waits.
+  // Sent messages first, in the order of sending, then the waiting ones.
   deliveries.sort((one, other) => (one.order || Number.MAX_SAFE_INTEGER) - (other.order || Number.MAX_SAFE_INTEGER) || one.id - other.id);
   const at = fields.get(atField);
   return { session: { clientId, ...head, subscriptions, deliveries, received }, at: at && parseStateAt(at.toString("utf8")), broken };

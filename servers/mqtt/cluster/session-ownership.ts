@@ -217,7 +217,7 @@ export class SessionOwnership {
       await incoming.reached(latest);
       return [...(await framesAfter(redis.commands, earliest)), ...recording.frames];
     } catch (error) {
-      log.warning(`What was published while a session moved cannot be read: ${errorText(error)}`);
+      log.warning(`Messages published while a session moved cannot be read: ${errorText(error)}`);
       return recording.frames;
     } finally {
       recording.stop();

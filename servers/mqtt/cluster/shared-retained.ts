@@ -17,7 +17,7 @@ export interface LoadedRetained {
   readonly broken: number;
 }
 
-/** What aedes-persistence-redis stores of a message; `forwarded`, `expiresAt` and `publisherId` are ours. */
+/** A message as aedes-persistence-redis stores it; `forwarded`, `expiresAt` and `publisherId` are our additions. */
 interface RetainedPacket {
   readonly cmd: "publish";
   readonly topic: string;

@@ -89,7 +89,7 @@ export class SharedTurns {
     if (!isConnected || (toConnected && !registry.hasConnected(group, brokerId))) return false;
     const to = registry.pick(group, { broker: brokerId, counts: "none" });
     if (to !== undefined) outgoing.add({ type: "handed on", to, group, message });
-    // A member's session is on its way here.
+    // A member's session is being moved here.
     else if (registry.has(group)) this.waiting.add(group, message);
     else return false;
     return true;

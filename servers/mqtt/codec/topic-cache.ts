@@ -1,5 +1,5 @@
 const slots = 2_048;
-/** Longer topics are decoded anew each time. */
+/** Longer topics are not cached. */
 const rowBytes = 64;
 
 /**

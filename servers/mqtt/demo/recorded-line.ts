@@ -75,7 +75,7 @@ export function propertyFields(properties: MqttMessageProperties): { readonly ex
   };
 }
 
-/** What a person asks to publish, as a message of now. */
+/** A message from the publish parameters, with the current time. */
 export function messageOfParams({ topic, payload, encoding, qos, retain, ...properties }: MqttParsedPublish): Message {
   return new Message({
     topic,

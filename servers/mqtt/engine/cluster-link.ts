@@ -5,7 +5,7 @@ import type { Session } from "./session/session.ts";
 
 /** A connection whose writes may wait. */
 export interface GatedClient {
-  /** What waited has left. */
+  /** Called when the delayed writes were sent. */
   drained(): void;
   /** Runs a step for it: what it throws ends its connection and no other. */
   run(step: () => void): void;
@@ -13,7 +13,7 @@ export interface GatedClient {
 
 /** The other brokers that serve the same clients. Groups are named as `SharedGroup.name`. */
 export interface ClusterLink {
-  /** What is written leaves once the other brokers can know what it promises. */
+  /** Delays writes until what they acknowledge is known to the other brokers. */
   gate(transport: Transport, client: GatedClient): Transport;
   /** Fetches the session from the broker that has it, and ends the client's connection there. False where that fails; never rejects. */
   bring(clientId: string, cleanStart: boolean): Promise<boolean>;

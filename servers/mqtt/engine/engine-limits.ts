@@ -10,7 +10,7 @@ export const neverExpires = 0xffff_ffff;
 const limit = (title: string, env: string, help: string, unit: string, type: z.ZodDefault<z.ZodInt>) =>
   field(type, { title, help, unit, env, group: "Limits" });
 
-/** What clients may ask of the broker, and what it keeps for them. */
+/** Limits of what clients may request and of what the broker keeps for them. */
 export const limitFields = {
   packetBytes: limit(
     "Largest packet",
@@ -84,7 +84,7 @@ export const limitFields = {
   receiveMaximum: limit(
     "Receive maximum",
     "MQTT_RECEIVE_MAXIMUM",
-    "What an MQTT 5 client may have unacknowledged; more is refused with 0x93.",
+    "Messages that an MQTT 5 client may have unacknowledged; more is refused with 0x93.",
     "messages",
     wholeNumber(1, 65_535, 1_000),
   ),
@@ -166,7 +166,7 @@ export const protocolFields = {
 const limitConfig = z.object({ ...limitFields, ...protocolFields });
 type LimitConfig = z.output<typeof limitConfig>;
 
-/** What the engine allows; every queue is bounded by something here. */
+/** Limits of the engine; every queue is bounded by one of them. */
 export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes">> {
   /** Of a packet from a client. */
   readonly maximumPacketSize: number;
@@ -179,7 +179,7 @@ const ownFiles = 64;
 /** Of the sockets that may be open, this part is for clients that are connected: the others can be refused with a reason. */
 const clientsPart = 0.95;
 
-/** What the configuration allows, as far as the system does: `openFiles` is its limit for this process. */
+/** Limits of the configuration, reduced where the system allows less: `openFiles` is its limit for this process. */
 export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick<Log, "info">): EngineLimits {
   const { packetBytes, ...limits } = config;
   const sockets = Math.max(ownFiles, Math.min(2 * config.clients, openFiles - ownFiles));

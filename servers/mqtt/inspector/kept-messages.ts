@@ -21,7 +21,7 @@ export interface HistoryOptions {
   readonly limit: number;
 }
 
-/** Of the bounds, for messages that are the last of their topics and older than all others. */
+/** Share of the limits for messages that are the last of their topics and older than all others. */
 const lastPart = 2;
 /** Of one topic, where there are few. */
 const mostLast = 200;
@@ -181,7 +181,7 @@ export class KeptMessages {
     }
   }
 
-  /** What came since these were cleared follows them; `newer` is of no further use. */
+  /** Appends the messages of `newer`, which were recorded after the clear; `newer` must not be used afterwards. */
   absorb(newer: KeptMessages): void {
     this.rest();
     this.tree.absorb(newer.tree);

@@ -17,7 +17,7 @@ import type { TopicHistory } from "./topic-history.ts";
 
 /** Of each message; the counts go on. */
 const keptDeliveries = 100;
-/** What a record and a delivery take beside their bytes, as measured with 50,000 of them. */
+/** Memory of a record and of a delivery in addition to their bytes; measured with 50,000 of them. */
 const recordBytes = 400;
 const deliveryBytes = 100;
 /** In the record of each row; the page asks for the rest. */

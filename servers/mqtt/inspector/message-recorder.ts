@@ -24,7 +24,7 @@ const floodFactor = 2;
 const sampledPart = 10;
 /** Deliveries followed one by one. */
 const deliveriesPerSecond = 20_000;
-/** How long what was cleared can be brought back: longer than the page offers it. */
+/** How long a clear can be undone: longer than the page offers it. */
 const restorableMs = 15_000;
 /** A row whose acknowledgements do not come is shown as it is. */
 const settleAfterMs = 5_000;
@@ -35,7 +35,7 @@ const settleAfterMs = 5_000;
  */
 export class MessageRecorder {
   private messages: KeptMessages;
-  /** What was cleared last, until it cannot be brought back any more. */
+  /** The messages cleared last, while they can be restored. */
   private cleared: { readonly messages: KeptMessages; readonly at: number } | undefined = undefined;
   private clears = 0;
   private budget: number;
@@ -182,7 +182,7 @@ export class MessageRecorder {
     return this.messages.between(filter, from, to);
   }
 
-  /** Counts and history begin anew; for a while what there was can be brought back. */
+  /** Clears counts and history; they can be restored for a while. */
   clear(): number {
     const { messages } = this;
     this.cleared = { messages, at: this.now };
@@ -192,7 +192,7 @@ export class MessageRecorder {
     return messages.size;
   }
 
-  /** What was cleared last, with what came since. False where it is gone. */
+  /** Restores what was cleared last, in addition to newer messages. False if it was discarded. */
   restore(): boolean {
     const { cleared } = this;
     if (!cleared) return false;

@@ -5,7 +5,7 @@ import type { MessageRecord } from "./message-record.ts";
 import { SortedList } from "./sorted-list.ts";
 import { compareTopicText, TopicNode } from "./topic-node.ts";
 
-/** What a level of a topic and what a topic takes beside its name, as measured with 100,000 of them. */
+/** Memory of a level and of a topic in addition to its name; measured with 100,000 of them. */
 const cost = { level: 250, topic: 200 };
 /** Deeper levels share one row: a topic may have 65,535 levels, and a few of those would fill the tree. */
 const shownLevels = 64;
@@ -20,7 +20,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** Of the tree's bytes, what one topic may take: a longer one is recorded and not in the tree, where it would push out many. */
+/** Largest share of the tree's bytes for one topic: a longer one is recorded but left out of the tree, where it would evict many. */
 const topicPart = 1 / 100;
 /** Most topics that are checked for an eviction; if all of them are retained, the new topic is left out. */
 const evictionSteps = 64;

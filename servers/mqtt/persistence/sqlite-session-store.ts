@@ -190,7 +190,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     received: (clientId, packetId) => write(putReceived, clientId, packetId),
     released: (clientId, packetId) => write(deleteReceived, clientId, packetId),
     retained({ topic, payload, qos, forwarded, expiresAt, publisherId }) {
-      // The broker's own figures are made anew at each start.
+      // $SYS topics are published again at each start.
       if (!isSystemTopic(topic)) write(putRetained, topic, payload, qos, forwarded, expiresAt, publisherId);
     },
     retainedRemoved: (topic) => write(deleteRetained, topic),

@@ -14,7 +14,7 @@ export interface ReceivedMessages {
   clear(): void;
 }
 
-/** What the client of the Try tab received, bounded: the newest stay. */
+/** Messages that the client of the Try tab received: a bounded number of the newest. */
 export function createReceivedMessages(): ReceivedMessages {
   let kept: MqttReceived[] = [];
   let bytes = 0;

@@ -6,7 +6,7 @@ import { reasonName } from "../codec/reason-code.ts";
 import { createReceivedMessages, type ReceivedMessages } from "./received-messages.ts";
 import { openTryConnection, type TryConnection } from "./try-connection.ts";
 
-/** Of the broker on the same computer: later it does not answer any more. */
+/** Timeout for answers of the broker, which runs on the same computer. */
 const answerWithinMs = 5_000;
 const keepAliveSeconds = 60;
 

@@ -52,7 +52,7 @@ export class RecordLog {
     return bytes.subarray(at + 4, at + 4 + bytes.readUInt32LE(at));
   }
 
-  /** Of the record that ended first; undefined in an empty log. */
+  /** Id of the row that ended first; undefined in an empty log. */
   oldest(): RowPlace | undefined {
     const [segment] = this.#segments;
     return segment && this.records > 0 ? { segment: this.#first, offset: segment.head } : undefined;

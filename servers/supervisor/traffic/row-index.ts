@@ -62,7 +62,7 @@ export class RowIndex {
     this.#offsets[this.#head + at] = place.offset;
   }
 
-  /** Of the row at `at`: what leaves is nearly always among the lowest, so the rows below it move. */
+  /** Removes the row at `at`: evicted rows are nearly always among the lowest, so the rows below it are moved. */
   remove(at: number): void {
     const place = this.#head + at;
     this.#move(this.#head + 1, this.#head, place);

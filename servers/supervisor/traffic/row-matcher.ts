@@ -17,7 +17,7 @@ const tonesOf: Readonly<Record<RowFilter["tone"], readonly Tone[] | undefined>> 
   failed: ["failed", "aborted"],
 };
 
-/** Of the bytes of a row; its texts are read only where they decide. */
+/** Tests the bytes of a row; its texts are read only if needed. */
 export function createRowMatcher({ text, tone, parent }: RowFilter): (row: Buffer) => boolean {
   const tones = tonesOf[tone];
   const needle = text.trim().toLowerCase();

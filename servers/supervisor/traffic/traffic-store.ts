@@ -59,7 +59,7 @@ interface OpenRow {
 }
 
 const inNoSegment = { segment: 0, offset: 0 };
-/** What an open row costs beside its bytes. */
+/** Memory of an open row in addition to its bytes. */
 const openRowBytes = 300;
 /** Rows that are looked at between two looks at the clock. */
 const rowsPerStep = 64;

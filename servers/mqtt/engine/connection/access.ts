@@ -1,4 +1,4 @@
-/** Who may connect, and what for; the engine asks, `servers/mqtt/access` answers. */
+/** Authentication and authorization, as the engine needs them; `servers/mqtt/access` implements them. */
 
 export interface Credentials {
   readonly clientId: string;
@@ -18,9 +18,9 @@ export type Verdict =
   | { readonly allowed: true; readonly username: string | undefined }
   | { readonly allowed: false; readonly why: "bad user name or password" | "not authorized" | "too many failures" };
 
-/** One enhanced authentication under way (MQTT 5.0 §4.12). */
+/** One enhanced authentication in progress (MQTT 5.0 §4.12). */
 export interface AuthExchange {
-  /** Takes what the client sent and says how to go on. */
+  /** Processes the client's data and returns the next step. */
   step(data: Buffer): AuthStep | Promise<AuthStep>;
 }
 

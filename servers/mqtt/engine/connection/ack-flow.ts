@@ -27,7 +27,7 @@ export function handleAck(connection: Connection, packet: AckPacket): void {
   connection.sendAck("pubrel", packetId, 0);
 }
 
-/** What the client says of a message that was sent to it (MQTT §4.3.2, §4.3.3). */
+/** The client's acknowledgement of a message that was sent to it (MQTT §4.3.2, §4.3.3). */
 function acknowledge(
   session: Session,
   type: "puback" | "pubrec" | "pubcomp",

@@ -14,7 +14,7 @@ import type { AuthExchange, Identity } from "./access.ts";
 
 export type ConnectionState = "opening" | "authenticating" | "connected" | "closed";
 
-/** An enhanced authentication under way, at the start or again later. */
+/** An enhanced authentication in progress, in CONNECT or later. */
 export interface PendingExchange {
   readonly method: string;
   readonly exchange: AuthExchange;

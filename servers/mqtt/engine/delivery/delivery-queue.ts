@@ -1,13 +1,13 @@
 import type { Delivery } from "./delivery.ts";
 
-/** What all queues of a broker hold together. */
+/** Total load of all queues of the broker. */
 export interface QueueLoad {
   bytes: number;
   /** Queues that are not empty. */
   queues: number;
 }
 
-/** What a waiting delivery takes beside its message. */
+/** Bytes of a waiting delivery in addition to its message. */
 const deliveryBytes = 200;
 
 /** First in, first out; a shift costs nothing however long it is. */
@@ -65,7 +65,7 @@ export class DeliveryQueue {
     return taken;
   }
 
-  /** Its session is over: nothing of it counts any more. */
+  /** Its session is over: removes it from the total load. */
   clear(): void {
     while (this.shift());
   }

@@ -2,16 +2,16 @@ import type { Qos } from "../../codec/packet.ts";
 import type { Message } from "../routing/message.ts";
 import type { Subscription } from "../routing/subscription.ts";
 
-/** What the client has still to say about a message with QoS 1 or 2. */
+/** The acknowledgement that is expected for a message with QoS 1 or 2. */
 export type DeliveryState = "queued" | "awaiting puback" | "awaiting pubrec" | "awaiting pubcomp";
 
-/** One message on its way to one session. */
+/** One message for one session. */
 export class Delivery {
   readonly message: Message;
   readonly qos: Qos;
   readonly retain: boolean;
   readonly identifiers: readonly number[] | undefined;
-  /** Present for a shared subscription: whom it may go to instead. */
+  /** Present for a shared subscription: the group whose other members may get it instead. */
   readonly shared: Subscription | undefined;
   state: DeliveryState = "queued";
   packetId = 0;

@@ -15,7 +15,7 @@ export interface Transport {
   resume(): void;
 }
 
-/** Shared bytes up to here are copied behind what is there; more are worth a write of their own. */
+/** Up to this size shared bytes are copied; larger ones get their own write. */
 const copiedBytes = 16_384;
 
 /** Bytes of a client that is delayed or frozen on purpose. */
@@ -169,7 +169,7 @@ export class Output {
     if (this.congested) this.settle();
   }
 
-  /** What is not out yet never leaves. */
+  /** Discards everything that was not sent yet. */
   discard(): void {
     this.full = this.slab = this.shared = this.onHandedOver = undefined;
     this.fullBytes = this.end = this.sharedStart = this.sharedEnd = 0;

@@ -27,7 +27,7 @@ export class SharedRun {
  * behind the other leaves in one write.
  */
 export class SharedSlab {
-  /** Counts up when the memory is written anew: earlier runs are void then. */
+  /** Incremented when the memory is reused: earlier runs are then invalid. */
   generation = 1;
   private slab = Buffer.allocUnsafeSlow(slabBytes);
   private end = 0;

@@ -5,7 +5,7 @@ import type { SharedRun } from "./shared-slab.ts";
 
 export type SendResult = "sent" | "expired" | "too large";
 
-/** What the receiver's CONNECT said of how it wants its messages. */
+/** Properties of the receiver, from its CONNECT. */
 export interface PublishTarget {
   readonly output: Output;
   readonly v5: boolean;

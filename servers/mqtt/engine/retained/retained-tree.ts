@@ -2,7 +2,7 @@ import { createTopicMatcher, hasMoreLevels, hasWildcard, isSystemTopic } from ".
 import { treeLevels } from "../engine-limits.ts";
 import type { Message } from "../routing/message.ts";
 
-/** What a level of a topic takes, and a message beside its bytes; as measured with 100,000 of them. */
+/** Memory of a topic level, and of a message in addition to its bytes; measured with 100,000 of them. */
 const levelBytes = 250;
 const messageBytes = 400;
 

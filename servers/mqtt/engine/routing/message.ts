@@ -36,7 +36,7 @@ export interface MessageFields {
 
 const noBytes = Buffer.alloc(0);
 const propertyLength = { expiry: 5, alias: 3 };
-/** A longer topic is encoded anew for who gets the message later: one that is kept has it once, and not as bytes as well. */
+/** The bytes of a longer topic are not kept: it is encoded again for later receivers. */
 const heldTopicLength = 1_024;
 
 /** What one delivery adds to the message. */
@@ -53,7 +53,7 @@ export interface DeliveryOptions {
   readonly withTopic: boolean;
 }
 
-/** An application message on its way; encoded once per protocol version, QoS and retain flag, whatever the number of receivers. */
+/** An application message in transit; encoded once per protocol version, QoS and retain flag, for any number of receivers. */
 export class Message {
   readonly topic: string;
   payload: Buffer;

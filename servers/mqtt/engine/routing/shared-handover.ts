@@ -20,7 +20,7 @@ export function redistribute(parts: HandoverParts, session: Session): void {
   handOn(parts, session, takeShared(session, moves));
 }
 
-/** What waits for absent members of the session's shared subscriptions goes to this one, which is there. */
+/** Moves messages that wait for absent members of the session's shared subscriptions to this connected one. */
 export function gatherShared(parts: HandoverParts, session: Session): void {
   for (const { group } of session.subscriptions.values()) {
     if (!group) continue;

@@ -14,7 +14,7 @@ export interface RestoreParts extends SubscriptionParts, SessionContext {
   readonly away: Set<Session>;
 }
 
-/** What a session needs that comes from another broker or goes to one. */
+/** Dependencies for moving a session between brokers. */
 export interface MoveParts extends RestoreParts, WillParts {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
   /** By client identifier. */

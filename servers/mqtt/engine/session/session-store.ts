@@ -31,7 +31,7 @@ export interface SessionStore {
 
 /** True if no other process writes to the store. */
 export interface LocalSessionStore extends SessionStore {
-  /** What was kept, once at the start. */
+  /** Loads the stored state; called once at the start. */
   load(): StoredState;
   close(): void;
 }

@@ -36,7 +36,7 @@ export interface Recipient extends PublishTarget {
   fault(error: unknown): void;
 }
 
-/** What the broker keeps of a client, connected or not (MQTT §4.1). */
+/** The session of a client, connected or not (MQTT §4.1). */
 export class Session {
   readonly clientId: string;
   v5: boolean;
@@ -134,7 +134,7 @@ export class Session {
     return this.queue.length === 0 && this.feeds === undefined && this.windowOpen(recipient) && this.hasRoomInFlight();
   }
 
-  /** What is in flight is in memory as what waits is. */
+  /** Messages in flight count as memory too, like waiting ones. */
   private hasRoomInFlight(): boolean {
     return this.inflight.bytes < this.context.limits.queueBytes;
   }

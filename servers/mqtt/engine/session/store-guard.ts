@@ -15,7 +15,7 @@ export interface StoreGuardOptions {
   readonly store: Pick<SessionStore, "commit">;
   readonly connections: Iterable<Holdable>;
   readonly log: EngineLog;
-  /** What was held back may leave. */
+  /** Called when delayed writes may be sent. */
   readonly onRecovered: () => void;
 }
 
