@@ -45,7 +45,7 @@ export interface MqttMessageSummary {
   readonly retain: boolean;
   /** Client identifier; empty for the broker itself. */
   readonly publisher: string;
-  readonly own?: MqttOwnPublisher;
+  readonly internalSource?: MqttOwnPublisher;
   /** The publisher's will. */
   readonly will?: true;
   /** In a cluster: the broker at which it was published. */

@@ -129,11 +129,11 @@ describeCluster("the page of a broker in a cluster", (nextUrl) => {
     await one.act("publish", { topic: "t/1", payload: "from the page" });
     const historyAt = async (broker: Broker) => {
       const { messages } = await broker.act("topic.history", { filter: "t/#", text: "", limit: 10 });
-      return messages.map(({ publisher, own, cluster }) => ({ publisher, own, cluster }));
+      return messages.map(({ publisher, internalSource, cluster }) => ({ publisher, internalSource, cluster }));
     };
     const both = (cluster: string) => [
-      { publisher: "", own: "dashboard", cluster },
-      { publisher: "p", own: undefined, cluster },
+      { publisher: "", internalSource: "dashboard", cluster },
+      { publisher: "p", internalSource: undefined, cluster },
     ];
     await expect.poll(() => historyAt(other)).toEqual(both("elsewhere"));
     expect(await historyAt(one)).toEqual(both("here"));

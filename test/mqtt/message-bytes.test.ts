@@ -16,7 +16,7 @@ it("[MQTT-226] the record of a message holds all of its detail, in whatever piec
   record.delivered("two", 1);
   recorded.add({ records: recordOf(record) });
   expect(recorded.rows.get(3)).toMatchObject({ kind: "mqtt-message", tone: "pending", target: "a/\u00e4" });
-  expect(recorded.detail(3)).toEqual(record.whole());
+  expect(recorded.detail(3)).toEqual(record.details());
   const first = recordOf(record).length;
   record.acknowledged("one", 0);
   record.acknowledged("two", 0x10);
@@ -27,8 +27,8 @@ it("[MQTT-226] the record of a message holds all of its detail, in whatever piec
   // The message itself is written once.
   expect(rest.length).toBeLessThan(first + 60);
   expect(recorded.rows.get(3)?.tone).toBe("failed");
-  expect(recorded.detail(3)).toEqual(record.whole());
-  expect(record.whole()).toMatchObject({
+  expect(recorded.detail(3)).toEqual(record.details());
+  expect(record.details()).toMatchObject({
     bytes: 20,
     payload: message.payload.subarray(0, 8).toString("base64"),
     packet: packet.subarray(0, 10).toString("base64"),

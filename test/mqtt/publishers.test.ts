@@ -39,7 +39,14 @@ describe("what the broker itself publishes", () => {
     for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "commands/a", payload: "x" });
     await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.messagesIn).toBe(6);
     const { messages } = await broker.act("topic.history", { filter: "commands/#" });
-    expect(messages.map(({ own }) => own)).toEqual(["device", "dashboard", "device", "dashboard", "device", "dashboard"]);
+    expect(messages.map(({ internalSource }) => internalSource)).toEqual([
+      "device",
+      "dashboard",
+      "device",
+      "dashboard",
+      "device",
+      "dashboard",
+    ]);
     await expect.poll(() => broker.counters.at(-1)?.items).toBe(6);
   });
 

@@ -36,13 +36,13 @@ export interface RecordedLine {
 
 /** A recorded message as one line of JSONL. */
 export function recordedLine(record: MessageRecord): string {
-  const { at, topic, qos, retain, publisherId, own } = record;
+  const { at, topic, qos, retain, publisherId, internalSource } = record;
   return JSON.stringify({
     at,
     topic,
     qos,
     retain,
-    publisher: publisherId || own,
+    publisher: publisherId || internalSource,
     payload: record.payload().toString("base64"),
     properties: record.properties(),
   });

@@ -17,7 +17,7 @@ export interface PublishedMessage {
   readonly qos: number;
   readonly retain: boolean;
   readonly publisherId: string;
-  readonly own: MqttOwnPublisher | undefined;
+  readonly internalSource: MqttOwnPublisher | undefined;
   readonly isWill: boolean;
   readonly dup: boolean;
   /** 0 for the broker itself. */
@@ -71,7 +71,7 @@ export function describeSummary(message: PublishedMessage, routed: RoutedMessage
     qos: message.qos,
     retain: message.retain,
     publisher: message.publisherId,
-    ...(message.own && { own: message.own }),
+    ...(message.internalSource && { internalSource: message.internalSource }),
     ...(message.isWill && { will: true }),
     ...(message.cluster && { cluster: message.cluster }),
     bytes: message.payloadBytes,

@@ -55,7 +55,7 @@ export const historyHandlers = (recorder: MessageRecorder, isRetained: (topic: s
   "topic.history": ({ filter, ...options }) => ({
     messages: recorder.history(filter, { before: undefined, ...options }).map((record) => record.summary()),
   }),
-  "message.read": ({ id }) => recorder.find(id)?.whole() ?? null,
+  "message.read": ({ id }) => recorder.find(id)?.details() ?? null,
   "history.clear": () => ({ cleared: recorder.clear() }),
   "history.restore": () => ({ restored: recorder.restore() }),
   "history.export": (query) => exportHistory(recorder, query),

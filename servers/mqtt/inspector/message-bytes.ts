@@ -25,7 +25,7 @@ export function writeMessage(record: RecordWriter, message: PublishedMessage): v
   );
   record.u8(message.qos);
   record.u8(message.version);
-  record.u8(message.own ? mqttOwnPublishers.indexOf(message.own) : none);
+  record.u8(message.internalSource ? mqttOwnPublishers.indexOf(message.internalSource) : none);
   record.u32(message.topicAlias);
   record.f64(message.expirySeconds);
   record.text(message.topic);
@@ -85,11 +85,11 @@ function readPublished({ id, at }: TrafficRow, reader: RecordReader): PublishedM
   const flags = reader.u8();
   const qos = reader.u8();
   const version = reader.u8();
-  const own = mqttOwnPublishers[reader.u8()];
+  const internalSource = mqttOwnPublishers[reader.u8()];
   const topicAlias = reader.u32();
   const expirySeconds = reader.f64();
   return {
-    ...{ id, at, qos, version, own, topicAlias, expirySeconds },
+    ...{ id, at, qos, version, internalSource, topicAlias, expirySeconds },
     retain: (flags & flag.retain) !== 0,
     dup: (flags & flag.dup) !== 0,
     isWill: (flags & flag.will) !== 0,

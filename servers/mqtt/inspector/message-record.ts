@@ -63,7 +63,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   readonly qos: number;
   readonly retain: boolean;
   readonly publisherId: string;
-  readonly own: MqttOwnPublisher | undefined;
+  readonly internalSource: MqttOwnPublisher | undefined;
   matched = 0;
   /** Messages on its topic, with this one; 0 where the topic tree has no room for it. */
   topicCount = 0;
@@ -108,7 +108,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.qos = message.qos;
     this.retain = message.retain;
     this.publisherId = message.publisherId;
-    this.own = message.internalSource;
+    this.internalSource = message.internalSource;
     this.isWill = message.isWill;
     this.dup = origin?.dup ?? false;
     this.version = origin?.version ?? 0;
@@ -128,7 +128,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     const { id, topic, qos, retain, publisherId, version, dup, topicAlias, payloadAt } = message;
     const bytes = Buffer.from(message.bytes, "latin1");
     const published = new Message({ topic, payload: bytes.subarray(payloadAt), qos: qos as Qos, retain, publisherId });
-    published.internalSource = message.own;
+    published.internalSource = message.internalSource;
     published.isWill = message.isWill;
     const record = new MessageRecord(id, topic, published, { version, peer, dup, topicAlias, packet: bytes }, context);
     record.at = at;
@@ -199,7 +199,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       tookMs: waiting ? undefined : this.settledAfterMs,
       bytesIn: this.payloadBytes,
       bytesOut: this.payloadBytes * this.deliveredCount,
-      client: this.publisherId || (this.own ?? "broker"),
+      client: this.publisherId || (this.internalSource ?? "broker"),
       peer: this.peer,
       preview: this.payload(previewBytes),
     });
@@ -225,7 +225,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return describeSummary(this.published(previewBytes), this.routed(0));
   }
 
-  whole(): MqttMessage {
+  details(): MqttMessage {
     return describeMessage(this.published(), this.routed(keptDeliveries));
   }
 
@@ -241,7 +241,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       qos: this.qos,
       retain: this.retain,
       publisherId: this.publisherId,
-      own: this.own,
+      internalSource: this.internalSource,
       isWill: this.isWill,
       dup: this.dup,
       version: this.version,

@@ -36,8 +36,12 @@ const ownTexts: Readonly<Record<MqttOwnPublisher, string>> = {
 };
 
 /** The client's identifier, whose will it is, or which part of the broker published it. */
-export const publisherText = ({ publisher, own, will }: Pick<MqttMessageSummary, "publisher" | "own" | "will">): string =>
-  will ? `will of ${publisher}` : publisher || (own ? ownTexts[own] : "broker");
+export const publisherText = ({
+  publisher,
+  internalSource,
+  will,
+}: Pick<MqttMessageSummary, "publisher" | "internalSource" | "will">): string =>
+  will ? `will of ${publisher}` : publisher || (internalSource ? ownTexts[internalSource] : "broker");
 
 /** Of what other brokers' clients get nothing is known here. */
 export const noSubscriberText = ({ cluster }: Pick<MqttMessageSummary, "cluster">): string =>
