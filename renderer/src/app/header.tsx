@@ -50,7 +50,7 @@ function AllButtons() {
   );
 }
 
-/** A shop front held up by one prop. */
+/** The program's mark. */
 export function Mark() {
   return (
     <svg viewBox="0 0 20 16" width="20" height="16" aria-hidden="true" className={styles.mark}>

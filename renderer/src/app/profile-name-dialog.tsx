@@ -7,7 +7,7 @@ interface ProfileNameDialogProps {
   readonly title: string;
   readonly action: string;
   readonly initial: string;
-  /** Tells whether the name was taken; the dialog stays open where not. */
+  /** Resolves with whether the name was accepted; otherwise the dialog stays open. */
   onSettle(name: string): Promise<boolean>;
   onClose(): void;
 }

@@ -22,7 +22,7 @@ import { schemes } from "./scheme-menu.tsx";
 
 const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
-/** Everything that Ctrl K finds, in groups, while it is open; `configured` are the services' own settings. */
+/** The entries of the palette, in groups, while it is open; `configured` are the services' own settings. */
 export function usePaletteActions(opened: boolean, configured: readonly ServiceFields[]): SpotlightActionGroupData[] {
   const client = useControl();
   const services = useServices();

@@ -50,14 +50,14 @@ export interface DataTableProps<Row> {
   readonly onSort?: (column: string) => void;
   /** Called when the list leaves its top and when it is back there. */
   readonly onScrolledAway?: (away: boolean) => void;
-  /** The last rows are in sight. */
+  /** The last rows are visible. */
   readonly onEndNear?: () => void;
   readonly ref?: Ref<DataTableHandle>;
   /** In place of rows. */
   readonly empty?: ReactNode;
 }
 
-/** Dense, virtualised rows; the cost of a change is that of the rows in sight. */
+/** Dense, virtualised rows; a change costs as much as the visible rows. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -68,7 +68,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     getScrollElement: () => scroller.current,
     estimateSize: () => rowPx,
     overscan: 6,
-    // The head stays in sight above the rows.
+    // The head stays visible above the rows.
     scrollMargin: rowPx,
     scrollPaddingStart: rowPx,
   });
@@ -235,7 +235,7 @@ const TableRow = memo(function TableRow({ domId, row, index, topPx, columns, isC
       aria-selected={isChosen}
       className={`${styles.columns} ${styles.row}`}
       style={{ transform: `translateY(${topPx}px)` }}
-      // At the press, not the release: by then another row may have moved under the pointer.
+      // On mouse down: on release another row may be under the pointer.
       onMouseDown={(event) => event.button === 0 && onPick(row)}
     >
       {columns.map((column) => (

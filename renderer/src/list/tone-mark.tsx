@@ -52,7 +52,7 @@ export function toneOf(exchange: HttpExchangeFacts | undefined): { readonly tone
   return { tone: toneOfStatus(response.status), word };
 }
 
-/** Such an answer goes on until its client leaves: that is its end, not a mishap. */
+/** A stream ends when its client disconnects: that is no failure. */
 export const isEventStream = (headers: HeaderList): boolean => mediaTypeOf(headerValue(headers, "content-type")) === "text/event-stream";
 
 export function toneOfStatus(status: number): Tone {

@@ -47,13 +47,13 @@ export interface TrafficRows {
   rowAt(index: number): TrafficRow | undefined;
   find(place: RowPlace): TrafficRow | undefined;
   receive(items: readonly TrafficRow[], dropped: number): void;
-  /** Reads the newest page again. A list that is held keeps its rows, and learns what became of them and how many arrived. */
+  /** Reads the newest page again. A list that is held keeps its rows, and updates their outcomes and the count of arrivals. */
   reload(): Promise<void>;
   loadOlder(): Promise<void>;
   setFilter(filter: TrafficFilter): Promise<void>;
   /** The kept rows are others: they were cleared or brought back, or are those of other services. */
   replaced(): Promise<void>;
-  /** Asks again how many rows are kept: the oldest leave without a word. */
+  /** Asks again how many rows are kept: evictions are not announced. */
   recount(): Promise<void>;
   /** The list was scrolled away from its newest row, or back. */
   scrolled(away: boolean): void;
@@ -133,7 +133,7 @@ export function createTrafficRows(options: TrafficRowsOptions): TrafficRows {
     for (const listener of [...listeners]) listener();
   }
 
-  /** The counts of a page: the supervisor's, which loses its oldest rows without a word. */
+  /** The counts of a page: the supervisor's, which evicts its oldest rows without an event. */
   function counted(page: TrafficPage): Pick<TrafficRowsView, "kept" | "matching" | "allKept"> {
     // Fewer than there were are those of another run of the supervisor.
     if (page.total < pageTotal) bound = Number.POSITIVE_INFINITY;
@@ -157,7 +157,7 @@ export function createTrafficRows(options: TrafficRowsOptions): TrafficRows {
     return true;
   }
 
-  /** Takes a row into its place, or out of it where it matches no more; a late "pending" never undoes an end. */
+  /** Inserts or replaces a row, or removes one that no longer matches; a late "pending" never replaces an end. */
   function merge(into: typeof rows, row: TrafficRow, adds: boolean): "added" | "changed" | "same" {
     const known = into.find(row);
     if (known ? isPending(row) && !isPending(known) : !adds) return "same";

@@ -17,17 +17,17 @@ export function SectionTitle({ as: Tag = "h2", className, ...rest }: ElementProp
   return <Tag {...rest} className={classes(styles.title, className)} />;
 }
 
-/** Quiet words beside a title, in one line; with `grow` it takes the room that is left. */
+/** Secondary text beside a title, in one line; with `grow` it takes the room that is left. */
 export function Caption({ grow = false, className, ...rest }: ElementProps & { readonly grow?: boolean }) {
   return <span {...rest} className={classes(styles.caption, className)} data-grow={grow || undefined} />;
 }
 
-/** A quiet paragraph. */
+/** A secondary paragraph. */
 export function Note({ className, ...rest }: ElementProps) {
   return <p {...rest} className={classes(styles.note, className)} />;
 }
 
-/** A paragraph on the tone's ground: why something failed, or what is needed. */
+/** A paragraph with a coloured background: why something failed, or what is needed. */
 export function Notice({ tone, className, ...rest }: ElementProps & { readonly tone: "warn" | "bad" }) {
   return <div {...rest} className={classes(styles.notice, className)} data-tone={tone} />;
 }

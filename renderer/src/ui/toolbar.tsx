@@ -83,7 +83,7 @@ interface ToggleButtonProps {
   readonly onClick: () => void;
 }
 
-/** An icon with a word, which stays pressed. Its word is the first to go where a panel is narrow. */
+/** An icon with a word, which stays pressed. Where a panel is narrow its word is hidden first. */
 export function ToggleButton({ label, icon: Icon, on, onClick }: ToggleButtonProps) {
   return (
     <Button
@@ -108,7 +108,7 @@ interface PauseButtonProps {
   readonly disabled?: boolean;
 }
 
-/** Of one width, whichever word it has: nothing moves under the pointer. */
+/** Of fixed width, so that nothing moves when its word changes. */
 export function PauseButton({ paused, onToggle, what = "the list", disabled = false }: PauseButtonProps) {
   return (
     <Tooltip label={paused ? "Follow the newest (Space)" : `Hold ${what}; recording continues (Space)`}>

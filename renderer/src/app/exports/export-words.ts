@@ -40,7 +40,7 @@ export function exportFigures({ state, name, item, items, total, bytes, file, fa
   }
 }
 
-/** 0 to 100; undefined where nobody knows the whole. */
+/** 0 to 100; undefined where the total is not known. */
 export const exportPercent = ({ items, total }: ExportView): number | undefined =>
   total === undefined || total === 0 ? undefined : Math.min(100, (items / total) * 100);
 

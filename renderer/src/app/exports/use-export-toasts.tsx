@@ -20,7 +20,7 @@ export function useExportToasts(): void {
     known.current ??= new Map(exports.filter(isOver).map((view) => [noteId(view), view]));
     for (const view of exports) {
       const before = known.current.get(noteId(view));
-      // Before it runs there is the browser's or the system's own question.
+      // Before it runs the browser or the system asks for the file.
       if (view.state === "waiting" || before === view || (before && isOver(before))) continue;
       known.current.set(noteId(view), view);
       const cancel = () => void attempt(client.call("export.cancel", { id: view.id }));

@@ -42,7 +42,7 @@ export function ConfigFieldRow({ field, draft, problem, onChange, onReset }: Con
       <div className={styles.origin}>
         <span className={styles.badges}>
           <SourceBadge field={field} draft={draft} />
-          <span className={styles.when}>{field.needsRestart ? "needs a restart" : "at once"}</span>
+          <span className={styles.when}>{field.needsRestart ? "applies after restart" : "applies immediately"}</span>
         </span>
         <span className={styles.names}>
           {field.env.map((name) => (

@@ -83,7 +83,7 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
   );
 }
 
-/** Those that count first; what is over is one click away. */
+/** Live tokens first; the others on request. */
 function Tokens({ page, live: liveInAll }: { readonly page: AccountTokenPage; readonly live: number }) {
   const [all, setAll] = useState(false);
   const isLive = (token: AccountToken) => token.state === "live";

@@ -22,7 +22,7 @@ export function eventTimeText(created: string, now: number): string {
 
 export interface EventField {
   readonly name: EventColumn;
-  /** For people; the name of the field is beside it. */
+  /** Formatted; the name of the field is beside it. */
   readonly value: string;
   /** As it is stored, where that is not the same. */
   readonly stored: string;

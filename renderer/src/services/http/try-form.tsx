@@ -9,7 +9,7 @@ import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";
 
 interface TryFormProps {
   readonly request: TryRequest;
-  /** By a change, not a value: choosing a suggestion makes two of them at once. */
+  /** Takes an update function: choosing a suggestion makes two changes at once. */
   readonly onChange: (change: (request: TryRequest) => TryRequest) => void;
   readonly onSend: () => void;
   readonly running: boolean;

@@ -17,7 +17,7 @@ interface JsonBodyFieldProps {
   readonly children?: ReactNode;
 }
 
-/** By its tokens: every digit of a number stays, and deep nesting makes no gigabytes of indentation. */
+/** By its tokens: keeps every digit of a number, and bounds the indentation of deep nesting. */
 function formatted(json: string): string {
   const laidOut = layOutJson(json, { expanded: true });
   return laidOut.isShortened ? json : copiedText(laidOut);

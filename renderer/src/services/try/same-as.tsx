@@ -23,7 +23,7 @@ interface SameAsProps<Language extends string> {
   readonly children?: ReactNode;
 }
 
-/** The same try as lines to copy, in a language of one's choice. */
+/** The same try as lines to copy, in a chosen language. */
 export function SameAs<Language extends string>(props: SameAsProps<Language>) {
   const { languages, language, onLanguage, text, copied, copies, notes, below, children } = props;
   return (

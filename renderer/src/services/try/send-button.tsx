@@ -11,7 +11,7 @@ interface SendButtonProps {
   readonly onSend: () => void;
 }
 
-/** The one filled button of a Try tab; stays where the focus can find it while it cannot be pressed. */
+/** The primary button of a Try tab; focusable while it is disabled. */
 export function SendButton({ title = "Send", running, sending, isValid = true, onSend }: SendButtonProps) {
   const canSend = running && isValid;
   return (

@@ -64,7 +64,7 @@ export function checkJson(request: TryRequest): JsonCheck {
   }
 }
 
-/** The engine says where in characters; people look for lines. */
+/** The engine gives the position in characters; this converts it to a line. */
 function placed(message: string, text: string): string {
   const at = /position (\d+)/.exec(message)?.[1];
   const said = message.replace(/ in JSON at position.*$/, "").replace(/, "?\.{0,3}[\s\S]*is not valid JSON$/, "");

@@ -36,7 +36,7 @@ export function NoRows({ text, action, onAction, children }: NoRowsProps) {
   );
 }
 
-/** In the place of what has been asked for; seen only where the answer takes its time. */
+/** In place of data that is still loading; visible after a delay. */
 export function Loading() {
   return (
     <p className={`${styles.nothing} ${styles.loading}`} role="status">

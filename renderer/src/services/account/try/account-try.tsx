@@ -31,7 +31,7 @@ export function AccountTry() {
   const [code, setCode] = useState("");
   const [state, setState] = useState<TryState<Sent>>({ state: "untried" });
   const running = service?.status.state === "running";
-  /** A code is one user's. */
+  /** A code belongs to one user. */
   const change = (next: (known: TryDraft) => TryDraft) => {
     if (next(draft).username !== draft.username) setCode("");
     setDraft(next);
@@ -48,7 +48,7 @@ export function AccountTry() {
       setState({ state: "failed", failure: failureOf(error) });
     }
   };
-  /** The code that holds now, as the service itself works it out. */
+  /** The current code, from the service. */
   const fillCode = () =>
     attempt(
       (async () => {

@@ -44,7 +44,7 @@ const mostLines = 40;
 function Step({ step, number, last }: { readonly step: AccountTryStep; readonly number: number; readonly last: boolean }) {
   const { revealed, button } = useReveal("the tokens");
   const [details, setDetails] = useState(false);
-  // What came of the call is the point: the steps before it say the most in their decoded token.
+  // The call's answer is shown open; of the steps before it only the decoded token.
   const [opened, setOpened] = useState(last || step.status !== 200);
   const whole = useMemo(() => new TextDecoder().decode(fromBase64(step.body.base64)), [step.body]);
   const masked = useMemo(() => maskSecrets(whole), [whole]);

@@ -18,7 +18,7 @@ import {
 
 interface TryFormProps {
   readonly draft: TryDraft;
-  /** By a change, not a value: choosing a suggestion makes two of them at once. */
+  /** Takes an update function: choosing a suggestion makes two changes at once. */
   readonly onDraft: (change: (draft: TryDraft) => TryDraft) => void;
   readonly password: string;
   readonly onPassword: (password: string) => void;

@@ -9,7 +9,7 @@ export const clockUnits = [
   { value: "86400", label: "days" },
 ] as const;
 
-/** Ways to move a clock that token tests ask for. */
+/** Usual steps of the clock for tests of tokens. */
 export const clockSteps = [
   { label: "+10 min", seconds: 10 * minute },
   { label: "+1 h", seconds: hour },
@@ -18,7 +18,7 @@ export const clockSteps = [
   { label: "−1 h", seconds: -hour },
 ] as const;
 
-/** The most that the service takes, either way: ten years. */
+/** The largest shift that the service accepts, either way: ten years. */
 export const widestShiftSeconds = 315_360_000;
 
 export const withinWidest = (seconds: number): number => Math.max(-widestShiftSeconds, Math.min(widestShiftSeconds, Math.round(seconds)));

@@ -11,7 +11,7 @@ interface UserContactProps {
   readonly onUser: (user: AccountUserDetails) => void;
 }
 
-/** What was typed and neither saved nor reverted, by user: a look at another one or at the other tab loses nothing. */
+/** Unsaved input by user: showing another user or tab keeps it. */
 const unsaved = new Map<number, Partial<UserDraft>>();
 
 /** The e-mail address that logs in, and the contact: GET /details returns most of it. */

@@ -56,7 +56,7 @@ export function JobChip({ job, inBar, onReport }: JobChipProps) {
 
 const countingTitle = "Counting what to delete";
 
-/** Before the question of a deletion, where the count takes its time. */
+/** Before the confirmation of a deletion, while the count is slow. */
 export function CountingChip({ onCancel }: { readonly onCancel: () => void }) {
   return (
     <div className={styles.chip} data-state="running">

@@ -43,7 +43,7 @@ export function jobFigures(job: EventJob): string {
   return [failure?.message, counted, read, refused > 0 && `${formatCountOf(refused, "line")} refused`].filter(Boolean).join(" · ");
 }
 
-/** 0 to 100; undefined where nobody knows the whole. */
+/** 0 to 100; undefined where the total is not known. */
 export function jobPercent({ state, done, total, bytes, size }: EventJob): number | undefined {
   if (state !== "running") return 100;
   if (size) return Math.min(100, (bytes / size) * 100);
@@ -52,7 +52,7 @@ export function jobPercent({ state, done, total, bytes, size }: EventJob): numbe
 
 const toldForMs = 8_000;
 
-/** The one that deserves the place in the bar: what runs, then the newest that waits for its user; what went well leaves after a while. */
+/** The job for the bar: one that runs, then the newest failed one; a successful one is hidden after a while. */
 export function foremostJob(jobs: readonly EventJob[], now: number): EventJob | undefined {
   const waits = ({ failure, refused = 0 }: EventJob) => failure !== undefined || refused > 0;
   return (

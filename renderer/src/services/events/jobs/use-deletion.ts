@@ -6,11 +6,11 @@ import { filterAt, filterWords, isFiltering, type ShownFilter } from "../event-f
 import { eventsAsk } from "./import-file.ts";
 
 export interface Deletion {
-  /** What matches is being counted, for longer than a moment. */
+  /** The matching events are being counted, and that takes long enough to show. */
   readonly counting: boolean;
   /** Counts, asks, and begins the deletion. */
   start(): Promise<void>;
-  /** Nobody waits for the count any more. */
+  /** The count was cancelled. */
   drop(): void;
 }
 
@@ -45,7 +45,7 @@ export function useDeletion(filter: ShownFilter): Deletion {
   };
 }
 
-/** Names what goes and how much of it. */
+/** Names what is deleted and how many. */
 export function deletionQuestion(filter: ShownFilter, { matching, exact }: { readonly matching: number; readonly exact: boolean }) {
   const least = exact ? "" : "at least ";
   const events = `${least}${formatCountOf(matching, "event")}`;

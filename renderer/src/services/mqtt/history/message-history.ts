@@ -46,7 +46,7 @@ interface MessageHistoryOptions {
   readonly onFailure: (error: unknown) => void;
   readonly pageRows?: number;
   readonly followRows?: number;
-  /** More than these are not held, however far one scrolls. */
+  /** The most messages that are held, however far the list is scrolled. */
   readonly heldRows?: number;
 }
 

@@ -102,7 +102,7 @@ export function plotSeries(
 const shortestGapSeconds = 1;
 const usualTimes = 5;
 
-/** Longer than five times what three of four intervals stay below: who is irregular anyway has no gaps. */
+/** Longer than five times what three of four intervals stay below: irregular series have no gaps. */
 export function gapsOf(at: readonly number[]): readonly number[] {
   const intervals = at.slice(1).map((second, index) => second - (at[index] as number));
   const usual = intervals.toSorted((one, other) => one - other)[Math.floor(0.75 * (intervals.length - 1))] ?? 0;

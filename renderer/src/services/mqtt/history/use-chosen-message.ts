@@ -17,7 +17,7 @@ const nothing: ChosenMessage = { message: undefined, gone: false };
 export function useChosenMessage(summary: MqttMessageSummary | undefined): ChosenMessage {
   const client = useControl();
   const id = summary?.id;
-  /** As read last: it stays when the recorder drops it, and until the next one is there, so that nothing flickers from row to row. */
+  /** As read last: it stays when the recorder drops it, and until the next one is there, so that the panel does not flicker between rows. */
   const [shown, setShown] = useState<MqttMessage>();
   const isOpen = shown !== undefined && shown.id === id && shown.acknowledged < shown.acknowledgeable;
   const movedAt = useMqttView("figures", ({ at }) => (isOpen ? at : 0));

@@ -24,7 +24,7 @@ export function RetainedDialog({ opened, onClose, filter }: RetainedDialogProps)
   const retained = useMqttView("figures", (figures) => figures.retained) ?? 0;
   const client = useControl();
   const [typed, setTyped] = useState<string>();
-  // The title keeps the filter while the dialog fades out.
+  // Keeps the filter in the title while the dialog closes.
   const [named, setNamed] = useState("#");
   if (opened && named !== (filter || "#")) setNamed(filter || "#");
   const wanted = typed ?? named;

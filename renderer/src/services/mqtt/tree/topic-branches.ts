@@ -82,7 +82,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   const listeners = new Set<() => void>();
   const expanded = new Set<string>();
   let branches = new Map<BranchKey, Branch>();
-  /** So that no branch of 100,000 topics is searched for one of them. */
+  /** Index of each topic, so that no branch of 100,000 topics is searched. */
   let places = new Map<string, Place>();
   let segments: readonly Segment[] = [];
   let refreshing = 0;
@@ -312,7 +312,7 @@ interface Rows {
 }
 
 /**
- * The topmost topic that has a message, the broker's own left out; where none is in sight, the topmost branch with all below.
+ * The topmost topic that has a message, except $SYS; where none is visible, the topmost branch with all below.
  * Undefined while rows above it are being read.
  */
 export function firstWithMessage(tree: Rows): TopicScope | undefined {

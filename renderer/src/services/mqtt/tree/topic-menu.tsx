@@ -7,7 +7,7 @@ import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { scopeFilter, type TopicScope } from "./topic-scope.ts";
 
 interface TopicMenuProps {
-  /** The tree: who clicks there with the other button, or asks by key, gets the menu of what `nodeOf` names. */
+  /** The tree with a context menu, by right click or key, for the topic that `nodeOf` names. */
   readonly children: ReactElement<{ onContextMenu?: (event: React.MouseEvent) => void }>;
   readonly node: MqttTopicNode | undefined;
   readonly onScope: (scope: TopicScope) => void;
@@ -17,7 +17,7 @@ interface TopicMenuProps {
 /** What can be done with a topic and all below it. */
 export function TopicMenu({ children, node, onScope, onClearRetained }: TopicMenuProps) {
   const icon = { size: 14, stroke: 1.5 } as const;
-  // While it closes it still names the topic.
+  // Keeps the topic's name while it closes.
   const [named, setNamed] = useState(node);
   if (node && node !== named) setNamed(node);
   const { topic = "", hasChildren = false, last } = named ?? {};

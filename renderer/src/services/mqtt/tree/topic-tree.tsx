@@ -22,14 +22,14 @@ interface TopicTreeProps {
   readonly branches: HeldTopicBranches;
   readonly tree: TopicBranchesView;
   readonly chosen: string;
-  /** There are topics that it has no room for. */
+  /** Topics were left out: the tree is full. */
   readonly isFull: boolean;
   readonly onScope: (scope: TopicScope) => void;
   readonly onFilter: (filter: string) => void;
   readonly onClearRetained: (filter: string) => void;
 }
 
-/** Only the rows in sight are drawn, and only their branches are read from the broker. */
+/** Only visible rows are rendered, and only their branches are read from the broker. */
 export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, onClearRetained }: TopicTreeProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const idPrefix = useId();

@@ -104,8 +104,8 @@ export function MqttTry() {
           onSubscribe={async (params) => {
             let answer: MqttTryAnswer | undefined;
             await attempt(
-              whenConnected(() => client.action(mqttActions, "mqtt", "try.subscribe", params)).then((told) => {
-                answer = told;
+              whenConnected(() => client.action(mqttActions, "mqtt", "try.subscribe", params)).then((result) => {
+                answer = result;
               }),
             );
             return answer;
