@@ -1,4 +1,4 @@
-/** `node scripts/screenshots.mjs`: the pictures in docs/screenshots, of the real program with sample traffic. */
+/** `node scripts/screenshots.mjs [NAME…]`: the pictures in docs/screenshots, all or those named, of the real program with sample traffic. */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
@@ -14,6 +14,7 @@ const sizes = [
   { width: 1_920, height: 1_080 },
 ];
 const schemes = ["dark", "light"];
+const wanted = process.argv.slice(2);
 
 const dataDir = mkdtempSync(path.join(os.tmpdir(), "backlot-screenshots-"));
 const backlot = spawn(
@@ -83,7 +84,7 @@ try {
     await page.getByRole("textbox", { name: "Topic", exact: true }).fill("commands/valve-3/open");
     await page.getByRole("button", { name: "Publish", exact: true }).click();
     const newest = page.getByRole("list", { name: "Received messages, newest first" }).getByRole("button").first();
-    await newest.filter({ hasText: "/result" }).click();
+    await newest.filter({ hasText: "commands/valve-3/open" }).click();
   });
   for (const name of ["Timeline", "Settings"]) {
     await everywhere(dashboard, name.toLowerCase(), (page) => page.getByRole("link", { name }).first().click());
@@ -109,6 +110,7 @@ async function subscribers() {
 }
 
 async function everywhere(dashboard, name, prepare) {
+  if (wanted.length > 0 && !wanted.includes(name)) return;
   for (const scheme of schemes) {
     for (const size of sizes) {
       const page = await open(dashboard, size, scheme);
