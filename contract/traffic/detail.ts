@@ -9,7 +9,6 @@ export type DetailKind = Detail["kind"];
 
 /** One part of a long exchange, such as an event or a message, in order of arrival; the answer of `traffic.parts`. */
 export type DetailPart = SseEventPart | WebSocketMessagePart;
-export type DetailPartKind = DetailPart["kind"];
 
 /** Fields of every part. Parts never change: new ones are appended. */
 export interface PartHead {

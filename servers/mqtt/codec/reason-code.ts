@@ -55,7 +55,6 @@ export const connectReturnCode = {
   badUserNameOrPassword: 4,
   notAuthorized: 5,
 } as const;
-export type ConnectReturnCode = (typeof connectReturnCode)[keyof typeof connectReturnCode];
 
 const names = new Map<number, string>(
   Object.entries(reasonCode).map(([name, code]) => [code, name.replace(/[A-Z]|\d+/g, (part) => ` ${part.toLowerCase()}`)]),
