@@ -56,10 +56,8 @@ export function mqttHandlers(parts: MqttParts): Handlers<MqttActions> {
     "client.disconnect"({ clientId, reason, text, abrupt }) {
       const connection = connectionOf(clientId);
       if (!connection) return { disconnected: false };
-      if (abrupt) {
-        connection.transport.destroy();
-        connection.close("Cut off from the dashboard.");
-      } else connection.disconnect(mqttDisconnectReasons[reason], text);
+      if (abrupt) connection.cutOff("Cut off from the dashboard.");
+      else connection.disconnect(mqttDisconnectReasons[reason], text);
       return { disconnected: true };
     },
     "client.freeze"({ clientId, forMs }) {

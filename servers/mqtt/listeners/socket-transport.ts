@@ -53,10 +53,15 @@ class SocketTransport implements Transport {
 
 /** Makes a TCP or TLS socket a client of the engine. */
 export function serveSocket(engine: Engine, socket: Socket, encrypted: boolean): void {
+  openSafely(engine, socket, () => attach(engine, socket, encrypted));
+}
+
+/** Opens a connection over the socket: what `open` throws is logged, and ends this socket only. */
+export function openSafely(engine: Engine, socket: Socket, open: () => void): void {
   // What went wrong shows in the close that follows.
   socket.on("error", () => {});
   try {
-    attach(engine, socket, encrypted);
+    open();
   } catch (error) {
     engine.log.error(`A fault while a connection was opened: ${faultText(error)}`);
     socket.destroy();

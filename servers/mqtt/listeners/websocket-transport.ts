@@ -5,7 +5,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { lingeringClose } from "../../core/http/http-connections.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 import type { Engine } from "../engine/engine.ts";
-import { certificateName, peerOf } from "./socket-transport.ts";
+import { certificateName, openSafely, peerOf } from "./socket-transport.ts";
 
 /** RFC 6455 §7.4.1 */
 const closeCode = { normal: 1_000, unsupportedData: 1_003 } as const;
@@ -76,8 +76,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
     response.writeHead(426, { "content-type": "text/plain; charset=utf-8", upgrade: "websocket", connection: "Upgrade" });
     response.end("This port speaks MQTT over WebSocket, subprotocol mqtt.\n");
   });
-  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
-    socket.on("error", () => {});
+  function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const { origin } = request.headers;
     if (!isOriginAllowed(origin)) {
       // A page may try again many times a second.
@@ -102,7 +101,11 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
       return;
     }
     socket.setNoDelay(true);
+    // Calls back before it returns.
     webSockets.handleUpgrade(request, socket, head, (webSocket) => serveWebSocket(engine, webSocket, socket, encrypted));
+  }
+  server.on("upgrade", (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    openSafely(engine, socket, () => upgrade(request, socket, head));
   });
 }
 

@@ -273,14 +273,20 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.output.put(bytes);
   }
 
-  /** The server ends it: DISCONNECT with the reason to a client of 5.0, then the close. */
+  /** The server ends it: DISCONNECT with the reason to a client of 5.0, then the close. Never throws: others end it, too. */
   disconnect(reason: ReasonCode, text: string): void {
     if (this.state === "closed") return;
     if (this.v5 && this.state === "connected") {
       const properties = this.context.limits.reasonStrings && reason >= 0x80 ? { reasonString: text } : undefined;
-      this.send({ type: "disconnect", reason, properties });
+      this.attempt(() => this.send({ type: "disconnect", reason, properties }));
     }
     this.close(text);
+  }
+
+  /** Ends it without a DISCONNECT and without what was still to be written. Never throws. */
+  cutOff(why: string): void {
+    this.attempt(() => this.transport.destroy());
+    this.close(why);
   }
 
   /** Runs once; `why` is text for the log. Never throws. */

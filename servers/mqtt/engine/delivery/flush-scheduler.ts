@@ -6,7 +6,7 @@ const gatheredMs = 1;
 
 /**
  * Writes every output at the end of a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. Never
- * within the handling of a message: on disk it is whole or not at all. While clients go on sending, several ticks leave together:
+ * within the handling of a message: on disk it is whole or not at all. Without a store, a full slab leaves before that. While clients go on sending, several ticks leave together:
  * fewer and larger writes, and fewer and larger answers to them.
  */
 export class FlushScheduler {
