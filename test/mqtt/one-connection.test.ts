@@ -1,134 +1,17 @@
-import { createServer as createHttpServer, Server as HttpServer } from "node:http";
-import { type AddressInfo, connect as connectTcp, createServer as createTcpServer } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import WebSocket from "ws";
-import { createFailureLimits } from "../../servers/core/credentials/failure-limits.ts";
-import { loadUsers } from "../../servers/core/credentials/users.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
-import { createAccessControl } from "../../servers/mqtt/access/access-control.ts";
-import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
-import type { ConnectPacket, Packet } from "../../servers/mqtt/codec/packet.ts";
-import { PacketDecoder } from "../../servers/mqtt/codec/packet-decoder.ts";
 import type { Access } from "../../servers/mqtt/engine/connection/access.ts";
-import type { Connection } from "../../servers/mqtt/engine/connection/connection.ts";
-import type { Transport } from "../../servers/mqtt/engine/delivery/output.ts";
-import { Engine, type EngineOptions } from "../../servers/mqtt/engine/engine.ts";
-import { limitsOfConfig } from "../../servers/mqtt/engine/engine-limits.ts";
-import { RetainedTree } from "../../servers/mqtt/engine/retained/retained-tree.ts";
-import { createAedesBus } from "../../servers/mqtt/engine/routing/aedes-bus.ts";
+import type { createAedesBus } from "../../servers/mqtt/engine/routing/aedes-bus.ts";
 import { Message } from "../../servers/mqtt/engine/routing/message.ts";
-import { surrenderSession } from "../../servers/mqtt/engine/session/move-session.ts";
 import type { SessionStore } from "../../servers/mqtt/engine/session/session-store.ts";
 import { createClientFaults } from "../../servers/mqtt/inspector/client-faults.ts";
-import { serveSocket } from "../../servers/mqtt/listeners/socket-transport.ts";
-import { serveWebSockets } from "../../servers/mqtt/listeners/websocket-transport.ts";
-import { type MqttParts, mqttHandlers } from "../../servers/mqtt/mqtt-actions.ts";
-import { mqttConfig } from "../../servers/mqtt/mqtt-config.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { connectPacket, connectWire, openWire, publishPacket, startBroker } from "./harness.ts";
+import { boom, MemoryClient, startEngine } from "./memory-client.ts";
 import { spawnBroker } from "./spawned-broker.ts";
 
 checkLeaks();
-
-const boom = (): never => {
-  throw new RangeError("boom");
-};
-
-/** A client whose transport is memory; each of its calls can be made to fail. */
-class MemoryClient implements Transport {
-  readonly received: Packet[] = [];
-  pendingBytes = 0;
-  ended = false;
-  fails: "write" | "pause" | "resume" | "end" | "destroy" | undefined = undefined;
-  readonly connection: Connection;
-  private readonly decoder = new PacketDecoder(1 << 28);
-
-  constructor(engine: Engine, clientId: string, more: Partial<ConnectPacket> = {}) {
-    this.decoder.version = 5;
-    this.connection = engine.open(this, { transport: "tcp", peer: clientId });
-    this.send(connectPacket(5, clientId, more));
-  }
-
-  send(packet: Packet): void {
-    this.connection.receive(encodePacket(packet, 5));
-  }
-
-  subscribe(filter: string, qos: 0 | 1 = 0): void {
-    const options = { qos, noLocal: false, retainAsPublished: false, retainHandling: 0 as const };
-    this.send({ type: "subscribe", packetId: 1, subscriptions: [{ filter, ...options }] });
-  }
-
-  write(bytes: Buffer): boolean {
-    if (this.fails === "write") boom();
-    this.decoder.append(Buffer.from(bytes));
-    for (let packet = this.decoder.next(); packet; packet = this.decoder.next()) this.received.push(packet);
-    return true;
-  }
-
-  end(): void {
-    if (this.fails === "end") boom();
-    this.ended = true;
-  }
-
-  destroy(): void {
-    this.ended = true;
-    if (this.fails === "destroy") boom();
-  }
-
-  pause(): void {
-    if (this.fails === "pause") boom();
-  }
-
-  resume(): void {
-    if (this.fails === "resume") boom();
-  }
-}
-
-type Parts = Partial<Omit<EngineOptions, "limits" | "access">> & { limits?: Record<string, unknown>; access?: Partial<Access> };
-
-async function startEngine({ limits, access, ...more }: Parts = {}) {
-  const faults: string[] = [];
-  const bus = await createAedesBus({ retained: new RetainedTree(), store: more.store });
-  const open = createAccessControl({
-    anonymous: true,
-    users: await loadUsers([]),
-    rules: [],
-    failures: createFailureLimits({ failures: 100, windowMs: 60_000 }),
-  });
-  const ignored = () => {};
-  const engine = new Engine({
-    limits: limitsOfConfig(mqttConfig.parse({ ...limits }), Number.POSITIVE_INFINITY, { info: ignored }),
-    access: { ...open, ...access },
-    bus,
-    log: { debug: ignored, info: ignored, warning: ignored, error: (text) => void faults.push(text) },
-    ...more,
-  });
-  onTestFinished(async () => {
-    engine.stop();
-    await bus.close();
-  });
-  const bystander = new MemoryClient(engine, "bystander");
-  bystander.subscribe("news");
-  await expect.poll(() => bystander.received.length).toBe(2);
-  /** The bystander is served as if nothing had happened. */
-  async function expectUndisturbed(): Promise<void> {
-    const before = bystander.received.length;
-    engine.publishInternal(new Message({ topic: "news", payload: Buffer.from("x"), qos: 0, retain: false }));
-    bystander.send({ type: "pingreq" });
-    await expect.poll(() => bystander.received.slice(before).map(({ type }) => type)).toEqual(["publish", "pingresp"]);
-    expect(bystander.ended).toBe(false);
-  }
-  /** Its connection is over, the log says why, and nobody else was touched. */
-  async function expectEnded(client: MemoryClient): Promise<void> {
-    await expect.poll(() => client.connection.state).toBe("closed");
-    expect(client.ended).toBe(true);
-    expect(engine.connections.has(client.connection)).toBe(false);
-    await expect.poll(() => faults.join("\n")).toContain("boom");
-    await expectUndisturbed();
-  }
-  return { engine, bus, faults, bystander, expectEnded, expectUndisturbed };
-}
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 
@@ -276,71 +159,6 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     expect(bus.retained.count).toBe(count);
     return [...Array.from({ length: count }, () => whole), broken];
   };
-
-  /** Whatever is sent to it ends in an exception, before a byte of it is written. */
-  const cannotBeSentTo = ({ connection }: MemoryClient) => Object.defineProperty(connection, "maximumPacketSize", { get: boom });
-
-  it("a session that another connection takes over", async () => {
-    const { engine, expectEnded } = await startEngine();
-    const client = new MemoryClient(engine, "client");
-    cannotBeSentTo(client);
-    const next = new MemoryClient(engine, "client");
-    await expectEnded(client);
-    expect(next.received.map(({ type }) => type)).toEqual(["connack"]);
-    expect(next.connection.state).toBe("connected");
-  });
-
-  it("the session's move to another broker", async () => {
-    const { engine, expectEnded } = await startEngine();
-    const client = new MemoryClient(engine, "client");
-    cannotBeSentTo(client);
-    surrenderSession(engine, "client", false);
-    await expectEnded(client);
-    expect(engine.sessions.has("client")).toBe(false);
-  });
-
-  it("the stop of the broker, which goes on with the others", async () => {
-    const { engine, bystander, faults } = await startEngine();
-    const [first, last] = [new MemoryClient(engine, "first"), new MemoryClient(engine, "last")];
-    cannotBeSentTo(first);
-    engine.stop();
-    expect([bystander, first, last].map(({ ended, connection }) => [ended, connection.state])).toEqual(
-      Array.from({ length: 3 }, () => [true, "closed"]),
-    );
-    expect(last.received.at(-1)).toMatchObject({ type: "disconnect", reason: 0x8b });
-    expect(faults.join()).toContain("boom");
-  });
-
-  it.each(["disconnect", "forget", "cut off"] as const)("%s by the page", async (how) => {
-    const { engine, expectEnded } = await startEngine();
-    const client = new MemoryClient(engine, "client");
-    if (how === "cut off") client.fails = "destroy";
-    else cannotBeSentTo(client);
-    const parts: Pick<MqttParts, "engine" | "views"> = { engine, views: { showSmall() {}, showClients() {} } };
-    const actions = mqttHandlers(parts as MqttParts);
-    if (how === "forget") expect(actions["client.forget"]({ clientId: "client" })).toEqual({ forgotten: true });
-    else {
-      const params = { clientId: "client", reason: "administrative action", text: "", abrupt: how === "cut off" } as const;
-      expect(actions["client.disconnect"](params)).toEqual({ disconnected: true });
-    }
-    await expectEnded(client);
-  });
-
-  it.each(["tcp", "WebSocket"])("its opening, over %s", async (kind) => {
-    const { engine, faults, expectUndisturbed } = await startEngine();
-    Object.defineProperty(engine, "cluster", { value: { gate: boom } });
-    const server = kind === "tcp" ? createTcpServer((socket) => serveSocket(engine, socket, false)) : createHttpServer();
-    if (server instanceof HttpServer) serveWebSockets(engine, server, { encrypted: false, isOriginAllowed: () => true });
-    onTestFinished(() => void server.close());
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
-    const client = kind === "tcp" ? connectTcp(port, "127.0.0.1") : new WebSocket(`ws://127.0.0.1:${port}`, "mqtt");
-    client.on("error", () => {});
-    await new Promise((resolve) => client.once("close", resolve));
-    expect(faults.join()).toContain("boom");
-    Object.defineProperty(engine, "cluster", { value: undefined });
-    await expectUndisturbed();
-  });
 
   it("recovery after the store had failed, and a store that fails in a way of its own", async () => {
     let failure: Error | undefined;
