@@ -193,6 +193,8 @@ export const controlCalls = {
       level: z.enum(logLevels).default("debug"),
       text: searchText,
       notable: z.boolean().default(false),
+      /** Only lines with a smaller `seq`. */
+      before: z.int().optional(),
       limit: z.int().min(1).max(50_000).default(500),
     }),
   ),

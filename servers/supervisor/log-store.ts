@@ -10,6 +10,7 @@ export interface LogQuery {
   readonly level: LogLevel;
   readonly text: string;
   readonly notable: boolean;
+  readonly before?: number | undefined;
   readonly limit: number;
 }
 
@@ -48,9 +49,10 @@ export function createLogStore(): LogStore {
     read(query) {
       const ring = query.notable ? notable : all;
       const matches = createMatcher(query);
+      const { before = Number.POSITIVE_INFINITY } = query;
       const lines: LogLine[] = [];
       for (const line of ring.newestFirst()) {
-        if (!matches(line)) continue;
+        if (line.seq >= before || !matches(line)) continue;
         lines.push(line);
         if (lines.length === query.limit) break;
       }

@@ -31,10 +31,11 @@ async function setUp(kept: MqttMessageSummary[]) {
     onFailure: (error) => expect.fail(String(error)),
     pageRows: 3,
     followRows: 6,
-    heldRows: 7,
+    mostRows: 7,
+    nextFrame: (run) => run(),
   });
-  await history.setQuery({ filter: "t", text: "" });
-  const ids = () => history.view().messages.map(({ id }) => id);
+  await history.setFilter({ filter: "t", text: "" });
+  const ids = () => history.toArray().map(({ id }) => id);
   const publish = async (...more: number[]) => {
     kept.push(...more.map((id) => message(id)));
     await history.refresh();
@@ -81,7 +82,7 @@ describe("the history of a topic", () => {
     history.scrolled(true);
     kept[2] = message(3, 1);
     await publish(4);
-    expect([ids(), history.view().arrived, history.view().messages[0]?.acknowledged]).toEqual([[3, 2, 1], 1, 1]);
+    expect([ids(), history.view().arrived, history.rowAt(0)?.acknowledged]).toEqual([[3, 2, 1], 1, 1]);
     history.scrolled(false);
     await settled();
     expect([ids(), history.view().arrived]).toEqual([[4, 3, 2, 1], 0]);
@@ -92,7 +93,7 @@ describe("the history of a topic", () => {
     history.pause();
     await publish(4);
     expect(ids()).toEqual([3, 2, 1]);
-    await history.setQuery({ filter: "u", text: "" });
+    await history.setFilter({ filter: "u", text: "" });
     expect([ids(), history.view().mode]).toEqual([[4, 3, 2], "paused"]);
     history.resume();
     await settled();
@@ -102,7 +103,7 @@ describe("the history of a topic", () => {
 
   it("without a filter asks for nothing", async () => {
     const { history, ids } = await setUp(upTo(3));
-    await history.setQuery({ filter: "", text: "" });
+    await history.setFilter({ filter: "", text: "" });
     expect([ids(), history.view().loaded]).toEqual([[], false]);
   });
 });

@@ -17,6 +17,7 @@ export interface CallParams {
   readonly seconds?: number;
   readonly points?: number;
   readonly notable?: boolean;
+  readonly before?: number;
   readonly source?: LogSource;
   readonly values?: { readonly port?: number };
   readonly settings?: Partial<AppSettings>;
@@ -257,6 +258,7 @@ export function createFakeSupervisor(scenario: Scenario, publish: (topic: Topic,
             (line) =>
               (!params.source || line.source === params.source) &&
               (!params.notable || line.notable || line.level === "error" || line.level === "warning") &&
+              line.seq < (params.before ?? Number.POSITIVE_INFINITY) &&
               line.text.includes(text ?? ""),
           );
           return { lines: found.slice(-limit), kept: lines.length };

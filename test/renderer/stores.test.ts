@@ -5,8 +5,7 @@ import type { ControlClient } from "../../renderer/src/control/control-client.ts
 import { appendRate, createDashboardStores, noRecentRate, sparklineSamples } from "../../renderer/src/control/dashboard-stores.ts";
 import { FailureError } from "../../renderer/src/control/failure-error.ts";
 import { createFrameStore, createKeyedStore } from "../../renderer/src/control/frame-store.ts";
-import { appendLines, emptyLogBuffer, heldLogLines } from "../../renderer/src/control/log-buffer.ts";
-import { matchesFilter } from "../../renderer/src/pages/logs/use-log-view.ts";
+import { logMatcher } from "../../renderer/src/pages/logs/log-rows.ts";
 
 function createFrames() {
   const runs: (() => void)[] = [];
@@ -59,31 +58,12 @@ describe("a frame store", () => {
   });
 });
 
-describe("the log buffer", () => {
-  it("keeps lines in order, each once, also when the page that was read comes after live lines", () => {
-    const live = appendLines(emptyLogBuffer, [line(3), line(4)], 2);
-    const both = appendLines(live, [line(1), line(2), line(3)]);
-    expect(both.lines.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
-    expect(both.dropped).toBe(2);
-  });
-
-  it("counts what was dropped also when a batch brings no lines", () => {
-    expect(appendLines(emptyLogBuffer, [], 5)).toEqual({ lines: [], dropped: 5 });
-  });
-
-  it("holds the newest", () => {
-    const lines = Array.from({ length: heldLogLines + 10 }, (_, index) => line(index));
-    const { lines: held } = appendLines(emptyLogBuffer, lines);
-    expect([held.length, held[0]?.seq]).toEqual([heldLogLines, 10]);
-  });
-});
-
 describe("log filters and files", () => {
   it("match by source, level and above, and text in any case", () => {
     const error = line(1, { level: "error", text: "EADDRINUSE 8080" });
-    expect(matchesFilter(error, { level: "warning", text: "eaddr" })).toBe(true);
-    expect(matchesFilter(error, { level: "debug", text: "", source: "grpc" })).toBe(false);
-    expect(matchesFilter(line(2), { level: "warning", text: "" })).toBe(false);
+    expect(logMatcher({ level: "warning", text: " eaddr" })(error)).toBe(true);
+    expect(logMatcher({ level: "debug", text: "", source: "grpc" })(error)).toBe(false);
+    expect(logMatcher({ level: "warning", text: "" })(line(2))).toBe(false);
   });
 
   it("are one line each, in order", () => {

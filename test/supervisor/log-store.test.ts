@@ -18,6 +18,7 @@ describe("log store", () => {
     expect(read({ level: "warning" })).toEqual([3, 4]);
     expect(read({ text: " get " })).toEqual([1, 3]);
     expect(read({ limit: 2 })).toEqual([3, 4]);
+    expect(read({ limit: 2, before: 4 })).toEqual([2, 3]);
     expect(read({ notable: true })).toEqual([3, 4]);
   });
 

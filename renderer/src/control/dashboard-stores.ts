@@ -6,7 +6,6 @@ import type { ProcessSample, RateSample } from "../../../contract/traffic/row.ts
 import type { ControlClient } from "./control-client.ts";
 import { failureOf } from "./failure-error.ts";
 import { createFrameStore, createKeyedStore, type NextFrame, type ReadableStore } from "./frame-store.ts";
-import { appendLines, emptyLogBuffer, heldLogLines, type LogBuffer } from "./log-buffer.ts";
 
 /** Values that a sparkline shows: two minutes at one a second. */
 export const sparklineSamples = 120;
@@ -34,7 +33,7 @@ export interface DashboardStores {
   readonly profiles: ReadableStore<Profiles | undefined>;
   /** The newest first; undefined until the first answer. */
   readonly exports: ReadableStore<readonly ExportView[] | undefined>;
-  readonly logs: ReadableStore<LogBuffer>;
+  readonly newestLine: ReadableStore<LogLine | undefined>;
   /** Notable lines, warnings and errors: what "Worth knowing" shows. Oldest first. */
   readonly notable: ReadableStore<readonly LogLine[]>;
   /** Why the first read of these stores failed. It is retried, and until it succeeds parts may be missing. */
@@ -45,8 +44,9 @@ export interface DashboardStores {
 const reloadDelaysMs = [1_000, 2_000, 5_000, 10_000];
 
 const heldNotable = 100;
-const appendNotable = (held: readonly LogLine[], lines: readonly LogLine[]) =>
-  appendLines({ lines: held, dropped: 0 }, lines).lines.slice(-heldNotable);
+/** In order of `seq`, each line once: what is read may come after what was sent. */
+const appendNotable = (held: readonly LogLine[], lines: readonly LogLine[]): readonly LogLine[] =>
+  [...new Map([...held, ...lines].map((line) => [line.seq, line])).values()].sort((one, other) => one.seq - other.seq).slice(-heldNotable);
 const isNotable = (line: LogLine) => line.notable === true || line.level === "warning" || line.level === "error";
 
 export function createDashboardStores(client: ControlClient, nextFrame: NextFrame): DashboardStores {
@@ -60,7 +60,7 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   const profiles = createFrameStore<Profiles | undefined>(undefined, nextFrame);
   const exports = createFrameStore<readonly ExportView[] | undefined>(undefined, nextFrame);
   const loadFailure = createFrameStore<Failure | undefined>(undefined, nextFrame);
-  const logs = createFrameStore<LogBuffer>(emptyLogBuffer, nextFrame);
+  const newestLine = createFrameStore<LogLine | undefined>(undefined, nextFrame);
 
   function showServices(views: readonly ServiceView[]): void {
     for (const view of views) service(view.id).set(view);
@@ -73,12 +73,17 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
       recentRate(id).set({ itemsPerSecond: itemsPerSecond.slice(-sparklineSamples) });
   }
 
+  function showNewest(lines: readonly LogLine[]): void {
+    const line = lines.at(-1);
+    if (line && line.seq > (newestLine.latest()?.seq ?? 0)) newestLine.set(line);
+  }
+
   async function seedLogs(): Promise<void> {
     const [all, rare] = await Promise.all([
-      client.call("log.read", { limit: heldLogLines }),
+      client.call("log.read", { limit: 1 }),
       client.call("log.read", { notable: true, limit: heldNotable }),
     ]);
-    logs.set(appendLines(logs.latest(), all.lines));
+    showNewest(all.lines);
     notable.set(appendNotable(notable.latest(), rare.lines));
   }
 
@@ -94,9 +99,10 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   client.subscribe("process", ({ items }) => process.set(items.at(-1)));
   client.subscribe("profile", ({ items }) => profiles.set(items.at(-1)));
   client.subscribe("export", ({ items }) => exports.set(items.at(-1)));
-  client.subscribe("log", ({ items, dropped }) => {
-    logs.set(appendLines(logs.latest(), items, dropped));
-    notable.set(appendNotable(notable.latest(), items.filter(isNotable)));
+  client.subscribe("log", ({ items }) => {
+    showNewest(items);
+    const rare = items.filter(isNotable);
+    if (rare.length > 0) notable.set(appendNotable(notable.latest(), rare));
   });
   /** A newer connection ends the tries of the one before. */
   let connections = 0;
@@ -115,11 +121,11 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
   }
   client.onOpen(() => {
     // Another supervisor may answer after a reconnect, and its `seq` begins anew.
-    logs.set(emptyLogBuffer);
+    newestLine.set(undefined);
     notable.set([]);
     loadFailure.set(undefined);
     void load(++connections, 0);
   });
 
-  return { services, service, rate, recentRate, rates, process, profiles, exports, logs, notable, loadFailure };
+  return { services, service, rate, recentRate, rates, process, profiles, exports, newestLine, notable, loadFailure };
 }

@@ -8,7 +8,6 @@ import { useControl, useStores } from "./client-context.tsx";
 import type { Batch, TopicListener } from "./control-client.ts";
 import type { RecentRate } from "./dashboard-stores.ts";
 import type { ReadableStore } from "./frame-store.ts";
-import type { LogBuffer } from "./log-buffer.ts";
 import type { Connection } from "./transport.ts";
 
 export const useStore = <Value>(store: ReadableStore<Value>): Value => useSyncExternalStore(store.subscribe, store.get);
@@ -27,7 +26,7 @@ export const useRates = (): ReadonlyMap<ServiceId, RateSample> => useStore(useSt
 
 export const useProcesses = (): ProcessSample | undefined => useStore(useStores().process);
 export const useProfiles = (): Profiles | undefined => useStore(useStores().profiles);
-export const useLogs = (): LogBuffer => useStore(useStores().logs);
+export const useNewestLine = (): LogLine | undefined => useStore(useStores().newestLine);
 export const useNotable = (): readonly LogLine[] => useStore(useStores().notable);
 
 export const useLoadFailure = (): Failure | undefined => useStore(useStores().loadFailure);

@@ -4,8 +4,8 @@ import type { Column } from "./column.ts";
 import { DataTable } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import type { TrafficRows } from "./traffic-rows.ts";
+import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
-import { useRowsView } from "./use-traffic-rows.ts";
 
 interface LiveTableProps {
   readonly rows: TrafficRows;

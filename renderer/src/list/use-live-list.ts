@@ -3,8 +3,8 @@ import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { usePauseCommand } from "../ui/commands.ts";
 import type { TrafficFilter } from "./traffic-filter.ts";
 import type { RowPlace, TrafficRows } from "./traffic-rows.ts";
+import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
-import { useRowsView } from "./use-traffic-rows.ts";
 
 const filterAfterMs = 120;
 

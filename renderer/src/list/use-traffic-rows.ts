@@ -1,19 +1,13 @@
-import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { TrafficPage } from "../../../contract/control.ts";
 import { type ServiceId, serviceIds } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
-import { failureOf } from "../control/failure-error.ts";
 import { nextFrame } from "../control/frame-store.ts";
-import { notifyFailure } from "../ui/status/notify.tsx";
 import type { TrafficFilter } from "./traffic-filter.ts";
-import { createTrafficRows, type RowPlace, type TrafficRows, type TrafficRowsView } from "./traffic-rows.ts";
+import { createTrafficRows, type RowPlace, type TrafficRows } from "./traffic-rows.ts";
+import { onListFailure as onFailure, useReceived } from "./use-list-rows.ts";
 
 const recountMs = 5_000;
-
-/** The frame shows a lost connection. */
-function onFailure(error: unknown): void {
-  if (failureOf(error).code !== "CONNECTION_LOST") notifyFailure(error);
-}
 
 /** The rows of a service's live view: received while shown, read anew when shown again or the connection is made anew. */
 export function useTrafficRows(id: ServiceId, filter: TrafficFilter): TrafficRows {
@@ -21,7 +15,7 @@ export function useTrafficRows(id: ServiceId, filter: TrafficFilter): TrafficRow
   const [rows] = useState(() =>
     createTrafficRows({ read: (query) => client.call("traffic.read", { id, ...query }), onFailure, nextFrame, filter }),
   );
-  useReceived(rows, id);
+  useTraffic(rows, id);
   return rows;
 }
 
@@ -44,31 +38,28 @@ export function useJoinedTrafficRows(idKey: string, filter: TrafficFilter): Traf
     shown.current = idKey;
     void rows.replaced();
   }, [rows, idKey]);
-  useReceived(rows, idKey);
+  useTraffic(rows, idKey);
   return rows;
 }
 
 const idsOf = (idKey: string): readonly ServiceId[] => serviceIds.filter((id) => idKey.split(",").includes(id));
 
-function useReceived(rows: TrafficRows, idKey: string): void {
-  const client = useControl();
+function useTraffic(rows: TrafficRows, idKey: string): void {
+  useReceived(
+    rows,
+    idsOf(idKey)
+      .map((id) => `traffic/${id}` as const)
+      .join(),
+  );
   useEffect(() => {
-    const ids = idsOf(idKey);
-    const ends = ids.map((id) => client.subscribe(`traffic/${id}`, ({ items, dropped }) => rows.receive(items, dropped)));
-    ends.push(client.onOpen(() => void rows.reload()));
-    ends.push(onReplaced((replaced) => void (ids.includes(replaced) && rows.replaced())));
+    const end = onReplaced((replaced) => void (idsOf(idKey).includes(replaced) && rows.replaced()));
     const timer = setInterval(() => void rows.recount(), recountMs);
     return () => {
       clearInterval(timer);
-      for (const end of ends) end();
-      rows.stop();
+      end();
     };
-  }, [client, idKey, rows]);
+  }, [idKey, rows]);
 }
-
-/** What `select` takes of a list's view; only a change of it renders again. It has to give the same value for the same view. */
-export const useRowsView = <Value>(rows: TrafficRows, select: (view: TrafficRowsView) => Value): Value =>
-  useSyncExternalStore(rows.subscribe, () => select(rows.view()));
 
 /** Rows of several services on one clock. */
 const idsPerService = 2 ** 44;

@@ -2,7 +2,7 @@ import { Kbd, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconChevronDown, IconChevronUp } from "@tabler/icons-react";
 import { useEffect, useMemo } from "react";
 import type { LogLine } from "../../../../contract/log.ts";
-import { useLogs, useNotable, useProcesses } from "../../control/use-store.ts";
+import { useNewestLine, useNotable, useProcesses } from "../../control/use-store.ts";
 import { shortcuts } from "../../ui/commands.ts";
 import { Chip } from "../../ui/panel.tsx";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
@@ -13,7 +13,7 @@ import { LevelTag } from "./log-lines.tsx";
 
 /** The closed drawer: how many errors since it was open last, and the newest of them, or else the newest line. */
 export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void }) {
-  const { lines } = useLogs();
+  const newest = useNewestLine();
   const [seenAt, setSeenAt] = useRemembered("logs-seen", 0);
   useEffect(() => {
     if (opened) return () => setSeenAt(Date.now());
@@ -32,7 +32,7 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
         Logs
         {errors.length > 0 && <Chip tone="bad">{formatCountOf(errors.length, "error")}</Chip>}
       </UnstyledButton>
-      {!opened && <Newest line={errors.at(-1) ?? lines.at(-1)} />}
+      {!opened && <Newest line={errors.at(-1) ?? newest} />}
       <ProcessCount />
       <Kbd>{shortcuts.logs.keys.join(" ")}</Kbd>
     </div>

@@ -68,8 +68,8 @@ function OpenDrawer({ onClose }: { onClose(): void }) {
           </ActionIcon>
         }
       />
-      {view.lines.length > 0 ? (
-        <LogLines lines={view.lines} follow={view.follow && !view.paused} onFollow={view.setFollow} />
+      {!view.isEmpty ? (
+        <LogLines rows={view.rows} />
       ) : (
         <EmptyState
           title={text || source || level !== "debug" ? "No line matches this filter" : "Nothing logged yet"}

@@ -1,39 +1,60 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useEffect, useRef } from "react";
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import type { LogLevel, LogLine } from "../../../../contract/log.ts";
+import { useRowsView } from "../../list/use-list-rows.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import styles from "./log-lines.module.css";
+import type { LogRows } from "./log-rows.ts";
 
 const lineHeightPx = 22;
 /** How near to the end still counts as being there. */
 const endSlackPx = 24;
 
+/** Lines above the visible ones below which older ones are read. */
+const olderFromLines = 40;
+
 interface LogLinesProps {
-  readonly lines: readonly LogLine[];
-  readonly follow: boolean;
-  onFollow(follow: boolean): void;
+  readonly rows: LogRows;
   readonly withSource?: boolean;
 }
 
-/** Oldest first; scrolling away from the end stops the following, coming back takes it up again. */
-export function LogLines({ lines, follow, onFollow, withSource = true }: LogLinesProps) {
+/** Oldest first; scrolling away from the end stops the following, coming back takes it up again, and older lines are read at the start. */
+export function LogLines({ rows, withSource = true }: LogLinesProps) {
   const box = useRef<HTMLDivElement>(null);
-  const rows = useVirtualizer({ count: lines.length, getScrollElement: () => box.current, estimateSize: () => lineHeightPx, overscan: 8 });
-  const newest = lines.at(-1)?.seq;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new newest line is what moves the end.
-  useEffect(() => {
-    if (follow && lines.length > 0) rows.scrollToIndex(lines.length - 1, { align: "end" });
-  }, [follow, newest, lines.length]);
+  const { version, count, mode, hasOlder } = useRowsView(rows, (view) => view);
+  const virtual = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => lineHeightPx, overscan: 8 });
+  const follows = mode === "following";
+  const held = useRef({ count, oldest: rows.rowAt(count - 1)?.seq });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other lines.
+  useLayoutEffect(() => {
+    const before = held.current;
+    const oldest = rows.rowAt(count - 1)?.seq;
+    held.current = { count, oldest };
+    if (follows) {
+      if (count > 0) virtual.scrollToIndex(count - 1, { align: "end" });
+    } else if (before.oldest !== undefined && oldest !== undefined && oldest < before.oldest) {
+      // Older lines came above those that are looked at.
+      box.current?.scrollBy({ top: (count - before.count) * lineHeightPx });
+    }
+  }, [follows, version, count]);
 
+  const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  useEffect(() => {
+    if (hasOlder && !follows && first < olderFromLines) void rows.loadOlder();
+  }, [rows, hasOlder, follows, first]);
+
+  const isAtEnd = ({ scrollHeight, scrollTop, clientHeight }: HTMLElement) => scrollHeight - scrollTop - clientHeight < endSlackPx;
   const onScroll = () => {
+    if (box.current && isAtEnd(box.current)) rows.scrolled(false);
+  };
+  const leave = () => {
     const element = box.current;
-    if (!element) return;
-    const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < endSlackPx;
-    if (atEnd && !follow) onFollow(true);
+    if (element && element.scrollHeight > element.clientHeight) rows.scrolled(true);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "End") onFollow(true);
-    if (["Home", "PageUp", "ArrowUp"].includes(event.key)) onFollow(false);
+    if (event.key === "End") rows.scrolled(false);
+    if (["Home", "PageUp", "ArrowUp"].includes(event.key)) leave();
   };
   return (
     <section
@@ -43,13 +64,13 @@ export function LogLines({ lines, follow, onFollow, withSource = true }: LogLine
       tabIndex={0}
       aria-label="Log lines"
       onScroll={onScroll}
-      onWheel={(event) => event.deltaY < 0 && onFollow(false)}
+      onWheel={(event) => event.deltaY < 0 && leave()}
       onKeyDown={onKeyDown}
     >
-      <div className={styles.all} style={{ height: rows.getTotalSize() }}>
-        {rows.getVirtualItems().map((row) => {
-          const line = lines[row.index];
-          return line && <Line key={line.seq} line={line} top={row.start} withSource={withSource} />;
+      <div className={styles.all} style={{ height: virtual.getTotalSize() }}>
+        {items.map((item) => {
+          const line = rows.rowAt(count - 1 - item.index);
+          return line && <Line key={line.seq} line={line} top={item.start} withSource={withSource} />;
         })}
       </div>
     </section>

@@ -2,6 +2,7 @@ import { ActionIcon, Button, NativeSelect, Tooltip } from "@mantine/core";
 import { IconArrowDown, IconCopy, IconDownload, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { type LogLevel, logLevels } from "../../../../contract/log.ts";
+import { useRowsView } from "../../list/use-list-rows.ts";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
 import styles from "./log-toolbar.module.css";
@@ -20,6 +21,8 @@ interface LogToolbarProps {
 }
 
 export function LogToolbar({ view, level, onLevel, text, onText, slash, scope, end }: LogToolbarProps) {
+  const follows = view.mode === "following";
+  const isPaused = view.mode === "paused";
   return (
     <div className={styles.bar}>
       <FilterInput value={text} onChange={onText} placeholder="Filter text" slash={slash} width={200} />
@@ -36,7 +39,7 @@ export function LogToolbar({ view, level, onLevel, text, onText, slash, scope, e
       />
       <LogCounts view={view} />
       <Tooltip label="Copy the lines shown">
-        <ActionIcon onClick={view.copy} disabled={view.lines.length === 0} aria-label="Copy the lines shown">
+        <ActionIcon onClick={view.copy} disabled={view.isEmpty} aria-label="Copy the lines shown">
           <IconCopy size={16} stroke={1.5} />
         </ActionIcon>
       </Tooltip>
@@ -47,30 +50,32 @@ export function LogToolbar({ view, level, onLevel, text, onText, slash, scope, e
       </Tooltip>
       <Button
         leftSection={<IconArrowDown size={14} stroke={1.5} />}
-        aria-pressed={view.follow}
-        className={view.follow ? styles.on : undefined}
-        onClick={() => view.setFollow(!view.follow)}
+        aria-pressed={follows}
+        className={follows ? styles.on : undefined}
+        onClick={view.toggleFollow}
       >
         Follow
       </Button>
       <Button
-        leftSection={view.paused ? <IconPlayerPlay size={14} stroke={1.5} /> : <IconPlayerPause size={14} stroke={1.5} />}
+        leftSection={isPaused ? <IconPlayerPlay size={14} stroke={1.5} /> : <IconPlayerPause size={14} stroke={1.5} />}
         onClick={view.togglePause}
       >
-        {view.paused ? "Resume" : "Pause"}
+        {isPaused ? "Resume" : "Pause"}
       </Button>
       {end}
     </div>
   );
 }
 
-function LogCounts({ view }: { view: LogView }) {
+function LogCounts({ view: { rows } }: { view: LogView }) {
+  const { mode, arrived, count, hasOlder, isFull, skipped } = useRowsView(rows, (view) => view);
   return (
     <span className={styles.counts} aria-live="off">
-      {view.paused && <strong className={styles.paused}>paused</strong>}
-      {view.paused && ` ${view.isFull ? "at least " : ""}${formatCount(view.arrived)} arrived since, all kept · `}
-      {`${view.isFull ? "newest " : ""}${formatCountOf(view.lines.length, "line")}`}
-      {view.dropped > 0 && ` · ${formatCount(view.dropped)} came too fast to show; Save has them`}
+      {mode === "paused" && <strong className={styles.paused}>paused</strong>}
+      {mode === "paused" && ` ${formatCount(arrived)} arrived since, all kept · `}
+      {mode === "scrolled" && arrived > 0 && `${formatCount(arrived)} arrived since · `}
+      {`${hasOlder || isFull ? "newest " : ""}${formatCountOf(count, "line")}`}
+      {skipped > 0 && ` · ${formatCount(skipped)} came too fast; shown when the load falls`}
     </span>
   );
 }

@@ -15,12 +15,12 @@ export function LogsTab({ id }: { id: ServiceId }) {
   const [level, setLevel] = useRemembered<LogLevel>(`${id}-log-level`, "debug", z.enum(logLevels));
   const [text, setText] = useState("");
   const view = useLogView({ source: id, level, text });
-  usePauseCommand({ paused: view.paused, onToggle: view.togglePause });
+  usePauseCommand({ paused: view.mode === "paused", onToggle: view.togglePause });
   return (
     <>
       <LogToolbar view={view} level={level} onLevel={setLevel} text={text} onText={setText} slash />
-      {view.lines.length > 0 ? (
-        <LogLines lines={view.lines} follow={view.follow && !view.paused} onFollow={view.setFollow} withSource={false} />
+      {!view.isEmpty ? (
+        <LogLines rows={view.rows} withSource={false} />
       ) : (
         <EmptyState
           title={text || level !== "debug" ? "No line matches this filter" : "This service has not logged anything yet"}

@@ -1,60 +1,47 @@
-import { useMemo, useState } from "react";
-import { type LogLevel, type LogLine, type LogSource, logLevels, logText } from "../../../../contract/log.ts";
+import { useEffect, useMemo, useState } from "react";
+import { logText } from "../../../../contract/log.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { heldLogLines } from "../../control/log-buffer.ts";
-import { useLogs } from "../../control/use-store.ts";
+import { nextFrame } from "../../control/frame-store.ts";
+import { onListFailure, useReceived, useRowsView } from "../../list/use-list-rows.ts";
 import { copyText } from "../../ui/copy/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
+import { createLogRows, type LogFilter } from "./log-rows.ts";
 
-export interface LogFilter {
-  readonly source?: LogSource;
-  /** This level and above. */
-  readonly level: LogLevel;
-  readonly text: string;
-}
+const filterAfterMs = 120;
 
-export function matchesFilter(line: LogLine, { source, level, text }: LogFilter): boolean {
-  return (
-    (source === undefined || line.source === source) &&
-    logLevels.indexOf(line.level) >= logLevels.indexOf(level) &&
-    (text === "" || line.text.toLowerCase().includes(text.toLowerCase()))
-  );
-}
-
-/** The lines that pass a filter, held still while paused. */
-export function useLogView(filter: LogFilter) {
+/** The lines that pass a filter: the list of all lists, with what the log's toolbar does. */
+export function useLogView({ source, level, text }: LogFilter) {
   const client = useControl();
-  const { lines: live, dropped } = useLogs();
-  const [held, setHeld] = useState<readonly LogLine[]>();
-  const [follow, setFollow] = useState(true);
-  const { source, level, text } = filter;
-  const shown = held ?? live;
-  const lines = useMemo(
-    () => shown.filter((line) => matchesFilter(line, { level, text, ...(source && { source }) })),
-    [shown, source, level, text],
+  const filter = useMemo(() => ({ level, text, ...(source && { source }) }), [source, level, text]);
+  const [rows] = useState(() =>
+    createLogRows({ read: (query) => client.call("log.read", query), onFailure: onListFailure, nextFrame, filter }),
   );
-  const heldUpTo = held?.at(-1)?.seq ?? -1;
-  const arrived = held ? live.filter((line) => line.seq > heldUpTo && matchesFilter(line, filter)).length : 0;
-  const isFull = live.length >= heldLogLines;
+  useReceived(rows, "log");
+  useEffect(() => {
+    if (rows.view().filter === filter) return;
+    const timer = setTimeout(() => void rows.setFilter(filter), filterAfterMs);
+    return () => clearTimeout(timer);
+  }, [rows, filter]);
+  const mode = useRowsView(rows, (view) => view.mode);
+  const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
 
   return {
-    lines,
-    dropped,
-    follow,
-    setFollow,
-    paused: held !== undefined,
-    arrived,
-    /** The window has let go of older lines than these, so its counts are of the newest only. */
-    isFull,
-    togglePause: () => setHeld((was) => (was ? undefined : live)),
-    copy: () => attempt(copyText(lines.map(logText).join("")).then(() => notifyDone(`Copied ${formatCountOf(lines.length, "line")}`))),
+    rows,
+    mode,
+    isEmpty,
+    toggleFollow: () => (mode === "following" ? rows.scrolled(true) : rows.resume()),
+    togglePause: () => (mode === "paused" ? rows.resume() : rows.pause()),
+    copy: () => {
+      const lines = rows.toArray().reverse();
+      return attempt(copyText(lines.map(logText).join("")).then(() => notifyDone(`Copied ${formatCountOf(lines.length, "line")}`)));
+    },
     /** All that the supervisor keeps of it, not only what the window holds. */
     save: () =>
       attempt(
         startExport(client, {
-          source: { kind: "log", level, text, ...(source && { source }) },
+          source: { kind: "log", ...filter },
           name: stampedName(`backlot-${source ?? "all"}`, "log"),
           item: "line",
         }),

@@ -6,7 +6,7 @@ import { FollowMark } from "../../list/follow-mark.tsx";
 import styles from "../../list/list-page.module.css";
 import { isFiltering } from "../../list/traffic-filter.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
-import { useRowsView } from "../../list/use-traffic-rows.ts";
+import { useRowsView } from "../../list/use-list-rows.ts";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { clockMinutes, clockTime, isoTime } from "../../ui/texts/time.ts";

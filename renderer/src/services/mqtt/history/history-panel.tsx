@@ -13,7 +13,7 @@ import { isMixed, scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
 import { historyColumns } from "./history-columns.tsx";
 import { HistoryHead } from "./history-head.tsx";
 import styles from "./history-panel.module.css";
-import { comparedWith, type MessageHistory, type MessageHistoryView } from "./message-history.ts";
+import { comparedWith, historyPageRows, type MessageHistory, type MessageHistoryView } from "./message-history.ts";
 import { MessagePanel } from "./message-panel.tsx";
 import type { ChosenMessage } from "./use-chosen-message.ts";
 import { ValuePlot } from "./value-plot.tsx";
@@ -25,6 +25,8 @@ interface HistoryPanelProps {
   readonly isBranch: boolean;
   readonly history: MessageHistory;
   readonly view: MessageHistoryView;
+  /** Newest first. */
+  readonly messages: readonly MqttMessageSummary[];
   readonly text: string;
   readonly onText: (text: string) => void;
   readonly chosen: MqttMessageSummary | undefined;
@@ -36,14 +38,13 @@ interface HistoryPanelProps {
 
 /** The chosen topic's messages: a plot of their numbers, a list, and the chosen one in full. */
 export function HistoryPanel(props: HistoryPanelProps) {
-  const { scope, history, view, chosen, onChoose } = props;
+  const { scope, history, view, messages, chosen, onChoose } = props;
   const [payloadView, setPayloadView] = useRememberedFormat(`mqtt ${scopeFilter(scope)}`);
   const [showsPlot, setShowsPlot] = useRemembered("mqtt.plot", true);
   const [showsDiff, setShowsDiff] = useRemembered("mqtt.diff", true);
   const table = useRef<DataTableHandle>(null);
   const mixed = isMixed(scope);
   const columns = useMemo(() => historyColumns(payloadView, scope), [payloadView, scope]);
-  const { messages } = view;
   const rowAt = useCallback((index: number) => messages[index], [messages]);
   const pick = useCallback((message: MqttMessageSummary) => onChoose(message.id), [onChoose]);
   const follow = () => {
@@ -73,7 +74,9 @@ export function HistoryPanel(props: HistoryPanelProps) {
       />
       {showsPlot && !mixed && <ValuePlot messages={messages} view={payloadView} />}
       <div className={styles.list}>
-        {view.mode === "scrolled" && view.arrived > 0 && <NewRows count={view.arrived} atLeast={view.arrived >= 200} onFollow={follow} />}
+        {view.mode === "scrolled" && view.arrived > 0 && (
+          <NewRows count={view.arrived} atLeast={view.arrived >= historyPageRows} onFollow={follow} />
+        )}
         <DataTable
           ref={table}
           label="Messages, newest first"
@@ -109,7 +112,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
 
 /** Over the table and not in it: a grid holds rows only. */
 function NoMessages({ scope, view, text, onText }: HistoryPanelProps) {
-  if (view.filter !== "" && !view.loaded) return null;
+  if (view.filter.filter !== "" && !view.loaded) return null;
   return (
     <div className={styles.nothing}>
       {scope.topic === ""

@@ -1,4 +1,4 @@
-import { type ReactNode, useSyncExternalStore } from "react";
+import { type ReactNode, useMemo, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import { Boundary } from "../../../ui/status/boundary.tsx";
 import styles from "../live/mqtt-live.module.css";
@@ -30,14 +30,16 @@ interface MessageColumnsProps {
 export function MessageColumns(props: MessageColumnsProps) {
   const { branches, history, scope, chosenId, onClient, children } = props;
   const view = useSyncExternalStore(history.subscribe, history.view);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other rows in the same places.
+  const messages = useMemo(() => history.toArray(), [history, view.version]);
   const facts = useTopicFacts(branches, scope.topic);
   // Until a row is chosen, and while its topic is another one, the newest message is shown.
-  const message = view.messages.find(({ id }) => id === chosenId) ?? (chosenId === undefined ? view.messages[0] : undefined);
+  const message = chosenId === undefined ? messages[0] : history.find({ id: chosenId });
   const detail = useChosenMessage(message);
   return (
     <>
       <Boundary region="mqtt history">
-        <HistoryPanel {...props} {...facts} view={view} chosen={message} detail={detail} />
+        <HistoryPanel {...props} {...facts} view={view} messages={messages} chosen={message} detail={detail} />
       </Boundary>
       <aside className={styles.side} aria-label="Delivery and clients">
         <Boundary region="mqtt delivery">

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { nextFrame } from "../../../control/frame-store.ts";
 import { useOnFigures } from "../broker/use-broker.ts";
 import { isTopicFilter } from "../tree/topic-scope.ts";
 import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
@@ -20,16 +21,19 @@ export function useMessageHistory({ filter, text }: Options): MessageHistory {
     createMessageHistory({
       read: (query) => client.action(mqttActions, "mqtt", "topic.history", query),
       onFailure: notifyUnlessGone,
+      nextFrame,
     }),
   );
   useEffect(() => {
     const query = { filter: isTopicFilter(filter) ? filter : "", text };
+    const shown = history.view().filter;
+    if (query.filter === shown.filter && query.text === shown.text) return;
     // Typed text waits for the typing to rest; another topic does not.
-    if (query.text === history.view().text) {
-      void history.setQuery(query);
+    if (query.text === shown.text) {
+      void history.setFilter(query);
       return;
     }
-    const timer = setTimeout(() => void history.setQuery(query), askAfterMs);
+    const timer = setTimeout(() => void history.setFilter(query), askAfterMs);
     return () => clearTimeout(timer);
   }, [history, filter, text]);
   useOnFigures(() => void history.refresh());

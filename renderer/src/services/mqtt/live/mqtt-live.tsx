@@ -68,7 +68,7 @@ export function MqttLive() {
   ]);
   const beginAnew = (next: TopicScope) => {
     branches.reset();
-    history.reset();
+    void history.replaced();
     setScope(next);
     setPicked(next !== noScope);
     setChosenId(undefined);
@@ -188,7 +188,7 @@ interface FirstTopicProps {
 /** Opens the first topic that has a message, where none is chosen or the one of last time has no messages any more. Draws nothing. */
 function FirstTopic({ branches, history, scope, onScope, mayReplace }: FirstTopicProps) {
   const tree = useSyncExternalStore(branches.subscribe, branches.view);
-  const isEmpty = useSyncExternalStore(history.subscribe, () => history.view().loaded && history.view().messages.length === 0);
+  const isEmpty = useSyncExternalStore(history.subscribe, () => history.view().loaded && history.view().count === 0);
   const isForgotten = mayReplace && isEmpty && !isMixed(scope);
   const first = scope.topic === "" || isForgotten ? firstWithMessage(tree) : undefined;
   const { topic, below = false } = first ?? {};

@@ -55,7 +55,7 @@ interface LiveFactsProps extends Pick<MqttToolbarProps, "history" | "paused"> {
 
 function LiveFacts({ history, running, paused }: LiveFactsProps) {
   const figures = useMqttView("figures");
-  const shown = useSyncExternalStore(history.subscribe, () => history.view().messages.length);
+  const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
   const flow = useFlowRates(figures);
   const pausedAt = usePausedAt(paused, figures);
   return (

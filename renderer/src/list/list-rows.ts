@@ -1,0 +1,365 @@
+import { createRefresher } from "../control/refresher.ts";
+import type { ListPage, ListRowsOptions } from "./list-source.ts";
+import { emptyView, type ListRowsView } from "./list-view.ts";
+import { reaches, removeMissing } from "./page-join.ts";
+import { createSortedRows } from "./sorted-rows.ts";
+
+export interface ListRows<Row extends Place, Filter, Place = Row> {
+  subscribe(listener: () => void): () => void;
+  view(): ListRowsView<Filter>;
+  /** 0 is the newest. */
+  rowAt(index: number): Row | undefined;
+  find(place: Place): Row | undefined;
+  /** A copy, newest first. */
+  toArray(): Row[];
+  /** Rows that were sent, and how many were left out between them. */
+  receive(items: readonly Row[], dropped: number): void;
+  /** Where rows are announced and not sent: reads the newest page, and joins it with the rows that are here. Never twice at once. */
+  refresh(): Promise<void>;
+  /** Reads the newest page in place of the rows. A list that is held keeps its rows, and updates them and the count of arrivals. */
+  reload(): Promise<void>;
+  loadOlder(): Promise<void>;
+  setFilter(filter: Filter): Promise<void>;
+  /** The source's rows are others: they were cleared or brought back, or are those of other services. */
+  replaced(): Promise<void>;
+  /** Asks again how many rows are kept: evictions are not announced. */
+  recount(): Promise<void>;
+  /** The list was scrolled away from its newest row, or back. */
+  scrolled(away: boolean): void;
+  pause(): void;
+  resume(): void;
+  /** Answers that are on their way are ignored; `reload` begins anew. */
+  stop(): void;
+}
+
+/**
+ * What is missing among the newest rows. "newest": all that came after a row that is here, so that a page which reaches that row closes
+ * the gap. "some": unknown ones, and only reading anew helps.
+ */
+type Missing = "none" | "newest" | "some";
+
+/** The rows of a live list, outside React: bounded, and one change a frame that costs as much as what arrived. */
+export function createListRows<Row extends Place, Filter, Place = Row>(
+  options: ListRowsOptions<Row, Filter, Place>,
+): ListRows<Row, Filter, Place> {
+  const { read, onFailure, nextFrame, order, numberOf, matcher, readsOlder = true } = options;
+  const { isFiltering = () => true, asks = () => true, isCostly = () => false, isOpen = () => false, isSame = () => false } = options;
+  const { pageRows = 500, followRows = 2_000, mostRows = 20_000, quietMs = 700 } = options;
+  const listeners = new Set<() => void>();
+  const rows = createSortedRows<Place>(order);
+  /** Newer than the held rows. */
+  const waiting = createSortedRows<Place>(order);
+  let matches = matcher?.(options.filter) ?? (() => true);
+  let missing: Missing = "none";
+  /** Answers to older requests than this are stale. */
+  let requestId = 0;
+  /** Counts how often the rows were replaced: an older page belongs to the rows for which it was asked. */
+  let generation = 0;
+  /** How many rows the source's bounds allow, once they have been reached. */
+  let bound = Number.POSITIVE_INFINITY;
+  /** Of all rows there ever were, as far as known; and when the list was held. */
+  let total = 0;
+  let totalWhenHeld = 0;
+  /** As the last page said. */
+  let pageTotal = 0;
+  const newest = new Map<string, number>();
+  /** What came since a page was asked for: newer than what the page has. */
+  let meanwhile: Row[] = [];
+  let isReading = false;
+  let readingOlder = false;
+  let reloadTimer: ReturnType<typeof setTimeout> | undefined;
+  let inbox: Row[] = [];
+  let inboxDropped = 0;
+  let scheduled = false;
+  let view = emptyView(options.filter);
+
+  function change(next: Partial<ListRowsView<Filter>>, rowsChanged = false): void {
+    view = { ...view, ...next, count: rows.count, version: view.version + (rowsChanged ? 1 : 0) };
+    for (const listener of [...listeners]) listener();
+  }
+
+  /** The counts of a page: the source's, which evicts its oldest rows without an event. */
+  function counted({ counts }: ListPage<Row>): Pick<ListRowsView<Filter>, "kept" | "matching" | "allKept"> | undefined {
+    if (!counts) return undefined;
+    // Fewer than there were are those of another run of the source.
+    if (counts.total < pageTotal) bound = Number.POSITIVE_INFINITY;
+    else if (counts.kept < view.kept) bound = counts.kept;
+    else if (counts.kept > bound) bound = Number.POSITIVE_INFINITY;
+    total = counts.total;
+    pageTotal = counts.total;
+    return { kept: counts.kept, matching: counts.matching, allKept: bound === Number.POSITIVE_INFINITY && counts.dropped === 0 };
+  }
+
+  const isHeld = () => view.mode !== "following";
+  const rowAt = (index: number) => rows.fromNewest(index) as Row | undefined;
+  const newestRow = () => rowAt(0);
+  const oldestRow = () => rowAt(rows.count - 1);
+
+  /** Whether a row of its lane was not known before; one that ended comes a second time. */
+  function isFirstSeen(row: Row): boolean {
+    const { lane, number } = numberOf(row);
+    if (number <= (newest.get(lane) ?? 0)) return false;
+    newest.set(lane, number);
+    return true;
+  }
+
+  /** Inserts or replaces a row, or removes one that no longer matches; a late open row never replaces an end. */
+  function merge(into: typeof rows, row: Row, adds: boolean): "added" | "changed" | "same" {
+    const known = into.find(row) as Row | undefined;
+    if (known ? (isOpen(row) && !isOpen(known)) || isSame(known, row) : !adds) return "same";
+    if (!matches(row)) {
+      if (known) into.remove(row);
+      return known ? "changed" : "same";
+    }
+    into.put(row);
+    return known ? "changed" : "added";
+  }
+
+  function receive(items: readonly Row[], dropped: number): void {
+    inbox.push(...items);
+    inboxDropped += dropped;
+    if (scheduled) return;
+    scheduled = true;
+    nextFrame(take);
+  }
+
+  /** All that arrived since the last frame. */
+  function take(): void {
+    scheduled = false;
+    const items = inbox;
+    const dropped = inboxDropped;
+    inbox = [];
+    inboxDropped = 0;
+    if (isReading) meanwhile.push(...items);
+    const held = isHeld();
+    const lastHeld = newestRow();
+    // A row older than the page that is loaded would come before rows that are not.
+    const oldest = view.hasOlder ? oldestRow() : undefined;
+    let added = 0;
+    let firstSeen = 0;
+    let changed = false;
+    for (const row of items) {
+      if (isFirstSeen(row)) firstSeen++;
+      const isNewer = lastHeld === undefined || order(row, lastHeld) > 0;
+      const into = held && isNewer ? waiting : rows;
+      const merged = merge(into, row, into === waiting || (!held && (oldest === undefined || order(row, oldest) >= 0)));
+      if (merged === "added") added++;
+      changed ||= merged !== "same" && into === rows;
+    }
+    if (waiting.keepNewest(followRows) > 0) missing = "some";
+    const left = held ? 0 : rows.keepNewest(followRows);
+    if (dropped > 0) reloadWhenQuiet();
+    if (!changed && added === 0 && firstSeen === 0 && dropped === 0) return;
+    total += firstSeen + dropped;
+    const droppedMatching = isFiltering(view.filter) ? 0 : dropped;
+    change(
+      {
+        hasOlder: readsOlder && (view.hasOlder || left > 0),
+        arrived: held ? view.arrived + added + droppedMatching : 0,
+        kept: Math.min(bound, view.kept + firstSeen + dropped),
+        matching: Math.min(bound, view.matching + added + droppedMatching),
+        // A held list leaves nothing out: what it does not show has arrived since.
+        skipped: view.skipped + (held ? 0 : dropped),
+      },
+      changed,
+    );
+  }
+
+  function reloadWhenQuiet(): void {
+    missing = "some";
+    clearTimeout(reloadTimer);
+    reloadTimer = setTimeout(() => {
+      if (!isHeld()) void reload();
+    }, quietMs);
+  }
+
+  /** Reads the newest page; undefined where a newer request has overtaken it, or it failed. */
+  async function ask(): Promise<ListPage<Row> | undefined> {
+    const mine = ++requestId;
+    try {
+      const page = await read(view.filter, { limit: pageRows });
+      return mine === requestId ? page : undefined;
+    } catch (error) {
+      if (mine !== requestId) return undefined;
+      isReading = false;
+      onFailure(error);
+      return undefined;
+    }
+  }
+
+  const reload = () => (isHeld() && view.loaded ? updateHeld() : readNewest("replaces"));
+  const refresh = createRefresher({ read: () => (isHeld() && view.loaded ? updateHeld() : readNewest("joins")) });
+
+  async function readNewest(how: "replaces" | "joins"): Promise<void> {
+    if (!asks(view.filter)) return;
+    const lastKnown = how === "joins" ? newestRow() : undefined;
+    waiting.clear();
+    meanwhile = [];
+    isReading = true;
+    const page = await ask();
+    if (!page) return;
+    isReading = false;
+    const since = meanwhile;
+    meanwhile = [];
+    // It was scrolled or paused meanwhile.
+    if (how === "joins" && isHeld() && view.loaded) {
+      showHeld(page);
+      return;
+    }
+    if (!isFiltering(view.filter)) newest.clear();
+    const joined = lastKnown !== undefined && reaches(page, lastKnown, order);
+    let changed = !view.loaded;
+    if (joined) changed = removeMissing(rows, page, order) || changed;
+    else {
+      changed ||= rows.count > 0;
+      generation++;
+      rows.clear();
+    }
+    waiting.clear();
+    for (const row of page.rows) {
+      isFirstSeen(row);
+      changed = merge(rows, row, true) !== "same" || changed;
+    }
+    const newestOfPage = newestRow();
+    for (const row of since) {
+      isFirstSeen(row);
+      const isNewer = newestOfPage === undefined || order(row, newestOfPage) > 0;
+      changed = merge(isHeld() && isNewer ? waiting : rows, row, isNewer) !== "same" || changed;
+    }
+    const left = isHeld() ? 0 : rows.keepNewest(Math.max(followRows, page.rows.length));
+    missing = "none";
+    const counts = counted(page);
+    totalWhenHeld = total;
+    change(
+      {
+        ...(counts && { ...counts, kept: Math.max(counts.kept, rows.count) }),
+        arrived: waiting.count,
+        skipped: 0,
+        loaded: true,
+        hasOlder: readsOlder && (left > 0 || (joined && page.hasOlder ? view.hasOlder || view.isFull : page.hasOlder)),
+        isFull: false,
+      },
+      changed || left > 0,
+    );
+  }
+
+  async function updateHeld(): Promise<void> {
+    const page = await ask();
+    if (page) showHeld(page);
+  }
+
+  /** The rows stay, with what became of them; what came meanwhile is counted. */
+  function showHeld(page: ListPage<Row>): void {
+    const { counts } = page;
+    const lastHeld = newestRow();
+    let newer = 0;
+    let changed = false;
+    for (const row of page.rows) {
+      isFirstSeen(row);
+      if (lastHeld === undefined || order(row, lastHeld) > 0) newer++;
+      else changed = merge(rows, row, false) === "changed" || changed;
+    }
+    const first = page.rows[0];
+    const beganAnew = counts ? counts.total < totalWhenHeld : first !== undefined && lastHeld !== undefined && order(first, lastHeld) < 0;
+    if (beganAnew) missing = "some";
+    else if (newer > waiting.count && missing === "none") missing = "newest";
+    const exact = !counts || isFiltering(view.filter);
+    const arrived = exact ? (beganAnew ? page.rows.length : newer) : counts.total - (beganAnew ? 0 : totalWhenHeld);
+    change({ ...counted(page), arrived: Math.max(view.arrived, arrived) }, changed);
+  }
+
+  function hold(mode: "scrolled" | "paused"): void {
+    if (!isHeld()) totalWhenHeld = total;
+    change({ mode, ...(!isHeld() && { arrived: 0 }) });
+  }
+
+  function follow(): void {
+    if (missing !== "none") {
+      change({ mode: "following" });
+      void readNewest(missing === "newest" ? "joins" : "replaces");
+      return;
+    }
+    const changed = waiting.count > 0;
+    for (const row of waiting.toArray()) rows.put(row);
+    waiting.clear();
+    const left = rows.keepNewest(followRows);
+    change(
+      { mode: "following", arrived: 0, hasOlder: readsOlder && (view.hasOlder || view.isFull || left > 0), isFull: false },
+      changed || left > 0,
+    );
+  }
+
+  return {
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    view: () => view,
+    rowAt,
+    find: (place) => rows.find(place) as Row | undefined,
+    toArray: () => rows.toArray().reverse() as Row[],
+    receive,
+    refresh,
+    reload,
+    async loadOlder() {
+      const before = oldestRow();
+      if (readingOlder || !view.hasOlder || before === undefined) return;
+      readingOlder = true;
+      const asked = generation;
+      try {
+        const page = await read(view.filter, { before, limit: pageRows });
+        const oldest = oldestRow();
+        // Rows that were replaced or dropped meanwhile would leave a gap.
+        if (asked !== generation || oldest === undefined || order(oldest, before) !== 0) return;
+        const room = mostRows - rows.count;
+        for (const row of page.rows.slice(0, room)) merge(rows, row, true);
+        const isFull = rows.count >= mostRows && (page.hasOlder || page.rows.length > room);
+        change({ hasOlder: page.hasOlder && !isFull, isFull, ...counted(page) }, page.rows.length > 0);
+      } catch (error) {
+        onFailure(error);
+      } finally {
+        readingOlder = false;
+      }
+    },
+    async setFilter(filter) {
+      generation++;
+      matches = matcher?.(filter) ?? matches;
+      if (!matcher) rows.clear();
+      for (const row of rows.toArray() as Row[]) if (!matches(row)) rows.remove(row);
+      const mode = view.mode === "paused" ? "paused" : "following";
+      change({ filter, mode, ...(!matcher && { arrived: 0, hasOlder: false, isFull: false, loaded: false }) }, true);
+      await readNewest("replaces");
+    },
+    replaced() {
+      generation++;
+      rows.clear();
+      waiting.clear();
+      // Counts of other rows say nothing about these.
+      bound = Number.POSITIVE_INFINITY;
+      total = 0;
+      change({ arrived: 0, skipped: 0, kept: 0, matching: 0, hasOlder: false, isFull: false, loaded: false }, true);
+      return readNewest("replaces");
+    },
+    async recount() {
+      if (!view.loaded || isCostly(view.filter)) return;
+      const asked = requestId;
+      const page = await read(view.filter, { limit: 1 }).catch(() => undefined);
+      if (page && asked === requestId) change({ ...counted(page) });
+    },
+    scrolled(away) {
+      if (view.mode === "paused") return;
+      if (away && view.mode === "following") hold("scrolled");
+      else if (!away && view.mode === "scrolled") follow();
+    },
+    // Rows that arrived while the list was scrolled stay counted.
+    pause: () => hold("paused"),
+    resume: follow,
+    stop() {
+      requestId++;
+      isReading = false;
+      clearTimeout(reloadTimer);
+      // What arrives from now on is not received.
+      missing = "some";
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import { useEffect, useSyncExternalStore } from "react";
+import type { Topic } from "../../../contract/control.ts";
+import { useControl } from "../control/client-context.tsx";
+import { failureOf } from "../control/failure-error.ts";
+import { notifyFailure } from "../ui/status/notify.tsx";
+import type { ListRows } from "./list-rows.ts";
+import type { ListRowsView } from "./list-view.ts";
+
+/** The frame shows a lost connection. */
+export function onListFailure(error: unknown): void {
+  if (failureOf(error).code !== "CONNECTION_LOST") notifyFailure(error);
+}
+
+/** Rows of topics, joined with commas: received while shown, read anew when shown again or the connection is made anew. */
+export function useReceived<Row extends Place, Filter, Place>(rows: ListRows<Row, Filter, Place>, topics: string): void {
+  const client = useControl();
+  useEffect(() => {
+    const ends = topics
+      .split(",")
+      .filter((topic) => topic !== "")
+      .map((topic) => client.subscribe(topic as Topic, ({ items, dropped }) => rows.receive(items as unknown as readonly Row[], dropped)));
+    ends.push(client.onOpen(() => void rows.reload()));
+    return () => {
+      for (const end of ends) end();
+      rows.stop();
+    };
+  }, [client, topics, rows]);
+}
+
+interface Viewed<Filter> {
+  subscribe(listener: () => void): () => void;
+  view(): ListRowsView<Filter>;
+}
+
+/** What `select` takes of a list's view; only a change of it renders again. It has to give the same value for the same view. */
+export const useRowsView = <Filter, Value>(rows: Viewed<Filter>, select: (view: ListRowsView<Filter>) => Value): Value =>
+  useSyncExternalStore(rows.subscribe, () => select(rows.view()));

@@ -1,0 +1,49 @@
+import type { LogPage } from "../../../../contract/control.ts";
+import { type LogLevel, type LogLine, type LogSource, logLevels } from "../../../../contract/log.ts";
+import { createListRows, type ListRows } from "../../list/list-rows.ts";
+import type { ListRowsOptions } from "../../list/list-source.ts";
+
+export interface LogFilter {
+  readonly source?: LogSource | undefined;
+  /** This level and above. */
+  readonly level: LogLevel;
+  readonly text: string;
+}
+
+/** The supervisor filters what it keeps in the same way. */
+export function logMatcher({ source, level, text }: LogFilter): (line: LogLine) => boolean {
+  const least = logLevels.indexOf(level);
+  const needle = text.trim().toLowerCase();
+  return (line) =>
+    (source === undefined || line.source === source) &&
+    logLevels.indexOf(line.level) >= least &&
+    (needle === "" || line.text.toLowerCase().includes(needle));
+}
+
+export const isFilteringLog = ({ source, level, text }: LogFilter): boolean =>
+  source !== undefined || level !== "debug" || text.trim() !== "";
+
+export type LogRows = ListRows<LogLine, LogFilter>;
+
+type Kept = "onFailure" | "nextFrame" | "filter" | "pageRows" | "followRows" | "mostRows" | "quietMs";
+
+interface LogRowsOptions extends Pick<ListRowsOptions<LogLine, LogFilter>, Kept> {
+  readonly read: (query: LogFilter & { readonly before?: number; readonly limit: number }) => Promise<LogPage>;
+}
+
+/** The lines that match, newest first as in all lists; the log shows them the other way around. */
+export const createLogRows = ({ read, ...options }: LogRowsOptions): LogRows =>
+  createListRows<LogLine, LogFilter>({
+    pageRows: 1_000,
+    followRows: 5_000,
+    ...options,
+    order: (one, other) => one.seq - other.seq,
+    numberOf: ({ seq }) => ({ lane: "", number: seq }),
+    matcher: logMatcher,
+    isFiltering: isFilteringLog,
+    isSame: () => true,
+    async read(filter, { before, limit }) {
+      const { lines } = await read({ ...filter, ...(before && { before: before.seq }), limit });
+      return { rows: lines.toReversed(), hasOlder: lines.length === limit };
+    },
+  });

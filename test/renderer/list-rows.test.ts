@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import type { LogLine } from "../../contract/log.ts";
+import { createListRows } from "../../renderer/src/list/list-rows.ts";
+import type { ListPage, ListRowsOptions } from "../../renderer/src/list/list-source.ts";
+import { createLogRows } from "../../renderer/src/pages/logs/log-rows.ts";
+
+interface Row {
+  readonly number: number;
+  readonly state: string;
+}
+const row = (number: number, state = ""): Row => ({ number, state });
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => row(index + 1));
+const atOnce = (run: () => void) => run();
+const fail = (error: unknown) => expect.fail(String(error));
+
+/** A source that keeps these rows, oldest first, and only announces new ones; each answer waits for `hold`. */
+async function listOf(kept: Row[], options: Partial<ListRowsOptions<Row, string>> = {}) {
+  const hold: { until: Promise<unknown> | undefined; reads: number } = { until: undefined, reads: 0 };
+  const list = createListRows<Row, string>({
+    filter: "all",
+    onFailure: fail,
+    nextFrame: atOnce,
+    order: (one, other) => one.number - other.number,
+    numberOf: ({ number }) => ({ lane: "", number }),
+    isSame: (one, other) => one.state === other.state,
+    pageRows: 4,
+    followRows: 8,
+    mostRows: 10,
+    ...options,
+    async read(_filter, { before, limit }): Promise<ListPage<Row>> {
+      hold.reads++;
+      const found = kept.filter(({ number }) => before === undefined || number < before.number).toReversed();
+      const page = { rows: found.slice(0, limit), hasOlder: found.length > limit };
+      await hold.until;
+      return page;
+    },
+  });
+  await list.refresh();
+  const numbers = () => list.toArray().map(({ number }) => number);
+  return { list, kept, hold, numbers };
+}
+const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+describe("a list whose rows are announced", () => {
+  it("[BL-200] joins the newest page with the rows that are here, and draws nothing again that did not change", async () => {
+    const { list, kept, numbers } = await listOf(upTo(6));
+    expect([numbers(), list.view().hasOlder]).toEqual([[6, 5, 4, 3], true]);
+    const { version } = list.view();
+    await list.refresh();
+    expect(list.view().version).toBe(version);
+    const known = list.rowAt(1);
+    kept[5] = row(6, "ended");
+    kept.push(row(7));
+    await list.refresh();
+    expect([numbers(), list.view().hasOlder]).toEqual([[7, 6, 5, 4, 3], true]);
+    expect([list.rowAt(1)?.state, list.rowAt(2)]).toEqual(["ended", known]);
+  });
+
+  it("[BL-201] reads anew where more came than one page has", async () => {
+    const { list, kept, numbers } = await listOf(upTo(4));
+    kept.push(...upTo(12).slice(4));
+    await list.refresh();
+    expect([numbers(), list.view().hasOlder]).toEqual([[12, 11, 10, 9], true]);
+  });
+
+  it("[BL-201] closes the gap that came while it was held, and keeps the older rows that were read", async () => {
+    const { list, kept, numbers } = await listOf(upTo(6));
+    list.scrolled(true);
+    await list.loadOlder();
+    kept.push(row(7), row(8));
+    await list.refresh();
+    expect([numbers(), list.view().arrived]).toEqual([[6, 5, 4, 3, 2, 1], 2]);
+    list.scrolled(false);
+    await settled();
+    expect([numbers(), list.view().arrived]).toEqual([[8, 7, 6, 5, 4, 3, 2, 1], 0]);
+  });
+
+  it("[BL-200] holds its rows where it is scrolled while an answer is on its way", async () => {
+    const { list, kept, hold, numbers } = await listOf(upTo(3));
+    let answer = () => {};
+    hold.until = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    kept.push(row(4));
+    const reading = list.refresh();
+    list.scrolled(true);
+    answer();
+    await reading;
+    expect([numbers(), list.view().mode, list.view().arrived]).toEqual([[3, 2, 1], "scrolled", 1]);
+  });
+
+  it("[BL-201] lets go of rows that the source no longer has, and of another run's", async () => {
+    const { list, kept, numbers } = await listOf(upTo(3));
+    kept.splice(1, 1);
+    await list.refresh();
+    expect(numbers()).toEqual([3, 1]);
+    kept.splice(0, 2, row(1, "again"));
+    await list.refresh();
+    expect([numbers(), list.rowAt(0)?.state]).toEqual([[1], "again"]);
+    kept.splice(0);
+    await list.refresh();
+    expect([numbers(), list.view().loaded]).toEqual([[], true]);
+  });
+
+  it("[BL-202] holds so many rows and no more, and says so", async () => {
+    const { list, numbers } = await listOf(upTo(20));
+    list.scrolled(true);
+    for (let page = 0; page < 4; page++) await list.loadOlder();
+    expect([numbers().length, list.view().isFull, list.view().hasOlder]).toEqual([10, true, false]);
+    list.scrolled(false);
+    expect([numbers().length, list.view().isFull, list.view().hasOlder]).toEqual([8, false, true]);
+  });
+
+  it("[BL-201] takes no older page for rows that were replaced meanwhile", async () => {
+    const { list, kept, hold, numbers } = await listOf(upTo(8));
+    let answer = () => {};
+    hold.until = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const older = list.loadOlder();
+    hold.until = undefined;
+    kept.splice(0, 8, row(21), row(22));
+    await list.replaced();
+    answer();
+    await older;
+    expect(numbers()).toEqual([22, 21]);
+  });
+
+  it("[BL-200] asks once more for what changed during a question, and never twice at once", async () => {
+    const { list, kept, hold, numbers } = await listOf(upTo(2));
+    hold.reads = 0;
+    kept.push(row(3));
+    const all = [list.refresh(), list.refresh(), list.refresh()];
+    kept.push(row(4));
+    await Promise.all(all);
+    expect([numbers(), hold.reads]).toEqual([[4, 3, 2, 1], 2]);
+  });
+
+  it("[BL-200] shows nothing of the last filter where only the source can tell what matches", async () => {
+    const { list, hold, numbers } = await listOf(upTo(2));
+    let answer = () => {};
+    hold.until = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const filtering = list.setFilter("another");
+    expect([numbers(), list.view().loaded]).toEqual([[], false]);
+    answer();
+    await filtering;
+    expect([numbers(), list.view().loaded]).toEqual([[2, 1], true]);
+  });
+});
+
+describe("the log's list", () => {
+  const line = (seq: number, change: Partial<LogLine> = {}): LogLine => ({
+    seq,
+    at: seq,
+    source: "http",
+    level: "info",
+    text: `line ${seq}`,
+    ...change,
+  });
+
+  it("[BL-203] asks the supervisor for what matches, takes lines in any order once, and reads older ones", async () => {
+    const kept = [line(1, { level: "error" }), line(2), line(3, { source: "mqtt" }), line(4), line(5, { level: "error" })];
+    const asked: unknown[] = [];
+    const rows = createLogRows({
+      async read({ before = Number.POSITIVE_INFINITY, limit, level, source }) {
+        asked.push({ level, source, before, limit });
+        const lines = kept.filter(
+          ({ seq, ...each }) =>
+            seq < before && (level === "debug" || each.level === level) && (source === undefined || each.source === source),
+        );
+        return { lines: lines.slice(-limit), kept: kept.length };
+      },
+      onFailure: fail,
+      nextFrame: atOnce,
+      filter: { level: "debug", text: "" },
+      pageRows: 2,
+    });
+    const shown = () =>
+      rows
+        .toArray()
+        .map(({ seq }) => seq)
+        .reverse();
+    const reading = rows.reload();
+    rows.receive([line(6), line(5, { level: "error" })], 0);
+    await reading;
+    expect([shown(), rows.view().hasOlder]).toEqual([[4, 5, 6], true]);
+    await rows.loadOlder();
+    expect(shown()).toEqual([2, 3, 4, 5, 6]);
+    await rows.setFilter({ level: "error", text: "" });
+    expect([shown(), asked.at(-1)]).toEqual([[1, 5], { level: "error", source: undefined, before: Number.POSITIVE_INFINITY, limit: 2 }]);
+    rows.pause();
+    rows.receive([line(7), line(8, { level: "error" })], 0);
+    expect([shown(), rows.view().arrived]).toEqual([[1, 5], 1]);
+    rows.resume();
+    expect(shown()).toEqual([1, 5, 8]);
+  });
+});
