@@ -95,6 +95,12 @@ export interface TrafficPage {
   readonly dropped: number;
 }
 
+/** A row as it is now, with its detail. */
+export interface RowDetail {
+  readonly row: TrafficRow;
+  readonly detail: Detail;
+}
+
 export interface LogPage {
   /** Oldest first. */
   readonly lines: readonly LogLine[];
@@ -172,7 +178,7 @@ export const controlCalls = {
     }),
   ),
   /** Null once it is no longer kept. */
-  "traffic.detail": operation<Detail | null>()(z.strictObject({ id: serviceId, row: z.int() })),
+  "traffic.detail": operation<RowDetail | null>()(z.strictObject({ id: serviceId, row: z.int() })),
   /** The parts of a row with an index of `from` or more, so many at most; without `from` the newest. Null once the row is no longer kept. */
   "traffic.parts": operation<DetailPartPage | null>()(
     z.strictObject({

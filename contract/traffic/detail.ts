@@ -3,9 +3,11 @@ import type { HttpExchange, SseEventPart } from "./http.ts";
 import type { MqttEvent, MqttMessage } from "./mqtt.ts";
 import type { WebSocketConnection, WebSocketMessage, WebSocketMessagePart } from "./websocket.ts";
 
-/** The answer of `traffic.detail`. A page chooses the inspector by `kind`, for every service alike. */
+/** What was recorded of a row, beyond the row. A page chooses the inspector by `kind`, for every service alike. */
 export type Detail = HttpExchange | WebSocketConnection | WebSocketMessage | MqttMessage | MqttEvent;
 export type DetailKind = Detail["kind"];
+/** The details by their kind. */
+export type Details = { readonly [Kind in DetailKind]: Extract<Detail, { kind: Kind }> };
 
 /** One part of a long exchange, such as an event or a message, in order of arrival; the answer of `traffic.parts`. */
 export type DetailPart = SseEventPart | WebSocketMessagePart;

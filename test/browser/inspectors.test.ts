@@ -1,4 +1,5 @@
 import { connectAsync } from "mqtt";
+import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { openBrowserShell } from "./browser-shell.ts";
@@ -75,4 +76,49 @@ it("[BL-185] a WebSocket's message has an inspector of its own, with the way to 
   await page.getByRole("button", { name: "Show the connection" }).click();
   await page.getByRole("grid", { name: "Messages, newest first" }).waitFor();
   socket.terminate();
+}, 60_000);
+
+/** Hides all rows of the Timeline; the inspector of the row that was opened stays. */
+async function hideRows(page: Page): Promise<void> {
+  await page.getByPlaceholder("Filter path, topic, client").fill("nothing of this name");
+  await page.getByText("Nothing matches this filter").waitFor();
+}
+const inspected = (page: Page, word: string) => page.getByLabel("Inspector").getByText(word, { exact: true }).first().waitFor();
+
+it("[BL-240] an open request that is in no list any more is read again until it ended", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await page.evaluate(() => {
+    location.hash = "#/timeline";
+  });
+  const stop = new AbortController();
+  const stream = await fetch(`${origin}/api/stream?interval=100`, { signal: stop.signal });
+  await page.getByRole("row", { name: /api\/stream/ }).click();
+  await page.keyboard.press("Enter");
+  await inspected(page, "200, open");
+  await hideRows(page);
+  stop.abort();
+  await stream.body?.cancel().catch(() => {});
+  await inspected(page, "200");
+}, 60_000);
+
+it("[BL-240] so is a message that waits for an acknowledgement", async () => {
+  const { page, host } = await openBrowserShell("mqtt", { flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"] });
+  await page.evaluate(() => {
+    location.hash = "#/timeline";
+  });
+  const client = await connectAsync(`mqtt://${host}`, { clientId: "lamp" });
+  let acknowledge = () => {};
+  client.handleMessage = (_, done) => {
+    acknowledge = done;
+  };
+  await client.subscribeAsync("hall/one", { qos: 1 });
+  const publisher = await connectAsync(`mqtt://${host}`);
+  await publisher.publishAsync("hall/one", "on", { qos: 1 });
+  await page.getByRole("row", { name: /QoS 1.*hall\/one/ }).click();
+  await page.keyboard.press("Enter");
+  await inspected(page, "0 of 1 acknowledged");
+  await hideRows(page);
+  acknowledge();
+  await inspected(page, "1 of 1 acknowledged");
+  await Promise.all([client.endAsync(), publisher.endAsync()]);
 }, 60_000);

@@ -80,7 +80,10 @@ describe("services", () => {
     expect(await rows.until(({ id, tone }) => id === again.row && tone === "aborted")).toMatchObject({ outcome: "service stopped" });
     const page = await dashboard.call("traffic.read", http);
     expect(page).toMatchObject({ kept: 2, total: 2, dropped: 0 });
-    expect(await dashboard.call("traffic.detail", { ...http, row })).toMatchObject({ id: row, text: "pending" });
+    expect(await dashboard.call("traffic.detail", { ...http, row })).toMatchObject({
+      row: { id: row, tone: "aborted" },
+      detail: { id: row, text: "pending" },
+    });
     expect(await dashboard.call("traffic.clear", http)).toEqual({ cleared: 2 });
     expect(await dashboard.call("traffic.restore", http)).toEqual({ restored: 2 });
   });

@@ -42,7 +42,8 @@ const decoders: DetailDecoders = {
 const createMemory = (mebibytes = 16) => createTrafficMemory(mebibytes << 20);
 const create = (rows = 100, memory = createMemory()) =>
   createTrafficStore({ service: "http", decoders, memory, turns: createTurns(), rows });
-const textOf = async (store: ReturnType<typeof create>, id: number) => ((await store.detail(id)) as { text: string } | null)?.text;
+const textOf = async (store: ReturnType<typeof create>, id: number) =>
+  ((await store.detail(id))?.detail as { text: string } | undefined)?.text;
 
 describe("traffic store", () => {
   it("gives rows newest first, in pages, by text, tone and parent", async () => {

@@ -1,22 +1,24 @@
 import { ActionIcon, Tabs, Tooltip } from "@mantine/core";
 import { IconX } from "@tabler/icons-react";
-import type { ReactNode, Ref } from "react";
-import type { ServiceId } from "../../../contract/service.ts";
-import type { Detail } from "../../../contract/traffic/detail.ts";
+import type { ComponentType, ReactNode, Ref } from "react";
+import type { DetailKind, Details } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { Spring } from "../ui/panel.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./inspector-frame.module.css";
 
 /** What the inspector of each kind gets. */
-export interface InspectorProps<Kind extends Detail> {
-  readonly service: ServiceId;
-  readonly detail: Kind;
-  readonly live: TrafficRow | undefined;
+export interface InspectorProps<Kind extends DetailKind> {
+  /** The row as the list has it, or as it was when the detail was read. */
+  readonly row: TrafficRow;
+  readonly detail: Details[Kind];
   /** Shows another row of the service in this place: the connection of a message. */
   readonly onRow: (row: number) => void;
   readonly onClose: () => void;
 }
+
+/** Inspectors by the kind of detail that they show; a service's page has those of the kinds that its service records. */
+export type Inspectors = { readonly [Kind in DetailKind]?: ComponentType<InspectorProps<Kind>> };
 
 interface InspectorFrameProps {
   /** What is inspected: one line, cut at its end. */

@@ -1,6 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
+import type { RowDetail } from "../../../contract/control.ts";
 import type { ServiceId } from "../../../contract/service.ts";
-import type { Detail, DetailPart } from "../../../contract/traffic/detail.ts";
+import type { DetailPart } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { useControl } from "../control/client-context.tsx";
 import { type Answer, useAnswer } from "../control/use-answer.ts";
@@ -8,31 +9,17 @@ import { type Answer, useAnswer } from "../control/use-answer.ts";
 /** A row that no list holds any more says nothing of its end: it is asked for again until then. */
 const againAfterMs = 2_000;
 
-function isOpen(detail: Detail | null | undefined): boolean {
-  switch (detail?.kind) {
-    case "http":
-      return detail.timing.totalMs === undefined && detail.aborted === undefined;
-    case "websocket":
-      return detail.closed === undefined;
-    default:
-      return false;
-  }
-}
-
 /**
- * The detail behind a row: null once it is no longer kept. Read again when the row has ended or has new parts, and after the connection to
- * Backlot was lost.
+ * A row with its detail: null once it is no longer kept. Read again when the row has ended or has new parts, and after the connection to
+ * Backlot was lost. `live` is the row as a list has it, while one has it.
  */
-export function useDetail(service: ServiceId, row: number, live: TrafficRow | undefined): Answer<Detail | null> {
+export function useDetail(service: ServiceId, row: number, live: TrafficRow | undefined): Answer<RowDetail | null> {
   const client = useControl();
-  const queries = useQueryClient();
-  const key = [service, "detail", row] as const;
-  const known = queries.getQueryData<Detail | null>(key);
   return useAnswer({
-    key,
+    key: [service, "detail", row],
     ask: () => client.call("traffic.detail", { id: service, row }),
     version: live && `${live.tone} ${live.outcome} ${live.bytesOut} ${live.parts ?? 0}`,
-    everyMs: live === undefined && isOpen(known) ? againAfterMs : false,
+    everyMs: (newest) => (live === undefined && newest?.row.tone === "pending" ? againAfterMs : false),
   });
 }
 

@@ -1,6 +1,6 @@
-import type { TrafficPage } from "../../../contract/control.ts";
+import type { RowDetail, TrafficPage } from "../../../contract/control.ts";
 import type { ServiceId } from "../../../contract/service.ts";
-import type { Detail, DetailPartPage } from "../../../contract/traffic/detail.ts";
+import type { DetailPartPage } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import type { ServiceBatch } from "../../core/service/link.ts";
 import type { DetailDecoder, DetailDecoders, RecordedPart } from "../../core/traffic/detail-decoder.ts";
@@ -36,7 +36,7 @@ export interface TrafficStore {
   rowsOf(batch: Pick<ServiceBatch, "records">): readonly TrafficRow[];
   /** `caller` takes turns with others. */
   read(query: TrafficQuery, caller?: unknown): Promise<TrafficPage>;
-  detail(row: number): Promise<Detail | null>;
+  detail(row: number): Promise<RowDetail | null>;
   parts(row: number, from: number | undefined, limit: number): Promise<DetailPartPage | null>;
   /** Records of rows with greater ids, in the form of a batch, the oldest first, up to some hundred kilobytes; without parts. */
   records(after: number): Uint8Array;
@@ -280,8 +280,9 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     read: async (query, caller) => (isFiltering(query) ? turns.run(caller, find(query)) : newest(query)),
     detail: (id) =>
       look(id, (decoder, at) => {
-        const row = rowAt(at);
-        return decoder.detail({ row: decode(row), detail: detailAt(at), parts: partsOf(id, row), part });
+        const bytes = rowAt(at);
+        const row = decode(bytes);
+        return { row, detail: decoder.detail({ row, detail: detailAt(at), parts: partsOf(id, bytes), part }) };
       }),
     parts: (id, from, limit) =>
       look(id, (decoder, at) => {

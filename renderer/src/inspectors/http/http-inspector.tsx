@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import type { HttpExchange, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { useService } from "../../control/use-store.ts";
 import { ToneMark, toneOf } from "../../list/tone-mark.tsx";
 import { originOf } from "../../ui/texts/address.ts";
@@ -14,12 +14,12 @@ import { ResponseTab } from "./response-tab.tsx";
 import { TimingTab } from "./timing.tsx";
 
 /** One request and its answer; of an event stream its events as well. */
-export function HttpInspector({ service, detail, live, onClose }: InspectorProps<HttpExchange>) {
+export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) {
   const { method, target } = detail.request;
-  const origin = originOf(useService(service));
+  const origin = originOf(useService(row.service));
   const copies = useMemo(() => httpCopies(replayOf(detail, origin)), [detail, origin]);
   const { tone, word } = toneOf(detail);
-  const total = Math.max(live?.parts ?? 0, detail.parts?.total ?? 0);
+  const total = Math.max(row.parts ?? 0, detail.parts?.total ?? 0);
   return (
     <InspectorFrame
       title={<MethodAndTarget method={method} target={target} />}
@@ -40,7 +40,7 @@ export function HttpInspector({ service, detail, live, onClose }: InspectorProps
                 {
                   name: "events",
                   title: "Events",
-                  content: <EventsTab service={service} row={detail.id} total={total} onClose={onClose} />,
+                  content: <EventsTab service={row.service} row={row.id} total={total} onClose={onClose} />,
                 },
               ]
             : []),

@@ -22,10 +22,10 @@ import { closeCodeText, webSocketCopies } from "./websocket-copies.ts";
 import { MessageContent } from "./websocket-message-inspector.tsx";
 
 /** A WebSocket: its messages while it is open, its handshake, and how it was closed. */
-export function WebSocketInspector({ service, detail, live, onClose }: InspectorProps<WebSocketConnection>) {
+export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"websocket">) {
   const { request, response, closed } = detail;
-  const origin = originOf(useService(service));
-  const parts = useParts(service, detail.id, Math.max(live?.parts ?? 0, detail.parts.total));
+  const origin = originOf(useService(row.service));
+  const parts = useParts(row.service, row.id, Math.max(row.parts ?? 0, detail.parts.total));
   const copies = useMemo(() => webSocketCopies({ origin, target: request.target, headers: request.headers }), [origin, request]);
   const [tone, word] = stateOf(detail);
   const route = `ws ${request.target.split("?", 1)[0]}`;

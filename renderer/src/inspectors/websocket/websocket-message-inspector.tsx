@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconArrowUpRight } from "@tabler/icons-react";
 import { useMemo } from "react";
-import type { WebSocketMessage, WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
+import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { useService } from "../../control/use-store.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
@@ -17,16 +17,16 @@ import { useDetail } from "../use-detail.ts";
 import { webSocketCopies } from "./websocket-copies.ts";
 
 /** One message of a WebSocket, and the way to its connection. */
-export function WebSocketMessageInspector({ service, detail, live, onRow, onClose }: InspectorProps<WebSocketMessage>) {
+export function WebSocketMessageInspector({ row, detail, onRow, onClose }: InspectorProps<"websocket-message">) {
   const { parent, index, direction, type, at, tookMs, outcome } = detail;
-  const origin = originOf(useService(service));
-  const { value: connection } = useDetail(service, parent, undefined);
+  const origin = originOf(useService(row.service));
+  const connection = useDetail(row.service, parent, undefined).value?.detail;
   const handshake = connection?.kind === "websocket" ? connection.request : undefined;
   const copies = useMemo(
     () => (handshake ? webSocketCopies({ origin, target: handshake.target, headers: handshake.headers, message: detail }) : []),
     [handshake, origin, detail],
   );
-  const target = handshake?.target ?? live?.target ?? "";
+  const target = handshake?.target ?? row.target;
   return (
     <InspectorFrame
       title={
@@ -36,7 +36,7 @@ export function WebSocketMessageInspector({ service, detail, live, onRow, onClos
       }
       hint={target}
       mono
-      mark={<ToneMark tone={live?.tone ?? "ok"} word={outcome} />}
+      mark={<ToneMark tone={row.tone} word={outcome} />}
       actions={<CopyMenu rememberAs="copy-websocket-as" choices={copies} />}
       onClose={onClose}
     >

@@ -1,6 +1,7 @@
 import type { ComponentType, ReactNode } from "react";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
 import type { Column } from "../../list/column.ts";
 import type { TrafficFilter } from "../../list/traffic-filter.ts";
 import type { Noun } from "../../ui/texts/quantity.ts";
@@ -58,6 +59,8 @@ export interface ServicePageDefinition {
   readonly tabs: readonly ServiceTab[];
   /** The widest verb and outcome of its rows, for the Timeline. */
   readonly minSample: { readonly verb: string; readonly outcome: string };
+  /** One for each kind of detail that its service records. */
+  readonly inspectors: Inspectors;
   /** What the badge of the heading says where the service is open to the LAN, if more than that. */
   readonly LanText?: ComponentType;
 }

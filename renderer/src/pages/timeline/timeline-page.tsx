@@ -102,9 +102,8 @@ interface OpenedRowProps {
   readonly onClose: () => void;
 }
 
-/** A pending row is replaced in the list when it ends; the opened one is the row as it was then. */
 function OpenedRow({ rows, opened, onClose }: OpenedRowProps) {
-  const live = useRowNow(rows, opened) ?? opened;
+  const live = useRowNow(rows, opened);
   return (
     <InspectorSlot>
       <RowInspector service={opened.service} row={opened.id} live={live} onClose={onClose} />

@@ -1,3 +1,4 @@
+import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
@@ -11,6 +12,7 @@ export const accountPage = defineServicePage({
   id: "account",
   color: "--bl-s3",
   minSample: { verb: "OPTIONS", outcome: "pending" },
+  inspectors: httpInspectors,
   tabs: [
     trafficTab({
       item: nounOf("request"),

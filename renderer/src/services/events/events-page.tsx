@@ -1,3 +1,4 @@
+import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { EventsLive } from "./events-live.tsx";
 import { EventsTry } from "./events-try.tsx";
@@ -6,5 +7,6 @@ export const eventsPage = defineServicePage({
   id: "events",
   color: "--bl-s7",
   minSample: { verb: "OPTIONS", outcome: "pending" },
+  inspectors: httpInspectors,
   tabs: [liveTab(EventsLive), tryTab(EventsTry)],
 });

@@ -1,3 +1,4 @@
+import { httpInspectors } from "../../inspectors/http-inspectors.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
@@ -8,6 +9,7 @@ export const httpPage = defineServicePage({
   id: "http",
   color: "--bl-s1",
   minSample: { verb: "OPTIONS", outcome: "pending" },
+  inspectors: httpInspectors,
   tabs: [
     trafficTab({
       item: nounOf("request"),

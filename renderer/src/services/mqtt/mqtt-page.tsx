@@ -1,5 +1,7 @@
 import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { useAnonymous } from "./broker/use-broker.ts";
+import { MqttEventInspector } from "./inspectors/mqtt-event-inspector.tsx";
+import { MqttMessageInspector } from "./inspectors/mqtt-message-inspector.tsx";
 import { MqttLive } from "./live/mqtt-live.tsx";
 import { MqttTry } from "./try/mqtt-try.tsx";
 
@@ -12,6 +14,7 @@ export const mqttPage = defineServicePage({
   id: "mqtt",
   color: "--bl-s6",
   minSample: { verb: "QoS 1, retain", outcome: "no subscriber" },
+  inspectors: { "mqtt-message": MqttMessageInspector, "mqtt-event": MqttEventInspector },
   tabs: [liveTab(MqttLive), tryTab(MqttTry)],
   LanText,
 });

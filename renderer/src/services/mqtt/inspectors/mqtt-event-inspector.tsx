@@ -1,4 +1,3 @@
-import type { MqttEvent } from "../../../../../contract/traffic/mqtt.ts";
 import { InspectorFrame, InspectorPanel, type InspectorProps } from "../../../inspectors/inspector-frame.tsx";
 import { Section } from "../../../inspectors/section.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
@@ -7,22 +6,21 @@ import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 
 /** A connection, a refusal or a subscription: who, when, and what the broker says about it. */
-export function MqttEventInspector({ detail, live, onClose }: InspectorProps<MqttEvent>) {
+export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqtt-event">) {
   const { clientId, at, text } = detail;
-  const title = live?.verb ?? "MQTT";
   return (
     <InspectorFrame
       title={
         <>
-          <b>{title}</b> {live?.target ?? clientId}
+          <b>{row.verb}</b> {row.target}
         </>
       }
-      hint={live?.target ?? clientId}
+      hint={row.target}
       mono
-      mark={live && <ToneMark tone={live.tone} word={live.outcome} />}
+      mark={<ToneMark tone={row.tone} word={row.outcome} />}
       onClose={onClose}
     >
-      <InspectorPanel label={title}>
+      <InspectorPanel label={row.verb}>
         <Section title="Event" actions={<CopyButton text={text} what="the text" />}>
           <Pairs>
             <Pair name="Time" mono title={isoTime(at)}>
@@ -31,13 +29,13 @@ export function MqttEventInspector({ detail, live, onClose }: InspectorProps<Mqt
             <Pair name="Client" mono>
               {clientId || "none"}
             </Pair>
-            {live && live.peer !== "" && (
+            {row.peer !== "" && (
               <Pair name="Address" mono>
-                {live.peer}
+                {row.peer}
               </Pair>
             )}
-            {live && live.client !== "" && <Pair name="Software">{live.client}</Pair>}
-            {live?.reason !== undefined && <Pair name="Reason">{live.reason}</Pair>}
+            {row.client !== "" && <Pair name="Software">{row.client}</Pair>}
+            {row.reason !== undefined && <Pair name="Reason">{row.reason}</Pair>}
             {text !== "" && <Pair name="Text">{text}</Pair>}
           </Pairs>
         </Section>

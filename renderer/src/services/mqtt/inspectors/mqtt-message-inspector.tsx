@@ -1,5 +1,4 @@
 import { useMemo } from "react";
-import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { useService } from "../../../control/use-store.ts";
 import { CopyMenu } from "../../../inspectors/copy-menu.tsx";
 import { InspectorContent, InspectorFrame, type InspectorProps, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
@@ -18,9 +17,9 @@ import { mosquittoPubOf } from "../try/mqtt-commands.ts";
 import styles from "./mqtt-message-inspector.module.css";
 
 /** One message of the broker: payload, properties, and who received it. */
-export function MqttMessageInspector({ service, detail, live, onClose }: InspectorProps<MqttMessage>) {
+export function MqttMessageInspector({ row, detail, onClose }: InspectorProps<"mqtt-message">) {
   const { topic, payload, bytes, properties, qos, retain, dup, version, at } = detail;
-  const broker = useService(service);
+  const broker = useService(row.service);
   const content = useMemo(() => ({ bytes: fromBase64(payload), totalBytes: bytes }), [payload, bytes]);
   const copies = useMemo(
     () => [
@@ -46,7 +45,7 @@ export function MqttMessageInspector({ service, detail, live, onClose }: Inspect
                   {version !== undefined && <Chip>{`MQTT ${versionText(version)}`}</Chip>}
                   {retain && <Chip>retain</Chip>}
                   {dup && <Chip>duplicate</Chip>}
-                  {live && <ToneMark tone={live.tone} word={live.outcome} />}
+                  <ToneMark tone={row.tone} word={row.outcome} />
                 </p>
                 <InspectorContent>
                   <ContentViewer

@@ -1,0 +1,10 @@
+import { expect, it } from "vitest";
+import { servicePages } from "../../renderer/src/services/registry.ts";
+import { services } from "../../servers/catalog.ts";
+
+it.each(services.map((service) => [service.id, service] as const))(
+  "[BL-185] the page of %s has an inspector for each kind of detail that the service records, and no other",
+  (id, { details }) => {
+    expect(Object.keys(servicePages.get(id)?.inspectors ?? {}).sort()).toEqual(Object.keys(details).sort());
+  },
+);
