@@ -216,7 +216,7 @@ describe("topic rules", () => {
     expect((await broker.act("client.read", { clientId: "kept" }))?.subscriptions.map(({ filter }) => filter)).toEqual(["public/+"]);
     await expect
       .poll(() => broker.logs.join())
-      .toContain("kept has no right to 2 subscriptions and 2 messages of its session: they are gone.");
+      .toContain("kept no longer has the rights for 2 subscriptions and 2 messages of its session: they were removed.");
   });
 
   it("[MQTT-104] a name stands in a rule as it is, whatever it looks like", async () => {

@@ -106,7 +106,7 @@ describe("connections that come to nothing", () => {
     const broker = await spawnBroker(temporaryDir(), {}, 200);
     await expect
       .poll(() => broker.logs)
-      .toContain("129 clients may connect at once and not more: the system allows 200 open files (raise it with ulimit -n).");
+      .toContain("At most 129 clients can be connected at the same time: the system allows 200 open files (raise it with ulimit -n).");
     const attempt = async (index: number) => {
       const client = await openWire(broker, 5);
       client.send(connectPacket(5, `client-${index}`));

@@ -135,7 +135,7 @@ describe("bounds", () => {
       expect((await client.subscribe(filter)).reasons).toEqual([reason]);
     }
     await expect.poll(() => broker.logs).toContain("client subscribed to c: quota exceeded");
-    expect(broker.logs.filter((line) => line.includes("No more sessions are kept."))).toHaveLength(2);
+    expect(broker.logs.filter((line) => line.includes("The limit of sessions is reached."))).toHaveLength(2);
   });
 
   it("[MQTT-155] the memory of deep retained topics counts, and not only their bytes", async () => {

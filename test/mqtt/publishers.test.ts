@@ -222,14 +222,14 @@ describe("what the broker itself publishes", () => {
     await broker.act("replay.text", { file: first.id, text });
     await expect(broker.act("replay.text", { file: first.id, text: "\n{}\n" })).rejects.toMatchObject({
       code: "CALL_INVALID",
-      message: "Line 3 of first.jsonl is no exported message",
+      message: "Line 3 of first.jsonl is not an exported message",
     });
     await expect(broker.act("replay.end", { file: first.id })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
     await expect(broker.act("replay.start", {})).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
     const second = await broker.act("replay.begin", { name: "second.jsonl", sizeBytes: 1 });
     const third = await broker.act("replay.begin", { name: "third.jsonl", sizeBytes: 1 });
     await expect(broker.act("replay.text", { file: second.id, text })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
-    await expect(broker.act("replay.end", { file: third.id })).rejects.toMatchObject({ message: "third.jsonl holds no message" });
+    await expect(broker.act("replay.end", { file: third.id })).rejects.toMatchObject({ message: "third.jsonl contains no messages" });
     const fourth = await broker.act("replay.begin", { name: "fourth.jsonl", sizeBytes: 1 });
     await broker.act("replay.text", { file: fourth.id, text });
     await broker.act("replay.end", { file: fourth.id });
@@ -246,7 +246,7 @@ describe("what the broker itself publishes", () => {
     await file.add(id, `${JSON.stringify({ at: 1, topic: "a", payload: "" })}\n`);
     await expect
       .poll(() => file.failure)
-      .toBe("recorded.jsonl did not come whole: its page was closed or lost the connection. Choose it again.");
+      .toBe("recorded.jsonl is incomplete: its page was closed or lost the connection. Choose it again.");
     expect(file.state).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
     await expect(file.add(id, "")).rejects.toMatchObject({ code: "JOB_UNKNOWN" });

@@ -55,7 +55,7 @@ export function parseTopicRule(text: string): TopicRule | undefined {
   return isTopicFilter(filter) ? { user, right, filter } : undefined;
 }
 
-/** Without rules everything is allowed; with them, what a rule allows and none denies. */
+/** Without rules everything is allowed. With rules, a topic needs a rule that allows it and none that denies it. */
 export function createTopicRules(rules: readonly TopicRule[]) {
   const anyRight = rules.length === 0;
 
@@ -84,7 +84,7 @@ export function createTopicRules(rules: readonly TopicRule[]) {
   };
 }
 
-/** Undefined if the client's name would widen the rule. */
+/** Undefined if the user name or client identifier contains a wildcard or a slash, which would widen the rule. */
 function substitute(filter: string, { username, clientId }: Identity): string | undefined {
   if (filter.includes("%u") && (username === undefined || /[+#/]/.test(username))) return undefined;
   if (filter.includes("%c") && /[+#/]/.test(clientId)) return undefined;

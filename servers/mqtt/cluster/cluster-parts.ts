@@ -9,7 +9,7 @@ import type { RedisSessionStore } from "./redis-session-store.ts";
 
 /** Shared dependencies of the parts of a cluster's broker. */
 export interface ClusterParts {
-  /** Replaced after the other brokers declared this one dead. */
+  /** Gets a new value when the other brokers declared this one dead. */
   readonly brokerId: string;
   readonly engine: Engine;
   readonly redis: RedisConnections;

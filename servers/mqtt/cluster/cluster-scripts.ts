@@ -18,9 +18,9 @@ const refillingMs = 60_000;
 
 /**
  * Each script is atomic. ARGV[1] is the prefix, ARGV[2] the calling broker.
- * Keys: `journal` a stream of frames; `brokers` a set; for each broker `broker:` with the position up to which its sessions have
- * what the journal holds, `alive:` which expires and, once it was declared dead, `buried:`; `owners` from client identifier
- * to broker; `session:` for each client; `members` from group and client to broker; for each group what is `waiting:` for it.
+ * Keys: `journal`, a stream of frames; `brokers`, a set; for each broker `broker:`, with the journal position that its stored sessions
+ * include, `alive:`, which expires, and `buried:`, once it was declared dead; `owners`, from client identifier to broker;
+ * `session:` for each client; `members`, from group and client to broker; `waiting:`, the messages waiting for a group.
  */
 const begin = `
 local prefix, me = ARGV[1], ARGV[2]
@@ -52,8 +52,8 @@ end`;
 
 const sources = {
   /**
-   * What one tick changes: position, seq, then operations, each with the count of what follows it. Returns the clients whose sessions
-   * stay here, since the broker that wanted them is dead.
+   * The changes of one tick: position, seq, then operations, each with the number of its arguments. Returns the clients whose sessions
+   * stay here because the broker that requested them is dead.
    */
   commit: `${begin}
 if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried' } end
@@ -98,8 +98,9 @@ redis.call('SET', prefix .. 'alive:' .. me, 1, 'PX', ARGV[3])
 return { last, redis.call('HGETALL', prefix .. 'members') }
 `,
   /**
-   * ARGV[3] milliseconds, ARGV[4] position. 'buried': the others took over, and the number of the last frame that counts. 'emptied': this Redis holds less than the broker has
-   * seen, and the broker is the first to find that. Then the position to go on from, 1 where the journal does not go back to it, and the members of shared subscriptions.
+   * ARGV[3] milliseconds, ARGV[4] position. 'buried': the others took over; with the number of the last frame that was applied. 'emptied':
+   * this Redis has lost data, and this broker is the first to notice. Then the position to continue from, 1 if the journal no longer
+   * reaches back to it, and the members of shared subscriptions.
    */
   rejoin: `${begin}
 local buried = redis.call('GET', prefix .. 'buried:' .. me)
@@ -123,7 +124,7 @@ redis.call('HSET', prefix .. 'broker:' .. me, 'position', position)
 local first = empty and redis.call('SET', prefix .. 'refilling', me, 'NX', 'PX', ${refillingMs})
 return { first and 'emptied' or 'remembered', position, older(position, deleted) and 1 or 0, redis.call('HGETALL', prefix .. 'members') }
 `,
-  /** ARGV[3] milliseconds. 'known', or whether it has to rejoin; the other brokers, each with 1 while it is alive, and groups for which messages wait. */
+  /** ARGV[3] milliseconds. 'known', or why the broker has to rejoin; the other brokers, each with 1 if alive, and groups with waiting messages. */
   beat: `${begin}
 if redis.call('EXISTS', prefix .. 'buried:' .. me) == 1 then return { 'buried', {} } end
 if redis.call('SISMEMBER', prefix .. 'brokers', me) == 0 then return { 'emptied', {} } end
@@ -134,7 +135,7 @@ for _, other in ipairs(redis.call('SMEMBERS', prefix .. 'brokers')) do
 end
 return { 'known', others, redis.call('SRANDMEMBER', prefix .. 'waiting-groups', ${groupsAtOnce}) }
 `,
-  /** ARGV[3] client, [4] 1 where the session is wanted, [5] 1 where a broker that is not alive counts as dead. */
+  /** ARGV[3] client, [4] 1 to read the session too, [5] 1 if a broker without a heartbeat counts as dead. */
   claim: `${begin}
 local session = prefix .. 'session:' .. ARGV[3]
 local owner = redis.call('HGET', prefix .. 'owners', ARGV[3])
@@ -149,7 +150,7 @@ end
 redis.call('HSET', prefix .. 'owners', ARGV[3], me)
 return { 'mine', '', ARGV[4] == '1' and redis.call('HGETALL', session) or {} }
 `,
-  /** ARGV[3] a broker that is not alive. Returns up to where it did what was given to it, to the one that shall see to the rest. */
+  /** ARGV[3] a broker without a heartbeat. The first caller takes it over and gets the position up to which it delivered what was assigned to it. */
   bury: `${begin}
 local dead = ARGV[3]
 if redis.call('EXISTS', prefix .. 'alive:' .. dead) == 1 then return {} end
@@ -159,15 +160,15 @@ bury(dead)
 local state = redis.call('HMGET', prefix .. 'broker:' .. dead, 'position', 'acted')
 return { state[2] or state[1] or '' }
 `,
-  /** ARGV[3] a broker whose sessions were all taken over. */
+  /** ARGV[3] a dead broker, after all its sessions were taken over. */
   forget: `${begin}
 redis.call('SREM', prefix .. 'brokers', ARGV[3])
 redis.call('DEL', prefix .. 'broker:' .. ARGV[3], prefix .. 'burying:' .. ARGV[3])
 return 'done'
 `,
   /**
-   * ARGV[3] a group. What waits for it, oldest first: for one broker at a time, until it removes `taking:` or is dead. 'busy' where that is
-   * another.
+   * ARGV[3] a group. Returns its waiting messages, oldest first, and locks them with `taking:` until the broker removes the lock or is
+   * dead. 'busy' if another broker has the lock.
    */
   waiting: `${begin}
 local messages = redis.call('LRANGE', prefix .. 'waiting:' .. ARGV[3], 0, ${waitingAtOnce - 1})
@@ -220,18 +221,18 @@ export class ClusterScripts {
 export const replyText = (reply: Reply | undefined): string => (Buffer.isBuffer(reply) ? reply.toString("utf8") : "");
 export const replyList = (reply: Reply | undefined): readonly Reply[] => (Array.isArray(reply) ? reply : []);
 
-/** A part of what one tick changes in Redis; the script `commit` carries them out. */
+/** One change to Redis; the script `commit` applies all changes of a tick. */
 export type RedisOperation =
   | { readonly type: "call"; readonly values: readonly ScriptArgument[] }
-  /** Puts a frame into the journal, where it is durable, and sends it to all brokers. */
+  /** Appends a frame to the journal if it is durable, and sends it to all brokers. */
   | { readonly type: "share"; readonly channel: string; readonly envelope: Buffer; readonly frameLength: number; readonly durable: boolean }
-  /** The client's session is another broker's now, where that lives; `at` says of when it is. */
+  /** Hands the client's session over to another broker, if that is alive; `at` is the journal position of the stored state. */
   | { readonly type: "surrender"; readonly clientId: string; readonly to: string; readonly at: string }
-  /** The client has no session here any more. */
+  /** Removes this broker as the owner of the client's session. */
   | { readonly type: "release"; readonly clientId: string }
-  /** The members of shared subscriptions that a dead broker had are this one's. */
+  /** Takes over a dead broker's members of shared subscriptions. */
   | { readonly type: "inherit"; readonly dead: string }
-  /** Removes a field of a hash that still has this value. */
+  /** Removes a hash field if it still has this value. */
   | { readonly type: "remove"; readonly key: string; readonly field: string; readonly value: Buffer };
 
 export function operationArguments(operations: readonly RedisOperation[]): ScriptArgument[] {

@@ -2,8 +2,8 @@ import type { GatedClient } from "../engine/cluster-link.ts";
 import type { Transport } from "../engine/delivery/output.ts";
 
 /**
- * Delays writes to clients until the commits in progress are done: an acknowledgement is sent when what it
- * promises is in Redis.
+ * Delays writes to clients until the commits in progress are done: an acknowledgement is sent only when the acknowledged
+ * data is in Redis.
  */
 export class CommitGate {
   private begun = 0;
@@ -21,13 +21,13 @@ export class CommitGate {
     for (const transport of this.waiting) transport.release(commit);
   }
 
-  /** Discards what waits for refused commits. */
+  /** Discards the writes that wait for refused commits. */
   discard(): void {
     this.done = this.begun;
     for (const transport of this.waiting) transport.discard();
   }
 
-  /** Redis is lost: releases everything that waits. */
+  /** Redis is lost: releases all waiting writes. */
   open(): void {
     this.end(this.begun);
   }

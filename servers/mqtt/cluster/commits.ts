@@ -95,7 +95,7 @@ export class Commits {
       (reply) => {
         const [state, kept] = replyList(reply);
         if (replyText(state) === "buried") {
-          parts.lost("the other brokers took this one for dead", true);
+          parts.lost("the other brokers declared this one dead", true);
           return;
         }
         gate.end(number);

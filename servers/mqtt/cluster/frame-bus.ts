@@ -8,7 +8,7 @@ const rememberedFrames = 1_000;
 export interface FrameBus {
   /** The message published for a frame; Redis appends the journal's id and its length. */
   envelope(frame: Buffer): Buffer;
-  /** False if the bytes were not written by `envelope`. */
+  /** False if the bytes are not a message of `envelope`. */
   receive(bytes: Buffer): boolean;
 }
 
@@ -18,8 +18,8 @@ interface Sent {
 }
 
 /**
- * mqemitter-redis between this broker and a channel of Redis. It publishes each message separately and throws if a received message is
- * not MessagePack. So it gets connections that pass its bytes to the tick's single transaction and let only valid messages through.
+ * mqemitter-redis on a channel of Redis. It publishes each message separately, and throws if a received message is not MessagePack.
+ * It therefore gets connections of ours: these add its bytes to the tick's transaction, and pass on valid messages only.
  */
 export function createFrameBus(channel: string, onFrame: (id: string, frame: Buffer) => void): FrameBus {
   let published: Buffer = Buffer.alloc(0);
@@ -60,7 +60,7 @@ export function createFrameBus(channel: string, onFrame: (id: string, frame: Buf
   };
 }
 
-/** `{ id: string, msg: { topic: channel, frame: binary } }`, in MessagePack, and nothing behind it. */
+/** `{ id: string, msg: { topic: channel, frame: binary } }` in MessagePack, without trailing bytes. */
 function isEnvelope(bytes: Buffer, channel: string): boolean {
   let at = 0;
   const expect = (...wanted: number[]) => wanted.every((byte) => bytes[at++] === byte);

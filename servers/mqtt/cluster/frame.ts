@@ -23,13 +23,13 @@ export type Entry =
     }
   /** A message for a shared subscription that was assigned to a broker without an available member. */
   | { readonly type: "handed on"; readonly to: string; readonly group: string; readonly message: Message }
-  /** The broker is dead; the sender takes over what it had. */
+  /** The broker is dead; the sender takes over its sessions. */
   | { readonly type: "dead"; readonly broker: string }
   /** The broker has stopped. */
   | { readonly type: "left" }
   /** The client is connected to the sender: hand its session over. */
   | { readonly type: "wanted"; readonly to: string; readonly clientId: string; readonly cleanStart: boolean }
-  /** The answer to that, when the handover is done. */
+  /** The answer to "wanted", when the handover is done. */
   | { readonly type: "surrendered"; readonly to: string; readonly clientId: string };
 
 /** All entries of a broker in one tick. */
@@ -119,7 +119,7 @@ export function decodeFrame(bytes: Buffer): DecodedFrame {
   if (bytes.length > largestFrameBytes) throw malformed("The frame is too large.");
   const reader = new ByteReader();
   reader.open(bytes, 0, bytes.length);
-  if (reader.byte() !== formatVersion) throw malformed("The frame is of another version.");
+  if (reader.byte() !== formatVersion) throw malformed("The frame has an unknown version.");
   const from = reader.string();
   const seq = reader.view(8).readDoubleBE(0);
   if (!Number.isSafeInteger(seq)) throw malformed("The frame has no number.");
@@ -157,7 +157,7 @@ function readEntry(reader: ByteReader): Entry {
     case "member": {
       const [group, clientId, broker] = [reader.string(), reader.string(), reader.string()];
       const state = memberStates[reader.byte()];
-      if (!state) throw malformed("A member is in no such state.");
+      if (!state) throw malformed("Unknown state of a member.");
       return { type, group, clientId, broker, state };
     }
     case "handed on":
@@ -171,7 +171,7 @@ function readEntry(reader: ByteReader): Entry {
     case "surrendered":
       return { type, to: reader.string(), clientId: reader.string() };
     case undefined:
-      throw malformed("There is no such entry.");
+      throw malformed("Unknown type of entry.");
     default:
       return type satisfies never;
   }

@@ -88,7 +88,7 @@ export class GroupMembers {
   settle(dead: string): void {
     for (const [group, clientId] of this.inherited.get(dead) ?? []) {
       const key = group + separator + clientId;
-      // Its session is here and is announced by itself.
+      // Its session is here already and was announced with it.
       if (this.stateOf(group, clientId) !== "gone") continue;
       this.announced.set(key, "away");
       this.change(group, clientId);

@@ -8,7 +8,7 @@ export interface MemberCounts {
 }
 
 export interface Member {
-  /** The broker that has its session, or will have it. */
+  /** The broker that has the session, or is taking it over. */
   readonly broker: string;
   readonly connected: boolean;
 }
@@ -18,7 +18,7 @@ interface Group {
   readonly members: Map<string, Member>;
   /** By broker, in the same order everywhere; rebuilt after a change. */
   counts: ReadonlyMap<string, MemberCounts> | undefined;
-  /** A turn per group: a common one would choose the same broker each time if a topic matches two groups. */
+  /** One round-robin position per group: a common one would always choose the same broker for a topic that matches two groups. */
   turn: number;
 }
 
@@ -89,7 +89,7 @@ export class GroupRegistry {
   }
 
   /**
-   * The broker whose turn it is, weighted by its members; connected members before absent ones.
+   * The next broker in round-robin order, weighted by its number of members; connected members before absent ones.
    * `own` replaces the known count of this broker, or leaves it out.
    */
   pick(name: string, own: { readonly broker: string; readonly counts: MemberCounts | "known" | "none" }): string | undefined {

@@ -56,7 +56,7 @@ export class Incoming {
 
   /** A frame from the journal; applied even while others are held. */
   take(id: string, bytes: Buffer): void {
-    // The marker that a broker writes when it joins.
+    // A broker that joins writes this marker.
     const frame = bytes.length === 0 ? undefined : this.decode(bytes);
     const isNew = frame !== undefined && frame.seq > (this.lastSeq.get(frame.from) ?? 0);
     if (frame && isNew) {

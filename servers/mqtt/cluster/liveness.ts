@@ -24,7 +24,7 @@ export interface LivenessOptions {
 
 const echoPollMs = 20;
 
-/** Sends heartbeats, detects dead brokers and takes over what they had. */
+/** Sends heartbeats, detects dead brokers and takes over their sessions. */
 export class Liveness {
   /** Living brokers, this one among them. */
   brokers = 1;
@@ -49,7 +49,7 @@ export class Liveness {
     this.timer = undefined;
   }
 
-  /** Runs at each interval, and at once when a broker leaves. Never rejects. */
+  /** Runs at each interval, and immediately when a broker leaves. Never rejects. */
   async beat(): Promise<void> {
     const { parts, timeoutMs } = this.options;
     if (!parts.isConnected) return;
@@ -57,7 +57,7 @@ export class Liveness {
       const [state, others, waitingGroups] = replyList(await parts.scripts.run("beat", parts.brokerId, timeoutMs));
       if (replyText(state) !== "known") {
         const buried = replyText(state) === "buried";
-        parts.lost(buried ? "the other brokers took this one for dead" : "it was emptied", buried);
+        parts.lost(buried ? "the other brokers declared this one dead" : "it was emptied", buried);
         return;
       }
       await this.look(replyList(others));

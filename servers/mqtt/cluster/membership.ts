@@ -29,7 +29,7 @@ export class Membership {
     this.options = options;
   }
 
-  /** Joins as a new broker; `connected` is called when it may share. */
+  /** Joins as a new broker; `connected` is called when sharing may start. */
   async enter(connected: () => void): Promise<void> {
     const { parts, commits, members, turns, timeoutMs } = this.options;
     const { breaks } = parts.redis;
@@ -82,7 +82,7 @@ export class Membership {
   /** Joins under a new identifier: the other brokers own its sessions now. */
   async beginAnew(counted: number, connected: () => void): Promise<void> {
     const { parts, commits, members } = this.options;
-    parts.log.warning("The other brokers took this one for dead and took its sessions over: its clients have to connect again.");
+    parts.log.warning("The other brokers declared this one dead and took its sessions over: its clients have to connect again.");
     surrenderAll(parts.engine);
     commits.drop();
     members.drop();
@@ -90,7 +90,7 @@ export class Membership {
     await this.enter(connected);
   }
 
-  /** Starts to receive frames, which are held. */
+  /** Starts to receive frames, and holds them. */
   private async listen(): Promise<void> {
     const { parts, channel } = this.options;
     parts.incoming.hold();

@@ -24,13 +24,13 @@ export function putMessage(writer: FrameWriter, message: Message): void {
 export function readMessage(reader: ByteReader): Message {
   const flags = reader.byte();
   const qos = flags & ~(retainFlag | willFlag);
-  if (qos > 2) throw malformed("There is no such QoS.");
+  if (qos > 2) throw malformed("The QoS is invalid.");
   const topic = reader.string();
-  if (!isTopicName(topic)) throw malformed("That is no topic name.");
+  if (!isTopicName(topic)) throw malformed("The topic name is invalid.");
   const publisherId = reader.string();
   const ownName = reader.string();
   const expiresAt = reader.view(8).readDoubleBE(0);
-  if (!Number.isFinite(expiresAt) || expiresAt < 0) throw malformed("That is no time.");
+  if (!Number.isFinite(expiresAt) || expiresAt < 0) throw malformed("The expiry time is invalid.");
   const forwarded = readBinary(reader);
   decodeForwarded(forwarded);
   const payload = readBinary(reader);

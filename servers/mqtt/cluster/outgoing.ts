@@ -6,11 +6,11 @@ export interface OutFrame {
   readonly entries: readonly Entry[];
   readonly bytes: Buffer;
   readonly durable: boolean;
-  /** It was acknowledged to the client before it was known to be in Redis. */
+  /** It was acknowledged to the client before Redis confirmed it. */
   promised: boolean;
 }
 
-/** Most bytes of frames without an echo: above it QoS 0 is not shared, and without Redis nothing more is queued. */
+/** Most bytes of frames that were not received back: above it QoS 0 is not shared, and without Redis nothing more is queued. */
 const waitingBytes = 32 << 20;
 
 /** Most bytes of messages in a frame with more than one. */
@@ -70,7 +70,7 @@ export class Outgoing {
     return entry?.type === "message" ? entry : undefined;
   }
 
-  /** Whether a retained message for the topic is in flight from here, which will be the later one. */
+  /** Whether a retained message for the topic is in flight from here: it will replace one that arrives now. */
   keeps(topic: string): boolean {
     return this.keptTopics.has(topic);
   }
@@ -128,7 +128,7 @@ export class Outgoing {
     });
   }
 
-  /** Redis is lost: drops frames that are not durable. `promised`: clients were acknowledged all the same. */
+  /** Redis is lost: drops frames that are not durable. `promised`: their messages were acknowledged to clients. */
   lost(promised: boolean): void {
     if (promised) for (const frame of this.frames) frame.promised = true;
     const [kept, gone] = [this.frames.filter(({ durable }) => durable), this.frames.filter(({ durable }) => !durable)];

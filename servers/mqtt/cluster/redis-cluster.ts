@@ -46,7 +46,7 @@ const lossIntervalMs = 1_000;
 /** "lost": works alone until Redis is back. */
 type State = "joining" | "connected" | "lost" | "closed";
 
-/** This broker among others that share one Redis. */
+/** This broker as a member of a cluster that shares one Redis. */
 export class RedisCluster implements ClusterLink, ClusterParts {
   brokerId = newBrokerId();
   readonly redis: RedisConnections;
@@ -188,7 +188,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     return `${this.liveness.brokers} broker${this.liveness.brokers === 1 ? "" : "s"}`;
   }
 
-  /** Before the first client, and after the engine is there. Throws CLUSTER_UNREACHABLE. */
+  /** Called after the engine was created and before the first client. Throws CLUSTER_UNREACHABLE. */
   async join(): Promise<void> {
     try {
       await this.membership.enter(() => {
@@ -254,11 +254,11 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     const unshared = this.outgoing.takeUnshared();
     if (unshared > 0) this.log.warning(`${unshared.toLocaleString("en")} messages were not shared with the other brokers.`);
     if (this.broken > 0)
-      this.log.warning(`${this.broken.toLocaleString("en")} things on the channel in Redis are nothing that a broker says.`);
+      this.log.warning(`${this.broken.toLocaleString("en")} messages on the channel in Redis were not valid frames of a broker.`);
     this.broken = 0;
   }
 
-  /** Called after the last client: the other brokers may take over at once what is left. */
+  /** Called after the last client has left: the other brokers may take over the remaining sessions immediately. */
   async close(): Promise<void> {
     this.liveness.stop();
     clearInterval(this.lossTimer);
@@ -276,7 +276,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
   }
 }
 
-/** Before the engine is there. Throws CLUSTER_UNREACHABLE. */
+/** Called before the engine is created. Throws CLUSTER_UNREACHABLE. */
 export async function openCluster(options: ClusterOptions): Promise<RedisCluster> {
   return new RedisCluster(await connectRedis(options.url), options);
 }

@@ -5,16 +5,16 @@ export interface RedisConnections {
   readonly commands: Redis;
   /** Only receives published frames. */
   readonly listening: Redis;
-  /** For people: without user and password. */
+  /** Address for messages and logs, without user and password. */
   readonly where: string;
   readonly database: number;
   /** When this Redis was started, in milliseconds since the epoch: brokers may still be about to reconnect. */
   readonly startedAt: number;
-  /** Reads it again: after a reconnect it may be another Redis. */
+  /** Reads `startedAt` again: after a reconnect it may be another Redis. */
   look(): Promise<void>;
-  /** Both are usable. */
+  /** Both connections are usable. */
   readonly isReady: boolean;
-  /** How often one of them broke. */
+  /** How often one of the connections broke. */
   readonly breaks: number;
   onBreak(listener: () => void): void;
   close(): void;
@@ -25,7 +25,7 @@ const answerTimeoutMs = 5_000;
 /** With the commands that the scripts use. */
 const oldestVersion = [6, 2] as const;
 
-/** Throws CLUSTER_UNREACHABLE. Later on a connection that is lost is made again by itself. */
+/** Throws CLUSTER_UNREACHABLE. A connection that is lost later reconnects automatically. */
 export async function connectRedis(url: string): Promise<RedisConnections> {
   const where = describeUrl(url);
   const commands = await connect(url, where);
@@ -78,7 +78,7 @@ async function connect(url: string, where: string): Promise<Redis> {
   const redis = new Client(url, {
     lazyConnect: true,
     enableOfflineQueue: false,
-    // No automatic retry: the callers repeat what was in progress when a connection broke.
+    // No automatic retry: the callers repeat commands that were in progress when a connection broke.
     autoResendUnfulfilledCommands: false,
     autoResubscribe: false,
     maxRetriesPerRequest: 0,

@@ -18,7 +18,7 @@ import {
 
 export const sessionKey = (clientId: string): string => `${keyPrefix}session:${clientId}`;
 
-/** Field and value in turn: Lua takes a few thousand at a time. */
+/** Most fields and values in one call: Lua's `unpack` takes a few thousand. */
 const valuesAtOnce = 1_000;
 
 /** Changes of one session since the last commit; the last change of a field wins. */
@@ -37,7 +37,7 @@ export interface RedisSessionStoreOptions {
   readonly retainedExpired: (message: Message) => void;
 }
 
-/** Records changes; each commit sends them to Redis as operations. */
+/** Collects changes of sessions; each commit sends them to Redis as operations. */
 export class RedisSessionStore implements SessionStore {
   private changes = new Map<string, Change>();
   private lastDelivery = 0;
@@ -104,7 +104,7 @@ export class RedisSessionStore implements SessionStore {
     this.set(clientId, receivedField(packetId), undefined);
   }
 
-  /** Writes the whole session, whatever Redis has. */
+  /** Writes the whole session, replacing what Redis has. */
   rewrite(session: Session): void {
     const { clientId } = session;
     this.removeSession(clientId);
@@ -115,7 +115,7 @@ export class RedisSessionStore implements SessionStore {
     for (const delivery of session.deliveries()) this.queued(clientId, delivery);
   }
 
-  /** Drops its recorded changes. */
+  /** Drops the session's collected changes. */
   forget(clientId: string): void {
     this.changes.delete(clientId);
   }

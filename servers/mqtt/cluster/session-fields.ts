@@ -10,8 +10,8 @@ import { isJournalId } from "./journal.ts";
 import { malformed, putMessage, readMessage } from "./message-fields.ts";
 
 /**
- * A session is one hash in Redis, so that it moves and ends as one. Its fields: `session`; a filter behind `s`; of a delivery by its
- * number the message behind `d` and how far it is behind `p`; an identifier of a received QoS 2 message behind `r`; and `at`.
+ * A session is one hash in Redis, so that it is moved and removed atomically. Its fields: `session`; `s` + filter for a subscription;
+ * `d` + number for the message of a delivery, `p` + number for its progress; `r` + identifier for a received QoS 2 message; and `at`.
  */
 export const sessionField = "session";
 export const subscriptionField = (filter: string): string => `s${filter}`;
@@ -64,7 +64,7 @@ export interface ReadSession {
   readonly broken: number;
 }
 
-/** Undefined where the hash holds no session. */
+/** Undefined if the hash contains no session. */
 export function readSession(clientId: string, fields: ReadonlyMap<string, Buffer>): ReadSession | undefined {
   const head = parseHead(fields.get(sessionField));
   if (!head) return undefined;
@@ -144,6 +144,6 @@ const numbers = (value: Buffer): string[] => value.toString("latin1").split(" ")
 
 function wholeNumber(value: unknown, maximum = Number.MAX_SAFE_INTEGER): number {
   const number = Number(value);
-  if (!Number.isInteger(number) || number < 0 || number > maximum) throw malformed("That is no number of the kind.");
+  if (!Number.isInteger(number) || number < 0 || number > maximum) throw malformed("A number is out of range.");
   return number;
 }

@@ -24,7 +24,7 @@ type Claim = { readonly kind: "mine"; readonly fields: ReadonlyMap<string, Buffe
 export interface OwnershipOptions {
   readonly parts: ClusterParts;
   readonly members: GroupMembers;
-  /** How long a broker may take to hand a session over, and one that is gone to count as dead. */
+  /** Timeout for a handover; long enough for a broker that has crashed to be declared dead. */
   readonly patienceMs: number;
   /** Whether a broker that does not answer counts as dead; false right after Redis was started. */
   readonly mayBury: () => boolean;
@@ -65,7 +65,7 @@ export class SessionOwnership {
       setImmediate(() => {
         if (this.bringing.get(clientId) !== work) return;
         this.bringing.delete(clientId);
-        // Its connection went before the session was open.
+        // The connection closed before the session was opened.
         if (!this.parts.engine.sessions.has(clientId)) this.parts.note({ type: "release", clientId });
       });
     });
@@ -89,7 +89,7 @@ export class SessionOwnership {
           if (claim.fields.size === 0) return true;
           await this.adopt([[clientId, claim.fields]]);
           if (parts.brokerId !== brokerId) continue;
-          // One that was over, or cannot be read, is removed, and then there is none to claim.
+          // An expired or unreadable session is removed; the next claim then finds none.
           if (!parts.engine.sessions.has(clientId)) this.ended(clientId);
           continue;
         }
@@ -98,7 +98,7 @@ export class SessionOwnership {
         await this.answer(clientId);
       } catch (error) {
         const problem = errorText(error);
-        // Not a hash: nobody's session.
+        // The key is not a hash, so it is not a session of a broker.
         if (problem.includes("WRONGTYPE")) this.ended(clientId);
         else parts.lost(problem);
         await sleep(retryMs, undefined, { ref: false });
@@ -168,9 +168,9 @@ export class SessionOwnership {
   }
 
   opened(session: Session): void {
-    // It may have been released in this tick, for the one before.
+    // The previous connection may have released it in this tick.
     this.parts.note({ type: "call", values: ["HSET", ownersKey, session.clientId, this.parts.brokerId] });
-    // It ends with its connection; its will is published also where this broker ends first.
+    // The session ends with its connection, but its will must be published even if this broker crashes.
     if (session.will && session.expirySeconds === 0) this.parts.store.saveSession(session);
   }
 
@@ -180,7 +180,7 @@ export class SessionOwnership {
     this.parts.note({ type: "release", clientId });
   }
 
-  /** Sessions that this broker owns now, as another left them. */
+  /** Opens sessions that this broker has taken over, in the state in which the other broker stored them. */
   private async adopt(clients: readonly (readonly [clientId: string, fields: ReadonlyMap<string, Buffer>])[]): Promise<void> {
     const { parts } = this;
     const { brokerId } = parts;
@@ -191,7 +191,7 @@ export class SessionOwnership {
     });
     if (read.length === 0) return;
     const frames = await this.framesSince(read);
-    // They were claimed under a name that the others declared dead meanwhile.
+    // They were claimed under an identifier that the others have declared dead meanwhile.
     if (parts.brokerId !== brokerId) return;
     // Synchronous from here on. Messages published here before go into a frame.
     parts.flush();
@@ -224,7 +224,7 @@ export class SessionOwnership {
     }
   }
 
-  /** Published here and not received back yet, so in no applied frame. */
+  /** Messages published here and not received back yet: no applied frame contains them. */
   private notReceivedBack(at: { readonly from: string; readonly seq: number }): Message[] {
     const { outgoing, brokerId } = this.parts;
     return outgoing.waiting
@@ -259,7 +259,7 @@ export class SessionOwnership {
         claims.flatMap((claim, index) => (claim.kind === "mine" ? [[clients[index] as string, claim.fields] as const] : [])),
       );
     });
-    // Successful or not, clients that connect meanwhile look up their sessions themselves.
+    // Whether it succeeds or not, clients that connect meanwhile look up their sessions themselves.
     for (const clientId of clients)
       this.during(
         clientId,
@@ -269,7 +269,7 @@ export class SessionOwnership {
     return clients.filter((clientId) => this.parts.engine.sessions.has(clientId)).length;
   }
 
-  /** Redis is back: rewrites all sessions of this broker, whatever Redis has. */
+  /** Redis is back: rewrites all sessions of this broker, replacing what Redis has. */
   async claimAll(): Promise<void> {
     const { engine, store, log } = this.parts;
     for (const clientId of [...this.unclaimed]) {
@@ -277,7 +277,7 @@ export class SessionOwnership {
       const claim = session && (await this.claim(clientId, false));
       this.unclaimed.delete(clientId);
       if (claim?.kind !== "theirs") continue;
-      log.info(`${clientId} connected while Redis was lost, and has a session at another broker: it shall connect again.`);
+      log.info(`${clientId} connected while Redis was lost, but its session is at another broker: it has to connect again.`);
       engine.clients.get(clientId)?.disconnect(reasonCode.serverShuttingDown, "The session is at another broker; connect again.");
       surrenderSession(engine, clientId, false);
       // The other broker writes it.

@@ -13,7 +13,7 @@ export const isShared = (topic: string): boolean => !isSystemTopic(topic);
 
 export interface LoadedRetained {
   readonly messages: readonly Message[];
-  /** Number of stored values that are no valid messages. */
+  /** Number of stored values that cannot be decoded. */
   readonly broken: number;
 }
 
@@ -53,13 +53,13 @@ export class SharedRetained {
     });
   }
 
-  /** An empty payload removes what is there. */
+  /** An empty payload removes the stored message. */
   operation(message: Message): RedisOperation {
     const { command, key, topic, value } = this.write(message);
     return { type: "call", values: [command, key, topic, ...(value ? [value] : [])] };
   }
 
-  /** Removes the message, where no other has taken its place. */
+  /** Removes the message if no newer one has replaced it. */
   removal(message: Message): RedisOperation {
     const { key, topic, value } = this.write(message);
     return { type: "remove", key, field: topic, value: value ?? Buffer.alloc(0) };
@@ -67,9 +67,9 @@ export class SharedRetained {
 
   private write({ topic, payload, qos, forwarded, expiresAt, publisherId }: Message) {
     const packet: RetainedPacket = { cmd: "publish", topic, payload, qos, retain: true, forwarded, expiresAt, publisherId };
-    // It issues the command synchronously.
+    // aedes-persistence-redis issues the command synchronously.
     void this.persistence.storeRetained(packet);
-    if (!this.written) throw new Error("aedes-persistence-redis waits before it stores a retained message");
+    if (!this.written) throw new Error("aedes-persistence-redis did not store a retained message synchronously");
     const [command, key, , value] = this.written;
     this.written = undefined;
     return { command, key: keyPrefix + key, topic, value: value && Buffer.from(value.buffer, value.byteOffset, value.byteLength) };
@@ -93,7 +93,7 @@ export class SharedRetained {
     try {
       for await (const packet of this.persistence.createRetainedStream(topic)) return toMessage(topic, packet);
     } catch (error) {
-      // A broken connection is not a damaged message.
+      // A lost connection must not be counted as a damaged message.
       if (this.commands.status !== "ready") throw error;
     }
     return undefined;

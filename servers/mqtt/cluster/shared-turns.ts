@@ -46,7 +46,7 @@ export class SharedTurns {
     for (const [name, broker] of turns) if (broker === brokerId) this.deliver(name, message);
   }
 
-  /** Decides by the members here now, not by the shared state. */
+  /** Decides by this broker's current members, not by the shared state. */
   private ownCounts(name: string): MemberCounts | "known" {
     return this.parts.engine.groups.get(name)?.counts() ?? "known";
   }
@@ -101,7 +101,7 @@ export class SharedTurns {
     this.deliver(group, message);
   }
 
-  /** Takes over the messages assigned to the dead broker; `frames` are those that it had not processed. */
+  /** Takes over the messages assigned to the dead broker; `frames` are the ones that it had not processed. */
   actFor(dead: string, frames: readonly Received[], after: string): void {
     this.actingFor.add(dead);
     const seen = new Set<string>();

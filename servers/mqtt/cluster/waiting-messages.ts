@@ -12,7 +12,7 @@ const takingKey = (group: string): string => `${keyPrefix}taking:${group}`;
 const waitingGroupsKey = `${keyPrefix}waiting-groups`;
 const retryMs = 200;
 
-/** Messages for a shared subscription whose members are all on their way from one broker to another: in Redis, for the first broker with a member. */
+/** Messages for a shared subscription all of whose members are being handed over: kept in Redis for the first broker that gets a member. */
 export class WaitingMessages {
   private readonly parts: ClusterParts;
   private readonly deliver: (group: string, message: Message) => void;
@@ -32,7 +32,7 @@ export class WaitingMessages {
     this.parts.note({ type: "call", values: ["SADD", waitingGroupsKey, group] });
   }
 
-  /** Groups with waiting messages: some may have been added after their members arrived. */
+  /** Looks for groups with waiting messages: a message may have been added after the members arrived. */
   look(groups: readonly string[]): void {
     const { engine, registry } = this.parts;
     for (const group of groups) {
@@ -41,13 +41,13 @@ export class WaitingMessages {
     }
   }
 
-  /** Its last member's session is over. */
+  /** The session of the group's last member has ended. */
   private forget(group: string): void {
     this.parts.note({ type: "call", values: ["DEL", waitingKey(group)] });
     this.parts.note({ type: "call", values: ["SREM", waitingGroupsKey, group] });
   }
 
-  /** The broker has a member now. */
+  /** This broker has a member of the group now. */
   take(group: string): void {
     if (this.taking.has(group)) return;
     this.taking.add(group);
@@ -74,7 +74,7 @@ export class WaitingMessages {
       }
       const list = replyList(messages);
       for (const bytes of list) if (Buffer.isBuffer(bytes)) this.read(group, bytes);
-      // In the same commit as their deliveries.
+      // In the same commit as the deliveries.
       parts.note({ type: "call", values: ["LTRIM", waitingKey(group), list.length, -1] });
       parts.note({ type: "call", values: ["DEL", takingKey(group)] });
     }

@@ -4,8 +4,8 @@ import type { TopicCache } from "./topic-cache.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 
-/** §1.5.4: U+0000 must be refused, the other control characters and the noncharacters may be, and here are. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+/** §1.5.4: U+0000 must be refused. Other control characters and noncharacters may be refused, and are. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for them
 const unwanted = /[\u0000-\u001f\u007f-\u009f\ufdd0-\ufdef\p{Noncharacter_Code_Point}]/u;
 
 /** Reads the fields of MQTT §1.5 and checks their length before it reads. Throws PacketError. */
@@ -46,7 +46,7 @@ export class ByteReader {
       const digit = this.byte();
       value += (digit & 0x7f) * multiplier;
       if (digit < 0x80) {
-        if (digit === 0 && count > 1) throw malformed("A length is written with more bytes than it needs.");
+        if (digit === 0 && count > 1) throw malformed("A length is encoded in more bytes than necessary.");
         return value;
       }
       multiplier *= 128;
@@ -67,14 +67,14 @@ export class ByteReader {
     if (length === 0) return "";
     const at = this.take(length);
     const { bytes } = this;
-    // Nearly all strings are short ASCII: no call out of JavaScript but the one that makes the string.
+    // Nearly all strings are short and ASCII: checked in JavaScript, which avoids a native call.
     let index = at;
     const end = at + length;
     while (index < end && (bytes[index] as number) < 0x7f && (bytes[index] as number) >= 0x20) index++;
     if (index === end) return bytes.toString("latin1", at, end);
     if (!isUtf8(bytes.subarray(at, end))) throw malformed("A string is not UTF-8.");
     const text = bytes.toString("utf8", at, end);
-    if (unwanted.test(text)) throw malformed("A string holds a control character or a noncharacter.");
+    if (unwanted.test(text)) throw malformed("A string contains a control character or a noncharacter.");
     return text;
   }
 

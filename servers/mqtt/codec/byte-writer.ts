@@ -1,4 +1,4 @@
-/** Bytes that a variable byte integer takes, §1.5.5. */
+/** Length of a variable byte integer in bytes, §1.5.5. */
 export const variableLength = (value: number): number => (value < 128 ? 1 : value < 16_384 ? 2 : value < 2_097_152 ? 3 : 4);
 
 /** Writes a variable byte integer; returns the position behind it. */

@@ -7,7 +7,7 @@ import { isTopicName } from "./topic.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 
-/** A CONNECT of a version that is not spoken here; `level` decides in which version the refusal is written. */
+/** A CONNECT of an unsupported version; `level` decides the version in which the refusal is encoded. */
 export class UnsupportedVersionError extends PacketError {
   readonly level: number;
 
@@ -20,8 +20,8 @@ export class UnsupportedVersionError extends PacketError {
 export function decodeConnect(reader: ByteReader, firstByte: number): ConnectPacket {
   const { version, bridge } = readVersion(reader);
   const flags = reader.byte();
-  // MQTT 3.1 leaves both without a meaning.
-  if (version > 3 && (firstByte & 0x0f) !== 0) throw malformed("Reserved bits of the fixed header are wrong.");
+  // MQTT 3.1 does not define either.
+  if (version > 3 && (firstByte & 0x0f) !== 0) throw malformed("The reserved bits of the fixed header are invalid.");
   // [MQTT-3.1.2-3]
   if (version > 3 && flags & 0x01) throw malformed("The reserved connect flag is set.");
   const hasWill = (flags & 0x04) !== 0;
@@ -31,13 +31,13 @@ export function decodeConnect(reader: ByteReader, firstByte: number): ConnectPac
   const hasUsername = (flags & 0x80) !== 0;
   // [MQTT-3.1.2-11] to [MQTT-3.1.2-15]
   if (willQos === 3) throw malformed("The will's QoS is 3.");
-  if (!hasWill && (willQos !== 0 || willRetain)) throw malformed("There are will flags without a will.");
-  // [MQTT-3.1.2-22], lifted in 5.0
-  if (version < 5 && hasPassword && !hasUsername) throw malformed("There is a password without a user name.");
+  if (!hasWill && (willQos !== 0 || willRetain)) throw malformed("Will flags are set without a will.");
+  // [MQTT-3.1.2-22]; allowed in 5.0
+  if (version < 5 && hasPassword && !hasUsername) throw malformed("The password has no user name.");
   const keepAliveSeconds = reader.twoBytes();
   const properties = version === 5 ? readProperties(reader, propertyContext.connect) : undefined;
   if (properties?.authenticationData && properties.authenticationMethod === undefined) {
-    throw new PacketError(reasonCode.protocolError, "There is authentication data without a method.");
+    throw new PacketError(reasonCode.protocolError, "Authentication data needs an authentication method.");
   }
   const clientId = reader.string();
   const will = hasWill ? readWill(reader, version, willQos as Qos, willRetain) : undefined;
@@ -75,9 +75,9 @@ function readWill(reader: ByteReader, version: ProtocolVersion, qos: Qos, retain
   const properties = version === 5 ? readProperties(reader, propertyContext.will) : undefined;
   const topic = reader.string();
   const payload = Buffer.from(reader.binary());
-  // As in a PUBLISH; 0x90 is for names that are well formed (§3.2.2.2).
+  // As in a PUBLISH; 0x90 is for well-formed names (§3.2.2.2).
   if (topic === "") throw new PacketError(reasonCode.protocolError, "The will's topic is empty.");
-  if (!isTopicName(topic)) throw malformed("The will's topic holds a wildcard.");
+  if (!isTopicName(topic)) throw malformed("The will's topic contains a wildcard.");
   checkResponseTopic(properties?.responseTopic);
   if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {
     throw new PacketError(reasonCode.payloadFormatInvalid, "The will's payload is not UTF-8.");

@@ -8,7 +8,7 @@ import { PacketError, reasonCode } from "./reason-code.ts";
 
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 
-/** Decoding never waits, so one reader serves all connections of the process. */
+/** Decoding is synchronous, so all connections of the process can share one reader. */
 const reader = new ByteReader();
 
 /**
@@ -24,7 +24,7 @@ export function decodePacket(firstByte: number, bytes: Buffer, start: number, en
   const flags = type === "pubrel" || type === "subscribe" || type === "unsubscribe" ? 0x02 : 0x00;
   // MQTT 3.1 has DUP on these three.
   const unused = version === 3 && flags !== 0 ? 0x08 : 0x00;
-  if ((firstByte & 0x0f & ~unused) !== flags) throw malformed("Reserved bits of the fixed header are wrong.");
+  if ((firstByte & 0x0f & ~unused) !== flags) throw malformed("The reserved bits of the fixed header are invalid.");
   switch (type) {
     case "connack":
       return decodeConnack(version);
@@ -65,7 +65,7 @@ function decodeConnack(version: ProtocolVersion): ConnackPacket {
   return { type: "connack", sessionPresent: flags === 1, reason, properties };
 }
 
-/** §3.4.2.1 and the like: which reasons each acknowledgement may carry. */
+/** §3.4.2.1 and corresponding sections: the reason codes that each acknowledgement may carry. */
 const ackReasons: Readonly<Record<AckPacket["type"], ReadonlySet<number>>> = {
   puback: new Set([0x00, 0x10, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99]),
   pubrec: new Set([0x00, 0x10, 0x80, 0x83, 0x87, 0x90, 0x91, 0x97, 0x99]),

@@ -52,9 +52,9 @@ export function decodePublish(reader: ByteReader, firstByte: number, version: Pr
 }
 
 function checkTopic(topic: string, properties: Properties | undefined): void {
-  // [MQTT-3.3.2-2]; 0x90 is for names that are well formed (§3.14.2.1).
-  if (hasWildcard(topic)) throw new PacketError(reasonCode.malformedPacket, "The topic name holds a wildcard.");
+  // [MQTT-3.3.2-2]; 0x90 is for well-formed names (§3.14.2.1).
+  if (hasWildcard(topic)) throw new PacketError(reasonCode.malformedPacket, "The topic name contains a wildcard.");
   if (topic === "" && properties?.topicAlias === undefined) {
-    throw new PacketError(reasonCode.protocolError, "The topic name is empty and there is no alias.");
+    throw new PacketError(reasonCode.protocolError, "The topic name is empty and no alias is given.");
   }
 }

@@ -19,7 +19,7 @@ export function decodeSubscribe(reader: ByteReader, version: ProtocolVersion): S
   const subscriptions: SubscriptionRequest[] = [];
   while (reader.remaining > 0) subscriptions.push(readSubscription(reader, version));
   // [MQTT-3.8.3-3]
-  if (subscriptions.length === 0) throw protocolError("The SUBSCRIBE names no topic filter.");
+  if (subscriptions.length === 0) throw protocolError("The SUBSCRIBE has no topic filter.");
   return { type: "subscribe", packetId, properties, subscriptions };
 }
 
@@ -39,7 +39,7 @@ function readSubscription(reader: ByteReader, version: ProtocolVersion): Subscri
   if (retainHandling === 3) throw protocolError("The retain handling is 3.");
   const noLocal = (options & 0x04) !== 0;
   // [MQTT5-4.8.2-1], [MQTT5-4.8.2-2]
-  if (isSharedFilter(filter) && !parseSharedFilter(filter)) throw protocolError("A shared subscription is not well formed.");
+  if (isSharedFilter(filter) && !parseSharedFilter(filter)) throw protocolError("A shared subscription is malformed.");
   // [MQTT5-3.8.3-4]
   if (noLocal && isSharedFilter(filter)) throw protocolError("No Local is set on a shared subscription.");
   return {
@@ -57,14 +57,14 @@ export function decodeUnsubscribe(reader: ByteReader, version: ProtocolVersion):
   const filters: string[] = [];
   while (reader.remaining > 0) filters.push(readFilter(reader));
   // [MQTT-3.10.3-2]
-  if (filters.length === 0) throw protocolError("The UNSUBSCRIBE names no topic filter.");
+  if (filters.length === 0) throw protocolError("The UNSUBSCRIBE has no topic filter.");
   return { type: "unsubscribe", packetId, properties, filters };
 }
 
 function readFilter(reader: ByteReader): string {
   const filter = reader.string();
-  // §3.14.2.1: 0x8F is for filters that are well formed.
-  if (!isTopicFilter(filter)) throw malformed("A topic filter is not well formed.");
+  // §3.14.2.1: 0x8F is for well-formed filters.
+  if (!isTopicFilter(filter)) throw malformed("A topic filter is malformed.");
   return filter;
 }
 

@@ -12,7 +12,7 @@ export function encodeProperties(properties: Properties | undefined): Buffer {
   return writer.bytes();
 }
 
-/** Encodes the properties that receivers get unaltered. */
+/** Encodes the properties that are forwarded to receivers unaltered. */
 export function encodeForwarded(properties: Properties): Buffer {
   const writer = new ByteWriter();
   for (const row of propertyRows) {

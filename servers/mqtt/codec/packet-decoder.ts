@@ -6,11 +6,11 @@ const malformed = (message: string) => new PacketError(reasonCode.malformedPacke
 const connectType = 1;
 
 /**
- * Cuts a byte stream into packets. `append` what arrives, then take `next` until it is undefined.
- * Throws PacketError; the stream is of no further use then.
+ * Splits a byte stream into packets: `append` received bytes, then call `next` until it returns undefined.
+ * Throws PacketError; the stream cannot be decoded any further then.
  */
 export class PacketDecoder {
-  /** Undefined until a CONNECT was decoded: nothing else may come first ([MQTT-3.1.0-1]). */
+  /** Undefined until a CONNECT was decoded: it has to be the first packet ([MQTT-3.1.0-1]). */
   version: ProtocolVersion | undefined = undefined;
   /** Bytes of a complete packet, header included; also applies to CONNECT. */
   maximumPacketSize: number;
@@ -75,7 +75,10 @@ export class PacketDecoder {
     }
     const end = at + bodyLength;
     if (end - start > this.maximumPacketSize) {
-      throw new PacketError(reasonCode.packetTooLarge, `A packet of ${end - start} bytes is above ${this.maximumPacketSize}.`);
+      throw new PacketError(
+        reasonCode.packetTooLarge,
+        `A packet of ${end - start} bytes exceeds the maximum of ${this.maximumPacketSize}.`,
+      );
     }
     if (end > bytes.length) return this.wait(end - start);
     this.frame = bytes;
@@ -83,13 +86,13 @@ export class PacketDecoder {
     this.position = end;
     const packet = decodePacket(firstByte, bytes, at, end, this.version ?? 4);
     if (packet.type === "connect") this.version ??= packet.version;
-    // [MQTT5-1.5.5-1]; 3.1.1 does not ask for it.
-    if (padded && this.version === 5) throw malformed("The remaining length is written with more bytes than it needs.");
+    // [MQTT5-1.5.5-1]; 3.1.1 does not require it.
+    if (padded && this.version === 5) throw malformed("The remaining length is encoded in more bytes than necessary.");
     if (end === bytes.length) this.bytes = undefined;
     return packet;
   }
 
-  /** The bytes of the packet that `next` gave last; a view, good until the next call. */
+  /** The bytes of the packet that `next` returned last; a view, valid until the next call. */
   raw(): Buffer {
     return this.frame ? this.frame.subarray(this.packetStart, this.position) : Buffer.alloc(0);
   }

@@ -1,4 +1,4 @@
-/** MQTT control packets as both sides of the codec know them. */
+/** MQTT control packets, decoded. */
 import type { Properties } from "./properties.ts";
 
 /** 3 is MQTT 3.1, 4 is 3.1.1, 5 is 5.0. */
@@ -16,7 +16,7 @@ export interface Will {
 export interface ConnectPacket {
   readonly type: "connect";
   readonly version: ProtocolVersion;
-  /** Of a mosquitto bridge. */
+  /** Set by a mosquitto bridge. */
   readonly bridge?: boolean;
   /** Clean session in 3.1.1. */
   readonly cleanStart: boolean;
@@ -31,7 +31,7 @@ export interface ConnectPacket {
 export interface ConnackPacket {
   readonly type: "connack";
   readonly sessionPresent: boolean;
-  /** A reason code in 5.0, a return code before. */
+  /** A reason code in 5.0, a return code in older versions. */
   readonly reason: number;
   readonly properties?: Properties | undefined;
 }
@@ -42,7 +42,7 @@ export interface PublishPacket {
   readonly qos: Qos;
   readonly retain: boolean;
   readonly topic: string;
-  /** 0 with QoS 0. */
+  /** 0 for QoS 0. */
   readonly packetId: number;
   readonly properties: Properties | undefined;
   /** A view of the bytes received. */
@@ -76,7 +76,7 @@ export interface SubscribePacket extends IdentifiedPacket {
 
 export interface SubackPacket extends IdentifiedPacket {
   readonly type: "suback" | "unsuback";
-  /** None in an UNSUBACK before 5.0. */
+  /** Empty in an UNSUBACK of versions before 5.0. */
   readonly reasons: readonly number[];
 }
 

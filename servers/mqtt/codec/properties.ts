@@ -2,7 +2,7 @@ import { ByteReader } from "./byte-reader.ts";
 import { putVariable, variableLength } from "./byte-writer.ts";
 import { PacketError, reasonCode } from "./reason-code.ts";
 
-/** Contexts of properties, one bit each: a property's row lists the packets that may contain it. */
+/** Packets that may contain properties, one bit each. */
 export const propertyContext = {
   connect: 1,
   connack: 2,
@@ -53,8 +53,8 @@ export interface Properties {
   subscriptionIdentifierAvailable?: number | undefined;
   sharedSubscriptionAvailable?: number | undefined;
   /**
-   * PUBLISH and will: the encoded properties that travel on unchanged (§3.3.2.3: payload format, content type, response topic,
-   * correlation data, user properties), in their order.
+   * PUBLISH and will: the encoded properties that are forwarded unaltered (§3.3.2.3: payload format, content type, response topic,
+   * correlation data, user properties), in the original order.
    */
   forwarded?: Buffer | undefined;
 }
@@ -69,7 +69,7 @@ export interface PropertyRow {
   readonly contexts: number;
   /** A value of 0 is a protocol error. */
   readonly nonZero?: true;
-  /** [MQTT5-3.3.2-4], -15, -16, -17, -20: sent on to receivers unaltered. */
+  /** [MQTT5-3.3.2-4], -15, -16, -17, -20: forwarded to receivers unaltered. */
   readonly forwarded?: true;
 }
 
@@ -110,14 +110,14 @@ const forwardingContexts = publish | will;
 const malformed = (message: string) => new PacketError(reasonCode.malformedPacket, message);
 const protocolError = (message: string) => new PacketError(reasonCode.protocolError, message);
 
-/** Property length and properties; undefined where there are none. Throws PacketError. */
+/** Reads property length and properties; undefined if there are none. Throws PacketError. */
 export function readProperties(reader: ByteReader, context: PropertyContext): Properties | undefined {
   const length = reader.variableByteInteger();
   if (length === 0) return undefined;
   if (length > reader.remaining) throw malformed("The properties are longer than the packet.");
   const packetEnd = reader.end;
   const end = reader.position + length;
-  // A field may not reach beyond the property length.
+  // No field may extend beyond the property length.
   reader.end = end;
   const properties: Properties = {};
   const forwarding = (context & forwardingContexts) !== 0;
@@ -126,8 +126,8 @@ export function readProperties(reader: ByteReader, context: PropertyContext): Pr
     const start = reader.position;
     const id = reader.variableByteInteger();
     const row = rowById[id];
-    // §2.2.2.2: an identifier that is unknown or not of this packet makes it malformed.
-    if (row === undefined) throw malformed(`There is no property 0x${id.toString(16)}.`);
+    // §2.2.2.2: a property that is unknown, or not defined for this packet, makes the packet malformed.
+    if (row === undefined) throw malformed(`Unknown property 0x${id.toString(16)}.`);
     if ((row.contexts & context) === 0) throw malformed(`The property ${row.name} is not allowed in this packet.`);
     readProperty(reader, row, properties, context);
     if (forwarding && row.forwarded) {
@@ -178,7 +178,7 @@ function readValue(reader: ByteReader, row: PropertyRow): number | string | Buff
     case "string":
       return reader.string();
     case "binary":
-      // Copied: a view would keep the much larger chunk alive.
+      // Copied: a view would keep the much larger chunk in memory.
       return Buffer.from(reader.binary());
     case "pair":
       throw new Error("user properties are read as pairs");
@@ -187,7 +187,7 @@ function readValue(reader: ByteReader, row: PropertyRow): number | string | Buff
   }
 }
 
-/** The properties that a message carries on, as `encodeForwarded` wrote them. */
+/** Decodes the forwarded properties of a message, as `encodeForwarded` wrote them. */
 export function decodeForwarded(forwarded: Buffer): Properties | undefined {
   if (forwarded.length === 0) return undefined;
   const bytes = Buffer.allocUnsafe(variableLength(forwarded.length) + forwarded.length);

@@ -1,4 +1,4 @@
-/** MQTT 5.0 §2.4: one number space for all packets. */
+/** MQTT 5.0 §2.4. */
 export const reasonCode = {
   success: 0x00,
   grantedQos1: 0x01,

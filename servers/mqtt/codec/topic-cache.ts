@@ -3,8 +3,8 @@ const slots = 2_048;
 const rowBytes = 64;
 
 /**
- * Topic names by their bytes. The same few come again and again: to compare bytes is quicker than to make a string, to check it
- * and to have it hashed for every map that it is looked up in. Of topics that share a slot the last one stays.
+ * Caches topic names by their bytes. Most messages use the same few topics: comparing bytes is faster than creating a string,
+ * validating it and hashing it for each map lookup. If two topics share a slot, the later one replaces the earlier one.
  */
 export class TopicCache {
   private readonly rows = new Uint8Array(slots * rowBytes);
@@ -21,7 +21,7 @@ export class TopicCache {
     return this.topics[slot];
   }
 
-  /** `topic` is what the bytes say, and a valid topic name. */
+  /** `topic` is the decoded bytes, and a valid topic name. */
   add(bytes: Buffer, at: number, length: number, topic: string): void {
     if (length === 0 || length > rowBytes) return;
     const slot = slotOf(bytes, at, length);

@@ -30,7 +30,7 @@ export interface SharedFilter {
 
 export const isSharedFilter = (filter: string): boolean => filter.startsWith(sharePrefix) || filter === "$share";
 
-/** `$share/{group}/{filter}`; undefined where it is not well formed ([MQTT5-4.8.2-1], [MQTT5-4.8.2-2]). */
+/** `$share/{group}/{filter}`; undefined if it is malformed ([MQTT5-4.8.2-1], [MQTT5-4.8.2-2]). */
 export function parseSharedFilter(filter: string): SharedFilter | undefined {
   const slash = filter.indexOf("/", sharePrefix.length);
   if (slash <= sharePrefix.length) return undefined;
@@ -39,15 +39,15 @@ export function parseSharedFilter(filter: string): SharedFilter | undefined {
   return hasWildcard(group) || !isTopicFilter(inner) ? undefined : { group, filter: inner };
 }
 
-/** Whether a filter matches a topic name; for single checks, the trie is for many subscriptions. */
+/** Whether a filter matches a topic name; for single checks. The trie serves many subscriptions. */
 export const topicMatches = (filter: string, topic: string): boolean => createTopicMatcher(filter)(topic);
 
-/** As `topicMatches`, for one filter and many topics: a topic is not taken apart. */
+/** As `topicMatches`, for one filter and many topics: a topic is not split into levels. */
 export function createTopicMatcher(filter: string): (topic: string) => boolean {
   const levels = filter.split("/");
   const hidesSystem = levels[0] === "#" || levels[0] === "+";
   return (topic) => {
-    // [MQTT-4.7.2-1]: a leading wildcard does not match what begins with $.
+    // [MQTT-4.7.2-1]: a leading wildcard does not match a topic that begins with $.
     if (hidesSystem && topic.startsWith("$")) return false;
     let at = 0;
     for (const level of levels) {
@@ -64,7 +64,7 @@ export function createTopicMatcher(filter: string): (topic: string) => boolean {
 }
 
 export function hasMoreLevels(topic: string, maximum: number): boolean {
-  // As many separators do not fit.
+  // A shorter text cannot have that many separators.
   if (topic.length < maximum) return false;
   let count = 1;
   for (let at = topic.indexOf("/"); at >= 0; at = topic.indexOf("/", at + 1)) count++;

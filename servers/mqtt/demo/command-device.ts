@@ -4,13 +4,13 @@ import { isReservedTopic } from "../codec/topic.ts";
 import { Message } from "../engine/routing/message.ts";
 
 /**
- * A device that answers commands: what comes on `commands/{device}/{command}` is answered on its response topic, and without one
- * on the same topic with `/result` behind.
+ * A simulated device: a message on `commands/{device}/{command}` is answered on its response topic or, if it has none, on the
+ * same topic followed by `/result`.
  */
 export function answerCommand(message: Message): Message | undefined {
   const { topic } = message;
   if (!topic.startsWith("commands/") || topic.endsWith("/result") || message.retain) return undefined;
-  // A response topic may lie below commands/ as well.
+  // A response topic may be below commands/ too.
   if (message.internalSource === "device" || message.internalSource === "reply rule") return undefined;
   const properties = decodeForwarded(message.forwarded);
   const answerTopic = properties?.responseTopic ?? `${topic}/result`;

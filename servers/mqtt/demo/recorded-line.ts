@@ -8,7 +8,7 @@ import type { MessageRecord } from "../inspector/message-record.ts";
 const line = z.object({
   /** Milliseconds since the epoch. */
   at: z.number(),
-  topic: z.string().refine(isTopicName, "This is no topic name."),
+  topic: z.string().refine(isTopicName, "Not a valid topic name."),
   qos: z.union([z.literal(0), z.literal(1), z.literal(2)]).default(0),
   retain: z.boolean().default(false),
   /** Base64. */
@@ -48,7 +48,7 @@ export function recordedLine(record: MessageRecord): string {
   });
 }
 
-/** Undefined where the text is no such line. */
+/** Undefined if the text is not a recorded message. */
 export function parseRecordedLine(text: string): RecordedLine | undefined {
   try {
     const parsed = line.safeParse(JSON.parse(text));
@@ -62,7 +62,7 @@ export function messageOfLine({ topic, qos, retain, payload, properties }: Recor
   return new Message({ topic, qos, retain, payload: Buffer.from(payload, "base64"), ...propertyFields(properties) });
 }
 
-/** Properties as a person sets them, as those of a message; its expiry counts from now. */
+/** Converts properties that a user entered to those of a message; the expiry interval starts now. */
 export function propertyFields(properties: MqttMessageProperties): { readonly expiresAt: number; readonly forwarded: Buffer | undefined } {
   const { messageExpiryInterval, correlationData, userProperties, ...rest } = properties;
   return {
@@ -75,7 +75,7 @@ export function propertyFields(properties: MqttMessageProperties): { readonly ex
   };
 }
 
-/** A message from the publish parameters, with the current time. */
+/** Creates a message from publish parameters, published now. */
 export function messageOfParams({ topic, payload, encoding, qos, retain, ...properties }: MqttParsedPublish): Message {
   return new Message({
     topic,

@@ -3,19 +3,19 @@ import type { MqttParsedPublish } from "../../../contract/traffic/mqtt.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import type { Message } from "../engine/routing/message.ts";
 
-/** One page does not start more by hand. */
+/** More than a user starts by hand. */
 const mostAtOnce = 50;
 
 export interface Repeats {
   list(): readonly MqttRepeat[];
-  /** Publishes at once, and then at the interval. Throws CALL_INVALID where too many run. */
+  /** Publishes immediately, then at the interval. Throws CALL_INVALID if too many are running. */
   start(params: MqttParsedPublish, everyMs: number): MqttRepeat;
-  /** False where it ran no more. */
+  /** False if it was not running. */
   stop(id: number): boolean;
   close(): void;
 }
 
-/** Messages published again and again until they are stopped, whether a page is open or not. */
+/** Messages published at an interval until they are stopped, whether a page is open or not. */
 export function createRepeats(messageOf: (params: MqttParsedPublish) => Message, publish: (message: Message) => void): Repeats {
   const running = new Map<number, { readonly repeat: () => MqttRepeat; readonly timer: NodeJS.Timeout }>();
   let lastId = 0;
@@ -24,7 +24,7 @@ export function createRepeats(messageOf: (params: MqttParsedPublish) => Message,
     list: () => [...running.values()].map(({ repeat }) => repeat()),
     start(params, everyMs) {
       if (running.size >= mostAtOnce)
-        throw new ServiceError("CALL_INVALID", `${mostAtOnce} messages are repeated already`, "Stop one first.");
+        throw new ServiceError("CALL_INVALID", `${mostAtOnce} messages are already being repeated`, "Stop one first.");
       const id = ++lastId;
       const startedAt = Date.now();
       let sent = 0;

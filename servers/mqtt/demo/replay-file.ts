@@ -5,9 +5,9 @@ import { createLineReader } from "../../core/net/line-reader.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { parseRecordedLine } from "./recorded-line.ts";
 
-/** A disk is not filled by mistake. */
+/** Prevents a file from filling the disk. */
 const largestBytes = 4 * 1024 ** 3;
-/** The next piece of a file comes much sooner, unless nobody sends it any more. */
+/** Timeout for the next piece of a file: after it the upload is considered abandoned. */
 const patienceMs = 15_000;
 
 export interface ReplayFileOptions {
@@ -18,25 +18,25 @@ export interface ReplayFileOptions {
 
 export interface ReplayFile {
   readonly state: MqttReplayFile | undefined;
-  /** Why there is none any more, where nobody asked for that. */
+  /** Why the file was discarded, unless the user discarded it. */
   readonly failure: string | undefined;
-  /** Where its lines are, once it is whole. Throws JOB_UNKNOWN. */
+  /** Path of the complete file. Throws JOB_UNKNOWN. */
   path(): string;
-  /** A new file in place of the one before. */
+  /** Starts a new file, which replaces the previous one. */
   begin(name: string, sizeBytes: number): Promise<MqttReplayFile>;
-  /** Throws CALL_INVALID, naming the line, and JOB_UNKNOWN where another file took its place; it is gone then. */
+  /** Throws CALL_INVALID with the line number, which also discards the file, and JOB_UNKNOWN if another file replaced it. */
   add(id: number, text: string): Promise<MqttReplayFile>;
   end(id: number): Promise<MqttReplayFile>;
   discard(): Promise<void>;
 }
 
-/** One file of recorded messages, taken in pieces, checked line by line and kept on disk: the size of it is nowhere in memory. */
+/** One file of recorded messages: received in pieces, validated line by line and stored on disk, so that it is never in memory as a whole. */
 export function createReplayFile({ folder, longestLine, patienceMs: patience = patienceMs }: ReplayFileOptions): ReplayFile {
   let opened: Opened | undefined;
   let failure: string | undefined;
   let lastId = 0;
   let giveUp: NodeJS.Timeout | undefined;
-  /** Pieces are written in the order in which they came. */
+  /** Pieces are written in the order in which they arrived. */
   let turn: Promise<unknown> = Promise.resolve();
 
   function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -45,14 +45,14 @@ export function createReplayFile({ folder, longestLine, patienceMs: patience = p
     return mine;
   }
 
-  /** For its next piece. */
+  /** Starts the timeout for the next piece. */
   function awaitPiece({ id, name }: Opened): void {
     clearTimeout(giveUp);
     giveUp = setTimeout(() => {
       void inTurn(async () => {
         if (opened?.id !== id || opened.complete) return;
         await drop();
-        failure = `${name} did not come whole: its page was closed or lost the connection. Choose it again.`;
+        failure = `${name} is incomplete: its page was closed or lost the connection. Choose it again.`;
       });
     }, patience);
   }
@@ -68,7 +68,7 @@ export function createReplayFile({ folder, longestLine, patienceMs: patience = p
 
   function known(id: number | undefined, complete: boolean): Opened {
     if (!opened || (id !== undefined && opened.id !== id) || opened.complete !== complete) {
-      throw new ServiceError("JOB_UNKNOWN", "This file is not there any more", "Choose it again: another one took its place.");
+      throw new ServiceError("JOB_UNKNOWN", "This file is no longer available", "Choose it again: another file replaced it.");
     }
     return opened;
   }
@@ -99,7 +99,7 @@ export function createReplayFile({ folder, longestLine, patienceMs: patience = p
         await drop();
         failure = undefined;
         const id = ++lastId;
-        // The same each time: one that a killed service left is replaced.
+        // Always the same name: a file left by a killed service is replaced.
         const file = path.join(folder(), "replay.jsonl");
         const handle = await open(file, "w", 0o600);
         const reader = createLineReader(longestLine);
@@ -121,7 +121,7 @@ export function createReplayFile({ folder, longestLine, patienceMs: patience = p
         take(id, async (file) => {
           await write(file, file.reader.end());
           if (file.messages === 0)
-            throw new ServiceError("CALL_INVALID", `${file.name} holds no message`, "Choose a file that Backlot exported.");
+            throw new ServiceError("CALL_INVALID", `${file.name} contains no messages`, "Choose a file that Backlot exported.");
           await file.handle?.close();
           file.handle = undefined;
           file.complete = true;
@@ -164,7 +164,11 @@ async function write(file: Opened, lines: readonly { readonly line: number; read
   for (const { line, text } of lines) {
     const parsed = parseRecordedLine(text);
     if (!parsed) {
-      throw new ServiceError("CALL_INVALID", `Line ${line} of ${file.name} is no exported message`, "Choose a file that Backlot exported.");
+      throw new ServiceError(
+        "CALL_INVALID",
+        `Line ${line} of ${file.name} is not an exported message`,
+        "Choose a file that Backlot exported.",
+      );
     }
     if (file.messages === 0) file.firstAt = parsed.at;
     file.lastAt = parsed.at;

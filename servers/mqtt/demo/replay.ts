@@ -7,21 +7,21 @@ import type { Message } from "../engine/routing/message.ts";
 import { messageOfLine, parseRecordedLine } from "./recorded-line.ts";
 import type { ReplayFile } from "./replay-file.ts";
 
-/** Published between two turns of the event loop, however late they are: clients are served meanwhile. */
+/** Most messages published in one turn of the event loop, so that clients are served in between. */
 const batch = 200;
 
 export interface Replay {
   readonly state: MqttViews["replay"];
-  /** Once more from its first line, at its own pace times `speed`; 0 is as fast as it goes. Throws JOB_UNKNOWN. */
+  /** Starts from the first line, at the recorded pace times `speed`; 0 is as fast as possible. Throws JOB_UNKNOWN. */
   start(speed: number): void;
-  /** Resolves when nothing of it is published any more. */
+  /** Resolves when publishing has ended. */
   stop(): Promise<void>;
 }
 
-/** A timer of more fires at once. */
+/** Longest delay of a Node timer; a longer one fires immediately. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** Publishes the messages of a file again with the pauses they had, reading it as it goes. */
+/** Publishes the messages of a file with their original intervals, and reads the file while doing so. */
 export function createReplay(file: ReplayFile, publish: (message: Message) => void): Replay {
   let running: { readonly abort: AbortController; readonly ended: Promise<void> } | undefined;
   let sent = 0;

@@ -13,15 +13,15 @@ import { propertyFields } from "./recorded-line.ts";
 
 export interface ReplyRules {
   list(): readonly MqttReplyRule[];
-  /** In effect at once, and on disk when it resolves. */
+  /** Takes effect immediately; resolves when the rule is on disk. */
   save(rule: Omit<MqttReplyRule, "id" | "answered"> & { readonly id?: string | undefined }): Promise<MqttReplyRule>;
   remove(id: string): Promise<boolean>;
-  /** Answers a message by the rules that match its topic and payload. */
+  /** Answers a message according to the rules that match its topic and payload. */
   onMessage(message: Message): void;
   close(): Promise<void>;
 }
 
-/** With the rules of last time. */
+/** Loads the saved rules. */
 export async function openReplyRules(file: ReplyRulesFile, publish: (message: Message) => void): Promise<ReplyRules> {
   const rules = new Map<string, MqttReplyRule & { answered: number }>();
   for (const rule of await file.read()) rules.set(rule.id, { ...rule, answered: 0 });
@@ -31,7 +31,7 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
 
   function reply(rule: MqttReplyRule & { answered: number }, message: Message): void {
     const properties = decodeForwarded(message.forwarded);
-    // In one pass: what is filled in may look like a place itself.
+    // In one pass: an inserted text may contain a placeholder itself.
     const fill = (template: string) =>
       template.replaceAll(/\{topic\}|\{payload\}/g, (place) => (place === "{topic}" ? message.topic : message.payload.toString("utf8")));
     const topic = rule.topic === "" ? properties?.responseTopic : fill(rule.topic);
@@ -69,7 +69,7 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
       return removed;
     },
     onMessage(message) {
-      // Answers to answers would go round for ever.
+      // Answering answers would be an endless loop.
       if (rules.size === 0 || message.internalSource === "reply rule") return;
       const holds = conditionsOf(message.payload);
       for (const rule of rules.values()) {
@@ -85,7 +85,7 @@ export async function openReplyRules(file: ReplyRulesFile, publish: (message: Me
 
 const noJson = Symbol("no JSON");
 
-/** Answers whether a message's payload is what a rule wants; it is parsed once for all rules, and only where one looks into it. */
+/** Checks whether rules match a message's payload, which is parsed only if a rule needs it, and then once for all rules. */
 export function conditionsOf(payload: Buffer): (when: MqttReplyCondition) => boolean {
   let parsed: unknown;
   let isParsed = false;
@@ -126,7 +126,7 @@ function fieldOf(json: unknown, field: string): unknown {
   return value;
 }
 
-/** Undefined where there is nothing. */
+/** Undefined if there is no such field. */
 function textOf(value: unknown): string | undefined {
   return value === noJson ? undefined : typeof value === "string" ? value : JSON.stringify(value);
 }
@@ -136,13 +136,13 @@ export type SavedReplyRule = z.output<typeof savedRules>[number];
 
 export interface ReplyRulesFile {
   read(): Promise<readonly SavedReplyRule[]>;
-  /** One after the other: the last call's rules are those that stay. */
+  /** Calls are processed in order, so the rules of the last call are the ones that remain. */
   write(rules: readonly SavedReplyRule[]): Promise<void>;
-  /** Resolves when nothing is being written. */
+  /** Resolves when all writes are done. */
   settled(): Promise<void>;
 }
 
-/** Keeps the auto-reply rules over a restart. */
+/** The file that stores the auto-reply rules. */
 export function createReplyRulesFile(folder: string, log: Log): ReplyRulesFile {
   const file = path.join(folder, "reply-rules.json");
   let writing: Promise<void> = Promise.resolve();
@@ -152,10 +152,10 @@ export function createReplyRulesFile(folder: string, log: Log): ReplyRulesFile {
         return savedRules.parse(JSON.parse(await readFile(file, "utf8")));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-        // The broker is worth more than its rules; what the file holds is left to be looked at.
+        // The broker has to start without them; the file is kept so that the user can inspect it.
         const aside = `${file}.unreadable`;
         await rename(file, aside).catch(() => {});
-        log.warning(`The auto-reply rules could not be read: there are none now, and the file is kept as ${path.basename(aside)}.`);
+        log.warning(`The auto-reply rules could not be read. None are active; the file is kept as ${path.basename(aside)}.`);
         return [];
       }
     },

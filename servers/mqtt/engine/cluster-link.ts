@@ -5,27 +5,27 @@ import type { Session } from "./session/session.ts";
 
 /** A connection whose writes may wait. */
 export interface GatedClient {
-  /** Called when the delayed writes were sent. */
+  /** Called when delayed writes may be sent. */
   drained(): void;
-  /** Runs a step for it: what it throws ends its connection and no other. */
+  /** Runs a step for the connection: an error in it ends only this connection. */
   run(step: () => void): void;
 }
 
 /** The other brokers that serve the same clients. Groups are named as `SharedGroup.name`. */
 export interface ClusterLink {
-  /** Delays writes until what they acknowledge is known to the other brokers. */
+  /** Delays acknowledgements until the other brokers can know of the acknowledged messages. */
   gate(transport: Transport, client: GatedClient): Transport;
-  /** Fetches the session from the broker that has it, and ends the client's connection there. False where that fails; never rejects. */
+  /** Fetches the session from the broker that has it, and ends the client's connection there. False if that fails; never rejects. */
   bring(clientId: string, cleanStart: boolean): Promise<boolean>;
   /** The client is connected. */
   opened(session: Session): void;
   /** The session is over. */
   ended(clientId: string): void;
-  /** The client subscribed to a shared subscription or does not any more, or connected or left as one of its members. */
+  /** The client became or is no longer a member of a shared subscription, or connected or disconnected as a member. */
   memberChanged(group: string, clientId: string): void;
-  /** Delivers to those of the topic's groups whose turn is here. */
+  /** Delivers to the topic's shared groups that choose this broker. */
   routeShared(message: Message, groups: readonly SharedGroup[]): void;
   hasConnectedMemberElsewhere(group: string): boolean;
-  /** Gives a message for a shared subscription to another broker; false where none has a member, or a connected one. */
+  /** Passes a message for a shared subscription to another broker; false if no other broker has a suitable member. */
   handOn(group: string, message: Message, toConnected: boolean): boolean;
 }

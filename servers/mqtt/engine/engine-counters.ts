@@ -2,16 +2,16 @@ import type { DropReason } from "./routing/message.ts";
 
 /** Counts since the start. */
 export class EngineCounters {
-  /** From clients. */
+  /** Messages from clients. */
   messagesIn = 0;
-  /** From the broker itself: the page, the demo, replies, wills; without `$SYS`. */
+  /** Messages from the broker itself: page, demo, replies, wills; without `$SYS`. */
   messagesInternal = 0;
-  /** From other brokers. */
+  /** Messages from other brokers. */
   messagesElsewhere = 0;
   messagesOut = 0;
   bytesIn = 0;
   connections = 0;
-  /** Bytes and packets that broke the standard. */
+  /** Violations of the standard. */
   refused = 0;
   readonly dropped: Record<DropReason, number> = {
     "slow reader": 0,

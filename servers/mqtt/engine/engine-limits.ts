@@ -2,7 +2,7 @@ import { z } from "zod";
 import { field, wholeNumber } from "../../core/config/common-fields.ts";
 import type { Log } from "../../core/service/log.ts";
 
-/** Filters and topics with more levels are kept in lists beside the trees: a level takes memory, and a topic may have 65,535. */
+/** Filters and topics with more levels are kept in lists instead of trees: each level takes memory, and a topic may have 65,535. */
 export const treeLevels = 100;
 /** MQTT 5.0 §3.1.2.11.2: a session that never expires. */
 export const neverExpires = 0xffff_ffff;
@@ -15,7 +15,7 @@ export const limitFields = {
   packetBytes: limit(
     "Largest packet",
     "MQTT_PACKET_BYTES",
-    "From a client; more is refused with 0x95.",
+    "From a client; a larger one is refused with 0x95.",
     "B",
     wholeNumber(256, 268_435_455, 1 << 20),
   ),
@@ -43,7 +43,7 @@ export const limitFields = {
   topicLevels: limit(
     "Topic levels",
     "MQTT_TOPIC_LEVELS",
-    "Of a topic and of a filter; more are refused with 0x90. The standard knows no bound.",
+    "Of a topic or filter; more are refused with 0x90. The standard sets no limit.",
     "levels",
     wholeNumber(8, 65_536, 65_536),
   ),
@@ -57,14 +57,14 @@ export const limitFields = {
   queueBytes: limit(
     "Queue bytes",
     "MQTT_QUEUE_BYTES",
-    "Of what waits for one client, and as much again of what it has not acknowledged.",
+    "Waiting for one client; the same again for messages that it has not acknowledged.",
     "B",
     wholeNumber(1_024, 1 << 30, 16 << 20),
   ),
   allQueueBytes: limit(
     "All queues",
     "MQTT_ALL_QUEUE_BYTES",
-    "Of what waits for all clients together.",
+    "Waiting for all clients together.",
     "B",
     wholeNumber(1_024, 4_294_967_296, 256 << 20),
   ),
@@ -88,25 +88,31 @@ export const limitFields = {
     "messages",
     wholeNumber(1, 65_535, 1_000),
   ),
-  topicAliasMaximum: limit("Topic aliases", "MQTT_TOPIC_ALIAS_MAXIMUM", "That a client may set.", "aliases", wholeNumber(0, 65_535, 100)),
+  topicAliasMaximum: limit(
+    "Topic aliases",
+    "MQTT_TOPIC_ALIAS_MAXIMUM",
+    "Most topic aliases that a client may set.",
+    "aliases",
+    wholeNumber(0, 65_535, 100),
+  ),
   unreadBytes: limit(
     "Unread bytes of a client",
     "MQTT_UNREAD_BYTES",
-    "Above this QoS 0 is dropped for it and the rest waits in its queue.",
+    "Above this, QoS 0 messages to the client are dropped and others wait in its queue.",
     "B",
     wholeNumber(4_096, 1 << 30, 1 << 20),
   ),
   allUnreadBytes: limit(
     "Unread bytes of all clients",
     "MQTT_ALL_UNREAD_BYTES",
-    "With many clients each may leave only its part of this unread, 64 KiB at least.",
+    "With many clients, each may leave only its share of this unread, at least 64 KiB.",
     "B",
     wholeNumber(65_536, 4_294_967_296, 512 << 20),
   ),
   messagesPerSecond: limit(
     "Rate of a client",
     "MQTT_MESSAGES_PER_SECOND",
-    "A faster client is read more slowly; 0 is no limit.",
+    "Reading from a faster client is slowed down; 0 is no limit.",
     "msg/s",
     wholeNumber(0, 10_000_000, 0),
   ),
@@ -120,44 +126,44 @@ export const limitFields = {
   retainedBytes: limit(
     "Retained bytes",
     "MQTT_RETAINED_BYTES",
-    "All together, with what their topics take.",
+    "All together, including their topics.",
     "B",
     wholeNumber(0, 4_294_967_296, 256 << 20),
   ),
   sessionExpirySeconds: limit(
     "Longest session",
     "MQTT_SESSION_EXPIRY_SECONDS",
-    "After the connection ended; 4294967295 is for ever.",
+    "After the connection ended; 4294967295 is forever.",
     "s",
     wholeNumber(0, neverExpires, neverExpires),
   ),
   keepAliveSeconds: limit(
     "Keep alive",
     "MQTT_KEEP_ALIVE_SECONDS",
-    "The most that an MQTT 5 client may ask for; 0 leaves it to the client.",
+    "Longest keep alive of an MQTT 5 client; 0 leaves it to the client.",
     "s",
     wholeNumber(0, 65_535, 0),
   ),
   connectTimeoutMs: limit(
     "Connect timeout",
     "MQTT_CONNECT_TIMEOUT_MS",
-    "For the CONNECT to arrive, and before it for the WebSocket's upgrade; a TLS handshake has 3 s at most.",
+    "Until the CONNECT arrives, and before that until the WebSocket upgrade; a TLS handshake has at most 3 s.",
     "ms",
     wholeNumber(100, 3_600_000, 10_000),
   ),
 };
 
-/** Settings of the engine that are no limits. */
+/** Settings of the engine that are not limits. */
 export const protocolFields = {
   reasonStrings: field(z.boolean().default(true), {
     title: "Reason strings",
-    help: "Send MQTT 5 clients a text that says why something was refused.",
+    help: "Send MQTT 5 clients a text with the reason of a refusal.",
     env: "MQTT_REASON_STRINGS",
     group: "Protocol",
   }),
   responseInformation: field(z.string().default("replies/%c"), {
     title: "Response information",
-    help: "Topic given to MQTT 5 clients that ask for one; %c is the client identifier.",
+    help: "Topic sent to MQTT 5 clients that request response information; %c is the client identifier.",
     env: "MQTT_RESPONSE_INFORMATION",
     group: "Protocol",
   }),
@@ -168,25 +174,27 @@ type LimitConfig = z.output<typeof limitConfig>;
 
 /** Limits of the engine; every queue is bounded by one of them. */
 export interface EngineLimits extends Readonly<Omit<LimitConfig, "packetBytes">> {
-  /** Of a packet from a client. */
+  /** Bytes of a packet from a client. */
   readonly maximumPacketSize: number;
-  /** Open connections, with those of clients that have not said yet who they are; more are closed at once. */
+  /** Open connections, including those before CONNECT; further ones are closed immediately. */
   readonly sockets: number;
 }
 
-/** Files of the process that are no clients' sockets: listeners, the database, the link to the supervisor, pages of Node. */
+/** Files of the process other than clients' sockets: listeners, the database, the link to the supervisor, files of Node. */
 const ownFiles = 64;
-/** Of the sockets that may be open, this part is for clients that are connected: the others can be refused with a reason. */
+/** Share of the open sockets for accepted clients; the rest is needed to refuse others with a reason. */
 const clientsPart = 0.95;
 
-/** Limits of the configuration, reduced where the system allows less: `openFiles` is its limit for this process. */
+/** The configured limits, reduced if the system allows fewer open files: `openFiles` is its limit for this process. */
 export function limitsOfConfig(config: LimitConfig, openFiles: number, log: Pick<Log, "info">): EngineLimits {
   const { packetBytes, ...limits } = config;
   const sockets = Math.max(ownFiles, Math.min(2 * config.clients, openFiles - ownFiles));
   const clients = Math.min(config.clients, Math.floor(sockets * clientsPart));
   if (clients < config.clients) {
     const [places, files] = [clients, openFiles].map((count) => count.toLocaleString("en"));
-    log.info(`${places} clients may connect at once and not more: the system allows ${files} open files (raise it with ulimit -n).`);
+    log.info(
+      `At most ${places} clients can be connected at the same time: the system allows ${files} open files (raise it with ulimit -n).`,
+    );
   }
   return { ...limits, maximumPacketSize: packetBytes, sockets, clients };
 }
@@ -195,9 +203,9 @@ interface Report {
   readonly userLimits?: { readonly open_files?: { readonly soft?: unknown } };
 }
 
-/** How many files and sockets this process may have open; Infinity where the system has no limit or reports none. */
+/** Most files and sockets that this process may have open; Infinity if the system has no limit or reports none. */
 export function openFileLimit(): number {
-  // Without this setting the report resolves the host names of all sockets.
+  // Otherwise the report resolves the host names of all sockets.
   const report = Object.assign(process.report, { excludeNetwork: true }).getReport() as Report;
   const soft = report.userLimits?.open_files?.soft;
   return typeof soft === "number" ? soft : Number.POSITIVE_INFINITY;

@@ -11,7 +11,7 @@ export interface ConnectionOrigin {
   readonly certificateName?: string | undefined;
 }
 
-/** The same object for all that is observed of one connection. */
+/** The same object in all callbacks for one connection. */
 export interface ObservedClient {
   /** Empty before its CONNECT. */
   readonly clientId: string;
@@ -21,29 +21,29 @@ export interface ObservedClient {
 /** The client that published a message. */
 export interface ObservedPublisher extends ObservedClient {
   readonly version: number;
-  /** The PUBLISH as it came; good until the next packet. */
+  /** The PUBLISH as received; valid until the next packet. */
   rawPacket(): Buffer;
 }
 
-/** Callbacks for what happens in the engine. All are optional; a missing one costs nothing. */
+/** Callbacks for events in the engine. All are optional; a missing one costs nothing. */
 export interface EngineObserver {
   connected?(client: ObservedClient, packet: ConnectPacket): void;
   connectRefused?(client: ObservedClient, why: string): void;
-  /** More connections are open than there may be. */
+  /** A connection was closed because the limit of open connections is reached. */
   turnedAway?(): void;
-  /** Its CONNECT did not come in time. */
+  /** No CONNECT arrived within the timeout. */
   connectTimedOut?(): void;
-  /** `wasConnected`: its CONNECT had been accepted. */
+  /** `wasConnected`: the client's CONNECT had been accepted. */
   disconnected?(client: ObservedClient, why: string, wasConnected: boolean): void;
-  /** Before it is routed; may set `message.trace`. Publisher and packet are absent for what the broker itself publishes. */
+  /** Called before routing; may set `message.trace`. Publisher and packet are absent for messages of the broker itself. */
   published?(message: Message, publisher: ObservedPublisher | undefined, packet: PublishPacket | undefined): void;
   routed?(message: Message): void;
-  /** With the reason codes of 5.0, also for clients of 3.1.1. */
+  /** With reason codes of 5.0, for clients of 3.1.1 too. */
   subscribed?(client: ObservedClient, requests: readonly SubscriptionRequest[], reasons: readonly number[]): void;
   unsubscribed?(client: ObservedClient, filters: readonly string[]): void;
   dropped?(clientId: string, why: DropReason): void;
   publishRefused?(client: ObservedClient, topic: string, why: string): void;
-  /** It was routed, and not kept: there are too many. */
+  /** The message was routed but not retained: the limit is reached. */
   notRetained?(message: Message): void;
   refused?(client: ObservedClient, error: PacketError): void;
   retainedChanged?(topic: string, message: Message | undefined): void;
@@ -56,5 +56,5 @@ export interface EngineLog {
   error(text: string): void;
 }
 
-/** For a fault of ours: with where it happened. */
+/** The error's stack, for faults in Backlot. */
 export const faultText = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));

@@ -38,10 +38,10 @@ export interface EngineOptions {
   readonly log: EngineLog;
 }
 
-/** A lower limit would drop messages for clients that read at full speed. */
+/** A lower limit would drop messages to clients that read at full speed. */
 const leastUnreadBytes = 65_536;
 
-/** Sessions, routing, wills and expiry: the broker without its listeners. Its parts get only what they need of it. */
+/** The broker without its listeners: sessions, routing, wills and expiry. Its parts get only the dependencies that they need. */
 export class Engine {
   readonly limits: EngineLimits;
   readonly access: Access;
@@ -54,7 +54,7 @@ export class Engine {
   readonly scheduler = new FlushScheduler();
   readonly sessions = new Map<string, Session>();
   readonly connections = new Set<Connection>();
-  /** By client identifier, those whose CONNECT was accepted. */
+  /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients = new Map<string, Connection>();
   readonly trie = new SubscriptionTrie();
   readonly groups = new Map<string, SharedGroup>();
@@ -90,7 +90,7 @@ export class Engine {
     }, sweepIntervalMs);
   }
 
-  /** The store fails at the moment, so no client is served. */
+  /** The session store is failing, so no client is served. */
   get storeFailing(): boolean {
     return this.guard?.failing ?? false;
   }
@@ -99,7 +99,7 @@ export class Engine {
     return this.coarseNow;
   }
 
-  /** Takes over a client's connection; feed what arrives to `receive`, and call `drained` and `close`. */
+  /** Opens a client's connection; the caller passes received bytes to `receive`, and calls `drained` and `close`. */
   open(transport: Transport, origin: ConnectionOrigin): Connection {
     const { cluster } = this;
     const gated = cluster
@@ -150,7 +150,7 @@ export class Engine {
     return { subscriptions, queued };
   }
 
-  /** From the broker itself: the page, the demo, wills, `$SYS`. */
+  /** Publishes a message of the broker itself: page, demo, wills, `$SYS`. */
   readonly publishInternal = (message: Message): void => {
     if (!isSystemTopic(message.topic)) this.counters.messagesInternal++;
     this.observer.published?.(message, undefined, undefined);
@@ -238,12 +238,12 @@ export class Engine {
     if (isCurrent) this.leave(session);
   }
 
-  /** Its client is gone. */
+  /** The session's client has disconnected. */
   private leave(session: Session): void {
     redistribute(this, session);
     this.announceMemberships(session);
     const { will } = session;
-    // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: at the end of the delay or of the session, whichever is first.
+    // [MQTT5-3.1.2-10], [MQTT5-3.1.3-9]: published at the end of the delay or of the session, whichever is first.
     if (will) {
       const delay = Math.min(will.delaySeconds, session.expirySeconds);
       if (delay === 0) publishWill(this, session);
@@ -253,7 +253,7 @@ export class Engine {
     else this.store?.saveSession(session);
   }
 
-  /** The session and all that belongs to it goes; a will that waits is published now. */
+  /** Removes the session with its subscriptions and queue; a pending will is published now. */
   endSession(session: Session): void {
     if (session.will && session.recipient === undefined) publishWill(this, session);
     for (const filter of [...session.subscriptions.keys()]) unsubscribe(this, session, filter);
@@ -265,7 +265,7 @@ export class Engine {
     this.cluster?.ended(session.clientId);
   }
 
-  /** Disconnects every client with "server shutting down"; then nothing moves any more. */
+  /** Disconnects every client with "server shutting down", and stops all timers. */
   stop(): void {
     this.stopping = true;
     clearInterval(this.timer);

@@ -1,10 +1,10 @@
-/** Authentication and authorization, as the engine needs them; `servers/mqtt/access` implements them. */
+/** Authentication and authorization interface of the engine, implemented by `servers/mqtt/access`. */
 
 export interface Credentials {
   readonly clientId: string;
   readonly username: string | undefined;
   readonly password: Buffer | undefined;
-  /** Common name of a client certificate that was verified. */
+  /** Common name of a verified client certificate. */
   readonly certificateName: string | undefined;
   readonly address: string;
 }
@@ -31,13 +31,13 @@ export type AuthStep =
 
 export interface Access {
   authenticate(credentials: Credentials): Verdict | Promise<Verdict>;
-  /** Undefined where the method is not known. */
+  /** Undefined if the method is unknown. */
   exchange(method: string, address: string): AuthExchange | undefined;
   mayPublish(identity: Identity, topic: string): boolean;
-  /** A topic is a filter as well: whether it may be read. */
+  /** Also used with a topic name, to check whether the client may read it. */
   maySubscribe(identity: Identity, filter: string): boolean;
-  /** Topics that no subscription brings, though it is allowed and matches them; undefined where there are none. */
+  /** Tests for topics that are not delivered although an allowed subscription matches them; undefined if there are none. */
   hiddenFrom(identity: Identity): ((topic: string) => boolean) | undefined;
-  /** False where every client may read and write everything. */
+  /** False if every client may read and write everything. */
   readonly restricts: boolean;
 }

@@ -16,9 +16,10 @@ export function handleAck(connection: Connection, packet: AckPacket): void {
     return;
   }
   const result = acknowledge(session, type, packetId, reason);
-  if (result === "unexpected") throw new PacketError(reasonCode.protocolError, `${type.toUpperCase()} does not fit what was sent.`);
+  if (result === "unexpected")
+    throw new PacketError(reasonCode.protocolError, `${type.toUpperCase()} does not match the state of the delivery.`);
   if (type !== "pubrec") return;
-  // §4.3.3: an error in the PUBREC ends the exchange.
+  // §4.3.3: a PUBREC with an error ends the exchange.
   if (reason >= 0x80) return;
   if (result === "unknown") {
     connection.sendAck("pubrel", packetId, reasonCode.packetIdentifierNotFound);

@@ -14,7 +14,7 @@ import type { Session } from "../session/session.ts";
 import type { Access, AuthStep, Identity, Verdict } from "./access.ts";
 import type { Connection } from "./connection.ts";
 
-/** A method may have 65,535 bytes, and is part of a reason string and a log line. */
+/** An authentication method may have 65,535 bytes; reason strings and log lines contain its beginning. */
 const shownMethod = 100;
 const longestField = 65_535;
 
@@ -24,7 +24,7 @@ export interface ConnectParts extends HandoverParts {
   readonly observer: EngineObserver;
   readonly log: Pick<EngineLog, "error">;
   readonly cluster: (HandoverParts["cluster"] & Pick<ClusterLink, "bring">) | undefined;
-  /** By client identifier, those whose CONNECT was accepted. */
+  /** Connections whose CONNECT was accepted, by client identifier. */
   readonly clients: ReadonlyMap<string, Connection>;
   openSession(
     connection: Connection,
@@ -41,7 +41,7 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
   connection.maximumPacketSize = packet.properties?.maximumPacketSize ?? 0;
   connection.problemInformation = packet.properties?.requestProblemInformation !== 0;
   if (refuseAboveLimits(parts, connection, packet.clientId)) return;
-  // [MQTT-3.1.3-8]; MQTT 3.1 wants 1 to 23 characters, of which only the first is held to.
+  // [MQTT-3.1.3-8]; MQTT 3.1 requires 1 to 23 characters, of which only the minimum is enforced.
   if (packet.clientId === "" && (packet.version === 3 || (packet.version === 4 && !packet.cleanStart))) {
     answerRefused(parts, connection, reasonCode.clientIdentifierNotValid, "A client identifier is needed.");
     return;
@@ -68,15 +68,15 @@ export function handleConnect(parts: ConnectParts, connection: Connection, packe
   wait(parts, connection, verdict, (settled) => onVerdict(parts, connection, packet, settled));
 }
 
-/** Without its port. */
+/** The peer's address without the port. */
 const addressOf = ({ origin }: Connection): string => origin.peer.slice(0, Math.max(0, origin.peer.lastIndexOf(":")));
 
 /** Checked again after an asynchronous authentication. True if the client was refused. */
 function refuseAboveLimits(parts: ConnectParts, connection: Connection, clientId: string): boolean {
   const { limits, clients, sessions } = parts;
   let text: string | undefined;
-  if (clients.size >= limits.clients && !clients.has(clientId)) text = "No more clients are taken.";
-  else if (sessions.size >= limits.sessions && !sessions.has(clientId)) text = "No more sessions are kept.";
+  if (clients.size >= limits.clients && !clients.has(clientId)) text = "The limit of clients is reached.";
+  else if (sessions.size >= limits.sessions && !sessions.has(clientId)) text = "The limit of sessions is reached.";
   if (text === undefined) return false;
   answerRefused(parts, connection, reasonCode.quotaExceeded, text);
   return true;
@@ -91,7 +91,9 @@ function wait<Value>(parts: ConnectParts, connection: Connection, pending: Promi
     },
     (error: unknown) => {
       parts.log.error(`Authentication failed to answer: ${faultText(error)}`);
-      connection.run(() => answerRefused(parts, connection, reasonCode.serverUnavailable, "The authentication could not be done."));
+      connection.run(() =>
+        answerRefused(parts, connection, reasonCode.serverUnavailable, "The authentication failed because of an error in the broker."),
+      );
     },
   );
   void answered.then(() => connection.release());
@@ -118,7 +120,7 @@ const returnCodes: ReadonlyMap<number, number> = new Map([
   [reasonCode.clientIdentifierNotValid, connectReturnCode.identifierRejected],
   [reasonCode.serverUnavailable, connectReturnCode.serverUnavailable],
   [reasonCode.quotaExceeded, connectReturnCode.serverUnavailable],
-  // The seed's brokers answer 5, whether the name is unknown or the password wrong.
+  // The reference brokers answer 5, whether the name is unknown or the password is wrong.
   [reasonCode.badUserNameOrPassword, connectReturnCode.notAuthorized],
   [reasonCode.notAuthorized, connectReturnCode.notAuthorized],
 ]);
@@ -135,7 +137,7 @@ function answerRefused(parts: ConnectParts, connection: Connection, reason: Reas
   connection.close(text);
 }
 
-/** A CONNECT that cannot be decoded: answered where its version has an answer for that. */
+/** Answers a CONNECT that cannot be decoded, if its version has a reply for that. */
 export function refuseConnect(parts: ConnectParts, connection: Connection, error: PacketError): void {
   if (error instanceof UnsupportedVersionError) {
     // 3.1.1 §3.1.2.2 for older levels, 5.0 §3.1.2.2 for newer ones.
@@ -145,7 +147,7 @@ export function refuseConnect(parts: ConnectParts, connection: Connection, error
   }
   if (connection.state === "authenticating" || isVersion5Connect(connection.decoder.raw())) {
     connection.v5 = true;
-    // [MQTT5-3.2.2-8]: a CONNACK has no 0x94, which a PUBLISH too early may deserve.
+    // [MQTT5-3.2.2-8]: 0x94, a possible fault of a PUBLISH before CONNECT, is not a reason code of CONNACK.
     const reason = error.reason === reasonCode.topicAliasInvalid ? reasonCode.protocolError : error.reason;
     answerRefused(parts, connection, reason, error.message);
     return;
@@ -153,7 +155,7 @@ export function refuseConnect(parts: ConnectParts, connection: Connection, error
   connection.close(error.message);
 }
 
-/** Whether the bytes begin as a CONNECT of 5.0 does, whatever is wrong with the rest. */
+/** Whether the bytes begin like a CONNECT of 5.0; the rest may be malformed. */
 function isVersion5Connect(bytes: Buffer): boolean {
   const name = bytes.indexOf("\u0000\u0004MQTT\u0005", 0, "latin1");
   return bytes[0] === 0x10 && name >= 2 && name <= 5;
@@ -183,12 +185,12 @@ export function handleAuth(parts: ConnectParts, connection: Connection, packet: 
   if (authenticationMethod === undefined)
     throw new PacketError(reasonCode.protocolError, "AUTH without an authentication method in CONNECT.");
   // [MQTT5-4.12.0-5], [MQTT5-4.12.1-1]; a DISCONNECT has no 0x8C.
-  if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "AUTH with another method than CONNECT.");
+  if (method !== authenticationMethod) throw new PacketError(reasonCode.protocolError, "The AUTH has a different method than the CONNECT.");
   if (packet.reason === reasonCode.reAuthenticate && state === "connected") {
     const exchange = parts.access.exchange(method, addressOf(connection));
     if (exchange) connection.exchange = { method, exchange, connect: undefined };
   } else if (packet.reason !== reasonCode.continueAuthentication || !connection.exchange) {
-    throw new PacketError(reasonCode.protocolError, "AUTH out of turn.");
+    throw new PacketError(reasonCode.protocolError, "The AUTH is out of sequence.");
   }
   takeStep(parts, connection, packet.properties?.authenticationData ?? Buffer.alloc(0));
 }
@@ -226,7 +228,7 @@ function onStep(parts: ConnectParts, connection: Connection, step: AuthStep): vo
   }
 }
 
-/** The session may have to be fetched from another broker. */
+/** In a cluster, the session may have to be fetched from another broker. */
 function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: ConnectPacket, authentication: Properties): void {
   const { cluster } = parts;
   if (!cluster) accept(parts, connection, packet, authentication);
@@ -264,9 +266,9 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   };
   if (v5 && connection.maximumPacketSize > 0) {
     const size = encodePacket({ type: "connack", sessionPresent: false, reason: 0, properties }, 5).length;
-    // [MQTT5-3.1.2-24]: nothing larger may be sent, and without a CONNACK there is no session.
+    // [MQTT5-3.1.2-24]: no larger packet may be sent, and a connection cannot be opened without a CONNACK.
     if (size > connection.maximumPacketSize) {
-      connection.close("The client's maximum packet size leaves no room for a CONNACK.");
+      connection.close("A CONNACK exceeds the client's maximum packet size.");
       return;
     }
   }
@@ -279,7 +281,7 @@ function accept(parts: ConnectParts, connection: Connection, packet: ConnectPack
   gatherShared(parts, opened.session);
 }
 
-/** None where it is switched off, or would not fit into the CONNACK: a client identifier may have 65,535 bytes. */
+/** Undefined if it is switched off or does not fit into the CONNACK: a client identifier may have 65,535 bytes. */
 function responseTopicFor(template: string, clientId: string): string | undefined {
   if (template === "") return undefined;
   const topic = template.replaceAll("%c", () => clientId);

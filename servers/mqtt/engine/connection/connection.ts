@@ -29,17 +29,17 @@ export interface ConnectionContext {
   readonly log: Pick<EngineLog, "error">;
   /** Monotonic, in milliseconds, as of the last sweep. */
   now(): number;
-  /** Throws PacketError where the packet breaks the standard. */
+  /** Throws PacketError if the packet violates the standard. */
   onPacket(connection: Connection, packet: Packet): void;
-  /** The client broke the standard: answers and ends it. */
+  /** The client violated the standard: answers and closes its connection. */
   onRefused(connection: Connection, error: PacketError): void;
-  /** Once. */
+  /** Called once. */
   onClosed(connection: Connection, why: string): void;
 }
 
 const firstBytes = { puback: 0x40, pubrec: 0x50, pubrel: 0x62, pubcomp: 0x70 } as const;
 
-/** One client's network connection: bytes in, packets to the flows; packets out, bytes. */
+/** One client's network connection: decodes received bytes and passes the packets to the flows; encodes and sends packets. */
 export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   private readonly context: ConnectionContext;
   readonly origin: ConnectionOrigin;
@@ -48,39 +48,39 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   readonly decoder: PacketDecoder;
   state: ConnectionState = "opening";
   v5 = false;
-  /** Another broker's bridge: messages keep their retain flag for it, and its own do not come back. */
+  /** The bridge of another broker: messages to it keep their retain flag, and its own messages are not sent back to it. */
   bridge = false;
   session: Session | undefined = undefined;
   identity: Identity = { clientId: "", username: undefined };
-  /** As the client asked for it or the server decided; 0 is none. */
+  /** Requested by the client or set by the server; 0 is none. */
   keepAliveSeconds = 0;
   /** Monotonic, as `openedAt`. */
   lastPacketAt: number;
   readonly openedAt = performance.now();
   /** Milliseconds since the epoch. */
   readonly since = Date.now();
-  /** Messages with QoS 1 and 2 that may be unacknowledged towards the client. */
+  /** Most messages with QoS 1 and 2 that the client may leave unacknowledged. */
   sendWindow = 0;
   /** 0 is no limit. */
   maximumPacketSize = 0;
   problemInformation = true;
-  /** Aliases that the client gave, by number. */
+  /** Topic aliases set by the client, by number. */
   topicAliases: (string | undefined)[] | undefined = undefined;
-  /** Aliases towards the client. */
+  /** Most topic aliases in messages to the client. */
   aliasMaximum = 0;
   sentAliases: Map<string, number> | undefined = undefined;
   exchange: PendingExchange | undefined = undefined;
   authenticationMethod: string | undefined = undefined;
-  /** QoS 2 identifiers that an earlier connection of the session left unreleased. */
+  /** QoS 2 packet identifiers that an earlier connection of the session did not release. */
   leftOpen: Set<number> | undefined = undefined;
   /** Packets are queued: an asynchronous answer is pending, or the client is frozen or above its rate. */
   private holds = 0;
   messagesIn = 0;
   messagesOut = 0;
   bytesIn = 0;
-  /** Messages since the last look at the rate. */
+  /** Messages since the rate was checked last. */
   recentMessages = 0;
-  /** Messages above the allowed rate, to be waited for. */
+  /** Messages above the allowed rate, which delay further reading. */
   private excessMessages = 0;
   private slowed = false;
   private heldForReading = false;
@@ -107,8 +107,8 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
   }
 
   /**
-   * Every step of this connection runs in here, also those that timers, promises and callbacks bring: what a step throws ends this
-   * connection and no other. Never throws.
+   * Runs every step of this connection, including those started by timers, promises and callbacks: an error in a step ends only this
+   * connection. Never throws.
    */
   run(step: () => void): void {
     try {
@@ -118,7 +118,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     }
   }
 
-  /** A PacketError is the client's fault, anything else is ours. Never throws. */
+  /** A PacketError is the client's fault; any other error is a fault in the broker. Never throws. */
   fault(error: unknown): void {
     try {
       if (error instanceof PacketError) {
@@ -161,7 +161,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     });
   }
 
-  /** Packets wait for the broker, not for the client. */
+  /** Packets are queued because of the broker, not because of the client. */
   get held(): boolean {
     return this.holds > 0 && !this.heldForReading;
   }
@@ -193,11 +193,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
       this.lastPacketAt = this.context.now();
       this.context.onPacket(this, packet);
     }
-    // Acknowledgements of a client that sends and does not read must not pile up.
+    // Acknowledgements to a client that sends but does not read must not accumulate.
     if (this.output.congested && this.output.pendingBytes > 2 * this.context.limits.unreadBytes) this.holdUntilRead();
   }
 
-  /** Once per sweep: a client above the rate is not read until its excess is used up. */
+  /** Called once per sweep: reading from a client above the rate pauses until its excess is used up. */
   checkRate(allowed: number): void {
     this.excessMessages = Math.max(0, this.excessMessages + this.recentMessages - allowed);
     this.recentMessages = 0;
@@ -213,7 +213,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.hold();
   }
 
-  /** The transport has taken what was pending. */
+  /** The transport has sent the pending bytes. */
   drained(): void {
     this.run(() => this.output.settle());
   }
@@ -227,7 +227,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.session?.pump();
   }
 
-  /** PUBLISH to the client. */
+  /** Sends a PUBLISH to the client. */
   sendMessage(
     message: Message,
     qos: Qos,
@@ -260,20 +260,20 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     if (withReason) slab[output.end++] = reason;
   }
 
-  /** Any packet but PUBLISH; its reason string is left out where the client would not take it. */
+  /** Sends any packet but PUBLISH; omits the reason string if the client does not accept it. */
   send(packet: Packet): void {
     if (this.state === "closed") return;
     const version = this.v5 ? 5 : 4;
     let bytes = encodePacket(packet, version);
     if (this.maximumPacketSize > 0 && bytes.length > this.maximumPacketSize && "properties" in packet && packet.properties) {
-      // [MQTT5-3.4.2-2] and the like
+      // [MQTT5-3.4.2-2] and corresponding clauses
       bytes = encodePacket({ ...packet, properties: { ...packet.properties, reasonString: undefined } }, version);
     }
     if (this.maximumPacketSize > 0 && bytes.length > this.maximumPacketSize) return;
     this.output.put(bytes);
   }
 
-  /** The server ends it: DISCONNECT with the reason to a client of 5.0, then the close. Never throws: others end it, too. */
+  /** The server ends the connection: sends DISCONNECT with the reason to a client of 5.0, then closes. Never throws. */
   disconnect(reason: ReasonCode, text: string): void {
     if (this.state === "closed") return;
     if (this.v5 && this.state === "connected") {
@@ -283,13 +283,13 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.close(text);
   }
 
-  /** Ends it without a DISCONNECT and without what was still to be written. Never throws. */
+  /** Closes the connection without a DISCONNECT, and discards pending bytes. Never throws. */
   cutOff(why: string): void {
     this.attempt(() => this.transport.destroy());
     this.close(why);
   }
 
-  /** Runs once; `why` is text for the log. Never throws. */
+  /** Takes effect once; `why` is text for the log. Never throws. */
   close(why: string): void {
     if (this.state === "closed") return;
     this.state = "closed";
@@ -315,7 +315,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     try {
       this.transport.destroy();
     } catch {
-      // Logged already; nothing more can be done for it.
+      // Logged already; nothing more can be done.
     }
   }
 }

@@ -17,11 +17,11 @@ export type PacketParts = ConnectParts &
     setExpiry(session: Session, expirySeconds: number): void;
   };
 
-/** Hands a packet to the part that deals with it. Throws PacketError where it breaks the standard. */
+/** Passes a packet to its handler. Throws PacketError if it violates the standard. */
 export function handlePacket(parts: PacketParts, connection: Connection, packet: Packet): void {
-  // [MQTT-3.1.0-1] is the decoder's; a client in the middle of authenticating may send only AUTH (§4.12).
+  // The decoder checks [MQTT-3.1.0-1]; during authentication a client may send only AUTH (§4.12).
   if (connection.state === "authenticating" && packet.type !== "auth" && packet.type !== "disconnect") {
-    throw new PacketError(reasonCode.protocolError, "Only AUTH may come before the CONNACK.");
+    throw new PacketError(reasonCode.protocolError, "Only AUTH is allowed before the CONNACK.");
   }
   switch (packet.type) {
     case "publish":
@@ -63,7 +63,7 @@ export function handlePacket(parts: PacketParts, connection: Connection, packet:
   }
 }
 
-/** The client broke the standard. */
+/** The client violated the standard. */
 export function refusePacket(parts: PacketParts, connection: Connection, error: PacketError): void {
   parts.counters.refused++;
   parts.observer.refused?.(connection, error);
@@ -78,11 +78,11 @@ function handleDisconnect(parts: PacketParts, connection: Connection, { reason, 
   if (session && expirySeconds !== undefined) {
     // §3.14.2.2.2
     if (session.expirySeconds === 0 && expirySeconds > 0) {
-      throw new PacketError(reasonCode.protocolError, "The session expiry was 0 and cannot be set now.");
+      throw new PacketError(reasonCode.protocolError, "The session expiry was 0 in CONNECT and cannot be changed.");
     }
     parts.setExpiry(session, expirySeconds);
   }
-  // [MQTT-3.14.4-3]: the will is gone, unless the client asks for it with 0x04 or reports an error.
+  // [MQTT-3.14.4-3]: the will is discarded, unless the client requests it with 0x04 or reports an error.
   const withWill = reason !== reasonCode.success;
   if (session && !withWill) session.will = undefined;
   connection.close(reason === 0 ? "disconnected" : `disconnected, reason 0x${reason.toString(16)}`);

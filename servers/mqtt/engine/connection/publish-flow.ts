@@ -18,11 +18,11 @@ export interface PublishParts {
   readonly observer: EngineObserver;
   readonly cluster: ClusterLink | undefined;
   retainedRoom(message: Message): boolean;
-  /** Keeps it where it is to be retained, and routes it. */
+  /** Stores it if it is to be retained, and routes it. */
   publish(message: Message): void;
 }
 
-/** A PUBLISH of a client's: checked, routed, acknowledged. */
+/** Checks, routes and acknowledges a client's PUBLISH. */
 export function handlePublish(parts: PublishParts, connection: Connection, packet: PublishPacket): void {
   const session = connection.session as Session;
   const { qos, packetId, properties } = packet;
@@ -36,23 +36,23 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   const topic = resolveTopic(connection, packet, parts.limits.topicAliasMaximum);
   if (qos > 0 && session.received.has(packetId)) {
     if (qos === 2) {
-      // [MQTT5-4.3.3-10]: the same message again; it was routed the first time.
+      // [MQTT5-4.3.3-10]: a duplicate; the message was routed when it arrived first.
       connection.leftOpen?.delete(packetId);
       connection.sendAck("pubrec", packetId, 0);
       return;
     }
     if (connection.v5) {
-      connection.sendAck("puback", packetId, reasonCode.packetIdentifierInUse, "A message with QoS 2 has that packet identifier.");
+      connection.sendAck("puback", packetId, reasonCode.packetIdentifierInUse, "The packet identifier is in use by a QoS 2 message.");
       return;
     }
   }
   // [MQTT5-3.3.4-7]
   if (qos > 0 && connection.v5 && openExchanges(connection, session) >= parts.limits.receiveMaximum) {
-    throw new PacketError(reasonCode.receiveMaximumExceeded, "More messages are unacknowledged than the receive maximum allows.");
+    throw new PacketError(reasonCode.receiveMaximumExceeded, "The number of unacknowledged messages exceeds the receive maximum.");
   }
   const message = new Message({
     topic,
-    // A view of the chunk that it came in, which nobody reuses; who keeps the message compacts it.
+    // A view of the received chunk, which is never reused; code that keeps the message calls `compact`.
     payload: packet.payload,
     qos,
     retain: packet.retain,
@@ -68,7 +68,7 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
       if (refusal.reason === reasonCode.payloadFormatInvalid) throw new PacketError(refusal.reason, refusal.text);
       return;
     }
-    // [MQTT-3.3.5-2]: 3.1.1 has no way to say it, so the answer is positive; so is a QoS 2 exchange then kept.
+    // [MQTT-3.3.5-2]: 3.1.1 has no negative acknowledgement, so the answer is positive, and a QoS 2 exchange is completed.
     if (!connection.v5 && qos === 2) session.received.add(packetId);
     connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, refusal.reason, refusal.text);
     return;
@@ -80,12 +80,12 @@ export function handlePublish(parts: PublishParts, connection: Connection, packe
   parts.observer.published?.(message, connection, packet);
   parts.publish(message);
   if (qos === 0) return;
-  // §3.4.2.1, §3.5.2.1; what subscriptions other brokers have is not known here.
+  // §3.4.2.1, §3.5.2.1; the subscriptions at other brokers are unknown here.
   const reason = message.matched === 0 && !parts.cluster ? reasonCode.noMatchingSubscribers : reasonCode.success;
   connection.sendAck(qos === 1 ? "puback" : "pubrec", packetId, reason);
 }
 
-/** §4.9: identifiers left open by an earlier connection do not count. */
+/** §4.9: identifiers that an earlier connection did not release do not count. */
 const openExchanges = (connection: Connection, session: Session): number => session.received.size - (connection.leftOpen?.size ?? 0);
 
 /** MQTT 5.0 §3.3.2.3.4 */
@@ -101,7 +101,7 @@ function resolveTopic(connection: Connection, packet: PublishPacket, topicAliasM
     return packet.topic;
   }
   const topic = connection.topicAliases[alias];
-  if (topic === undefined) throw new PacketError(reasonCode.protocolError, `The topic alias ${alias} was never given a topic.`);
+  if (topic === undefined) throw new PacketError(reasonCode.protocolError, `The topic alias ${alias} has no topic.`);
   return topic;
 }
 
@@ -119,19 +119,19 @@ function refusalOf(
   const { limits, access } = parts;
   const { topic } = message;
   if (isReservedTopic(topic)) {
-    return { reason: reasonCode.notAuthorized, text: "Clients do not publish there." };
+    return { reason: reasonCode.notAuthorized, text: "Clients may not publish to this topic." };
   }
   if (!access.mayPublish(connection.identity, topic)) return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
   const { topicLevels } = limits;
   if (hasMoreLevels(topic, topicLevels)) {
-    return { reason: reasonCode.topicNameInvalid, text: `A topic has at most ${topicLevels} levels here.` };
+    return { reason: reasonCode.topicNameInvalid, text: `A topic may have at most ${topicLevels} levels.` };
   }
   if (properties?.payloadFormatIndicator === 1 && !isUtf8(payload)) {
     return { reason: reasonCode.payloadFormatInvalid, text: "The payload is not UTF-8." };
   }
-  // A client that cannot be answered so gets the message routed, and not kept.
+  // Without a reason code for it (3.1.1, QoS 0), the message is routed but not retained.
   if (message.retain && connection.v5 && message.qos > 0 && !parts.retainedRoom(message)) {
-    return { reason: reasonCode.quotaExceeded, text: "No more retained messages are kept." };
+    return { reason: reasonCode.quotaExceeded, text: "The limit of retained messages is reached." };
   }
   return undefined;
 }

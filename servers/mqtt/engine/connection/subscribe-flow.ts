@@ -13,7 +13,7 @@ import type { Session } from "../session/session.ts";
 import type { Access } from "./access.ts";
 import type { Connection } from "./connection.ts";
 
-/** What holds the subscriptions of all sessions. */
+/** Dependencies for changing the subscriptions of all sessions. */
 export interface SubscriptionParts {
   readonly trie: SubscriptionTrie;
   readonly groups: Map<string, SharedGroup>;
@@ -28,7 +28,7 @@ export interface SubscribeParts extends SubscriptionParts, Pick<HandoverParts, "
   readonly observer: EngineObserver;
 }
 
-/** MQTT 3.1.1 §3.9.3: the only failure that it knows. */
+/** MQTT 3.1.1 §3.9.3: its only failure code. */
 const failure = 0x80;
 
 export function handleSubscribe(parts: SubscribeParts, connection: Connection, packet: SubscribePacket): void {
@@ -97,16 +97,15 @@ function refusalOf(
   const { identity, session } = connection;
   const { topicLevels, subscriptions } = limits;
   const shared = isSharedFilter(filter) ? parseSharedFilter(filter) : undefined;
-  if (isSharedFilter(filter) && !shared)
-    return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is not well formed." };
+  if (isSharedFilter(filter) && !shared) return { reason: reasonCode.topicFilterInvalid, text: "The shared subscription is malformed." };
   if (hasMoreLevels(filter, topicLevels)) {
-    return { reason: reasonCode.topicFilterInvalid, text: `A topic filter has at most ${topicLevels} levels here.` };
+    return { reason: reasonCode.topicFilterInvalid, text: `A topic filter may have at most ${topicLevels} levels.` };
   }
   if (!access.maySubscribe(identity, shared?.filter ?? filter)) {
     return { reason: reasonCode.notAuthorized, text: "The topic rules do not allow it." };
   }
   if (session && session.subscriptions.size >= subscriptions && !session.subscriptions.has(filter)) {
-    return { reason: reasonCode.quotaExceeded, text: `A client has at most ${subscriptions} subscriptions here.` };
+    return { reason: reasonCode.quotaExceeded, text: `A client may have at most ${subscriptions} subscriptions.` };
   }
   return undefined;
 }
@@ -125,7 +124,7 @@ export function handleUnsubscribe(parts: SubscribeParts, connection: Connection,
   parts.observer.unsubscribed?.(connection, packet.filters);
 }
 
-/** True where there was no such subscription before. */
+/** True if the subscription is new. */
 export function subscribe(parts: SubscriptionParts, session: Session, filter: string, options: SubscriptionOptions): boolean {
   const isNew = !session.subscriptions.has(filter);
   const group = groupOf(parts, filter);
@@ -138,7 +137,7 @@ export function subscribe(parts: SubscriptionParts, session: Session, filter: st
   return isNew;
 }
 
-/** Of a shared subscription, made for its first member. */
+/** The group of a shared subscription; created for its first member. */
 function groupOf({ groups, trie }: SubscriptionParts, filter: string): SharedGroup | undefined {
   if (!isSharedFilter(filter)) return undefined;
   const known = groups.get(filter);
@@ -151,7 +150,7 @@ function groupOf({ groups, trie }: SubscriptionParts, filter: string): SharedGro
   return group;
 }
 
-/** False where there was none. */
+/** False if there was no such subscription. */
 export function unsubscribe({ groups, trie, cluster }: SubscriptionParts, session: Session, filter: string): boolean {
   const subscription = session.subscriptions.get(filter);
   if (!subscription) return false;

@@ -7,14 +7,14 @@ export interface QueueLoad {
   queues: number;
 }
 
-/** Bytes of a waiting delivery in addition to its message. */
+/** Memory of a waiting delivery in addition to its message. */
 const deliveryBytes = 200;
 
-/** First in, first out; a shift costs nothing however long it is. */
+/** First in, first out; `shift` takes constant time. */
 export class DeliveryQueue {
   private items: (Delivery | undefined)[] = [];
   private head = 0;
-  /** Of the messages. */
+  /** Bytes of the messages. */
   bytes = 0;
   private readonly load: QueueLoad;
 
@@ -26,7 +26,7 @@ export class DeliveryQueue {
     return this.items.length - this.head;
   }
 
-  /** In memory, as `load` counts it. */
+  /** Memory held, as counted in `load`. */
   get heldBytes(): number {
     return this.bytes + this.length * deliveryBytes;
   }
@@ -56,7 +56,7 @@ export class DeliveryQueue {
     for (let index = this.head; index < this.items.length; index++) yield this.items[index] as Delivery;
   }
 
-  /** Takes out those that the test picks, in order. */
+  /** Removes and returns the deliveries for which the test is true, in order. */
   take(picks: (delivery: Delivery) => boolean): Delivery[] {
     const taken: Delivery[] = [];
     const kept: Delivery[] = [];
@@ -65,7 +65,7 @@ export class DeliveryQueue {
     return taken;
   }
 
-  /** Its session is over: removes it from the total load. */
+  /** The session has ended: removes the queue from the total load. */
   clear(): void {
     while (this.shift());
   }

@@ -5,21 +5,21 @@ import type { Subscription } from "../routing/subscription.ts";
 /** The acknowledgement that is expected for a message with QoS 1 or 2. */
 export type DeliveryState = "queued" | "awaiting puback" | "awaiting pubrec" | "awaiting pubcomp";
 
-/** One message for one session. */
+/** The delivery of one message to one session. */
 export class Delivery {
   readonly message: Message;
   readonly qos: Qos;
   readonly retain: boolean;
   readonly identifiers: readonly number[] | undefined;
-  /** Present for a shared subscription: the group whose other members may get it instead. */
+  /** Present for a shared subscription: other members of its group may get the message instead. */
   readonly shared: Subscription | undefined;
   state: DeliveryState = "queued";
   packetId = 0;
-  /** Counts up with each sending of the session. */
+  /** Sequence number within the session, in the order of sending. */
   order = 0;
   /** Row in the session store. */
   storedId = 0;
-  /** To a subscription that came after the message. */
+  /** Delivered as a retained message, to a later subscription. */
   asRetained = false;
 
   constructor(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined) {

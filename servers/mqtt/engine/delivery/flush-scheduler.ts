@@ -1,26 +1,26 @@
 import type { Output } from "./output.ts";
 import { SharedSlab, SlabPool } from "./shared-slab.ts";
 
-/** While more comes in. */
+/** Longest delay of writes while clients keep sending. */
 const gatheredMs = 1;
 
 /**
- * Writes every output at the end of a tick, after `beforeWrite`: what an acknowledgement promises is on disk when it leaves. Never
- * within the handling of a message: on disk it is whole or not at all. Without a store, a full slab leaves before that. While clients go on sending, several ticks leave together:
- * fewer and larger writes, and fewer and larger answers to them.
+ * Writes all outputs at the end of a tick, after `beforeWrite` has committed: acknowledged messages are on disk before the
+ * acknowledgement is sent. With a store, never writes while a message is handled, so its changes are committed together; without
+ * one, a full slab is written at once. While clients keep sending, the output of several ticks is combined into fewer, larger writes.
  */
 export class FlushScheduler {
   readonly small = new SlabPool(4_096, 1_024);
   readonly large = new SlabPool(65_536, 512);
   readonly shared = new SharedSlab();
-  /** The system has not taken all of the shared memory that outputs wrote. */
+  /** The transports may still read the shared memory. */
   sharedInUse = false;
-  /** False: nothing may leave yet; `flush` is called again when it may. */
+  /** False if nothing may be written yet; `flush` is then called again later. */
   beforeWrite: (() => boolean) | undefined = undefined;
-  /** Of each client, where all together would leave too much unread. */
+  /** Lower limit for each client while all clients together leave too much unread. */
   mostUnreadBytes = Number.POSITIVE_INFINITY;
   bytesOut = 0;
-  /** Counts what clients sent. */
+  /** Number of reads from clients. */
   arrivals = 0;
   private arrivalsSeen = 0;
   private dirty: Output[] = [];

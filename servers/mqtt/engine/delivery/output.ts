@@ -2,13 +2,13 @@ import { compacted } from "../routing/message.ts";
 import type { FlushScheduler } from "./flush-scheduler.ts";
 import type { SharedRun, SharedSlab } from "./shared-slab.ts";
 
-/** Where the bytes go: a socket, a WebSocket. */
+/** A socket or WebSocket. */
 export interface Transport {
-  /** Hands bytes to the system; true when they are out already and the memory may be used again. */
+  /** Returns true if the bytes were written synchronously, so that the memory may be reused. */
   write(bytes: Buffer): boolean;
-  /** Bytes handed over that the system has not taken. */
+  /** Bytes that the operating system has not accepted yet. */
   readonly pendingBytes: number;
-  /** No more will be written: close once all is out. */
+  /** Closes after the pending bytes were written. */
   end(): void;
   destroy(): void;
   pause(): void;
@@ -18,7 +18,7 @@ export interface Transport {
 /** Up to this size shared bytes are copied; larger ones get their own write. */
 const copiedBytes = 16_384;
 
-/** Bytes of a client that is delayed or frozen on purpose. */
+/** Bytes held back for a client that the page has delayed or frozen. */
 interface HeldChunk {
   readonly bytes: Buffer;
   readonly dueAt: number;
@@ -26,38 +26,38 @@ interface HeldChunk {
 }
 
 export interface OutputOwner {
-  /** The client is no longer behind by more than its limit. */
+  /** The client's unread bytes are below the limit again. */
   relieved(): void;
-  /** Runs a step for the client: what it throws ends its connection and no other. */
+  /** Runs a step for the client: an error in it ends only this client's connection. */
   run(step: () => void): void;
-  /** Ends its connection for what was thrown. */
+  /** Ends the client's connection because of the error. */
   fault(error: unknown): void;
 }
 
-/** Bytes on their way to one client, gathered over a tick into one write. */
+/** Output buffer of one client: combines the bytes of a tick into one write. */
 export class Output {
-  /** Behind the client by more than its limit: QoS 0 is dropped, the rest waits in the queue. */
+  /** The client's unread bytes exceed the limit: QoS 0 is dropped, other messages wait in the queue. */
   congested = false;
-  /** The bytes of the current slab; written up to `end`. */
+  /** The current slab; filled up to `end`. */
   slab: Buffer | undefined = undefined;
   end = 0;
-  /** Instead of a slab: bytes that others are sent too. */
+  /** Used instead of a slab: bytes shared with other clients. */
   private shared: Buffer | undefined = undefined;
   private sharedStart = 0;
   private sharedEnd = 0;
   private dirty = false;
-  /** Slabs that are full before the end of the tick, where nothing may leave before that. */
+  /** Full slabs, if nothing may be written before the end of the tick. */
   private full: Buffer[] | undefined = undefined;
   private fullBytes = 0;
   private heldBytes = 0;
-  /** In order; undefined where there are none. */
+  /** In order; undefined if there are none. */
   private held: HeldChunk[] | undefined = undefined;
   private heldTimer: NodeJS.Timeout | undefined = undefined;
   private delayMs = 0;
   private frozen = false;
-  /** For the bytes that are put and not yet held back. */
+  /** Callbacks for the buffered bytes. */
   private onHandedOver: (() => void)[] | undefined = undefined;
-  /** Handed over so far; what is held back counts. */
+  /** Bytes written so far, including those held back. */
   bytesOut = 0;
   private readonly transport: Transport;
   private readonly scheduler: FlushScheduler;
@@ -75,7 +75,7 @@ export class Output {
     return this.transport.pendingBytes + this.heldBytes + this.fullBytes + this.end + this.sharedEnd - this.sharedStart;
   }
 
-  /** Where messages for many are encoded, for `putShared`. */
+  /** Memory in which messages for several clients are encoded, for `putShared`. */
   get sharedSlab(): SharedSlab {
     return this.scheduler.shared;
   }
@@ -99,13 +99,13 @@ export class Output {
     return this.slab;
   }
 
-  /** Bytes that stay as they are until the end of the tick. */
+  /** Adds bytes that do not change before the end of the tick. */
   putShared({ bytes, start, end }: SharedRun): void {
     if (this.shared === bytes && this.sharedEnd === start) {
       this.sharedEnd = end;
       return;
     }
-    // Not behind the others in memory: copied, where that is less than one more write.
+    // Not contiguous with the bytes before: copied if that is cheaper than a separate write.
     const copied = this.shared === bytes || this.end > 0;
     if (copied && end - start <= copiedBytes) {
       const slab = this.reserve(end - start);
@@ -119,7 +119,7 @@ export class Output {
     this.markDirty();
   }
 
-  /** What is shared so far goes into a slab, for more to follow it. */
+  /** Moves the shared bytes into a slab, so that other bytes can follow. */
   private takeOver(shared: Buffer): void {
     const { sharedStart, sharedEnd } = this;
     if (sharedEnd - sharedStart > copiedBytes) {
@@ -150,7 +150,7 @@ export class Output {
     try {
       this.flushAll();
     } catch (error) {
-      // Some of it may be with the transport.
+      // The transport may have some of the shared memory.
       this.scheduler.sharedInUse = true;
       this.owner.fault(error);
     }
@@ -161,7 +161,7 @@ export class Output {
     if (full) {
       this.full = undefined;
       this.fullBytes = 0;
-      // Some of it may be shared.
+      // These bytes may be shared memory.
       for (const bytes of full) if (!this.write(bytes)) this.scheduler.sharedInUse = true;
     }
     this.flushCurrent();
@@ -169,7 +169,7 @@ export class Output {
     if (this.congested) this.settle();
   }
 
-  /** Discards everything that was not sent yet. */
+  /** Discards everything that was not written yet. */
   discard(): void {
     this.full = this.slab = this.shared = this.onHandedOver = undefined;
     this.fullBytes = this.end = this.sharedStart = this.sharedEnd = 0;
@@ -179,19 +179,19 @@ export class Output {
     return this.pendingBytes > Math.min(this.limitBytes, this.scheduler.mostUnreadBytes);
   }
 
-  /** To be called when less is pending than before: who waited may go on. */
+  /** To be called after pending bytes were sent: resumes what waited for that. */
   settle(): void {
     const wasCongested = this.congested;
     this.congested = this.isBehind();
     if (wasCongested && !this.congested) this.owner.relieved();
   }
 
-  /** Frozen or delayed on purpose: what is put now leaves later. */
+  /** The client is frozen or delayed: bytes are held back. */
   get heldBack(): boolean {
     return this.frozen || this.delayMs > 0 || this.held !== undefined;
   }
 
-  /** `done` is called when what was put so far is with the transport. */
+  /** `done` is called when all bytes added so far were passed to the transport. */
   whenHandedOver(done: () => void): void {
     this.onHandedOver ??= [];
     this.onHandedOver.push(done);
@@ -203,7 +203,7 @@ export class Output {
     for (const done of callbacks ?? []) done();
   }
 
-  /** Everything from now on leaves `delayMs` later; 0 ends that, and what waits leaves now. */
+  /** Delays all further bytes by `delayMs`; 0 ends the delay and writes the bytes that were held back. */
   delay(delayMs: number): void {
     this.delayMs = delayMs;
     if (delayMs === 0) this.letGo(Number.POSITIVE_INFINITY);
@@ -218,13 +218,13 @@ export class Output {
     this.letGo(this.delayMs === 0 ? Number.POSITIVE_INFINITY : performance.now());
   }
 
-  /** It ends: what waits on purpose leaves before. */
+  /** Before the connection ends: writes the bytes that were held back. */
   unhinder(): void {
     this.frozen = false;
     this.delay(0);
   }
 
-  /** Full before the end of the tick: written at once, or where nothing may leave before that, set aside. */
+  /** The buffer is full before the end of the tick: writes it, or sets it aside if nothing may be written yet. */
   private passOn(): void {
     if (!this.scheduler.beforeWrite) {
       this.flushCurrent();
@@ -255,7 +255,7 @@ export class Output {
     if (this.isBehind()) this.congested = true;
   }
 
-  /** True when the memory may be used again: the bytes are out already, or copied. */
+  /** True if the memory may be reused: the bytes were written, or copied. */
   private write(bytes: Buffer): boolean {
     this.scheduler.bytesOut += bytes.length;
     this.bytesOut += bytes.length;
@@ -263,7 +263,7 @@ export class Output {
       this.hold(Buffer.from(bytes));
       return true;
     }
-    // Behind others it waits long, and must not hold a slab for a few bytes.
+    // It may wait for earlier bytes, and a few bytes must not keep a whole slab in use.
     const waiting = this.transport.pendingBytes > 0 ? compacted(bytes) : bytes;
     return this.transport.write(waiting) || waiting !== bytes;
   }
@@ -277,7 +277,7 @@ export class Output {
   private hold(bytes: Buffer): void {
     this.heldBytes += bytes.length;
     this.held ??= [];
-    // Behind those before it, also where the delay is shorter now.
+    // Not before the earlier chunks, even if the delay is shorter now.
     const dueAt = Math.max(performance.now() + this.delayMs, this.held.at(-1)?.dueAt ?? 0);
     this.held.push({ bytes, dueAt, onHandedOver: this.onHandedOver });
     this.onHandedOver = undefined;

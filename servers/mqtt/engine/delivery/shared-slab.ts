@@ -1,6 +1,6 @@
 const slabBytes = 65_536;
 
-/** A part of memory that many clients are sent. */
+/** An encoded message in shared memory. */
 export class SharedRun {
   readonly bytes: Buffer;
   readonly start: number;
@@ -15,7 +15,7 @@ export class SharedRun {
     this.generation = generation;
   }
 
-  /** For those who copy it. */
+  /** A view, created on first use. */
   get view(): Buffer {
     this.made ??= this.bytes.subarray(this.start, this.end);
     return this.made;
@@ -23,8 +23,8 @@ export class SharedRun {
 }
 
 /**
- * Memory for messages that go to many clients alike: each is encoded once, and clients are sent the same bytes. What lies one
- * behind the other leaves in one write.
+ * Memory for messages that are identical for several clients: each is encoded once, and all clients are sent the same bytes.
+ * Contiguous messages are sent in one write.
  */
 export class SharedSlab {
   /** Incremented when the memory is reused: earlier runs are then invalid. */
@@ -32,18 +32,18 @@ export class SharedSlab {
   private slab = Buffer.allocUnsafeSlow(slabBytes);
   private end = 0;
 
-  /** For the caller to fill. */
+  /** Allocates memory for the caller to fill. */
   reserve(count: number): SharedRun {
     const { generation } = this;
     if (count > slabBytes) return new SharedRun(Buffer.allocUnsafeSlow(count), 0, count, generation);
-    // The full one goes with the last of its runs.
+    // The full slab is freed with the last of its runs.
     if (this.end + count > slabBytes) this.renew();
     const start = this.end;
     this.end += count;
     return new SharedRun(this.slab, start, this.end, generation);
   }
 
-  /** Once nobody is to be sent any of it; with `inUse` the system has not taken all of it. */
+  /** Reuses the memory after all outputs have written it; with `inUse`, transports still read it, so it is replaced. */
   reset(inUse: boolean): void {
     if (this.end === 0) return;
     if (inUse) this.renew();
@@ -57,15 +57,15 @@ export class SharedSlab {
   }
 }
 
-/** Kept also where none of them is used. */
+/** Minimum number of slabs kept for reuse. */
 const leastPooled = 16;
 
-/** Memory that many outputs use in turn, so that an idle connection holds none. */
+/** A pool of buffers for all outputs, so that an idle connection holds none. */
 export class SlabPool {
   readonly slabBytes: number;
   private readonly slabs: Buffer[] = [];
   private readonly most: number;
-  /** The fewest that lay here since the last `trim`: nobody needed those. */
+  /** Lowest number of free slabs since the last `trim`: these were not needed. */
   private unused = 0;
 
   constructor(slabBytes: number, most: number) {
@@ -83,7 +83,7 @@ export class SlabPool {
     if (this.slabs.length < this.most) this.slabs.push(slab);
   }
 
-  /** From time to time: gives back what a burst left. */
+  /** Called periodically: frees slabs that only a burst needed. */
   trim(): void {
     this.slabs.length -= Math.min(this.unused, Math.max(0, this.slabs.length - leastPooled));
     this.unused = this.slabs.length;

@@ -12,14 +12,14 @@ export interface PublishTarget {
   /** 0 is no limit. */
   readonly maximumPacketSize: number;
   readonly aliasMaximum: number;
-  /** Topic aliases in use towards it. */
+  /** Topic aliases in use for this receiver. */
   sentAliases: Map<string, number> | undefined;
 }
 
-/** What `writePublish` takes behind its target. */
+/** The arguments of `writePublish` after the target. */
 export type PublishArguments = Parameters<typeof writePublish> extends [PublishTarget, ...infer Rest] ? Rest : never;
 
-/** Refilled for each send: a delivery allocates nothing of its own. */
+/** Reused for each message, so that a delivery allocates nothing. */
 const options: { -readonly [Name in keyof DeliveryOptions]: DeliveryOptions[Name] } = {
   v5: false,
   qos: 0,
@@ -30,7 +30,7 @@ const options: { -readonly [Name in keyof DeliveryOptions]: DeliveryOptions[Name
   withTopic: true,
 };
 
-/** Writes a PUBLISH into the target's output; refused where it is expired or larger than the client takes. */
+/** Writes a PUBLISH into the target's output, unless it has expired or exceeds the client's maximum packet size. */
 export function writePublish(
   target: PublishTarget,
   message: Message,
@@ -42,7 +42,7 @@ export function writePublish(
 ): SendResult {
   const { v5, output, maximumPacketSize } = target;
   const expirySeconds = message.expiresAt === 0 ? -1 : message.secondsLeft(Date.now());
-  // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: only while it was not sent.
+  // [MQTT5-3.3.2-5], [MQTT5-4.3.3-7]: applies only to a message that was not sent yet.
   if (expirySeconds === 0 && !dup) return "expired";
   if (message.fannedOut && (!v5 || (identifiers === undefined && expirySeconds < 0 && target.aliasMaximum === 0))) {
     const run = message.encodedFor(output.sharedSlab, v5, qos, retain);
@@ -62,7 +62,7 @@ export function writePublish(
   return "sent";
 }
 
-/** Whether the client takes a packet of this size; shared subscriptions have someone else who may. */
+/** Whether the packet fits the client's maximum packet size; for a shared subscription, another member may accept it. */
 export function fits(target: PublishTarget, message: Message, qos: Qos, identifiers: readonly number[] | undefined): boolean {
   if (target.maximumPacketSize === 0) return true;
   const expirySeconds = message.expiresAt === 0 ? -1 : 0;
@@ -89,13 +89,13 @@ function measure(
   options.withTopic = known === undefined;
   const length = message.encodedLength(options);
   if (maximumPacketSize === 0 || length <= maximumPacketSize || options.topicAlias === 0) return length;
-  // An alias costs bytes that may be too many; a short topic has fewer.
+  // A topic alias adds bytes to the first packet; without it the packet may fit.
   options.topicAlias = 0;
   options.withTopic = true;
   return message.encodedLength(options);
 }
 
-/** Copies bytes that many receivers share, and sets what is this one's own. */
+/** Copies the shared bytes, and sets this receiver's packet identifier and DUP flag. */
 function putWithId(output: Output, { view }: SharedRun, packetIdOffset: number, packetId: number, dup: boolean): void {
   const slab = output.reserve(view.length);
   const at = output.end;

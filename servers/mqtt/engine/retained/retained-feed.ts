@@ -7,7 +7,7 @@ export interface RetainedItem {
   readonly identifiers: readonly number[] | undefined;
 }
 
-/** The retained messages for one subscription, given one by one. */
+/** The retained messages for one subscription, one at a time. */
 export class RetainedFeed {
   private position = 0;
   private messages: readonly Message[] | undefined = undefined;
@@ -15,7 +15,7 @@ export class RetainedFeed {
   private readonly qos: Qos;
   private readonly identifiers: readonly number[] | undefined;
 
-  /** They are looked for when their turn comes: a slow client that subscribes again and again must not have a list for each. */
+  /** `find` runs when the first message is needed: a slow client that subscribes repeatedly must not hold a list for each subscription. */
   constructor(find: () => readonly Message[], qos: Qos, identifiers: readonly number[] | undefined) {
     this.find = find;
     this.qos = qos;
@@ -33,11 +33,11 @@ export class RetainedFeed {
   }
 }
 
-/** Other clients have their turn after so long, and after so many messages. */
+/** A client's turn ends after this time or number of messages, so that others are served. */
 const turnMs = 5;
 const turnMessages = 1_000;
 
-/** The feeds of one client, one after the other: a hundred thousand messages for it hold up nobody else. */
+/** The feeds of one client, processed in turns: a hundred thousand messages for it do not delay other clients. */
 export class RetainedFeeds {
   private readonly feeds: RetainedFeed[] = [];
 
@@ -45,7 +45,7 @@ export class RetainedFeeds {
     this.feeds.push(feed);
   }
 
-  /** Hands items to `take`, which refuses one by answering false, until there are no more or the turn is over. */
+  /** Passes items to `take` until it returns false (the item stays), none are left, or the turn is over. */
   give(take: (item: RetainedItem) => boolean): "all given" | "refused" | "turn over" {
     const startedAt = performance.now();
     let given = 0;
@@ -53,7 +53,7 @@ export class RetainedFeeds {
       const item = feed.peek();
       if (!item) {
         this.feeds.shift();
-        // To look for none may take as long as to send many.
+        // A search without results may take as long as sending many messages.
         if (performance.now() - startedAt > turnMs) return this.feeds.length > 0 ? "turn over" : "all given";
         continue;
       }

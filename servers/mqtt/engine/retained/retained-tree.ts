@@ -2,7 +2,7 @@ import { createTopicMatcher, hasMoreLevels, hasWildcard, isSystemTopic } from ".
 import { treeLevels } from "../engine-limits.ts";
 import type { Message } from "../routing/message.ts";
 
-/** Memory of a topic level, and of a message in addition to its bytes; measured with 100,000 of them. */
+/** Memory of a topic level, and of a message in addition to its bytes; measured with 100,000 messages. */
 const levelBytes = 250;
 const messageBytes = 400;
 
@@ -11,11 +11,11 @@ class Node {
   message: Message | undefined = undefined;
 }
 
-/** The retained message of each topic, found by filter without looking at the others. */
+/** The retained message of each topic; finds those that match a filter without scanning all. */
 export class RetainedTree {
   private readonly root = new Node();
   private readonly byTopic = new Map<string, Message>();
-  /** Topics with more levels than the tree has. */
+  /** Topics with more levels than the tree can hold. */
   private readonly deep = new Set<string>();
   bytes = 0;
   /** Number of $SYS messages in the count. */
@@ -82,7 +82,7 @@ export class RetainedTree {
     return this.byTopic.values();
   }
 
-  /** All whose topic matches the filter. */
+  /** The messages whose topics match the filter. */
   matching(filter: string): Message[] {
     if (!hasWildcard(filter)) {
       const message = this.byTopic.get(filter);

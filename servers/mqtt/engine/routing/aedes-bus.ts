@@ -10,8 +10,8 @@ export interface AedesBus extends MessageBus {
 }
 
 /**
- * The bus of an Aedes instance in this process. Aedes' client handlers stay unused, and so does its `publish`: that awaits a
- * promise for retained and QoS 1 messages only, and so changes their order ([MQTT-4.6.0-6]).
+ * The bus of an Aedes instance in this process. Aedes' client handlers are not used, nor is its `publish`: it awaits a promise for
+ * retained and QoS 1 messages only, which would change the order of messages ([MQTT-4.6.0-6]).
  */
 export async function createAedesBus(options: { retained: RetainedTree; store?: SessionStore | undefined }): Promise<AedesBus> {
   const retained = createRetainedStore(options.retained, options.store);
@@ -61,7 +61,7 @@ function createRetainedStore(tree: RetainedTree, store: SessionStore | undefined
   };
 }
 
-/** What Aedes itself asks of its persistence: retained messages; sessions and their queues are the engine's. */
+/** The persistence that Aedes requires: retained messages only; the engine has the sessions and their queues. */
 function persistenceOf(tree: RetainedTree, retained: RetainedStore) {
   return {
     async setup() {},

@@ -3,7 +3,7 @@ import type { Message } from "./message.ts";
 /** Carries messages from publishers to the router, within this process. */
 export interface MessageBus {
   readonly retained: RetainedStore;
-  /** Returns when every listener has had it. */
+  /** Returns after every listener was called. */
   publish(message: Message): void;
   /** Called for each message, in the order of publishing. */
   onMessage(listener: (message: Message) => void): void;
@@ -13,13 +13,13 @@ export interface RetainedStore {
   readonly count: number;
   /** Number of $SYS messages among them. */
   readonly systemCount: number;
-  /** Of the messages. */
+  /** Bytes of the messages. */
   readonly bytes: number;
-  /** In memory, with what their topics take. */
+  /** Memory held, including the topics. */
   readonly heldBytes: number;
   has(topic: string): boolean;
-  /** An empty payload removes what was kept (MQTT §3.3.1.3). */
+  /** An empty payload removes the topic's retained message (MQTT §3.3.1.3). */
   store(message: Message): void;
-  /** Expired ones are left out. */
+  /** Without expired messages. */
   matching(filter: string): readonly Message[];
 }

@@ -6,9 +6,9 @@ interface Notice {
 type NoticeListener = (notice: Notice, done: () => void) => void;
 
 /**
- * The emitter of the Aedes instance. Messages of clients go to all who listen: the engine's trie matches their topics, where
- * mqemitter's own matching was a tenth of the broker's CPU. What Aedes says to itself goes by whole topics; what it says to other
- * brokers under topics with wildcards finds nobody, for in one process there are none.
+ * The emitter of the Aedes instance. Clients' messages go to every listener, because the engine's trie matches their topics;
+ * mqemitter's own matching took a tenth of the broker's CPU. Aedes' internal notices are matched by exact topic. Its listeners for
+ * other brokers use wildcards and are never called, since there is only one broker in the process.
  */
 export class MessageEmitter {
   private readonly messageListeners: ((message: Message) => void)[] = [];

@@ -4,17 +4,17 @@ import type { Qos } from "../../codec/packet.ts";
 import type { SharedRun, SharedSlab } from "../delivery/shared-slab.ts";
 
 export const dropReasons = ["slow reader", "queue full", "expired", "too large", "session ended"] as const;
-/** Why a message did not reach a client. "slow reader": QoS 0 to a client that reads too slowly; "too large": larger than the client takes. */
+/** Why a message did not reach a client. "slow reader": QoS 0 to a client that reads too slowly; "too large": above the client's maximum packet size. */
 export type DropReason = (typeof dropReasons)[number];
 
 /** Callbacks for the deliveries of one message, for the inspector. */
 export interface DeliveryTrace {
   delivered(clientId: string, qos: number): void;
-  /** Written for a client that is frozen or delayed on purpose; `released` follows when it leaves. */
+  /** Held back for a client that is frozen or delayed; `released` is called when it is sent. */
   heldBack(clientId: string, qos: number): void;
   released(clientId: string, qos: number): void;
   acknowledged(clientId: string, reason: number): void;
-  /** To a subscription that came later. */
+  /** Sent as a retained message to a later subscription. */
   sentAsRetained(clientId: string, qos: number): void;
   acknowledgedAsRetained(clientId: string, reason: number): void;
   dropped(clientId: string, why: DropReason): void;
@@ -22,24 +22,24 @@ export interface DeliveryTrace {
 
 export interface MessageFields {
   readonly topic: string;
-  /** May be a view of a larger chunk: `compact` before it is kept. */
+  /** May be a view of a larger chunk: call `compact` before keeping the message. */
   readonly payload: Buffer;
   readonly qos: Qos;
   readonly retain: boolean;
-  /** Encoded properties that receivers get unaltered. */
+  /** Encoded properties that are forwarded unaltered. */
   readonly forwarded?: Buffer | undefined;
-  /** Milliseconds since the epoch; 0 never. */
+  /** Milliseconds since the epoch; 0 is never. */
   readonly expiresAt?: number;
-  /** Client identifier; empty where the broker itself publishes. */
+  /** Client identifier; empty if the broker itself publishes. */
   readonly publisherId?: string;
 }
 
 const noBytes = Buffer.alloc(0);
 const propertyLength = { expiry: 5, alias: 3 };
-/** The bytes of a longer topic are not kept: it is encoded again for later receivers. */
+/** The encoded bytes of a longer topic are not cached: it is encoded again for later receivers. */
 const heldTopicLength = 1_024;
 
-/** What one delivery adds to the message. */
+/** The part of a PUBLISH that depends on the receiver. */
 export interface DeliveryOptions {
   readonly v5: boolean;
   readonly qos: Qos;
@@ -47,9 +47,9 @@ export interface DeliveryOptions {
   readonly subscriptionIds: readonly number[] | undefined;
   /** Seconds left; -1 without expiry. */
   readonly expirySeconds: number;
-  /** 0 without. */
+  /** 0 if there is none. */
   readonly topicAlias: number;
-  /** False if an alias replaces it. */
+  /** False if an alias replaces the topic. */
   readonly withTopic: boolean;
 }
 
@@ -62,23 +62,23 @@ export class Message {
   forwarded: Buffer;
   readonly expiresAt: number;
   readonly publisherId: string;
-  /** Subscriptions that it matched so far. */
+  /** Number of matching subscriptions so far. */
   matched = 0;
   /** Set by the router before the deliveries. */
   topicBytes: Buffer | undefined = undefined;
-  /** On its way to more than one receiver: worth keeping the encoded form. */
+  /** The message goes to more than one receiver: the encoded form is cached. */
   fannedOut = false;
-  /** Present while the inspector follows it. */
+  /** Present while the inspector records the deliveries. */
   trace: DeliveryTrace | undefined = undefined;
-  /** Where no client published it. */
+  /** Present if no client published it. */
   internalSource: MqttOwnPublisher | undefined = undefined;
-  /** The broker published it for a client that was lost. */
+  /** The will of a client. */
   isWill = false;
   /** In a cluster: for each shared subscription that the publishing broker knew of, the broker that delivers for it. */
   groups: ReadonlyMap<string, string> | undefined = undefined;
   /** It was published at another broker. */
   fromElsewhere = false;
-  /** Row of the session store that holds it, and how many deliveries need it there. */
+  /** Its row in the session store, and the number of deliveries that reference it. */
   storedId = 0;
   storedUses = 0;
   private compactedAlready = false;
@@ -94,12 +94,12 @@ export class Message {
     this.publisherId = fields.publisherId ?? "";
   }
 
-  /** Memory held, roughly. */
+  /** Approximate memory held. */
   get bytes(): number {
     return this.topic.length + this.payload.length + this.forwarded.length;
   }
 
-  /** For messages that are kept: small buffers are slices of pages that they would hold. */
+  /** For messages that are kept: copies small buffers, which would otherwise keep a whole chunk in memory. */
   compact(): void {
     if (this.compactedAlready) return;
     this.compactedAlready = true;
@@ -107,7 +107,7 @@ export class Message {
     this.forwarded = compacted(this.forwarded);
   }
 
-  /** All receivers have it: a later resend encodes it again. */
+  /** All receivers were served: frees the encoded form; a later retransmission encodes it again. */
   routed(): void {
     this.fannedOut = false;
     this.encoded = undefined;
@@ -120,8 +120,7 @@ export class Message {
   }
 
   /**
-   * The common case while it is routed to many: nothing of the receiver's own but the packet identifier, whose place is
-   * `packetIdOffset`.
+   * The common case of a message to several receivers: only the packet identifier, at `packetIdOffset`, depends on the receiver.
    */
   encodedFor(slab: SharedSlab, v5: boolean, qos: Qos, retain: boolean): SharedRun {
     const key = (v5 ? 4 : 0) | qos | (retain ? 8 : 0);
@@ -137,7 +136,7 @@ export class Message {
 
   /** Where the packet identifier is in an encoded packet of `length` bytes that carries the topic. */
   packetIdOffset(length: number): number {
-    // The fixed header is as long as the length of what follows it needs.
+    // The length of the fixed header depends on the remaining length.
     const header = length <= 129 ? 2 : length <= 16_386 ? 3 : length <= 2_097_154 ? 4 : 5;
     return header + 2 + this.topicLength();
   }
@@ -147,7 +146,7 @@ export class Message {
     return 1 + variableLength(body) + body;
   }
 
-  /** Writes the PUBLISH; `bytes` has room for `encodedLength` from `at`. Returns the position behind it. */
+  /** Writes the PUBLISH at `at`; `bytes` must have room for `encodedLength`. Returns the end position. */
   encodeInto(bytes: Buffer, at: number, options: DeliveryOptions, packetId: number, dup: boolean): number {
     const { qos, v5, withTopic } = options;
     let position = at;
@@ -215,7 +214,7 @@ export class Message {
   }
 }
 
-/** For bytes that are kept: the same, or a copy where they are a small part of memory that they would hold. */
+/** For bytes that are kept: returns a copy if they are a small part of a larger chunk, otherwise the same bytes. */
 export function compacted(bytes: Buffer): Buffer {
   if (bytes.buffer.byteLength <= bytes.length * 2 || bytes.length === 0) return bytes;
   const own = Buffer.allocUnsafeSlow(bytes.length);

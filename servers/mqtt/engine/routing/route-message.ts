@@ -13,7 +13,7 @@ export interface RoutingParts {
   readonly observer: EngineObserver;
 }
 
-/** To every session that has a matching subscription (MQTT §3.3.4). */
+/** Delivers to every session that has a matching subscription (MQTT §3.3.4). */
 export function routeMessage({ trie, cluster, observer }: RoutingParts, message: Message): void {
   const match = trie.match(message.topic);
   message.topicBytes = match.topicBytes;
@@ -36,7 +36,7 @@ export function routeMessage({ trie, cluster, observer }: RoutingParts, message:
   observer.routed?.(message);
 }
 
-/** False where no member can take it. */
+/** False if no member can take the message. */
 export function deliverToOne(group: SharedGroup, message: Message): boolean {
   const member = group.pick(message);
   if (!member) return false;
@@ -45,14 +45,14 @@ export function deliverToOne(group: SharedGroup, message: Message): boolean {
   return true;
 }
 
-/** [MQTT5-4.8.2-3]: as this member of a shared subscription asked for it. */
+/** [MQTT5-4.8.2-3]: with the subscription options of this member. */
 export function deliverTo(member: Subscription, message: Message): void {
   const { options, session, identifiers } = member;
   const qos = message.qos < options.qos ? message.qos : options.qos;
   session.deliver(message, qos, message.retain && options.retainAsPublished, identifiers, member);
 }
 
-/** To one session that was not here when the message was routed; what came by a shared subscription is not its own. */
+/** Delivers to one session that was not at this broker when the message was routed; without its shared subscriptions. */
 export function routeToSession(session: Session, message: Message): void {
   const matching = [...session.subscriptions.values()].filter(({ filter, group }) => !group && topicMatches(filter, message.topic));
   deliverMerged(message, matching);
@@ -64,7 +64,7 @@ interface Merged {
   identifiers: number[];
 }
 
-/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: once, at the highest QoS that matches, with every subscription identifier. */
+/** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: once, at the highest QoS of the matching subscriptions, with all their identifiers. */
 export function deliverMerged(message: Message, subscriptions: readonly Subscription[]): void {
   const bySession = new Map<Session, Merged>();
   for (const { session, options } of subscriptions) {

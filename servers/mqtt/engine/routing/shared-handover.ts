@@ -10,7 +10,7 @@ export interface HandoverParts {
   readonly cluster: Pick<ClusterLink, "hasConnectedMemberElsewhere" | "handOn"> | undefined;
 }
 
-/** MQTT 5.0 §4.8.2: what a lost member of a shared subscription did not acknowledge goes to another. */
+/** MQTT 5.0 §4.8.2: messages that a disconnected member of a shared subscription did not acknowledge go to another member. */
 export function redistribute(parts: HandoverParts, session: Session): void {
   const ended = !parts.sessions.has(session.clientId);
   const moves = ({ group, filter }: Subscription) =>
@@ -33,7 +33,7 @@ export function gatherShared(parts: HandoverParts, session: Session): void {
   }
 }
 
-/** All that waits, and QoS 1 that was not acknowledged; a QoS 2 message that was sent stays. */
+/** Queued messages and unacknowledged QoS 1 messages; a QoS 2 message that was sent stays with the session. */
 function takeShared({ clientId, inflight, queue, store }: Session, moves: (subscription: Subscription) => boolean): Delivery[] {
   if (inflight.size === 0 && queue.length === 0) return [];
   const isTheirs = ({ shared }: Delivery) => shared !== undefined && moves(shared);

@@ -8,12 +8,12 @@ export interface Match {
   readonly topicBytes: Buffer;
   readonly subscriptions: readonly Subscription[];
   readonly groups: readonly SharedGroup[];
-  /** A session has more than one of them. */
+  /** A session may appear more than once. */
   readonly overlapping: boolean;
 }
 
 type Entry = Subscription | SharedGroup;
-/** A session, or the shared group's name. */
+/** A session, or the name of a shared group. */
 type Key = Session | string;
 
 class Node {
@@ -27,17 +27,17 @@ interface DeepFilter {
 }
 
 const cachedTopics = 20_000;
-/** Longer ones are looked up each time: 20,000 of the longest would take gigabytes. */
+/** Longer topics are not cached: 20,000 of the longest would take gigabytes. */
 const cachedTopicLength = 1_024;
 
 /** Filters to subscriptions: exact ones in a map, those with wildcards in a tree of levels (MQTT §4.7). */
 export class SubscriptionTrie {
   private readonly root = new Node();
   private readonly exact = new Map<string, Map<Key, Entry>>();
-  /** With wildcards and more levels than the tree has. */
+  /** Filters with wildcards and more levels than the tree can hold. */
   private readonly deep = new Map<string, DeepFilter>();
   private readonly cache = new Map<string, Match>();
-  /** Filters in the tree; without any it need not be walked. */
+  /** Number of filters in the tree. */
   private wildcards = 0;
 
   add(filter: string, key: Key, entry: Entry): void {
@@ -111,7 +111,7 @@ export class SubscriptionTrie {
     const found: Entry[] = [];
     const exact = this.exact.get(topic);
     if (exact) addAll(found, exact);
-    // [MQTT-4.7.2-1]: a leading wildcard does not match what begins with $.
+    // [MQTT-4.7.2-1]: a leading wildcard does not match a topic that begins with $.
     if (this.wildcards > 0) collect(this.root, topic.split("/"), 0, topic.startsWith("$"), found);
     for (const { matches, entries } of this.deep.values()) if (matches(topic)) addAll(found, entries);
     const subscriptions = found.filter((entry) => entry instanceof Subscription);

@@ -7,7 +7,7 @@ export interface SubscriptionOptions {
   readonly noLocal: boolean;
   readonly retainAsPublished: boolean;
   readonly retainHandling: 0 | 1 | 2;
-  /** 0 without. */
+  /** 0 if there is none. */
   readonly identifier: number;
 }
 
@@ -17,7 +17,7 @@ export class Subscription {
   readonly filter: string;
   readonly options: SubscriptionOptions;
   readonly group: SharedGroup | undefined;
-  /** Of one element, so that a delivery need not make it. */
+  /** The identifier as a list, so that a delivery need not create one. */
   readonly identifiers: readonly number[] | undefined;
 
   constructor(session: Session, filter: string, options: SubscriptionOptions, group: SharedGroup | undefined) {
@@ -33,7 +33,7 @@ export class Subscription {
 export class SharedGroup {
   /** `$share/{group}/{filter}`. */
   readonly name: string;
-  /** The part behind the group. */
+  /** The filter without `$share/{group}/`. */
   readonly filter: string;
   private members: Subscription[] = [];
   private next = 0;
@@ -56,7 +56,7 @@ export class SharedGroup {
     this.members = this.members.filter((member) => member.session !== session);
   }
 
-  /** Members with a connection, and those whose sessions wait for one. */
+  /** Numbers of members with a connection, and of those whose sessions outlive it. */
   counts(): { readonly connected: number; readonly away: number } {
     let connected = 0;
     let away = 0;
@@ -67,14 +67,14 @@ export class SharedGroup {
     return { connected, away };
   }
 
-  /** Those without a connection. */
+  /** Members without a connection. */
   away(): Session[] {
     return this.members.flatMap(({ session }) => (session.recipient ? [] : [session]));
   }
 
   /**
-   * In turn; who can take a message now goes before who reads slowly, that before who is away, and that before whom the message is
-   * too large for.
+   * The next member in round-robin order. Preference: members that can take the message now, then slow readers, then absent members,
+   * then members for which the message is too large.
    */
   pick(message: Message | undefined, except?: Session): Subscription | undefined {
     let best: Subscription | undefined;

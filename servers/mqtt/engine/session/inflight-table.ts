@@ -3,12 +3,12 @@ import type { Delivery } from "../delivery/delivery.ts";
 const firstSize = 16;
 
 /**
- * Deliveries by packet identifier. Identifiers are given in turn, so their low bits are nearly always enough: no hashing, and
- * nothing is allocated for a message.
+ * Deliveries by packet identifier. Identifiers are assigned in sequence, so their low bits are nearly always unique: no hashing and no
+ * allocation per message.
  */
 export class InflightTable {
   size = 0;
-  /** Of the messages. */
+  /** Bytes of the messages. */
   bytes = 0;
   lastPacketId = 0;
   private lastOrder = 0;
@@ -23,7 +23,7 @@ export class InflightTable {
     return this.get(packetId) !== undefined;
   }
 
-  /** The next that is not in use. */
+  /** The next unused identifier. */
   nextPacketId(): number {
     do {
       this.lastPacketId = this.lastPacketId >= 0xffff ? 1 : this.lastPacketId + 1;
@@ -31,7 +31,7 @@ export class InflightTable {
     return this.lastPacketId;
   }
 
-  /** Behind all others, under its packet identifier, which is not in use. */
+  /** Appends a delivery under its packet identifier, which must be unused. */
   add(delivery: Delivery): void {
     this.putLast(delivery);
     if (this.slots.length === 0) this.slots = new Array<Delivery | undefined>(firstSize).fill(undefined);
@@ -58,7 +58,7 @@ export class InflightTable {
     return this.slots.filter((delivery) => delivery !== undefined).sort((one, other) => one.order - other.order);
   }
 
-  /** Two identifiers that shared their low bits part at the latest with 65,536 slots. */
+  /** Grows until no two identifiers share a slot; with 65,536 slots none do. */
   private grow(): void {
     const old = this.slots;
     this.slots = new Array<Delivery | undefined>(old.length * 2).fill(undefined);

@@ -17,19 +17,19 @@ export interface RestoreParts extends SubscriptionParts, SessionContext {
 /** Dependencies for moving a session between brokers. */
 export interface MoveParts extends RestoreParts, WillParts {
   readonly cluster: (SubscriptionParts["cluster"] & HandoverParts["cluster"]) | undefined;
-  /** By client identifier. */
+  /** Sessions by client identifier. */
   readonly clients: ReadonlyMap<string, { disconnect(reason: ReasonCode, text: string): void }>;
   endSession(session: Session): void;
 }
 
-/** Puts a session back as the store has it, without its client. */
+/** Restores a stored session, without a connection. */
 export function restoreSession(parts: RestoreParts, kept: StoredSession): Session {
   const session = new Session(kept.clientId, kept.v5, parts);
-  // Set last: what comes from the store need not be written to it.
+  // Set last, so that the restored data is not written to the store again.
   session.expirySeconds = 0;
   session.disconnectedAt = kept.disconnectedAt || Date.now();
   session.will = kept.will;
-  // MQTT 5.0 §3.1.2.5: a server that was away publishes the will when it is back.
+  // MQTT 5.0 §3.1.2.5: a server that was down publishes the will after its restart.
   if (kept.will) session.willDueAt = session.disconnectedAt + Math.min(kept.will.delaySeconds, kept.expirySeconds) * 1_000;
   parts.sessions.set(kept.clientId, session);
   parts.away.add(session);
@@ -56,17 +56,17 @@ function restoreDelivery({ subscriptions, queue, inflight }: Session, stored: St
   inflight.lastPacketId = Math.max(inflight.lastPacketId, stored.packetId);
 }
 
-/** From another broker; `missed` is what was published since, and not routed to it. */
+/** Adopts a session of another broker; `missed` are the messages that were published since and not routed to it. */
 export function adoptSession(parts: MoveParts, kept: StoredSession, missed: readonly Message[]): Session {
   const session = restoreSession(parts, kept);
   for (const message of missed) routeToSession(session, message);
   redistribute(parts, session);
-  // Its delay is not counted again for a client that comes now.
+  // The delay must not start again if the client connects now.
   if (session.willDueAt > 0 && session.willDueAt <= Date.now()) publishWill(parts, session);
   return session;
 }
 
-/** For another broker, where the client is now: its connection here ends. True where the store keeps a session for it. */
+/** Releases a session to the broker where the client is now: its connection here ends. True if the store has a session to hand over. */
 export function surrenderSession(parts: MoveParts, clientId: string, cleanStart: boolean): boolean {
   parts.clients.get(clientId)?.disconnect(reasonCode.sessionTakenOver, "Another connection took the session over.");
   const session = parts.sessions.get(clientId);
@@ -76,20 +76,20 @@ export function surrenderSession(parts: MoveParts, clientId: string, cleanStart:
   return !cleanStart;
 }
 
-/** Other brokers took all sessions over, because they took this one for dead: its clients shall connect again. */
+/** The other brokers declared this one dead and took all sessions over: its clients have to connect again. */
 export function surrenderAll(parts: MoveParts): void {
   for (const session of [...parts.sessions.values()]) {
     session.will = undefined;
-    // Nothing of it is this broker's to write any more.
+    // This broker may no longer write the session.
     session.expirySeconds = 0;
     parts.clients
       .get(session.clientId)
-      ?.disconnect(reasonCode.serverShuttingDown, "The other brokers took this one for dead; connect again.");
+      ?.disconnect(reasonCode.serverShuttingDown, "The other brokers declared this one dead; connect again.");
     letGo(parts, session);
   }
 }
 
-/** Out of this broker's memory alone. */
+/** Removes the session from this broker's memory only. */
 function letGo(parts: MoveParts, session: Session): void {
   session.expirySeconds = 0;
   session.will = undefined;

@@ -6,9 +6,9 @@ import type { Session } from "./session.ts";
 export interface PendingWill {
   readonly message: Message;
   readonly delaySeconds: number;
-  /** Counted from when it is published. */
+  /** Counted from the publishing. */
   readonly expirySeconds?: number;
-  /** Whose rights it is published with. */
+  /** The identity whose rights apply. */
   readonly username?: string | undefined;
 }
 
@@ -17,13 +17,13 @@ export interface WillParts {
   publishInternal(message: Message): void;
 }
 
-/** With the rights of the client whose it was; the session has none afterwards. */
+/** Publishes the will with the rights of its client, and removes it from the session. */
 export function publishWill({ access, publishInternal }: WillParts, session: Session): void {
   const { will, clientId } = session;
   session.will = undefined;
   session.willDueAt = 0;
   if (!will) return;
-  // Or it would come again after a restart.
+  // Otherwise it would be published again after a restart.
   session.store?.saveSession(session);
   const { topic, payload, qos, retain, forwarded, publisherId } = will.message;
   if (isReservedTopic(topic) || !access.mayPublish({ clientId, username: will.username }, topic)) return;

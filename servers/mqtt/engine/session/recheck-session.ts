@@ -9,7 +9,7 @@ export interface RecheckParts extends SubscriptionParts {
   readonly log: EngineLog;
 }
 
-/** For the client that has the session now: the topic rules, or its name, may be others than when it subscribed. */
+/** Applies the current rules to a resumed session: the topic rules or the user name may have changed since the client subscribed. */
 export function recheckSession(parts: RecheckParts, session: Session, identity: Identity): void {
   const { access, log } = parts;
   session.hidden = access.hiddenFrom(identity);
@@ -19,7 +19,9 @@ export function recheckSession(parts: RecheckParts, session: Session, identity: 
   for (const { filter } of refused) unsubscribe(parts, session, filter);
   const messages = withdraw(session, ({ message, state }) => state !== "awaiting pubcomp" && mayNot(message.topic));
   if (refused.length === 0 && messages === 0) return;
-  log.info(`${session.clientId} has no right to ${refused.length} subscriptions and ${messages} messages of its session: they are gone.`);
+  log.info(
+    `${session.clientId} no longer has the rights for ${refused.length} subscriptions and ${messages} messages of its session: they were removed.`,
+  );
 }
 
 function withdraw({ clientId, inflight, queue, store }: Session, picks: (delivery: Delivery) => boolean): number {

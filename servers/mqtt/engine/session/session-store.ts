@@ -6,7 +6,7 @@ import type { PendingWill } from "./pending-will.ts";
 import type { Session } from "./session.ts";
 
 /**
- * Keeps what must survive the process: sessions that outlive their connection, and retained messages.
+ * Stores the data that survives the process: sessions that outlive their connection, and retained messages.
  * Calls record changes synchronously; `commit` makes them durable before the tick's bytes are sent.
  */
 export interface SessionStore {
@@ -14,17 +14,17 @@ export interface SessionStore {
   removeSession(clientId: string): void;
   subscribed(clientId: string, filter: string, options: SubscriptionOptions): void;
   unsubscribed(clientId: string, filter: string): void;
-  /** A message with QoS 1 or 2 waits for the session, or is with the client. */
+  /** A message with QoS 1 or 2 is queued or in flight for the session. */
   queued(clientId: string, delivery: Delivery): void;
-  /** Its packet identifier or its state changed. */
+  /** The delivery's packet identifier or state changed. */
   updated(clientId: string, delivery: Delivery): void;
   removed(clientId: string, delivery: Delivery): void;
-  /** A QoS 2 message of the client's was taken on, and released. */
+  /** A QoS 2 message of the client was received; later released. */
   received(clientId: string, packetId: number): void;
   released(clientId: string, packetId: number): void;
   retained(message: Message): void;
   retainedRemoved(topic: string): void;
-  /** Other brokers may have put a newer one in its place. */
+  /** Other brokers may have replaced it by a newer one. */
   retainedExpired(message: Message): void;
   commit(): void;
 }
@@ -45,7 +45,7 @@ export interface StoredSession {
   readonly clientId: string;
   readonly v5: boolean;
   readonly expirySeconds: number;
-  /** When its connection ended; 0 where the process ended first. */
+  /** When its connection ended; 0 if the process ended first. */
   readonly disconnectedAt: number;
   readonly will?: PendingWill | undefined;
   readonly subscriptions: readonly { readonly filter: string; readonly options: SubscriptionOptions }[];
@@ -60,9 +60,9 @@ export interface StoredDelivery {
   readonly qos: Qos;
   readonly retain: boolean;
   readonly identifiers: readonly number[];
-  /** 0 while it waits. */
+  /** 0 while it is queued. */
   readonly packetId: number;
   readonly released: boolean;
-  /** The shared subscription that it came by, as the client wrote it; empty without. */
+  /** The filter of the shared subscription that matched, as the client sent it; empty if none. */
   readonly sharedFilter: string;
 }

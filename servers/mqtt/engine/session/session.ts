@@ -23,16 +23,16 @@ export interface SessionContext {
   readonly store: SessionStore | undefined;
 }
 
-/** A session's client while it is connected. */
+/** The connected client of a session. */
 export interface Recipient extends PublishTarget {
-  /** Messages with QoS 1 and 2 that may be unacknowledged. */
+  /** Most unacknowledged messages with QoS 1 and 2. */
   readonly sendWindow: number;
-  /** PUBLISH. */
+  /** Sends a PUBLISH. */
   sendMessage(...publish: PublishArguments): SendResult;
   sendAck(type: AckPacket["type"], packetId: number, reason: number): void;
-  /** Runs a step for this client: what it throws ends its connection and no other. */
+  /** Runs a step for this client: an error in it ends only this client's connection. */
   run(step: () => void): void;
-  /** Ends its connection for what was thrown. */
+  /** Ends the client's connection because of the error. */
   fault(error: unknown): void;
 }
 
@@ -40,25 +40,25 @@ export interface Recipient extends PublishTarget {
 export class Session {
   readonly clientId: string;
   v5: boolean;
-  /** Undefined while its client is away. */
+  /** Undefined while the client is not connected. */
   recipient: Recipient | undefined = undefined;
-  /** By filter as the client wrote it. */
+  /** By filter, as the client sent it. */
   readonly subscriptions = new Map<string, Subscription>();
   readonly queue: DeliveryQueue;
-  /** Sent and not acknowledged, in the order of sending. */
+  /** Sent but not acknowledged, in the order of sending. */
   readonly inflight = new InflightTable();
   readonly received = new ReceivedIds();
-  /** How long it outlives its connection. */
+  /** How long the session outlives its connection. */
   expirySeconds = 0;
   disconnectedAt = 0;
   will: PendingWill | undefined = undefined;
-  /** Topics that the rules keep from its client, whatever it subscribed to. */
+  /** Tests for topics that the rules hide from the client, whatever it subscribed to. */
   hidden: ((topic: string) => boolean) | undefined = undefined;
-  /** When a delayed will is due; 0 while none waits. */
+  /** When a delayed will is due; 0 if none is pending. */
   willDueAt = 0;
   dropped = 0;
   readonly createdAt = Date.now();
-  /** Of `inflight`, those not sent again yet after a reconnect. */
+  /** Deliveries of `inflight` that were not retransmitted yet after a reconnect. */
   private unsent: Delivery[] = [];
   private feeds: RetainedFeeds | undefined = undefined;
   private pumpsLater = false;
@@ -71,14 +71,14 @@ export class Session {
     this.queue = new DeliveryQueue(context.load);
   }
 
-  /** The store, where this session is to survive the process. */
+  /** The store, if this session survives the process. */
   get store(): SessionStore | undefined {
     return this.expirySeconds > 0 ? this.context.store : undefined;
   }
 
   /**
-   * As a member of a shared subscription. 4: can take the message at once; 3: connected; 2: away, or its queue is full; 1: the
-   * message is too large for it, or not for it; 0: cannot.
+   * Rank as a member of a shared subscription. 4: can take the message now; 3: connected, but has to queue it; 2: absent, or its queue
+   * is full; 1: the message is too large or hidden by the rules; 0: cannot take it.
    */
   readiness(message: Message | undefined, { options, identifiers }: Subscription): number {
     const { recipient } = this;
@@ -92,13 +92,13 @@ export class Session {
     return this.queue.length < this.context.limits.queueMessages ? 3 : 2;
   }
 
-  /** An error of this client ends its connection only, not the publisher's and not the delivery to others. */
+  /** An error ends only this client's connection, not the publisher's, and does not stop the delivery to others. */
   deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void {
     try {
       this.sendOrQueue(message, qos, retain, identifiers, shared);
     } catch (error) {
       if (this.recipient) this.recipient.fault(error);
-      else this.context.log.error(`A fault while a message was queued for ${this.clientId}: ${faultText(error)}`);
+      else this.context.log.error(`A fault while queueing a message for ${this.clientId}: ${faultText(error)}`);
     }
   }
 
@@ -155,7 +155,7 @@ export class Session {
     delivery.packetId = packetId;
     delivery.state = qos === 1 ? "awaiting puback" : "awaiting pubrec";
     this.inflight.add(delivery);
-    // Many that wait must not hold the chunks that they came in.
+    // Waiting messages must not keep the received chunks in memory.
     if (this.inflight.size > compactAbove) message.compact();
     const { store } = this;
     if (store) {
@@ -166,7 +166,7 @@ export class Session {
     else if (message.trace) this.noteDelivered(message.trace, qos, recipient);
   }
 
-  /** A message to a frozen or delayed client counts as sent when it leaves. */
+  /** A message to a frozen or delayed client counts as delivered when it is written. */
   private noteDelivered(trace: DeliveryTrace, qos: Qos, { output }: Recipient): void {
     const { clientId } = this;
     if (!output.heldBack) {
@@ -194,20 +194,20 @@ export class Session {
     if (delivery.storedId === 0) this.store?.queued(this.clientId, delivery);
   }
 
-  /** If all queues together are full, the largest ones drop messages; a client that is slightly behind keeps its queue. */
+  /** If all queues together are full, those above their share drop messages; a client that is only slightly behind keeps its queue. */
   private hasMoreThanItsShare(): boolean {
     const { limits, load } = this.context;
     return load.bytes >= limits.allQueueBytes && this.queue.heldBytes >= limits.allQueueBytes / Math.max(1, load.queues);
   }
 
-  /** Retained messages of a new subscription: sent as the client takes them. */
+  /** Adds the retained messages of a new subscription, sent as fast as the client takes them. */
   feed(feed: RetainedFeed): void {
     this.feeds ??= new RetainedFeeds();
     this.feeds.add(feed);
     if (!this.pumpsLater) this.pump();
   }
 
-  /** Sends what waits, as far as the client's window and its reading allow. */
+  /** Sends waiting messages as far as the client's receive maximum and unread bytes allow. */
   pump(): void {
     const { recipient } = this;
     if (!recipient) return;
@@ -232,7 +232,7 @@ export class Session {
     });
   }
 
-  /** False where the client's window or its reading do not allow it now. */
+  /** False if the client's receive maximum or unread bytes do not allow it now. */
   private sendRetained({ message, qos, identifiers }: RetainedItem, recipient: Recipient): boolean {
     if (qos > 0) {
       if (!this.windowOpen(recipient) || !this.hasRoomInFlight()) return false;
@@ -253,7 +253,7 @@ export class Session {
     this.recipient = recipient;
     this.unsent = this.inflight.inOrder();
     this.pump();
-    // [MQTT5-3.3.4-10]: the receive maximum holds back no PUBREL.
+    // [MQTT5-3.3.4-10]: the receive maximum does not apply to PUBREL.
     for (const delivery of this.unsent) if (delivery.state === "awaiting pubcomp") this.sendAgain(delivery, recipient);
     this.unsent = this.unsent.filter(({ state }) => state !== "awaiting pubcomp");
   }
@@ -292,7 +292,7 @@ export class Session {
   }
 }
 
-/** QoS 2 packet identifiers of a client's that are not released; most clients have none at any time. */
+/** Unreleased QoS 2 packet identifiers of a client; most clients never have any. */
 class ReceivedIds {
   private ids: Set<number> | undefined = undefined;
 

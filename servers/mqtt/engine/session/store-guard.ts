@@ -20,8 +20,8 @@ export interface StoreGuardOptions {
 }
 
 /**
- * Commits the store's notes. While that fails (no room, a lock) all clients wait: nothing is acknowledged that is not kept, and
- * nothing more is accepted.
+ * Commits the recorded changes of the session store. While that fails (disk full, database locked) all clients wait: only stored
+ * messages are acknowledged, and no more are accepted.
  */
 export class StoreGuard {
   failing = false;
@@ -34,7 +34,7 @@ export class StoreGuard {
     this.options = options;
   }
 
-  /** False where the notes are not kept: nothing may leave. Never throws. */
+  /** False if the changes could not be stored: nothing may be sent. Never throws. */
   commit(): boolean {
     if (this.failing && performance.now() < this.retryAt) return false;
     try {
@@ -47,7 +47,7 @@ export class StoreGuard {
     return true;
   }
 
-  /** Holds a client that connects while the store fails. */
+  /** Makes a client wait that connects while the store is failing. */
   hold(connection: Holdable): void {
     if (this.held.has(connection)) return;
     this.held.add(connection);

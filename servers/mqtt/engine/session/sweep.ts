@@ -27,29 +27,29 @@ export function sweep(parts: SweepParts): void {
       if (session.willDueAt > 0 && session.willDueAt <= date) publishWill(parts, session);
       if (isOver(session, date)) parts.endSession(session);
     } catch (error) {
-      // It would fail again at each sweep.
+      // It would fail again in each sweep.
       parts.away.delete(session);
       parts.log.error(`A fault while the session of ${session.clientId} was ended: ${faultText(error)}`);
     }
   }
 }
 
-/** `now` is monotonic: a clock that is set must not end connections. */
+/** `now` is monotonic: setting the system clock must not end connections. */
 function checkConnection({ limits, observer }: SweepParts, connection: Connection, now: number): void {
   if (connection.state !== "connected") {
     if (now - connection.openedAt <= limits.connectTimeoutMs) return;
     observer.connectTimedOut?.();
-    connection.disconnect(reasonCode.unspecifiedError, "No CONNECT came in time.");
+    connection.disconnect(reasonCode.unspecifiedError, "No CONNECT arrived in time.");
     return;
   }
   // [MQTT-3.1.2-24]: one and a half times the keep alive.
   if (connection.keepAliveSeconds > 0 && !connection.held && now - connection.lastPacketAt > connection.keepAliveSeconds * 1_500) {
-    connection.disconnect(reasonCode.keepAliveTimeout, "Nothing came within one and a half times the keep alive.");
+    connection.disconnect(reasonCode.keepAliveTimeout, "No packet arrived within one and a half times the keep alive.");
     return;
   }
   if (limits.messagesPerSecond > 0) connection.checkRate((limits.messagesPerSecond * sweepIntervalMs) / 1_000);
 }
 
-/** Of a session whose client is not there. */
+/** For a session without a connection. */
 export const isOver = ({ expirySeconds, disconnectedAt }: Session, now: number): boolean =>
   expirySeconds !== neverExpires && disconnectedAt + expirySeconds * 1_000 <= now;
