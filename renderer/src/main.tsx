@@ -17,6 +17,7 @@ import { nextFrame } from "./control/frame-store.ts";
 import { createQueries } from "./control/queries.ts";
 import { chooseTransport } from "./control/transport.ts";
 import { ConfirmProvider } from "./ui/forms/confirm.tsx";
+import { Boundary } from "./ui/status/boundary.tsx";
 import { resolver, theme } from "./ui/theme.ts";
 import { preloadContentWell } from "./viewer/content-well.tsx";
 
@@ -29,7 +30,9 @@ createRoot(document.getElementById("root") as HTMLElement).render(
     <QueryClientProvider client={createQueries(client)}>
       <ControlProvider control={control}>
         <ConfirmProvider>
-          <Frame />
+          <Boundary region="window">
+            <Frame />
+          </Boundary>
         </ConfirmProvider>
       </ControlProvider>
     </QueryClientProvider>

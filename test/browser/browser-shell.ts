@@ -8,31 +8,42 @@ export interface BrowserShell {
   readonly origin: string;
   /** Of the same, with its port. */
   readonly host: string;
+  readonly endpointOf: (service: string) => URL;
 }
 
 export interface BrowserShellOptions {
   /** Behind the port's, which is a free one. */
   readonly flags?: readonly string[];
   readonly dataDir?: string;
+  /** More services, each on free ports. */
+  readonly others?: readonly string[];
 }
 
 /** Backlot without a window of its own, with one service on a free port, and its dashboard in Chromium. */
-export async function openBrowserShell(service: string, { flags = [], dataDir }: BrowserShellOptions = {}): Promise<BrowserShell> {
-  const args = ["--headless", "--json", "--dashboard-port", "0", "--only", service, `--${service}-port`, "0", ...flags];
+export async function openBrowserShell(
+  service: string,
+  { flags = [], dataDir, others = [] }: BrowserShellOptions = {},
+): Promise<BrowserShell> {
+  const all = [service, ...others];
+  const ports = all.flatMap((id) => [`--${id}-port`, "0"]);
+  const args = ["--headless", "--json", "--dashboard-port", "0", "--only", all.join(), ...ports, ...flags];
   const run = startBacklot(args, dataDir === undefined ? {} : { dataDir });
   const { dashboard } = await run.ready();
-  const running = await run.state(service, "running");
+  const endpoints = new Map<string, URL>();
+  for (const id of all) endpoints.set(id, new URL((await run.state(id, "running")).endpoints?.[0]?.url ?? ""));
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     // Chromium does not run as root with its sandbox on.
     args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
   });
   onTestFinished(() => browser.close());
-  const page = await browser.newPage({ viewport: { width: 1_280, height: 800 } });
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
+  const page = await context.newPage();
   await page.goto(dashboard);
   await page.evaluate((id) => {
     location.hash = `#/${id}/live`;
   }, service);
-  const { origin, host } = new URL(running.endpoints?.[0]?.url ?? "");
-  return { page, origin, host };
+  const endpointOf = (id: string) => endpoints.get(id) as URL;
+  const { origin, host } = endpointOf(service);
+  return { page, origin, host, endpointOf };
 }

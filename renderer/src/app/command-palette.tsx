@@ -1,8 +1,7 @@
 import { createSpotlight, Spotlight, useSpotlight } from "@mantine/spotlight";
 import { IconSearch } from "@tabler/icons-react";
-import { useServices } from "../control/use-store.ts";
 import styles from "./command-palette.module.css";
-import { useConfigFields, usePaletteActions } from "./use-palette-actions.tsx";
+import { usePaletteActions } from "./use-palette-actions.tsx";
 
 /** `palette.open()` from anywhere in the frame. */
 const [store, palette] = createSpotlight();
@@ -21,15 +20,12 @@ const classNames = {
 
 /** Ctrl or ⌘ K: services, actions, settings and pages by name. */
 export function CommandPalette() {
-  const services = useServices();
-  const [configured, readConfigured] = useConfigFields();
   const { opened } = useSpotlight(store);
-  const actions = usePaletteActions(opened, configured);
+  const actions = usePaletteActions(opened);
   return (
     <Spotlight
       store={store}
       actions={actions}
-      onSpotlightOpen={() => void readConfigured(services.filter((service) => service.built))}
       shortcut="mod + K"
       tagsToIgnore={[]}
       scrollable

@@ -4,7 +4,7 @@ import { Announcer } from "../ui/status/announcer.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
 import { CommandPalette } from "./command-palette.tsx";
 import { ConnectionBanner } from "./connection-banner.tsx";
-import { useExportToasts } from "./exports/use-export-toasts.tsx";
+import { ExportToasts } from "./exports/export-toasts.tsx";
 import styles from "./frame.module.css";
 import { Header } from "./header.tsx";
 import { InspectorColumn } from "./inspector-column.tsx";
@@ -15,26 +15,32 @@ import { restoreRoute } from "./route.ts";
 
 export function Frame() {
   useState(restoreRoute);
-  useExportToasts();
   return (
     <InspectorProvider>
       <div className={styles.frame}>
-        <Boundary region="header">
+        <Boundary region="header" line>
           <Header />
         </Boundary>
         <Boundary region="rail">
           <Rail />
         </Boundary>
         <main className={styles.page} id="page">
-          <ConnectionBanner />
+          <Boundary region="connection" line>
+            <ConnectionBanner />
+          </Boundary>
           <PageOutlet />
         </main>
-        <InspectorColumn />
-        <Boundary region="logs">
+        <Boundary region="inspector column" line>
+          <InspectorColumn />
+        </Boundary>
+        <Boundary region="logs" line>
           <LogDrawer />
         </Boundary>
       </div>
       <Announcer />
+      <Boundary region="exports" line>
+        <ExportToasts />
+      </Boundary>
       <Boundary region="command palette">
         <CommandPalette />
       </Boundary>

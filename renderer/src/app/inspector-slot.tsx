@@ -31,10 +31,17 @@ export function useInspectorPlace(): InspectorPlace {
   return place;
 }
 
-/** Shows its children in the column beside the page, for as long as it is mounted and its page is the one shown. */
-export function InspectorSlot({ children }: { children: ReactNode }) {
+/** Shows its children, about the row `shows`, in the column beside the page, for as long as it is mounted and its page is the one shown. */
+export function InspectorSlot({ shows, children }: { readonly shows: number | string; readonly children: ReactNode }) {
   const { host, owner, claim } = useInspectorPlace();
   const id = useId();
   useLayoutEffect(() => claim(id), [claim, id]);
-  return host && owner === id ? createPortal(<Boundary region="inspector">{children}</Boundary>, host) : null;
+  return host && owner === id
+    ? createPortal(
+        <Boundary region="inspector" shows={shows}>
+          {children}
+        </Boundary>,
+        host,
+      )
+    : null;
 }

@@ -1,10 +1,9 @@
 import { Kbd, useMantineColorScheme } from "@mantine/core";
 import type { SpotlightActionData, SpotlightActionGroupData } from "@mantine/spotlight";
 import { IconCopy, IconEraser, IconPlayerPlay, IconRefresh, IconRoute, IconSettings, IconSquare, IconTerminal2 } from "@tabler/icons-react";
-import { useState } from "react";
-import type { ConfigField } from "../../../contract/config.ts";
 import type { ServiceView } from "../../../contract/service.ts";
 import { useControl } from "../control/client-context.tsx";
+import { useConfigs } from "../control/use-config.ts";
 import { useProfiles, useServices } from "../control/use-store.ts";
 import { askedField } from "../pages/config/draft.ts";
 import { tabsOf } from "../pages/service/service-page.tsx";
@@ -22,8 +21,8 @@ import { schemes } from "./scheme-menu.tsx";
 
 const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
-/** The entries of the palette, in groups, while it is open; `configured` are the services' own settings. */
-export function usePaletteActions(opened: boolean, configured: readonly ServiceFields[]): SpotlightActionGroupData[] {
+/** The entries of the palette, in groups, while it is open. */
+export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   const client = useControl();
   const services = useServices();
   const profiles = useProfiles();
@@ -31,8 +30,12 @@ export function usePaletteActions(opened: boolean, configured: readonly ServiceF
   const sendSample = useStartSampleTraffic();
   const clearTraffic = useClearTraffic();
   const { setColorScheme } = useMantineColorScheme();
-  if (!opened) return [];
   const built = services.filter((service) => service.built);
+  const configs = useConfigs(
+    built.map(({ id }) => id),
+    opened,
+  );
+  if (!opened) return [];
 
   const pageOf = (service: ServiceView): SpotlightActionData => ({
     id: `page-${service.id}`,
@@ -148,8 +151,8 @@ export function usePaletteActions(opened: boolean, configured: readonly ServiceF
     },
     {
       group: "Configuration",
-      actions: configured.flatMap(({ service: { id, title }, fields }) =>
-        fields.map(({ name, title: field, group, env, flag }) => ({
+      actions: built.flatMap(({ id, title }, place) =>
+        (configs[place]?.fields ?? []).map(({ name, title: field, group, env, flag }) => ({
           id: `field-${id}-${name}`,
           label: `${title}: ${field}`,
           description: group,
@@ -164,22 +167,4 @@ export function usePaletteActions(opened: boolean, configured: readonly ServiceF
     },
     { group: "Not built yet", actions: services.filter((service) => !service.built).map(pageOf) },
   ].filter(({ actions }) => actions.length > 0);
-}
-
-export interface ServiceFields {
-  readonly service: ServiceView;
-  readonly fields: readonly ConfigField[];
-}
-
-/** The configuration fields of services, as last read; a service that does not answer is left out. */
-export function useConfigFields() {
-  const client = useControl();
-  const [known, setKnown] = useState<readonly ServiceFields[]>([]);
-  const read = async (services: readonly ServiceView[]): Promise<void> => {
-    const answers = await Promise.allSettled(
-      services.map(async (service) => ({ service, fields: (await client.call("config.read", { id: service.id })).fields })),
-    );
-    setKnown(answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : [])));
-  };
-  return [known, read] as const;
 }

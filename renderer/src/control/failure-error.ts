@@ -27,3 +27,9 @@ export const failureOf = (error: unknown): Failure =>
         message: error instanceof Error ? error.message : String(error),
         hint: "This is a fault in the dashboard. Reload it. If it happens again, please report it.",
       };
+
+/** Why something could not be read, for the place where it would be shown. A lost connection is shown by the frame. */
+export function readFailure(error: unknown): Failure | undefined {
+  const failure = failureOf(error);
+  return failure.code === "CONNECTION_LOST" ? undefined : failure;
+}

@@ -1,7 +1,7 @@
-import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
+import { hashKey, keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type { Failure } from "../../../contract/service.ts";
-import { failureOf } from "./failure-error.ts";
+import { readFailure } from "./failure-error.ts";
 
 interface AnswerOptions<Value> {
   /** What is asked; begins with the service's id where one answers. */
@@ -29,7 +29,7 @@ export interface Answer<Value> {
   readonly isReading: boolean;
   /** Puts in what another call answered. */
   set(value: Value): void;
-  again(): void;
+  again(): unknown;
 }
 
 /** A slow question is asked the more seldom: whoever answers has others to answer. */
@@ -68,10 +68,15 @@ export function useAnswer<Value>(options: AnswerOptions<Value>): Answer<Value> {
     );
     return () => clearTimeout(timer);
   }, [enabled, isFetching, refetch, version]);
-  const failure = query.error ? failureOf(query.error) : undefined;
+  // Asked again after a failure, the query forgets why: the reason stays on screen until there is an answer.
+  const lastFailed = useRef<{ readonly key: string; readonly error: unknown }>(undefined);
+  const keyText = hashKey(key);
+  if (query.error) lastFailed.current = { key: keyText, error: query.error };
+  else if (!isFetching || query.data !== undefined || lastFailed.current?.key !== keyText) lastFailed.current = undefined;
+  const failure = lastFailed.current && readFailure(lastFailed.current.error);
   return {
     value: query.data as Value | undefined,
-    failure: failure?.code === "CONNECTION_LOST" ? undefined : failure,
+    failure,
     isCurrent: query.data !== undefined && !query.isPlaceholderData,
     isReading: isFetching,
     set: (value) => void queries.setQueryData(key, value),

@@ -4,6 +4,7 @@ import type { ComponentType, ReactNode, Ref } from "react";
 import type { DetailKind, Details } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { Spring } from "../ui/panel.tsx";
+import { Boundary } from "../ui/status/boundary.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./inspector-frame.module.css";
 
@@ -91,9 +92,9 @@ export function InspectorTabs({ rememberAs, tabs, first = tabs[0]?.name ?? "" }:
           </Tabs.Tab>
         ))}
       </Tabs.List>
-      {tabs.map(({ name, content }) => (
+      {tabs.map(({ name, title, content }) => (
         <Tabs.Panel key={name} value={name} className={styles.panel}>
-          {content}
+          <Boundary region={`inspector: ${title}`}>{content}</Boundary>
         </Tabs.Panel>
       ))}
     </Tabs>
@@ -118,12 +119,8 @@ export function InspectorPanel({
 }
 
 /** In place of what is not there, or not any more. */
-export function InspectorNote({ isAlert = false, children }: { readonly isAlert?: boolean; readonly children: ReactNode }) {
-  return (
-    <p className={styles.note} role={isAlert ? "alert" : undefined}>
-      {children}
-    </p>
-  );
+export function InspectorNote({ children }: { readonly children: ReactNode }) {
+  return <p className={styles.note}>{children}</p>;
 }
 
 /** Room for a viewer that fills what is left of a panel. */

@@ -5,6 +5,7 @@ import { DataTable } from "../list/data-table.tsx";
 import { NewRows } from "../list/follow-mark.tsx";
 import { useRowChoice } from "../list/use-row-choice.ts";
 import { Caption } from "../ui/panel.tsx";
+import { Answered } from "../ui/status/answered.tsx";
 import { attempt } from "../ui/status/notify.tsx";
 import { formatCount, formatCountOf } from "../ui/texts/quantity.ts";
 import styles from "./parts-list.module.css";
@@ -25,7 +26,7 @@ const partIndex = (part: DetailPart) => part.index;
 
 /** What a long exchange is made of, newest first; it grows while the exchange goes on. */
 export function PartsList<Part extends DetailPart>({ item, parts, isPart, columns, content, onClose }: PartsListProps<Part>) {
-  const { value, failure, loadOlder } = parts;
+  const { value, loadOlder } = parts;
   /** Rows that someone reads stay where they are: newer ones are held back until the list is at its top again. */
   const [heldAt, setHeldAt] = useState<number>();
   const known = useMemo(() => (value?.parts ?? []).filter(isPart), [value, isPart]);
@@ -34,9 +35,14 @@ export function PartsList<Part extends DetailPart>({ item, parts, isPart, column
   const rowAt = useCallback((index: number) => shown[shown.length - 1 - index], [shown]);
   const onEndNear = useCallback(() => void attempt(loadOlder()), [loadOlder]);
   const chosen = shown.find(({ index }) => index === choice.chosen);
-  if (failure) return <Caption role="alert">{`${failure.message} ${failure.hint}`}</Caption>;
   if (value === null) return <Caption className={styles.facts}>{`The ${item}s are no longer kept.`}</Caption>;
-  if (value === undefined) return null;
+  if (value === undefined) {
+    return (
+      <Answered answer={parts} what={`the ${item}s`} compact>
+        {() => null}
+      </Answered>
+    );
+  }
   const follow = () => {
     choice.table.current?.toTop();
     setHeldAt(undefined);

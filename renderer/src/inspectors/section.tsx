@@ -3,6 +3,7 @@ import { IconChevronDown } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { SectionTitle } from "../ui/panel.tsx";
+import { Boundary } from "../ui/status/boundary.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./section.module.css";
 
@@ -23,7 +24,9 @@ export function Section({ title, facts, actions, children }: SectionProps) {
         {facts !== undefined && <span className={styles.facts}>{facts}</span>}
         {actions}
       </div>
-      {children}
+      <Boundary region={`inspector: ${title}`} line>
+        {children}
+      </Boundary>
     </section>
   );
 }
@@ -41,7 +44,11 @@ export function FoldedSection({ title, facts, actions, children }: SectionProps)
         </UnstyledButton>
         {actions}
       </div>
-      {open && children}
+      {open && (
+        <Boundary region={`inspector: ${title}`} line>
+          {children}
+        </Boundary>
+      )}
     </section>
   );
 }

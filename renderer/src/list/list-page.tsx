@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Spring } from "../ui/panel.tsx";
+import { Boundary } from "../ui/status/boundary.tsx";
 import { Toolbar } from "../ui/toolbar.tsx";
 import styles from "./list-page.module.css";
 
@@ -25,15 +26,23 @@ interface ListPageProps {
 export function ListPage({ label, toolbarLabel, filter, scopes, tools, status, children, below }: ListPageProps) {
   return (
     <section className={styles.page} aria-label={label}>
-      <Toolbar label={toolbarLabel} className={scopes ? styles.withScopes : ""}>
-        {filter}
-        {scopes && <span className={styles.scopes}>{scopes}</span>}
-        <Spring />
-        {tools}
-      </Toolbar>
-      <div className={styles.list}>{children}</div>
-      {status}
-      {below}
+      <Boundary region={`${label}: toolbar`} line>
+        <Toolbar label={toolbarLabel} className={scopes ? styles.withScopes : ""}>
+          {filter}
+          {scopes && <span className={styles.scopes}>{scopes}</span>}
+          <Spring />
+          {tools}
+        </Toolbar>
+      </Boundary>
+      <div className={styles.list}>
+        <Boundary region={label}>{children}</Boundary>
+      </div>
+      <Boundary region={`${label}: status line`} line>
+        {status}
+      </Boundary>
+      <Boundary region={`${label}: below the list`} line>
+        {below}
+      </Boundary>
     </section>
   );
 }

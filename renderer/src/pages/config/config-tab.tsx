@@ -6,7 +6,8 @@ import { useService, useStore } from "../../control/use-store.ts";
 import { useConfirm } from "../../ui/forms/confirm.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
-import { EmptyState } from "../../ui/status/empty-state.tsx";
+import { Answered } from "../../ui/status/answered.tsx";
+import { NoRows } from "../../ui/status/empty-state.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { ConfigFieldRow } from "./config-field-row.tsx";
@@ -25,20 +26,20 @@ export function ConfigTab({ id }: { id: ServiceId }) {
   const title = useService(id)?.title ?? "";
   const confirm = useConfirm();
   const [text, setText] = useState("");
-  const fields = form.view?.fields ?? [];
-  const shown = fields.filter((field) => matches(field, text));
+  const fields = form.answer.value?.fields;
+  const shown = (fields ?? []).filter((field) => matches(field, text));
   const groups = [...new Set(shown.map((field) => field.group))];
   const changes = Object.keys(form.drafts).length;
 
   const asked = useStore(askedField);
   useEffect(() => {
-    if (asked?.id !== id || !form.view) return;
+    if (asked?.id !== id || !fields) return;
     if (text !== "") return setText("");
     const input = document.getElementById(fieldInputId(asked.name));
     input?.scrollIntoView({ block: "center" });
     input?.focus({ preventScroll: true });
     askedField.set(undefined);
-  }, [asked, id, text, form.view]);
+  }, [asked, id, text, fields]);
 
   const resetAll = async () => {
     const yes = await confirm({
@@ -62,7 +63,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
         <span className={styles.changes} role="status">
           {changes > 0 && `${formatCountOf(changes, "change")} not saved`}
         </span>
-        <Button onClick={resetAll} disabled={form.busy || !fields.some((field) => field.stored !== undefined)}>
+        <Button onClick={resetAll} disabled={form.busy || !fields?.some((field) => field.stored !== undefined)}>
           Reset all…
         </Button>
         <Button onClick={form.discard} disabled={changes === 0 || form.busy}>
@@ -74,24 +75,31 @@ export function ConfigTab({ id }: { id: ServiceId }) {
       </div>
       <RestartBar id={id} />
       <div className={styles.fields}>
-        {groups.map((group) => (
-          <section key={group} className={styles.group} aria-label={group}>
-            <h2 className={styles.heading}>{group}</h2>
-            {shown
-              .filter((field) => field.group === group)
-              .map((field) => (
-                <ConfigFieldRow
-                  key={field.name}
-                  field={field}
-                  draft={form.drafts[field.name]}
-                  problem={form.problemOf(field)}
-                  onChange={(draft) => form.change(field, draft)}
-                  onReset={() => void form.reset(field)}
-                />
-              ))}
-          </section>
-        ))}
-        {form.view && shown.length === 0 && <EmptyState title="No field matches the filter" />}
+        <Answered answer={form.answer} what="the configuration">
+          {() =>
+            shown.length === 0 ? (
+              <NoRows text="No field matches the filter." action="Show all" onAction={() => setText("")} />
+            ) : (
+              groups.map((group) => (
+                <section key={group} className={styles.group} aria-label={group}>
+                  <h2 className={styles.heading}>{group}</h2>
+                  {shown
+                    .filter((field) => field.group === group)
+                    .map((field) => (
+                      <ConfigFieldRow
+                        key={field.name}
+                        field={field}
+                        draft={form.drafts[field.name]}
+                        problem={form.problemOf(field)}
+                        onChange={(draft) => form.change(field, draft)}
+                        onReset={() => void form.reset(field)}
+                      />
+                    ))}
+                </section>
+              ))
+            )
+          }
+        </Answered>
       </div>
     </form>
   );

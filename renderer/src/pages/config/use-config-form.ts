@@ -1,9 +1,10 @@
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useState } from "react";
 import type { ConfigField, ConfigView } from "../../../../contract/config.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
-import { useConnection, useProfiles, useService, useStore } from "../../control/use-store.ts";
+import { useConfig } from "../../control/use-config.ts";
+import { useProfiles, useService, useStore } from "../../control/use-store.ts";
 import { notifyDone, notifyFailure } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { configDrafts, type Draft, draftOf, parseDraft, problemOf } from "./draft.ts";
@@ -13,22 +14,16 @@ type ByField<Value> = Readonly<Record<string, Value>>;
 /** The fields of a service, what was changed in the form and not saved, and what is wrong with it. */
 export function useConfigForm(id: ServiceId) {
   const client = useControl();
-  const open = useConnection().state === "open";
   const profile = useProfiles()?.active;
   const service = useService(id);
-  const [view, setView] = useState<ConfigView>();
   const draftStore = configDrafts(id, profile);
   const drafts = useStore(draftStore);
   /** What the supervisor said of values that were sent. */
   const [refused, setRefused] = useState<ByField<string>>({});
   const [busy, setBusy] = useState(false);
   // Another window or a fix may have changed what is shown.
-  const changedElsewhere = `${profile} ${service?.restartNeeded} ${service?.openToLan} ${service?.ports.join()}`;
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: read again when something else changed it.
-  useEffect(() => {
-    if (open) client.call("config.read", { id }).then(setView, notifyFailure);
-  }, [client, id, open, changedElsewhere]);
+  const answer = useConfig(id, `${profile} ${service?.restartNeeded} ${service?.openToLan} ${service?.ports.join()}`);
+  const { value: view } = answer;
 
   const change = useCallback(
     (field: ConfigField, draft: Draft) => {
@@ -46,7 +41,7 @@ export function useConfigForm(id: ServiceId) {
   async function settle(work: Promise<ConfigView>, done: string): Promise<void> {
     setBusy(true);
     try {
-      setView(await work);
+      answer.set(await work);
       notifyDone(done);
     } catch (error) {
       const { field } = failureOf(error);
@@ -80,7 +75,7 @@ export function useConfigForm(id: ServiceId) {
 
   const fields = view?.fields ?? [];
   return {
-    view,
+    answer,
     drafts,
     problemOf: (field: ConfigField) => problemOf(field, drafts[field.name], refused[field.name]),
     /** Something typed could not be saved. */

@@ -5,6 +5,7 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { useStartSampleTraffic } from "../../ui/services/sample-traffic.tsx";
+import { Boundary } from "../../ui/status/boundary.tsx";
 import { notifyFailure } from "../../ui/status/notify.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { isPickedAtStart } from "../../ui/texts/address.ts";
@@ -49,7 +50,9 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
             <StartAllAndSend />
           </div>
         </div>
-        <PortTable built={built} unbuilt={unbuilt} />
+        <Boundary region="first run: ports" line>
+          <PortTable built={built} unbuilt={unbuilt} />
+        </Boundary>
         {http && !isPickedAtStart(http.url) && (
           <p className={styles.try}>
             Try it from a terminal once HTTP is up <CommandLine command={`curl ${http.url.replace(/\/$/, "")}/api/data`} />

@@ -1,4 +1,5 @@
 import type { ServiceView } from "../../../../contract/service.ts";
+import { Failed } from "../../ui/status/answered.tsx";
 import styles from "./first-run.module.css";
 import { PortRow } from "./port-row.tsx";
 import { usePortChecks } from "./use-port-checks.ts";
@@ -10,7 +11,7 @@ interface PortTableProps {
 
 /** Where each service will listen, and whether its ports are free. */
 export function PortTable({ built, unbuilt }: PortTableProps) {
-  const { checks, check } = usePortChecks();
+  const { value: checks, failure, isReading, again } = usePortChecks();
   return (
     <div className={styles.panel}>
       <table className={styles.table}>
@@ -30,10 +31,11 @@ export function PortTable({ built, unbuilt }: PortTableProps) {
         </thead>
         <tbody>
           {built.map((service) => (
-            <PortRow key={service.id} service={service} checks={checks?.filter((one) => one.service === service.id)} onFixed={check} />
+            <PortRow key={service.id} service={service} checks={checks?.filter((one) => one.service === service.id)} onFixed={again} />
           ))}
         </tbody>
       </table>
+      {failure && <Failed what="the state of the ports" failure={failure} onRetry={again} isRetrying={isReading} compact />}
       {unbuilt.length > 0 && <div className={styles.unbuilt}>{`Not built yet: ${unbuilt.map((service) => service.title).join(", ")}`}</div>}
     </div>
   );

@@ -12,16 +12,15 @@ export function usePortChecks() {
   const ports = useServices()
     .map((service) => service.ports.join())
     .join(" ");
-  // Without an answer the table says nothing about the ports.
-  const { value: checks, again: check } = useAnswer({
+  const answer = useAnswer({
     key: ["port.check"],
     ask: () => client.call("port.check"),
     version: ports,
     everyMs,
   });
   useEffect(() => {
-    addEventListener("focus", check);
-    return () => removeEventListener("focus", check);
+    addEventListener("focus", answer.again);
+    return () => removeEventListener("focus", answer.again);
   });
-  return { checks, check };
+  return answer;
 }

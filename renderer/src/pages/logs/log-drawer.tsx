@@ -7,6 +7,7 @@ import { serviceIds } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
 import { useCommands } from "../../ui/commands.ts";
 import { EdgeHandle } from "../../ui/edge-handle.tsx";
+import { Boundary } from "../../ui/status/boundary.tsx";
 import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { LogBar } from "./log-bar.tsx";
@@ -25,10 +26,14 @@ export function LogDrawer() {
       {opened && <EdgeHandle axis="y" minimum={140} maximum={600} value={height} onChange={setHeight} label="Height of the logs" />}
       {opened && (
         <div className={styles.content} style={{ height }}>
-          <OpenDrawer onClose={toggle} />
+          <Boundary region="logs: lines">
+            <OpenDrawer onClose={toggle} />
+          </Boundary>
         </div>
       )}
-      <LogBar opened={opened} onToggle={toggle} />
+      <Boundary region="logs: newest line" line>
+        <LogBar opened={opened} onToggle={toggle} />
+      </Boundary>
     </section>
   );
 }

@@ -1,6 +1,7 @@
 import type { ServiceView } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
-import { Loading } from "../../ui/status/empty-state.tsx";
+import { Loading } from "../../ui/status/answered.tsx";
+import { Boundary } from "../../ui/status/boundary.tsx";
 import { FirstRun } from "../first-run/first-run.tsx";
 import { endpointLines } from "./card-endpoints.tsx";
 import styles from "./overview.module.css";
@@ -19,21 +20,29 @@ export function Overview() {
   const built = services.filter((service) => service.built);
   const unbuilt = services.filter((service) => !service.built);
   const columns = columnsFor(built.length + 1);
-  if (services.length === 0) return <Loading />;
+  if (services.length === 0) return <Loading what="the services" />;
   if (built.every(neverStarted)) return <FirstRun built={built} unbuilt={unbuilt} />;
   return (
     <div className={styles.page}>
-      <OverviewHeading services={built} />
-      <TrafficPanel services={built} />
+      <Boundary region="overview: heading" line>
+        <OverviewHeading services={built} />
+      </Boundary>
+      <Boundary region="overview: traffic" line>
+        <TrafficPanel services={built} />
+      </Boundary>
       <div
         className={styles.cards}
         data-one-row={built.length < columns || undefined}
         style={{ "--columns": columns, "--endpoint-lines": endpointLines(built) } as never}
       >
         {built.map((service) => (
-          <ServiceCard key={service.id} service={service} />
+          <Boundary key={service.id} region={`overview: ${service.id}`}>
+            <ServiceCard service={service} />
+          </Boundary>
         ))}
-        <WorthKnowing services={services} />
+        <Boundary region="overview: worth knowing">
+          <WorthKnowing services={services} />
+        </Boundary>
       </div>
       {unbuilt.length > 0 && <NotBuiltLine services={unbuilt} />}
     </div>

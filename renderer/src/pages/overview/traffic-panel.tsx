@@ -3,6 +3,7 @@ import { useMemo, useState } from "react";
 import { z } from "zod";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { seriesToken } from "../../services/registry.ts";
+import { Answered } from "../../ui/status/answered.tsx";
 import { formatByteRate } from "../../ui/texts/quantity.ts";
 import { clockSeconds } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -15,7 +16,8 @@ import { type TrafficRange, trafficRanges, useTrafficHistory } from "./use-traff
 export function TrafficPanel({ services }: { services: readonly ServiceView[] }) {
   const [range, setRange] = useRemembered<TrafficRange>("traffic-range", "5 min", z.enum(trafficRanges));
   const [point, setPoint] = useState<number>();
-  const { value: history, failure } = useTrafficHistory(range);
+  const answer = useTrafficHistory(range);
+  const { value: history } = answer;
   const series = useMemo(() => (history ? groupSeries(history) : []), [history]);
   const data = useMemo(() => stack(history?.at ?? [], series), [history, series]);
   const titleOf = (id: string) => services.find((service) => service.id === id)?.title ?? id;
@@ -41,13 +43,20 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
           aria-label="Time shown"
         />
       </div>
-      {failure && !history && <p role="alert">{failure.message}</p>}
-      <TrafficPlot
-        data={data}
-        colors={series.map(({ services: ids }) => seriesToken(ids[0] ?? "http"))}
-        label={`Bytes a second of all services, ${range}; now ${formatByteRate(total)}`}
-        onPoint={setPoint}
-      />
+      <Answered answer={answer} what="the traffic" compact>
+        {() =>
+          series.length === 0 ? (
+            <p className={styles.nothing}>No traffic in this time. The bytes that services receive and send appear here.</p>
+          ) : (
+            <TrafficPlot
+              data={data}
+              colors={series.map(({ services: ids }) => seriesToken(ids[0] ?? "http"))}
+              label={`Bytes a second of all services, ${range}; now ${formatByteRate(total)}`}
+              onPoint={setPoint}
+            />
+          )
+        }
+      </Answered>
     </section>
   );
 }

@@ -5,6 +5,7 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorFrame, InspectorNote, type InspectorProps, type Inspectors } from "../../inspectors/inspector-frame.tsx";
 import { useDetail } from "../../inspectors/use-detail.ts";
 import { servicePages } from "../../services/registry.ts";
+import { Answered } from "../../ui/status/answered.tsx";
 
 interface RowInspectorProps {
   readonly service: ServiceId;
@@ -20,7 +21,8 @@ export function RowInspector({ service, row, live, onClose }: RowInspectorProps)
   const [other, setOther] = useState<{ readonly from: number; readonly row: number }>();
   const shown = other?.from === row ? other.row : row;
   const shownLive = shown === row ? live : undefined;
-  const { value: read, failure } = useDetail(service, shown, shownLive);
+  const answer = useDetail(service, shown, shownLive);
+  const { value: read } = answer;
   const inspectors = servicePages.get(service)?.inspectors;
   if (read && inspectors) {
     return (
@@ -36,8 +38,9 @@ export function RowInspector({ service, row, live, onClose }: RowInspectorProps)
   }
   return (
     <InspectorFrame title={live ? `${live.verb} ${live.target}` : "…"} mono onClose={onClose}>
-      {failure && <InspectorNote isAlert>{`${failure.message} ${failure.hint}`}</InspectorNote>}
-      {read === null && <InspectorNote>No longer kept: newer rows replaced it, or the list was cleared.</InspectorNote>}
+      <Answered answer={answer} what="the details" compact>
+        {() => <InspectorNote>No longer kept: newer rows replaced it, or the list was cleared.</InspectorNote>}
+      </Answered>
     </InspectorFrame>
   );
 }

@@ -4,7 +4,9 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { useService } from "../../control/use-store.ts";
 import { servicePages } from "../../services/registry.ts";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
-import { EmptyState, Loading } from "../../ui/status/empty-state.tsx";
+import { Loading } from "../../ui/status/answered.tsx";
+import { Boundary } from "../../ui/status/boundary.tsx";
+import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { FailureBlock } from "../../ui/status/failure-block.tsx";
 import { useVisited } from "../../ui/use-remembered.ts";
 import { ConfigTab } from "../config/config-tab.tsx";
@@ -30,12 +32,14 @@ export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: string }) 
   // An address may name a tab that another service has.
   const tab = (tabs.find(({ name }) => name === asked) ?? tabs[0])?.name ?? "";
   const visited = useVisited(tab, tab);
-  if (!service) return <Loading />;
+  if (!service) return <Loading what="the service" />;
   if (!service.built) return <NotBuilt service={service} />;
   const { status } = service;
   return (
     <div className={styles.page}>
-      <ServiceHeading service={service} operations={operations} />
+      <Boundary region={`${id}: heading`} line>
+        <ServiceHeading service={service} operations={operations} />
+      </Boundary>
       {/* A tab that was opened stays: what is paused, chosen, typed and scrolled is found again. Its effects end while it is hidden. */}
       <Tabs
         value={tab}
@@ -60,7 +64,9 @@ export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: string }) 
           .filter(({ name }) => visited.has(name))
           .map((shown) => (
             <Tabs.Panel key={shown.name} value={shown.name} className={styles.panel}>
-              <TabContent id={id} tab={shown} />
+              <Boundary region={`${id}: ${shown.title}`}>
+                <TabContent id={id} tab={shown} />
+              </Boundary>
             </Tabs.Panel>
           ))}
       </Tabs>

@@ -110,7 +110,7 @@ interface OpenedRowProps {
 function OpenedRow({ rows, service, row, onClose }: OpenedRowProps) {
   const live = useRowNow(rows, { service, id: row, at: 0 });
   return (
-    <InspectorSlot>
+    <InspectorSlot shows={row}>
       <RowInspector service={service} row={row} live={live} onClose={onClose} />
     </InspectorSlot>
   );

@@ -1,17 +1,32 @@
+import type { AppInfo } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { Answered } from "../../ui/status/answered.tsx";
 import { clockSeconds, isoTime } from "../../ui/texts/time.ts";
 import { SettingRow, SettingsSection, settingTexts } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 
-export function About() {
+/** Which Backlot this is, and where it keeps its data. */
+export function useAppInfo() {
   const client = useControl();
-  const { value: info } = useAnswer({ key: ["app.info"], ask: () => client.call("app.info") });
-  if (!info) return null;
-  const node = `Node ${info.node.replace(/^v/, "")}`;
+  return useAnswer({ key: ["app.info"], ask: () => client.call("app.info") });
+}
+
+export function About() {
   return (
     <SettingsSection title={settingTexts.about.label}>
+      <Answered answer={useAppInfo()} what="the version" compact>
+        {(info) => <Facts info={info} />}
+      </Answered>
+    </SettingsSection>
+  );
+}
+
+function Facts({ info }: { readonly info: AppInfo }) {
+  const node = `Node ${info.node.replace(/^v/, "")}`;
+  return (
+    <>
       <SettingRow label="Backlot">
         <span className={styles.value}>
           {info.version}
@@ -34,6 +49,6 @@ export function About() {
           <CopyButton text={info.dataDir} what="the folder" />
         </span>
       </SettingRow>
-    </SettingsSection>
+    </>
   );
 }

@@ -1,6 +1,8 @@
+import type { AuthorityView } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { AuthorityActions } from "../../ui/services/authority-actions.tsx";
+import { Answered } from "../../ui/status/answered.tsx";
 import { isoTime } from "../../ui/texts/time.ts";
 import { SettingRow, SettingsSection } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
@@ -8,10 +10,19 @@ import styles from "./settings-page.module.css";
 /** The certificate authority of this installation. */
 export function Certificates() {
   const client = useControl();
-  const { value: authority } = useAnswer({ key: ["certificate authority"], ask: () => client.call("certificate.authority") });
-  if (!authority) return null;
+  const answer = useAnswer({ key: ["certificate authority"], ask: () => client.call("certificate.authority") });
   return (
     <SettingsSection title="Certificates">
+      <Answered answer={answer} what="the certificate authority" compact>
+        {(authority) => <Authority authority={authority} />}
+      </Answered>
+    </SettingsSection>
+  );
+}
+
+function Authority({ authority }: { readonly authority: AuthorityView }) {
+  return (
+    <>
       <SettingRow label="Authority" help="It signs the TLS certificates of all services.">
         <AuthorityActions authority={authority} />
       </SettingRow>
@@ -28,6 +39,6 @@ export function Certificates() {
           {isoTime(authority.validUntil).slice(0, 10)}
         </time>
       </SettingRow>
-    </SettingsSection>
+    </>
   );
 }

@@ -3,22 +3,33 @@ import type { AppSettings } from "../../../../contract/control.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { useServices } from "../../control/use-store.ts";
-import { Loading } from "../../ui/status/empty-state.tsx";
+import { Answered } from "../../ui/status/answered.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
+import { useAppInfo } from "./about.tsx";
 import { NumberSetting } from "./number-setting.tsx";
 import { SettingRow, SettingsSection, settingTexts } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 
 export function ProgramSettings() {
   const client = useControl();
-  const services = useServices().filter((service) => service.built);
-  const { value: settings, failure, set } = useAnswer({ key: ["app.settings"], ask: () => client.call("app.settings") });
-  const { value: info } = useAnswer({ key: ["app.info"], ask: () => client.call("app.info") });
-  if (failure && !settings) return <p role="alert">{`${failure.message} ${failure.hint}`}</p>;
-  if (!settings) return <Loading />;
-  const write = (change: Partial<AppSettings>) => void attempt(client.call("app.setSettings", change).then(set));
-  const { startAtLaunch } = settings;
+  const settings = useAnswer({ key: ["app.settings"], ask: () => client.call("app.settings") });
+  const write = (change: Partial<AppSettings>) => void attempt(client.call("app.setSettings", change).then(settings.set));
+  return (
+    <Answered answer={settings} what="the settings" compact>
+      {(value) => <SettingFields settings={value} onWrite={write} />}
+    </Answered>
+  );
+}
 
+interface SettingFieldsProps {
+  readonly settings: AppSettings;
+  readonly onWrite: (change: Partial<AppSettings>) => void;
+}
+
+function SettingFields({ settings, onWrite: write }: SettingFieldsProps) {
+  const services = useServices().filter((service) => service.built);
+  const { value: info } = useAppInfo();
+  const { startAtLaunch } = settings;
   return (
     <>
       <SettingsSection title="Starting">

@@ -1,26 +1,40 @@
 import { Kbd, type MantineColorScheme, SegmentedControl, useMantineColorScheme } from "@mantine/core";
+import type { ComponentType } from "react";
 import { schemes } from "../../app/scheme-menu.tsx";
 import { shortcuts } from "../../ui/commands.ts";
+import { Boundary } from "../../ui/status/boundary.tsx";
 import { About } from "./about.tsx";
 import { Certificates } from "./certificates.tsx";
 import { ProgramSettings } from "./program-settings.tsx";
 import { SettingRow, SettingsSection, settingTexts } from "./setting-row.tsx";
 import styles from "./settings-page.module.css";
 
+const columns: readonly (readonly { readonly region: string; readonly Panel: ComponentType }[])[] = [
+  [
+    { region: "appearance", Panel: Appearance },
+    { region: "program", Panel: ProgramSettings },
+    { region: "certificates", Panel: Certificates },
+  ],
+  [
+    { region: "about", Panel: About },
+    { region: "keyboard", Panel: Shortcuts },
+  ],
+];
+
 export function SettingsPage() {
   return (
     <div className={styles.page}>
       <h1 className={styles.title}>Settings</h1>
       <div className={styles.columns}>
-        <div>
-          <Appearance />
-          <ProgramSettings />
-          <Certificates />
-        </div>
-        <div>
-          <About />
-          <Shortcuts />
-        </div>
+        {columns.map((panels) => (
+          <div key={panels[0]?.region}>
+            {panels.map(({ region, Panel }) => (
+              <Boundary key={region} region={`settings: ${region}`} line>
+                <Panel />
+              </Boundary>
+            ))}
+          </div>
+        ))}
       </div>
     </div>
   );

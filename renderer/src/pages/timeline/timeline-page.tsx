@@ -1,7 +1,7 @@
 import { UnstyledButton } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { z } from "zod";
-import { type ServiceId, serviceIds } from "../../../../contract/service.ts";
+import { type ServiceId, type ServiceView, serviceIds } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
@@ -18,6 +18,8 @@ import { joinedId, useJoinedTrafficRows } from "../../list/use-traffic-rows.ts";
 import { seriesToken, servicePages } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { Loading } from "../../ui/status/answered.tsx";
+import { Boundary } from "../../ui/status/boundary.tsx";
 import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
 import { PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
@@ -32,7 +34,22 @@ const rowId = (row: TrafficRow) => joinedId(row);
 
 /** What passes through every service, on one clock. */
 export function TimelinePage() {
-  const built = useServices().filter((service) => service.built);
+  const services = useServices();
+  return (
+    <div className={styles.page}>
+      <h1 className={styles.title}>Timeline</h1>
+      {services.length === 0 ? (
+        <Loading what="the services" />
+      ) : (
+        <Boundary region="timeline">
+          <Timeline built={services.filter(({ built }) => built)} />
+        </Boundary>
+      )}
+    </div>
+  );
+}
+
+function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const [hidden, setHidden] = useRemembered<readonly ServiceId[]>("timeline-hidden", noneHidden, z.array(z.enum(serviceIds)));
   const [text, setText] = useState("");
   const filter = useMemo(() => ({ ...noFilter, text }), [text]);
@@ -52,47 +69,44 @@ export function TimelinePage() {
   const origin = originOf(first);
   const toggle = (id: ServiceId) => setHidden(hidden.includes(id) ? hidden.filter((other) => other !== id) : [...hidden, id]);
   return (
-    <div className={styles.page}>
-      <h1 className={styles.title}>Timeline</h1>
-      <ListPage
-        label="Traffic of all services"
-        toolbarLabel="Timeline"
-        filter={<FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client" />}
-        scopes={built.map(({ id, title }) => (
-          <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
-            <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
-            {title}
-          </UnstyledButton>
-        ))}
-        tools={
-          <>
-            <ColumnMenu all={allColumns} choice={columns} />
-            <ToolbarSeparator />
-            <PauseButton paused={list.paused} onToggle={list.togglePause} />
-          </>
+    <ListPage
+      label="Traffic of all services"
+      toolbarLabel="Timeline"
+      filter={<FilterInput value={text} onChange={setText} onDown={list.enterList} placeholder="Filter path, topic, client" />}
+      scopes={built.map(({ id, title }) => (
+        <UnstyledButton key={id} className={styles.toggle} aria-pressed={!hidden.includes(id)} onClick={() => toggle(id)}>
+          <span className={styles.swatch} style={{ "--series": `var(${seriesToken(id)})` } as never} />
+          {title}
+        </UnstyledButton>
+      ))}
+      tools={
+        <>
+          <ColumnMenu all={allColumns} choice={columns} />
+          <ToolbarSeparator />
+          <PauseButton paused={list.paused} onToggle={list.togglePause} />
+        </>
+      }
+      status={<TrafficStatusLine rows={rows} service={undefined} onFollow={list.follow} />}
+      below={choice.opened?.row && <OpenedRow rows={rows} opened={choice.opened.row} onClose={choice.close} />}
+    >
+      <LiveTable
+        rows={rows}
+        choice={choice}
+        label="Traffic of all services, newest first"
+        columns={columns.columns}
+        onFollow={list.follow}
+        empty={
+          isEmpty && (
+            <EmptyState
+              title={isFiltered ? "Nothing matches this filter" : "No traffic yet"}
+              text="Every request, call and message of every service appears here, newest first, on one clock."
+            >
+              {first && !isPickedAtStart(origin) && <CommandLine command={`curl ${origin}/api/data`} />}
+            </EmptyState>
+          )
         }
-        status={<TrafficStatusLine rows={rows} service={undefined} onFollow={list.follow} />}
-        below={choice.opened?.row && <OpenedRow rows={rows} opened={choice.opened.row} onClose={choice.close} />}
-      >
-        <LiveTable
-          rows={rows}
-          choice={choice}
-          label="Traffic of all services, newest first"
-          columns={columns.columns}
-          onFollow={list.follow}
-          empty={
-            isEmpty && (
-              <EmptyState
-                title={isFiltered ? "Nothing matches this filter" : "No traffic yet"}
-                text="Every request, call and message of every service appears here, newest first, on one clock."
-              >
-                {first && !isPickedAtStart(origin) && <CommandLine command={`curl ${origin}/api/data`} />}
-              </EmptyState>
-            )
-          }
-        />
-      </ListPage>
-    </div>
+      />
+    </ListPage>
   );
 }
 
@@ -105,7 +119,7 @@ interface OpenedRowProps {
 function OpenedRow({ rows, opened, onClose }: OpenedRowProps) {
   const live = useRowNow(rows, opened);
   return (
-    <InspectorSlot>
+    <InspectorSlot shows={joinedId(opened)}>
       <RowInspector service={opened.service} row={opened.id} live={live} onClose={onClose} />
     </InspectorSlot>
   );

@@ -13,6 +13,7 @@ import { ListPage } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { Answered } from "../../ui/status/answered.tsx";
 import { EmptyState, NoRows } from "../../ui/status/empty-state.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
@@ -48,7 +49,7 @@ export function AccountSessions() {
   }, [setText]);
 
   const isFiltered = text.trim() !== "" || scope === "live";
-  const { page, loadMore, firstPages } = useAccountList<AccountSession>({
+  const { answer, loadMore, firstPages } = useAccountList<AccountSession>({
     name: "sessions",
     pushed: sessions && { rows: sessions.sessions, matching: sessions.matching },
     query: isFiltered ? `${scope} ${text.trim()}` : "",
@@ -59,6 +60,7 @@ export function AccountSessions() {
       return { rows: found.sessions, matching: found.matching };
     },
   });
+  const page = answer.value;
   const rows = page?.rows ?? [];
   const { opened } = choice;
   const listed = rows.find((session) => session.id === opened?.id);
@@ -108,7 +110,7 @@ export function AccountSessions() {
       }
       below={
         shown && (
-          <InspectorSlot>
+          <InspectorSlot shows={shown.id}>
             <SessionInspector
               key={shown.id}
               session={shown}
@@ -120,35 +122,37 @@ export function AccountSessions() {
         )
       }
     >
-      {page && rows.length === 0 && !isFiltered ? (
-        <EmptyState
-          title="Nobody has logged in"
-          text="Each login appears here with its tokens, decoded. Each can be expired or revoked. Log in from Try, or from a terminal:"
-        >
-          <CommandLine command={exampleCommand(originOf(service))} />
-        </EmptyState>
-      ) : (
-        <DataTable
-          {...choice.tableProps}
-          label="Sessions, newest first"
-          count={rows.length}
-          rowAt={(index) => rows[index]}
-          columns={columns.columns}
-          onEndNear={loadMore}
-          empty={
-            page && (
-              <NoRows
-                text="No session matches the filter."
-                action="Show all"
-                onAction={() => {
-                  setText("");
-                  setScope("all");
-                }}
-              />
-            )
-          }
-        />
-      )}
+      <Answered answer={answer} what="the sessions">
+        {() =>
+          rows.length === 0 && !isFiltered ? (
+            <EmptyState
+              title="Nobody has logged in"
+              text="Each login appears here with its tokens, decoded. Each can be expired or revoked. Log in from Try, or from a terminal:"
+            >
+              <CommandLine command={exampleCommand(originOf(service))} />
+            </EmptyState>
+          ) : (
+            <DataTable
+              {...choice.tableProps}
+              label="Sessions, newest first"
+              count={rows.length}
+              rowAt={(index) => rows[index]}
+              columns={columns.columns}
+              onEndNear={loadMore}
+              empty={
+                <NoRows
+                  text="No session matches the filter."
+                  action="Show all"
+                  onAction={() => {
+                    setText("");
+                    setScope("all");
+                  }}
+                />
+              }
+            />
+          )
+        }
+      </Answered>
     </ListPage>
   );
 }

@@ -6,6 +6,7 @@ import { useAnswer } from "../../control/use-answer.ts";
 import { InspectorFrame, InspectorPanel } from "../../inspectors/inspector-frame.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useConfirm } from "../../ui/forms/confirm.tsx";
+import { Answered } from "../../ui/status/answered.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
 import { isoTime } from "../../ui/texts/time.ts";
@@ -29,12 +30,12 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
   const client = useControl();
   const ask = useConfirm();
   const { id, userId, email } = session;
-  const { value: page } = useAnswer({
+  const tokens = useAnswer({
     key: ["account", "tokens", id],
     ask: () => client.action(accountActions, "account", "token.list", { session: id, limit: 100 }),
     version,
   });
-  const { value: user, set: setUser } = useAnswer({
+  const user = useAnswer({
     key: ["account", "user", userId],
     ask: () => client.action(accountActions, "account", "user.read", { id: userId }),
     version: revision,
@@ -44,7 +45,7 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer renders other buttons.
   useEffect(() => {
     if (document.activeElement === document.body) inspector.current?.focus({ preventScroll: true });
-  }, [page, session.state]);
+  }, [tokens.value, session.state]);
 
   const end = async () => {
     const sure = await ask({
@@ -76,8 +77,12 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
             {session.ended && <dd>{session.ended}</dd>}
           </dl>
         </section>
-        {page && <Tokens page={page} live={session.liveTokens} />}
-        {user && <ClockControl id={userId} email={email} seconds={user.clockShiftSeconds} onUser={setUser} />}
+        <Answered answer={tokens} what="the tokens" compact>
+          {(page) => <Tokens page={page} live={session.liveTokens} />}
+        </Answered>
+        <Answered answer={user} what="the user's clock" compact>
+          {(known) => known && <ClockControl id={userId} email={email} seconds={known.clockShiftSeconds} onUser={user.set} />}
+        </Answered>
       </InspectorPanel>
     </InspectorFrame>
   );

@@ -36,10 +36,11 @@ export function useAccountList<Row>({ name, pushed, query, read, running }: Acco
     enabled: running && isAsked && settled === query,
     version: pushed,
   });
+  const failure = isAsked ? answer.failure : undefined;
   // Until there is an answer, what is shown stays.
-  const page = isAsked ? (answer.value ?? pushed) : pushed;
+  const page = isAsked ? (answer.value ?? (failure ? undefined : pushed)) : pushed;
   const loadMore = () => {
     if (page && page.rows.length < page.matching && page.rows.length >= pages * pageRows) setPages(pages + 1);
   };
-  return { page, failure: answer.failure, loadMore, firstPages: () => setPages(1) };
+  return { answer: { value: page, failure, isReading: answer.isReading, again: answer.again }, loadMore, firstPages: () => setPages(1) };
 }

@@ -12,7 +12,8 @@ import listPage from "../../list/list-page.module.css";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
 import { useCommands, usePauseCommand } from "../../ui/commands.ts";
-import { Notice } from "../../ui/panel.tsx";
+import { Failed, Loading } from "../../ui/status/answered.tsx";
+import { Boundary } from "../../ui/status/boundary.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -49,7 +50,7 @@ export function EventsLive() {
   const [pageRows, setPageRows] = useRemembered<number>("events.page-rows", 50, z.literal(pageSizes));
   const [plotsShown, setPlotsShown] = useRemembered("events.plots", true);
   const [pages, view] = useEventPages({ filter, pageRows, totals, service });
-  const { plot, acceptance } = useOutcomePlot({
+  const plots = useOutcomePlot({
     filter: view.filter,
     version: `${totals?.newestId} ${totals?.events} ${service?.status.state}`,
     held: view.mode === "paused",
@@ -109,76 +110,88 @@ export function EventsLive() {
   const failure = available ? (storage?.failure ?? view.failure) : undefined;
   return (
     <section className={listPage.page} aria-label="Live events">
-      <EventsToolbar filter={filter} onFilter={setFilter} view={view} />
+      <Boundary region="events: toolbar" line>
+        <EventsToolbar filter={filter} onFilter={setFilter} view={view} />
+      </Boundary>
       {plotsShown && !isBare && (
-        <PlotsBand plot={plot} acceptance={acceptance} filter={view.filter} onFilter={setFilter} limits={limits} running={running} />
+        <Boundary region="events: figures" line>
+          <PlotsBand plots={plots} filter={view.filter} onFilter={setFilter} limits={limits} running={running} />
+        </Boundary>
       )}
       {failure && failure.code !== "CONNECTION_LOST" && (
-        <Notice tone="bad" role="alert">
-          <b>{failure.message}</b> {failure.hint}
-        </Notice>
+        <Failed what="the events" failure={failure} onRetry={pages.reload} isRetrying={view.reading} isOutdated={rows.length > 0} compact />
       )}
-      <EventsBar
-        view={view}
-        jobs={jobs}
-        filtered={filtered}
-        available={available}
-        running={running}
-        plotsShown={isBare ? undefined : plotsShown}
-        columnMenu={<ColumnMenu all={eventTableColumns} choice={columns} />}
-        onPlots={() => setPlotsShown(!plotsShown)}
-        onExport={(format, options) => void exportAs(format, options)}
-        onImport={(file) => void startImport(file)}
-        onGenerate={() => setGenerating(true)}
-        deletion={deletion}
-        onPause={togglePause}
-        onReport={setReport}
-      />
+      <Boundary region="events: bar" line>
+        <EventsBar
+          view={view}
+          jobs={jobs}
+          filtered={filtered}
+          available={available}
+          running={running}
+          plotsShown={isBare ? undefined : plotsShown}
+          columnMenu={<ColumnMenu all={eventTableColumns} choice={columns} />}
+          onPlots={() => setPlotsShown(!plotsShown)}
+          onExport={(format, options) => void exportAs(format, options)}
+          onImport={(file) => void startImport(file)}
+          onGenerate={() => setGenerating(true)}
+          deletion={deletion}
+          onPause={togglePause}
+          onReport={setReport}
+        />
+      </Boundary>
       <div className={listPage.list}>
-        {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
-        {isGone ? (
-          running ? null : (
-            <EventsStopped service={service} kept={totals?.events} />
-          )
-        ) : isEmpty && !filtered ? (
-          <ServiceEmpty id="events" service={service} text={eventsEmpty} />
-        ) : (
-          <DataTable
-            {...choice.tableProps}
-            label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
-            count={rows.length}
-            rowAt={rowAt}
-            columns={columns.columns}
-            sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
-            onSort={sortBy}
-            onScrolledAway={pages.scrolled}
-          />
-        )}
-        {isEmpty && filtered && !isGone && (
-          // Over the table and not in it: a grid holds rows only.
-          <div className={styles.nothing}>
-            <NothingMatches
-              events={totals?.events ?? 0}
-              more={view.more}
-              onAll={() => setFilter(noFilter)}
-              onFurther={() => void pages.next()}
+        <Boundary region="events: list">
+          {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
+          {!view.loaded && !view.failure ? (
+            <Loading what="the events" />
+          ) : isGone ? (
+            running ? null : (
+              <EventsStopped service={service} kept={totals?.events} />
+            )
+          ) : isEmpty && !filtered ? (
+            <ServiceEmpty id="events" service={service} text={eventsEmpty} />
+          ) : (
+            <DataTable
+              {...choice.tableProps}
+              label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
+              count={rows.length}
+              rowAt={rowAt}
+              columns={columns.columns}
+              sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
+              onSort={sortBy}
+              onScrolledAway={pages.scrolled}
             />
-          </div>
-        )}
+          )}
+          {isEmpty && filtered && !isGone && (
+            // Over the table and not in it: a grid holds rows only.
+            <div className={styles.nothing}>
+              <NothingMatches
+                events={totals?.events ?? 0}
+                more={view.more}
+                onAll={() => setFilter(noFilter)}
+                onFurther={() => void pages.next()}
+              />
+            </div>
+          )}
+        </Boundary>
       </div>
-      <EventsStatusLine
-        pages={pages}
-        view={view}
-        rate={rate}
-        service={service}
-        available={available}
-        onFollow={follow}
-        onPageRows={setPageRows}
-      />
-      <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
-      <ImportReport job={report} onClose={() => setReport(undefined)} />
+      <Boundary region="events: status line" line>
+        <EventsStatusLine
+          pages={pages}
+          view={view}
+          rate={rate}
+          service={service}
+          available={available}
+          onFollow={follow}
+          onPageRows={setPageRows}
+        />
+      </Boundary>
+      <Boundary region="events: dialogs" line>
+        <GenerateDialog opened={generating} onClose={() => setGenerating(false)} />
+        <ImportReport job={report} onClose={() => setReport(undefined)} />
+      </Boundary>
       {opened?.row && (
-        <InspectorSlot>
+        <InspectorSlot shows={opened.row.id}>
           <EventInspector
             row={opened.row}
             origin={originOf(service)}

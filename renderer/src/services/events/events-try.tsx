@@ -15,8 +15,9 @@ import { HeaderEditor } from "../try/header-editor.tsx";
 import { HttpAnswer } from "../try/http-answer.tsx";
 import { JsonBodyField } from "../try/json-body-field.tsx";
 import { TryCommands } from "../try/same-as.tsx";
-import { onCtrlEnter, SendButton } from "../try/send-button.tsx";
+import { SendButton } from "../try/send-button.tsx";
 import styles from "../try/try-page.module.css";
+import { TryPage } from "../try/try-page.tsx";
 import { checkJson, sentRequest, type TryRequest } from "../try/try-request.ts";
 import own from "./events-try.module.css";
 import { exampleNames, exampleText } from "./example-events.ts";
@@ -43,33 +44,37 @@ export function EventsTry() {
     }
   };
   return (
-    <section className={styles.try} aria-label="Try a request">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields. */}
-      <div className={styles.question} onKeyDown={onCtrlEnter(() => void send())}>
-        <div className={own.kinds}>
-          <SegmentedControl
-            aria-label="Request"
-            data={tryKinds.map((value) => ({ value, label: tryTitles[value] }))}
-            value={kind}
-            onChange={(value) => setKind(value as TryKind)}
-          />
-        </div>
-        <div className={own.line}>
-          <TextInput
-            className={styles.target}
-            aria-label="Path and query"
-            value={request.target}
-            spellCheck={false}
-            leftSection={<span className={own.method}>{request.method}</span>}
-            leftSectionWidth={52}
-            onChange={(event) => set({ target: event.currentTarget.value })}
-          />
-          <SendButton running={running} sending={state.state === "sending"} onSend={() => void send()} />
-        </div>
-        {kind === "post" && <EventEditor request={request} onBody={(body) => set({ body })} />}
-        <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
-        <TryCommands request={request} origin={originOf(service)} />
-      </div>
+    <TryPage
+      label="Try a request"
+      onSend={() => void send()}
+      question={
+        <>
+          <div className={own.kinds}>
+            <SegmentedControl
+              aria-label="Request"
+              data={tryKinds.map((value) => ({ value, label: tryTitles[value] }))}
+              value={kind}
+              onChange={(value) => setKind(value as TryKind)}
+            />
+          </div>
+          <div className={own.line}>
+            <TextInput
+              className={styles.target}
+              aria-label="Path and query"
+              value={request.target}
+              spellCheck={false}
+              leftSection={<span className={own.method}>{request.method}</span>}
+              leftSectionWidth={52}
+              onChange={(event) => set({ target: event.currentTarget.value })}
+            />
+            <SendButton running={running} sending={state.state === "sending"} onSend={() => void send()} />
+          </div>
+          {kind === "post" && <EventEditor request={request} onBody={(body) => set({ body })} />}
+          <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
+          <TryCommands request={request} origin={originOf(service)} />
+        </>
+      }
+    >
       <AnswerPane
         label="Answer"
         state={state}
@@ -86,7 +91,7 @@ export function EventsTry() {
           />
         )}
       </AnswerPane>
-    </section>
+    </TryPage>
   );
 }
 

@@ -3,6 +3,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
 import { useAnswer } from "../../control/use-answer.ts";
+import { Answered } from "../../ui/status/answered.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import styles from "./events-toolbar.module.css";
 
@@ -46,11 +47,12 @@ export function PickFilter({ title, value, onChange, choices, search, mono = fal
   });
   const { dropdownOpened } = combobox;
   const [settled] = useDebouncedValue(text, searchAfterMs);
-  const { value: known = none } = useAnswer({
+  const answer = useAnswer({
     key: ["events", "choices", title, settled],
     ask: () => choices(settled),
     enabled: dropdownOpened,
   });
+  const { value: known = none } = answer;
 
   const shown = value !== "" && text === "" && !known.some((choice) => choice.value === value) ? [{ value }, ...known] : known;
   return (
@@ -95,8 +97,11 @@ export function PickFilter({ title, value, onChange, choices, search, mono = fal
           {shown.map((choice) => (
             <Option key={choice.value} {...choice} active={choice.value === value} label={choice.value} mono={mono} />
           ))}
-          {shown.length === 0 && text !== "" && <Combobox.Empty>No matches</Combobox.Empty>}
+          {answer.value && shown.length === 0 && <Combobox.Empty>{text === "" ? "No event names one yet" : "No matches"}</Combobox.Empty>}
         </Combobox.Options>
+        <Answered answer={answer} what="the choices" compact>
+          {() => null}
+        </Answered>
       </Combobox.Dropdown>
     </Combobox>
   );

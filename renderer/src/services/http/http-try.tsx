@@ -10,7 +10,7 @@ import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane, type TryState } from "../try/answer-pane.tsx";
 import { HttpAnswer } from "../try/http-answer.tsx";
 import { TryCommands } from "../try/same-as.tsx";
-import styles from "../try/try-page.module.css";
+import { TryPage } from "../try/try-page.tsx";
 import { firstRequest, sentRequest, type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
 import { TryForm } from "./try-form.tsx";
 import { type Tried, triesSchema, triesWithoutCredentials, withTry } from "./try-history.ts";
@@ -50,19 +50,24 @@ export function HttpTry() {
   };
 
   return (
-    <section className={styles.try} aria-label="Try a request">
-      <div className={styles.question}>
-        <TryForm
-          request={request}
-          onChange={setRequest}
-          onSend={() => void send()}
-          running={running}
-          sending={state.state === "sending"}
-          suggesting={history.length < shortHistory}
-        />
-        {!isPickedAtStart(origin) && <TryCommands request={request} origin={origin} />}
-        <TryHistory history={history} onPick={setRequest} onClear={() => setHistory(noHistory)} />
-      </div>
+    <TryPage
+      label="Try a request"
+      onSend={() => void send()}
+      question={
+        <>
+          <TryForm
+            request={request}
+            onChange={setRequest}
+            onSend={() => void send()}
+            running={running}
+            sending={state.state === "sending"}
+            suggesting={history.length < shortHistory}
+          />
+          {!isPickedAtStart(origin) && <TryCommands request={request} origin={origin} />}
+          <TryHistory history={history} onPick={setRequest} onClear={() => setHistory(noHistory)} />
+        </>
+      }
+    >
       <AnswerPane
         label="Answer"
         state={state}
@@ -79,7 +84,7 @@ export function HttpTry() {
           />
         )}
       </AnswerPane>
-    </section>
+    </TryPage>
   );
 }
 

@@ -2,7 +2,7 @@ import { Autocomplete, type OptionsFilter, Select, UnstyledButton } from "@manti
 import { tryMethods } from "../../../../contract/services/http.ts";
 import { HeaderEditor } from "../try/header-editor.tsx";
 import { JsonBodyField } from "../try/json-body-field.tsx";
-import { onCtrlEnter, SendButton } from "../try/send-button.tsx";
+import { SendButton } from "../try/send-button.tsx";
 import styles from "../try/try-page.module.css";
 import { checkJson, methodOf, type TryRequest, takesBody } from "../try/try-request.ts";
 import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";
@@ -38,8 +38,7 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
     set({ method: methodOf(route.method), target, body, headers });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields.
-    <div className={styles.form} onKeyDown={onCtrlEnter(onSend)}>
+    <div className={styles.form}>
       <div className={styles.line}>
         <Select
           aria-label="Method"

@@ -2,6 +2,7 @@ import { Loader } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Failure } from "../../../../contract/service.ts";
 import { Notice } from "../../ui/panel.tsx";
+import { Boundary } from "../../ui/status/boundary.tsx";
 import styles from "./try-page.module.css";
 
 /** What became of the last try. */
@@ -26,7 +27,9 @@ export function AnswerPane<Answer>(props: AnswerPaneProps<Answer>) {
   const { label, state } = props;
   return (
     <section className={styles.answer} aria-label={label} aria-busy={state.state === "sending"}>
-      <Content {...props} />
+      <Boundary region={label} shows={state}>
+        <Content {...props} />
+      </Boundary>
     </section>
   );
 }

@@ -1,5 +1,6 @@
 import { Button, Group, Modal } from "@mantine/core";
 import type { FormEvent, ReactNode } from "react";
+import { Boundary } from "../status/boundary.tsx";
 import styles from "./dialog.module.css";
 
 interface DialogProps {
@@ -18,7 +19,7 @@ export function Dialog({ opened, title, children, size = "sm", onClose }: Dialog
       <Modal.Content>
         <Modal.Body className={styles.body}>
           <Modal.Title className={styles.title}>{title}</Modal.Title>
-          {children}
+          <Boundary region={typeof title === "string" ? `dialog: ${title}` : "dialog"}>{children}</Boundary>
         </Modal.Body>
       </Modal.Content>
     </Modal.Root>

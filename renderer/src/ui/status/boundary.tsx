@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
-import { Component, type ErrorInfo, type ReactNode } from "react";
+import { Component, createContext, type ErrorInfo, type ReactNode, useContext } from "react";
 import { useControl } from "../../control/client-context.tsx";
+import styles from "./boundary.module.css";
 import { EmptyState } from "./empty-state.tsx";
 
 /** As many characters as the call takes. */
@@ -9,33 +10,54 @@ const longestFault = 2_000;
 interface BoundaryProps {
   /** What failed, for the log: "page http", "inspector". */
   readonly region: string;
+  /** What the region shows: another one is drawn again after a fault, in the regions within as well. */
+  readonly shows?: unknown;
+  /** A line of controls or facts, with room for one line. */
+  readonly line?: boolean;
   readonly children: ReactNode;
 }
 
+const ShownContext = createContext<unknown>(undefined);
+
 /** A fault while this region is rendered leaves the others working. It is shown in its place and written to Backlot's log. */
-export function Boundary({ region, children }: BoundaryProps) {
+export function Boundary({ region, children, ...rest }: BoundaryProps) {
   const client = useControl();
   const report = (error: Error, { componentStack }: ErrorInfo) => {
     const message = `${error.message}\n${error.stack ?? ""}\n${componentStack ?? ""}`.slice(0, longestFault);
     // Without a connection there is no log to write to; the browser's console has the fault already.
     client.call("page.fault", { region, message }).catch(() => {});
   };
+  const around = useContext(ShownContext);
+  const { shows = around, line = false } = rest;
   return (
-    <FaultCatcher region={region} onFault={report}>
-      {children}
+    <FaultCatcher shows={shows} line={line} onFault={report}>
+      <ShownContext value={shows}>{children}</ShownContext>
     </FaultCatcher>
   );
 }
 
-interface FaultCatcherProps extends BoundaryProps {
+interface FaultCatcherProps {
+  readonly shows: unknown;
+  readonly line: boolean;
+  readonly children: ReactNode;
   readonly onFault: (error: Error, info: ErrorInfo) => void;
 }
 
-class FaultCatcher extends Component<FaultCatcherProps, { readonly error: Error | undefined }> {
-  override state: { readonly error: Error | undefined } = { error: undefined };
+interface FaultCatcherState {
+  readonly error: Error | undefined;
+  /** What was shown when it failed. */
+  readonly shown: unknown;
+}
+
+class FaultCatcher extends Component<FaultCatcherProps, FaultCatcherState> {
+  override state: FaultCatcherState = { error: undefined, shown: undefined };
 
   static getDerivedStateFromError(error: unknown) {
     return { error: error instanceof Error ? error : new Error(String(error)) };
+  }
+
+  static getDerivedStateFromProps({ shows }: FaultCatcherProps, { shown }: FaultCatcherState) {
+    return shows === shown ? null : { error: undefined, shown: shows };
   }
 
   override componentDidCatch(error: Error, info: ErrorInfo) {
@@ -43,12 +65,24 @@ class FaultCatcher extends Component<FaultCatcherProps, { readonly error: Error 
   }
 
   override render() {
+    const { children, line } = this.props;
     const { error } = this.state;
-    if (!error) return this.props.children;
+    if (!error) return children;
+    const button = <Button onClick={() => this.setState({ error: undefined })}>Show it again</Button>;
+    if (line) {
+      return (
+        <div className={styles.line} role="alert">
+          <span title={error.message}>This part of the window failed. The log has the details.</span>
+          {button}
+        </div>
+      );
+    }
     return (
-      <EmptyState title="This part of the window failed" text={`${error.message} The log has the details.`}>
-        <Button onClick={() => this.setState({ error: undefined })}>Show it again</Button>
-      </EmptyState>
+      <div className={styles.block} role="alert">
+        <EmptyState title="This part of the window failed" text={`${error.message} The log has the details.`}>
+          {button}
+        </EmptyState>
+      </div>
     );
   }
 }

@@ -35,12 +35,3 @@ export function NoRows({ text, action, onAction, children }: NoRowsProps) {
     </div>
   );
 }
-
-/** In place of data that is still loading; visible after a delay. */
-export function Loading() {
-  return (
-    <p className={`${styles.nothing} ${styles.loading}`} role="status">
-      Loading…
-    </p>
-  );
-}

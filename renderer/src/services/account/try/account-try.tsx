@@ -7,7 +7,7 @@ import { attempt } from "../../../ui/status/notify.tsx";
 import { originOf } from "../../../ui/texts/address.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { AnswerPane, type TryState } from "../../try/answer-pane.tsx";
-import styles from "../../try/try-page.module.css";
+import { TryPage } from "../../try/try-page.tsx";
 import { sampleLogin } from "../account-service.ts";
 import own from "./account-try.module.css";
 import { TryAnswer } from "./try-answer.tsx";
@@ -62,23 +62,28 @@ export function AccountTry() {
   const answer = state.state === "answered" ? state.answer : undefined;
   const codeNeeded = code !== "" || (answer?.tried.codeNeeded === true && answer.username === draft.username.trim());
   return (
-    <section className={styles.try} aria-label="Try a login and a call">
-      <div className={styles.question}>
-        <TryForm
-          draft={draft}
-          onDraft={change}
-          password={password}
-          onPassword={setPassword}
-          code={code}
-          onCode={setCode}
-          onFillCode={() => void fillCode()}
-          codeNeeded={codeNeeded && draft.scheme === "bearer"}
-          onSend={() => void send()}
-          running={running}
-          sending={state.state === "sending"}
-        />
-        <TryCommandsView origin={originOf(service)} draft={draft} password={password} code={codeNeeded ? code : ""} />
-      </div>
+    <TryPage
+      label="Try a login and a call"
+      onSend={() => void send()}
+      question={
+        <>
+          <TryForm
+            draft={draft}
+            onDraft={change}
+            password={password}
+            onPassword={setPassword}
+            code={code}
+            onCode={setCode}
+            onFillCode={() => void fillCode()}
+            codeNeeded={codeNeeded && draft.scheme === "bearer"}
+            onSend={() => void send()}
+            running={running}
+            sending={state.state === "sending"}
+          />
+          <TryCommandsView origin={originOf(service)} draft={draft} password={password} code={codeNeeded ? code : ""} />
+        </>
+      }
+    >
       <AnswerPane
         label="Answers"
         state={state}
@@ -95,6 +100,6 @@ export function AccountTry() {
           </>
         )}
       </AnswerPane>
-    </section>
+    </TryPage>
   );
 }

@@ -1,6 +1,6 @@
 import { Autocomplete, Button, type OptionsFilter, PasswordInput, SegmentedControl, Select, TextInput } from "@mantine/core";
 import { JsonBodyField } from "../../try/json-body-field.tsx";
-import { onCtrlEnter, SendButton } from "../../try/send-button.tsx";
+import { SendButton } from "../../try/send-button.tsx";
 import styles from "../../try/try-page.module.css";
 import { checkJson } from "../../try/try-request.ts";
 import own from "./account-try.module.css";
@@ -45,8 +45,7 @@ export function TryForm(props: TryFormProps) {
     if (call) set({ method: call.method, target: call.target, body: call.body ?? draft.body });
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields.
-    <div onKeyDown={onCtrlEnter(onSend)}>
+    <div>
       <div className={own.kinds}>
         <SegmentedControl
           aria-label="Credentials"

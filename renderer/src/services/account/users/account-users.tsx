@@ -12,6 +12,7 @@ import { ListPage } from "../../../list/list-page.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { Answered } from "../../../ui/status/answered.tsx";
 import { NoRows } from "../../../ui/status/empty-state.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
@@ -36,7 +37,7 @@ export function AccountUsers() {
   const columns = useColumnChoice("account-users", userColumns);
   const choice = useRowChoice(userId);
   const [adding, setAdding] = useState(false);
-  const { page, loadMore, firstPages } = useAccountList<AccountUser>({
+  const { answer, loadMore, firstPages } = useAccountList<AccountUser>({
     name: "users",
     pushed: users && { rows: users.users, matching: users.matching },
     query: text.trim(),
@@ -46,6 +47,7 @@ export function AccountUsers() {
       return { rows: found.users, matching: found.matching };
     },
   });
+  const page = answer.value;
   const rows = page?.rows ?? [];
 
   const reset = async () => {
@@ -99,29 +101,36 @@ export function AccountUsers() {
         <>
           <AddUserDialog opened={adding} onClose={() => setAdding(false)} onAdded={choice.openId} />
           {choice.opened && (
-            <InspectorSlot>
+            <InspectorSlot shows={choice.opened.id}>
               <UserInspector key={choice.opened.id} id={choice.opened.id} revision={totals?.usersRevision ?? 0} onClose={choice.close} />
             </InspectorSlot>
           )}
         </>
       }
     >
-      <DataTable
-        {...choice.tableProps}
-        label="Users"
-        count={rows.length}
-        rowAt={(index) => rows[index]}
-        columns={columns.columns}
-        onEndNear={loadMore}
-        empty={
-          page &&
-          (text.trim() === "" ? (
-            <NoRows text="No users. Add one, or reset to the sample data." action="Reset to sample data…" onAction={() => void reset()} />
-          ) : (
-            <NoRows text="No user matches the filter." action="Show all" onAction={() => setText("")} />
-          ))
-        }
-      />
+      <Answered answer={answer} what="the users">
+        {() => (
+          <DataTable
+            {...choice.tableProps}
+            label="Users"
+            count={rows.length}
+            rowAt={(index) => rows[index]}
+            columns={columns.columns}
+            onEndNear={loadMore}
+            empty={
+              text.trim() === "" ? (
+                <NoRows
+                  text="No users. Add one, or reset to the sample data."
+                  action="Reset to sample data…"
+                  onAction={() => void reset()}
+                />
+              ) : (
+                <NoRows text="No user matches the filter." action="Show all" onAction={() => setText("")} />
+              )
+            }
+          />
+        )}
+      </Answered>
     </ListPage>
   );
 }

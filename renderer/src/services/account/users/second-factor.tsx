@@ -8,6 +8,7 @@ import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
 import { Caption } from "../../../ui/panel.tsx";
+import { Answered } from "../../../ui/status/answered.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import styles from "./user-inspector.module.css";
 
@@ -86,20 +87,26 @@ const codeEveryMs = 1_000;
 /** The code that holds now by the user's clock, so that it can be tried without a phone. */
 function CurrentCode({ id, shift }: { readonly id: number; readonly shift: number }) {
   const client = useControl();
-  const { value: code, failure } = useAnswer({
+  const answer = useAnswer({
     key: ["account", "code", id],
     ask: () => client.action(accountActions, "account", "totp.code", { id }),
     version: shift,
     everyMs: codeEveryMs,
   });
-  if (failure || !code) return null;
   return (
-    <div className={styles.code}>
-      <Caption grow>Current code</Caption>
-      <output className={styles.digits}>{`${code.code.slice(0, 3)} ${code.code.slice(3)}`}</output>
-      <CopyButton text={code.code} what="the code" />
-      <span className={styles.left}>{`${code.secondsLeft} s left`}</span>
-    </div>
+    <Answered answer={answer} what="the current code" compact>
+      {(code) =>
+        code && (
+          <div className={styles.code}>
+            <Caption grow>Current code</Caption>
+            {/* No <output>: it would be announced with each new code. */}
+            <span className={styles.digits}>{`${code.code.slice(0, 3)} ${code.code.slice(3)}`}</span>
+            <CopyButton text={code.code} what="the code" />
+            <span className={styles.left}>{`${code.secondsLeft} s left`}</span>
+          </div>
+        )
+      }
+    </Answered>
   );
 }
 

@@ -5,6 +5,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { InspectorFrame, InspectorNote, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
+import { Answered } from "../../../ui/status/answered.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
 import { StateMark, userState } from "../state-mark.tsx";
@@ -22,12 +23,13 @@ interface UserInspectorProps {
 export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
   const client = useControl();
   const ask = useConfirm();
-  const { value: user, set: setUser } = useAnswer({
+  const answer = useAnswer({
     key: ["account", "user", id],
     ask: () => client.action(accountActions, "account", "user.read", { id }),
     version: revision,
     keepsPrevious: false,
   });
+  const { value: user, set: setUser } = answer;
 
   const toggle = async (of: AccountUserDetails) => {
     const sure =
@@ -73,16 +75,25 @@ export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
       }
       onClose={onClose}
     >
-      {user === null && <InspectorNote>This user no longer exists: it was removed, or the sample data was reset.</InspectorNote>}
-      {user && (
-        <InspectorTabs
-          rememberAs="account.user.tab"
-          tabs={[
-            { name: "sign-in", title: "Sign-in", content: <UserSignIn user={user} onUser={setUser} onToggle={() => void toggle(user)} /> },
-            { name: "contact", title: "Contact", content: <UserContact user={user} onUser={setUser} /> },
-          ]}
-        />
-      )}
+      <Answered answer={answer} what="the user" compact>
+        {(known) =>
+          known === null ? (
+            <InspectorNote>This user no longer exists: it was removed, or the sample data was reset.</InspectorNote>
+          ) : (
+            <InspectorTabs
+              rememberAs="account.user.tab"
+              tabs={[
+                {
+                  name: "sign-in",
+                  title: "Sign-in",
+                  content: <UserSignIn user={known} onUser={setUser} onToggle={() => void toggle(known)} />,
+                },
+                { name: "contact", title: "Contact", content: <UserContact user={known} onUser={setUser} /> },
+              ]}
+            />
+          )
+        }
+      </Answered>
     </InspectorFrame>
   );
 }

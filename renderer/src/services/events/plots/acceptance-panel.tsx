@@ -8,7 +8,8 @@ import { shareText } from "./outcome-bars.ts";
 import styles from "./plots-band.module.css";
 
 interface AcceptancePanelProps {
-  readonly plot: OutcomePlot | undefined;
+  /** Without the filter's language and provider, so that the chosen one is among the others. */
+  readonly plot: OutcomePlot;
   readonly filter: ShownFilter;
   readonly onFilter: (filter: ShownFilter) => void;
   /** Shown where there is room for one panel. */
@@ -20,8 +21,8 @@ type By = "language" | "provider";
 /** How often completions were accepted, apart and over all; a row filters by its name. */
 export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePanelProps) {
   const [by, setBy] = useRemembered<By>("events.acceptance-by", "language", z.enum(["language", "provider"]));
-  const rows = (by === "language" ? plot?.byLanguage : plot?.byProvider) ?? [];
-  const { total = 0, accepted = 0 } = plot ?? {};
+  const rows = (by === "language" ? plot.byLanguage : plot.byProvider) ?? [];
+  const { total, accepted } = plot;
   const overall = total === 0 ? 0 : (accepted / total) * 100;
   return (
     <section className={styles.acceptance} aria-label={`Acceptance by ${by}`} data-chosen={chosen}>

@@ -2,6 +2,9 @@ import { SegmentedControl } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { z } from "zod";
 import type { EventsViews, OutcomePlot } from "../../../../../contract/services/events.ts";
+import type { Answer } from "../../../control/use-answer.ts";
+import { Answered } from "../../../ui/status/answered.tsx";
+import { Boundary } from "../../../ui/status/boundary.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { ShownFilter } from "../event-filter.ts";
@@ -10,14 +13,13 @@ import { LimitsPanel } from "./limits-panel.tsx";
 import { barLabel, outcomeBars, outcomeToken, stepWords } from "./outcome-bars.ts";
 import { OutcomePlotView } from "./outcome-plot.tsx";
 import styles from "./plots-band.module.css";
+import type { OutcomePlots } from "./use-outcome-plot.ts";
 
 const panels = ["Outcomes", "Acceptance", "Limits"] as const;
 type Panel = (typeof panels)[number];
 
 interface PlotsBandProps {
-  readonly plot: OutcomePlot | undefined;
-  /** Without the filter's language and provider, so that the chosen one is among the others. */
-  readonly acceptance: OutcomePlot | undefined;
+  readonly plots: Answer<OutcomePlots>;
   readonly filter: ShownFilter;
   readonly onFilter: (filter: ShownFilter) => void;
   readonly limits: EventsViews["limits"] | undefined;
@@ -25,7 +27,7 @@ interface PlotsBandProps {
 }
 
 /** What the events come to: outcomes over time, how often they were accepted, and how near the clients are to their limits. */
-export function PlotsBand({ plot, acceptance, filter, onFilter, limits, running }: PlotsBandProps) {
+export function PlotsBand({ plots, filter, onFilter, limits, running }: PlotsBandProps) {
   const [panel, setPanel] = useRemembered<Panel>("events.panel", "Outcomes", z.enum(panels));
   return (
     <section className={styles.band} aria-label="Figures">
@@ -36,24 +38,45 @@ export function PlotsBand({ plot, acceptance, filter, onFilter, limits, running 
         value={panel}
         onChange={(value) => setPanel(value as Panel)}
       />
-      <OutcomesPanel plot={plot} filter={filter} chosen={panel === "Outcomes"} />
-      <AcceptancePanel plot={acceptance} filter={filter} onFilter={onFilter} chosen={panel === "Acceptance"} />
-      <LimitsPanel limits={limits} running={running} chosen={panel === "Limits"} />
+      <div className={styles.counted} data-chosen={panel !== "Limits"}>
+        <Answered answer={plots} what="the figures" compact>
+          {({ plot, acceptance }) => (
+            <>
+              <Boundary region="events outcomes">
+                <OutcomesPanel plot={plot} filter={filter} chosen={panel === "Outcomes"} />
+              </Boundary>
+              <Boundary region="events acceptance">
+                <AcceptancePanel plot={acceptance} filter={filter} onFilter={onFilter} chosen={panel === "Acceptance"} />
+              </Boundary>
+            </>
+          )}
+        </Answered>
+      </div>
+      <Boundary region="events limits">
+        <LimitsPanel limits={limits} running={running} chosen={panel === "Limits"} />
+      </Boundary>
     </section>
   );
 }
 
-function OutcomesPanel({ plot, filter, chosen }: Pick<PlotsBandProps, "plot" | "filter"> & { readonly chosen: boolean }) {
+interface OutcomesPanelProps {
+  readonly plot: OutcomePlot;
+  readonly filter: ShownFilter;
+  /** Shown where there is room for one panel. */
+  readonly chosen: boolean;
+}
+
+function OutcomesPanel({ plot, filter, chosen }: OutcomesPanelProps) {
   const [bar, setBar] = useState<number>();
   const bars = useMemo(
-    () => outcomeBars(plot ?? { step: "minute", at: [], series: [] }, { outcome: filter.outcome, trim: filter.range === "all" }),
+    () => outcomeBars(plot, { outcome: filter.outcome, trim: filter.range === "all" }),
     [plot, filter.outcome, filter.range],
   );
   const at = bar === undefined ? undefined : bars.at[bar];
   const notes = [
-    plot?.sampled !== undefined && (plot.sampled === 0 ? "none among the newest" : `newest ${formatCount(plot.sampled)} only`),
+    plot.sampled !== undefined && (plot.sampled === 0 ? "none among the newest" : `newest ${formatCount(plot.sampled)} only`),
     bars.leftOut > 0 && `${formatCount(bars.leftOut)} older not drawn`,
-    plot !== undefined && plot.behind > 0 && `${formatCount(plot.behind)} still to count`,
+    plot.behind > 0 && `${formatCount(plot.behind)} still to count`,
   ].filter(Boolean);
   return (
     <section className={styles.outcomes} aria-label="Outcomes over time" data-chosen={chosen}>

@@ -1,7 +1,7 @@
 import { useRef } from "react";
 import { type EventFilter, eventsActions, type OutcomePlot } from "../../../../../contract/services/events.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useAnswer } from "../../../control/use-answer.ts";
+import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import type { ShownFilter } from "../event-filter.ts";
 
 const restMs = 1_000;
@@ -10,16 +10,18 @@ const idleMs = 15_000;
 /** Events wait to be counted. */
 const behindMs = 50;
 
-interface OutcomePlots {
-  readonly plot: OutcomePlot | undefined;
+export interface OutcomePlots {
+  readonly plot: OutcomePlot;
   /** Over all languages and providers. */
-  readonly acceptance: OutcomePlot | undefined;
+  readonly acceptance: OutcomePlot;
 }
 
-const none: OutcomePlots = { plot: undefined, acceptance: undefined };
-
 /** The plots' figures for the filter, renewed while events come; `version` changes when there is something new. */
-export function useOutcomePlot(options: { readonly filter: ShownFilter; readonly version: string; readonly held: boolean }): OutcomePlots {
+export function useOutcomePlot(options: {
+  readonly filter: ShownFilter;
+  readonly version: string;
+  readonly held: boolean;
+}): Answer<OutcomePlots> {
   const { filter, version, held } = options;
   const client = useControl();
   const { range, device, language, provider } = filter;
@@ -27,7 +29,7 @@ export function useOutcomePlot(options: { readonly filter: ShownFilter; readonly
   const heldVersion = useRef(version);
   if (!held) heldVersion.current = version;
   const behind = useRef(0);
-  const { value } = useAnswer<OutcomePlots>({
+  return useAnswer<OutcomePlots>({
     key: ["events", "plot", range, device, language, provider, text],
     ask: async () => {
       // Without the outcome: it chooses among the series, and acceptance is a share of all of them.
@@ -42,5 +44,4 @@ export function useOutcomePlot(options: { readonly filter: ShownFilter; readonly
     restMs,
     everyMs: () => (held ? false : behind.current > 0 ? behindMs : idleMs),
   });
-  return value ?? none;
 }

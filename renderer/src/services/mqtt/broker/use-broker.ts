@@ -1,6 +1,7 @@
 import { type MqttCertificate, type MqttViews, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
+import { useConfig } from "../../../control/use-config.ts";
 import { useService, useTopic, viewsOf } from "../../../control/use-store.ts";
 
 export const useMqttView = viewsOf<MqttViews>("mqtt");
@@ -13,8 +14,7 @@ export const useOnFigures = (onFigures: () => void): void =>
 
 /** Whether the broker admits clients without a name; undefined until that is known. */
 export function useAnonymous(): boolean | undefined {
-  const client = useControl();
-  const { value } = useAnswer({ key: ["mqtt", "config"], ask: () => client.call("config.read", { id: "mqtt" }) });
+  const { value } = useConfig("mqtt");
   return value && value.fields.find(({ name }) => name === "anonymous")?.value === true;
 }
 

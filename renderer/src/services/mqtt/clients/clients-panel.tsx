@@ -3,9 +3,11 @@ import { useEffect, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttClient, MqttClientPage } from "../../../../../contract/services/mqtt-client.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useAnswer } from "../../../control/use-answer.ts";
+import { type Answer, useAnswer } from "../../../control/use-answer.ts";
+import { useService } from "../../../control/use-store.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Caption, Note, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
+import { Answered } from "../../../ui/status/answered.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
@@ -32,7 +34,10 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
   const [filtering, setFiltering] = useState(false);
   const [leaving, setLeaving] = useState<string>();
   const [limit, setLimit] = useState(clientsPerStep);
-  const shown = useShownClients(page, text, limit);
+  const running = useService("mqtt")?.status.state === "running";
+  // What a stopped broker said last stays; one that never ran says nothing.
+  const found = useShownClients(page ?? (running ? undefined : nobody), text, limit);
+  const shown = found.value ?? nobody;
   const rates = useClientRates(shown);
   const chosen = useChosenClient(chosenId, shown);
   return (
@@ -52,15 +57,19 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
           }}
         />
       </PanelHead>
-      <ClientList
-        clients={shown.clients}
-        chosenId={chosenId}
-        rates={rates}
-        emptyText={text === "" ? "No client is connected." : "No client matches."}
-        onEndNear={() => setLimit(Math.min(shownClients, shown.clients.length + clientsPerStep))}
-        onChoose={onChoose}
-        onDisconnect={setLeaving}
-      />
+      <Answered answer={found} what="the clients" compact>
+        {({ clients }) => (
+          <ClientList
+            clients={clients}
+            chosenId={chosenId}
+            rates={rates}
+            emptyText={emptyText(text, running)}
+            onEndNear={() => setLimit(Math.min(shownClients, clients.length + clientsPerStep))}
+            onChoose={onChoose}
+            onDisconnect={setLeaving}
+          />
+        )}
+      </Answered>
       {shown.matching > shown.clients.length && limit === shownClients && (
         <Note className={styles.more}>{`${formatCount(shown.matching - shown.clients.length)} more: filter to find them`}</Note>
       )}
@@ -78,22 +87,32 @@ export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
   );
 }
 
+function emptyText(filter: string, running: boolean): string {
+  if (!running) return "The broker is not running.";
+  return filter === "" ? "No client is connected. Connect one to the broker's address, above." : "No client matches the filter.";
+}
+
+type AnsweredPage = Pick<Answer<MqttClientPage>, "value" | "failure" | "isReading" | "again">;
+
 const nobody: MqttClientPage = { at: 0, clients: [], matching: 0 };
 
 /** Changes once a second at the most, however often the views are updated. */
 const secondOf = (page: MqttClientPage | undefined): number => Math.floor((page?.at ?? 0) / 1_000);
 
 /** The view's first ones; with a filter, or where the list wants more than the view has, what the broker finds. */
-function useShownClients(page: MqttClientPage | undefined, text: string, limit: number): MqttClientPage {
+function useShownClients(page: MqttClientPage | undefined, text: string, limit: number): AnsweredPage {
   const client = useControl();
   const enabled = page !== undefined && (text !== "" || (page.matching > page.clients.length && limit > page.clients.length));
-  const { value } = useAnswer({
+  const answer = useAnswer({
     key: ["mqtt", "clients", text, limit],
     ask: async () => ({ text, page: await client.action(mqttActions, "mqtt", "client.list", { text, limit }) }),
     enabled,
     version: secondOf(page),
   });
-  return (enabled && value?.text === text ? value.page : page) ?? nobody;
+  const { value, isReading, again } = answer;
+  const failure = enabled ? answer.failure : undefined;
+  // Until there is an answer, what is shown stays.
+  return { value: enabled && value?.text === text ? value.page : failure ? undefined : page, failure, isReading, again };
 }
 
 /** Also where it is not among those that are shown; null where it has no session here. */

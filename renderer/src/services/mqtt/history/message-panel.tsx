@@ -6,6 +6,7 @@ import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { saveFile } from "../../../ui/copy/files.ts";
 import { EdgeHandle } from "../../../ui/edge-handle.tsx";
 import { Chip, Note, PanelHead } from "../../../ui/panel.tsx";
+import { Answered } from "../../../ui/status/answered.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
@@ -43,7 +44,7 @@ const wideHexPx = 590;
 const heightBounds = { minimum: 120, maximum: 640 };
 
 /** One message whole: what changed since the one before it, and its properties. */
-export function MessagePanel({ detail: { message, gone }, before, onCompare, showsDiff, view, onPublish }: MessagePanelProps) {
+export function MessagePanel({ detail: { message, answer, gone }, before, onCompare, showsDiff, view, onPublish }: MessagePanelProps) {
   const [heightPx, setHeightPx] = useRemembered("mqtt.message-height", 236);
   return (
     <section className={styles.panel} style={{ height: heightPx }} aria-label="Message">
@@ -58,7 +59,11 @@ export function MessagePanel({ detail: { message, gone }, before, onCompare, sho
           onPublish={onPublish}
         />
       ) : (
-        gone && <Note className={styles.gone}>This message is no longer kept: newer ones replaced it.</Note>
+        answer && (
+          <Answered answer={answer} what="the message" compact>
+            {() => gone && <Note className={styles.gone}>This message is no longer kept: newer ones replaced it.</Note>}
+          </Answered>
+        )
       )}
     </section>
   );

@@ -2,16 +2,18 @@ import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useAnswer } from "../../../control/use-answer.ts";
+import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 
 export interface ChosenMessage {
   readonly message: MqttMessage | undefined;
+  /** How it was asked for; undefined where none is chosen. */
+  readonly answer: Answer<MqttMessage | null> | undefined;
   /** The recorder no longer has it. */
   readonly gone: boolean;
 }
 
-const nothing: ChosenMessage = { message: undefined, gone: false };
+const nothing: ChosenMessage = { message: undefined, answer: undefined, gone: false };
 
 /** A recorded message with its deliveries, asked for again while acknowledgements are awaited. */
 export function useChosenMessage(summary: MqttMessageSummary | undefined): ChosenMessage {
@@ -21,26 +23,28 @@ export function useChosenMessage(summary: MqttMessageSummary | undefined): Chose
   const [shown, setShown] = useState<MqttMessage>();
   const isOpen = shown !== undefined && shown.id === id && shown.acknowledged < shown.acknowledgeable;
   const movedAt = useMqttView("figures", ({ at }) => (isOpen ? at : 0));
-  const { value, isCurrent } = useAnswer({
+  const answer = useAnswer({
     key: ["mqtt", "message", id],
     ask: () => client.action(mqttActions, "mqtt", "message.read", { id: id ?? 0 }),
     enabled: id !== undefined,
     // What has no acknowledgement outstanding changes with its row only.
     version: isOpen ? movedAt : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`,
   });
+  const { value, isCurrent } = answer;
   if (isCurrent && value && value !== shown) setShown(value);
   if (id === undefined) return nothing;
   const gone = isCurrent && value === null;
-  return { message: gone && shown?.id !== id ? undefined : shown, gone };
+  return { message: gone && shown?.id !== id ? undefined : shown, answer, gone };
 }
 
 /** An older message than another, for comparing. */
 export function useMessage(id: number | undefined): ChosenMessage {
   const client = useControl();
-  const { value, isCurrent } = useAnswer({
+  const answer = useAnswer({
     key: ["mqtt", "message", id],
     ask: () => client.action(mqttActions, "mqtt", "message.read", { id: id ?? 0 }),
     enabled: id !== undefined,
   });
-  return isCurrent && id !== undefined ? { message: value ?? undefined, gone: value === null } : nothing;
+  const { value, isCurrent } = answer;
+  return isCurrent && id !== undefined ? { message: value ?? undefined, answer, gone: value === null } : nothing;
 }

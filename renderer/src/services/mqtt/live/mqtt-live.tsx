@@ -110,14 +110,16 @@ export function MqttLive() {
   );
   return (
     <section className={styles.live} aria-label="Live messages">
-      <MqttToolbar
-        history={history}
-        service={service}
-        paused={paused}
-        onPause={togglePause}
-        onClear={() => void clearHistory()}
-        onDialog={openDialog}
-      />
+      <Boundary region="mqtt toolbar" line>
+        <MqttToolbar
+          history={history}
+          service={service}
+          paused={paused}
+          onPause={togglePause}
+          onClear={() => void clearHistory()}
+          onDialog={openDialog}
+        />
+      </Boundary>
       <FirstTopic branches={branches} history={history} scope={scope} onScope={setScope} mayReplace={!picked && text === ""} />
       {isBare ? (
         <MqttEmpty service={service} onPublish={() => setDialog("publish")} />
@@ -152,16 +154,18 @@ export function MqttLive() {
           </MessageColumns>
         </div>
       )}
-      <MqttDialogs
-        open={dialog}
-        onOpen={setDialog}
-        draft={draft}
-        onDraft={setDraft}
-        scope={scope}
-        clearing={clearing}
-        text={text}
-        service={service}
-      />
+      <Boundary region="mqtt dialogs" shows={dialog} line>
+        <MqttDialogs
+          open={dialog}
+          onOpen={setDialog}
+          draft={draft}
+          onDraft={setDraft}
+          scope={scope}
+          clearing={clearing}
+          text={text}
+          service={service}
+        />
+      </Boundary>
     </section>
   );
 }

@@ -3,8 +3,9 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useAnswer } from "../../../control/use-answer.ts";
+import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
+import { Failed } from "../../../ui/status/answered.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { useMqttView } from "../broker/use-broker.ts";
@@ -29,7 +30,8 @@ export function RetainedDialog({ opened, onClose, filter }: RetainedDialogProps)
   if (opened && named !== (filter || "#")) setNamed(filter || "#");
   const wanted = typed ?? named;
   const isFilter = isTopicFilter(wanted);
-  const count = useRetainedCount(opened && isFilter ? wanted : undefined, retained);
+  const counted = useRetainedCount(opened && isFilter ? wanted : undefined, retained);
+  const count = counted.value;
   const close = () => {
     setTyped(undefined);
     onClose();
@@ -53,9 +55,13 @@ export function RetainedDialog({ opened, onClose, filter }: RetainedDialogProps)
       isDestructive
       onSubmit={submit}
     >
-      <Text c="var(--bl-text-2)" fz="md" mb="md" mih={40} role="status">
-        {countText(count, retained)}
-      </Text>
+      {counted.failure ? (
+        <Failed what="how many match" failure={counted.failure} onRetry={counted.again} isRetrying={counted.isReading} compact />
+      ) : (
+        <Text c="var(--bl-text-2)" fz="md" mb="md" mih={40} role="status">
+          {countText(count, retained)}
+        </Text>
+      )}
       <TextInput
         label="Topic filter"
         value={wanted}
@@ -74,14 +80,14 @@ function countText(count: number | undefined, retained: number): string {
 }
 
 /** Undefined until it is known; asked again when there are more or fewer in all. */
-function useRetainedCount(filter: string | undefined, retained: number): number | undefined {
+function useRetainedCount(filter: string | undefined, retained: number): Omit<Answer<number>, "set" | "isCurrent"> {
   const client = useControl();
   const [wanted = ""] = useDebouncedValue(filter, askAfterMs);
-  const { value, isCurrent } = useAnswer({
+  const { value, isCurrent, failure, isReading, again } = useAnswer({
     key: ["mqtt", "retained", wanted],
     ask: () => client.action(mqttActions, "mqtt", "retained.count", { filter: wanted }),
     enabled: wanted !== "",
     version: retained,
   });
-  return isCurrent && wanted === filter ? value?.count : undefined;
+  return { value: isCurrent && wanted === filter ? value?.count : undefined, failure, isReading, again };
 }

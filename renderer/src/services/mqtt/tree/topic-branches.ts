@@ -1,4 +1,6 @@
+import type { Failure } from "../../../../../contract/service.ts";
 import type { MqttTopicNode, MqttTopicPage } from "../../../../../contract/services/mqtt.ts";
+import { readFailure } from "../../../control/failure-error.ts";
 import type { TopicScope } from "./topic-scope.ts";
 
 export interface TopicRow {
@@ -19,6 +21,8 @@ export interface TopicBranchesView {
   readonly loaded: boolean;
   /** The branches that open by themselves were read as well. */
   readonly settled: boolean;
+  /** Why the newest read failed. */
+  readonly failure: Failure | undefined;
 }
 
 /** What to read: a level of the tree, or with `filter` the topics that match. */
@@ -69,7 +73,6 @@ export interface TopicBranches {
 
 interface TopicBranchesOptions {
   readonly read: (query: TopicQuery) => Promise<MqttTopicPage>;
-  readonly onFailure: (error: unknown) => void;
 }
 
 const pageRows = 100;
@@ -78,7 +81,7 @@ const openedByItself = 28;
 const openedDepth = 3;
 
 /** The topic tree as rows, with only what is on screen read from the broker: a branch of 100,000 topics costs one page. */
-export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): TopicBranches {
+export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranches {
   const listeners = new Set<() => void>();
   const expanded = new Set<string>();
   let branches = new Map<BranchKey, Branch>();
@@ -89,12 +92,13 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
   let filter = "";
   let loaded = false;
   let settled = false;
+  let failure: Failure | undefined;
   let untouched = true;
   let range: readonly [first: number, last: number] = [0, 40];
   /** Answers to questions from before a reset or another filter are stale. */
   let era = 0;
   const reading = new Set<string>();
-  let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, matching: 0, loaded, settled };
+  let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, matching: 0, loaded, settled, failure };
 
   function placeOf(topic: string): (Place & { readonly node: MqttTopicNode }) | undefined {
     const place = places.get(topic);
@@ -139,7 +143,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
     };
     add(undefined, 0);
     segments = found;
-    view = { count: at, rowAt, filter, matching: branches.get(undefined)?.nodes.length ?? 0, loaded, settled };
+    view = { count: at, rowAt, filter, matching: branches.get(undefined)?.nodes.length ?? 0, loaded, settled, failure };
     // A refresh reads several pages: they are shown together.
     if (refreshing === 0) for (const listener of [...listeners]) listener();
   }
@@ -174,7 +178,9 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
       if (mine !== era) return;
       take(key, paging.offset, answer);
     } catch (error) {
-      if (mine === era) onFailure(error);
+      if (mine !== era) return;
+      failure = readFailure(error);
+      rebuild();
     } finally {
       reading.delete(name);
       if (loaded && !settled && reading.size === 0) {
@@ -199,6 +205,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
       if (known?.place !== place || known.key !== key) places.set(node.topic, { key, place });
     }
     if (key === undefined) loaded = true;
+    failure = undefined;
     rebuild();
     if (untouched && filter === "") openSome(nodes);
     // Where siblings came or went, rows on screen may have moved to a page that was not read.
@@ -284,6 +291,7 @@ export function createTopicBranches({ read, onFailure }: TopicBranchesOptions): 
       forget();
       loaded = false;
       settled = false;
+      failure = undefined;
       untouched = true;
       expanded.clear();
       rebuild();

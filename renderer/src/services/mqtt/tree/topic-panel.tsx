@@ -2,6 +2,7 @@ import { Button } from "@mantine/core";
 import { useSyncExternalStore } from "react";
 import { hashOf, servicePage } from "../../../app/route.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { Answered } from "../../../ui/status/answered.tsx";
 import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./topic-panel.module.css";
@@ -33,15 +34,23 @@ export function TopicPanel({ branches, filter, onFilter, scope, onScope, onClear
       >
         <FilterInput width="100%" placeholder="Filter topics, + and # allowed" value={filter} onChange={onFilter} />
       </form>
-      <TopicTree
-        branches={branches}
-        tree={tree}
-        chosen={scope.topic}
-        isFull={isFull}
-        onScope={onScope}
-        onFilter={onFilter}
-        onClearRetained={onClearRetained}
-      />
+      <Answered
+        answer={{ value: tree.loaded ? tree : undefined, failure: tree.failure, isReading: false, again: branches.refresh }}
+        what="the topics"
+        compact
+      >
+        {() => (
+          <TopicTree
+            branches={branches}
+            tree={tree}
+            chosen={scope.topic}
+            isFull={isFull}
+            onScope={onScope}
+            onFilter={onFilter}
+            onClearRetained={onClearRetained}
+          />
+        )}
+      </Answered>
       <Foot
         filter={tree.filter}
         matching={tree.matching}

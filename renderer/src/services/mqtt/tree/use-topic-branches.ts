@@ -28,7 +28,6 @@ export function useTopicBranches(filter: string): HeldTopicBranches {
         wanted === undefined
           ? client.action(mqttActions, "mqtt", "topic.children", { ...(topic !== undefined && { topic }), ...page })
           : client.action(mqttActions, "mqtt", "topic.search", { filter: wanted, ...page }),
-      onFailure: notifyUnlessGone,
     });
     const renew = createRefresher({ read: store.refresh, restFactor });
     const hold = (held: boolean) => {

@@ -12,8 +12,9 @@ import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { TryState } from "../../try/answer-pane.tsx";
-import { onCtrlEnter, SendButton } from "../../try/send-button.tsx";
+import { SendButton } from "../../try/send-button.tsx";
 import styles from "../../try/try-page.module.css";
+import { TryPage } from "../../try/try-page.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
 import { firstDraft, parsePublishDraft, publishDraftSchema, usesVersion5 } from "../publish/publish-draft.ts";
 import { PublishForm } from "../publish/publish-form.tsx";
@@ -64,37 +65,41 @@ export function MqttTry() {
     }
   };
   return (
-    <section className={styles.try} aria-label="Try the broker">
-      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter publishes from any of its fields. */}
-      <div className={styles.question} onKeyDown={onCtrlEnter(() => void publish())}>
-        <TryClientSection
-          state={act}
-          running={running}
-          draft={who}
-          parsed={parsedWho}
-          onDraft={setWho}
-          password={password}
-          onPassword={setPassword}
-          onConnect={() => void attempt(connect())}
-        />
-        <section className={styles.section} aria-label="Publish">
-          <div className={styles.sectionHead}>
-            <h2 className={styles.title}>Publish</h2>
-            <span className={styles.check} aria-live="polite">
-              <PublishResult state={state} leftOut={who.version === 4 && usesVersion5(draft)} />
-            </span>
-            <SendButton
-              title="Publish"
-              running={running}
-              sending={state.state === "sending"}
-              isValid={"params" in parsed}
-              onSend={() => void publish()}
-            />
-          </div>
-          <PublishForm form={draftForm(draft, setDraft, parsed)} />
-        </section>
-        <TryCommands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
-      </div>
+    <TryPage
+      label="Try the broker"
+      onSend={() => void publish()}
+      question={
+        <>
+          <TryClientSection
+            state={act}
+            running={running}
+            draft={who}
+            parsed={parsedWho}
+            onDraft={setWho}
+            password={password}
+            onPassword={setPassword}
+            onConnect={() => void attempt(connect())}
+          />
+          <section className={styles.section} aria-label="Publish">
+            <div className={styles.sectionHead}>
+              <h2 className={styles.title}>Publish</h2>
+              <span className={styles.check} aria-live="polite">
+                <PublishResult state={state} leftOut={who.version === 4 && usesVersion5(draft)} />
+              </span>
+              <SendButton
+                title="Publish"
+                running={running}
+                sending={state.state === "sending"}
+                isValid={"params" in parsed}
+                onSend={() => void publish()}
+              />
+            </div>
+            <PublishForm form={draftForm(draft, setDraft, parsed)} />
+          </section>
+          <TryCommands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
+        </>
+      }
+    >
       <section className={own.watch} aria-label="Subscribe">
         <TrySubscribe
           state={act}
@@ -114,7 +119,7 @@ export function MqttTry() {
         />
         <TryReceived state={act} running={running} />
       </section>
-    </section>
+    </TryPage>
   );
 }
 

@@ -4,8 +4,9 @@ import { useMemo, useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttReceived, MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { useAnswer } from "../../../control/use-answer.ts";
+import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
+import { Answered } from "../../../ui/status/answered.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
@@ -30,7 +31,8 @@ interface TryReceivedProps {
 /** The messages that the client received, newest first; each opens. */
 export function TryReceived({ state, running }: TryReceivedProps) {
   const client = useControl();
-  const messages = useReceived(running ? (state?.received ?? 0) : 0);
+  const answer = useReceived(running ? (state?.received ?? 0) : 0);
+  const messages = answer?.value?.messages ?? none;
   const [view, setView] = useRememberedFormat("mqtt try");
   const [opened, setOpened] = useState<number>();
   const received = state?.received ?? 0;
@@ -48,7 +50,11 @@ export function TryReceived({ state, running }: TryReceivedProps) {
           Clear
         </Button>
       </PanelHead>
-      {messages.length === 0 ? (
+      {answer && messages.length === 0 ? (
+        <Answered answer={answer} what="the messages" compact>
+          {() => null}
+        </Answered>
+      ) : messages.length === 0 ? (
         <Note className={own.nothing}>{nothingText(state, running)}</Note>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
@@ -68,16 +74,16 @@ export function TryReceived({ state, running }: TryReceivedProps) {
   );
 }
 
-/** The newest messages that the client of the Try tab received, newest first. */
-function useReceived(received: number): readonly MqttReceived[] {
+/** The newest messages that the client of the Try tab received, newest first; undefined where there are none. */
+function useReceived(received: number): Answer<{ readonly messages: readonly MqttReceived[] }> | undefined {
   const client = useControl();
-  const { value } = useAnswer({
+  const answer = useAnswer({
     key: ["mqtt", "received"],
     ask: () => client.action(mqttActions, "mqtt", "try.received", { limit: shownMessages }),
     enabled: received > 0,
     version: received,
   });
-  return received === 0 ? none : (value?.messages ?? none);
+  return received === 0 ? undefined : answer;
 }
 
 function nothingText(state: MqttTryState | undefined, running: boolean): string {

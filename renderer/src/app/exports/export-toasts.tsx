@@ -10,7 +10,7 @@ import { ExportToast } from "./export-toast.tsx";
 import { exportTitle } from "./export-words.ts";
 
 /** Every export of this Backlot has a note while it runs and for a while after; what ended before the page was opened has none. */
-export function useExportToasts(): void {
+export function ExportToasts(): null {
   const client = useControl();
   const exports = useStore(useStores().exports);
   const known = useRef<Map<string, ExportView>>(undefined);
@@ -38,6 +38,7 @@ export function useExportToasts(): void {
       else notifications.show(note);
     }
   }, [client, exports]);
+  return null;
 }
 
 const isOver = ({ endedAt }: ExportView) => endedAt !== undefined;
