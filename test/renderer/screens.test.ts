@@ -12,6 +12,7 @@ import {
   parseDraft,
   problemOf,
 } from "../../renderer/src/pages/config/draft.ts";
+import { cardGrid } from "../../renderer/src/pages/overview/overview.tsx";
 import { cardNote } from "../../renderer/src/pages/overview/service-card.tsx";
 import { groupSeries, stack } from "../../renderer/src/pages/overview/traffic-series.ts";
 
@@ -68,6 +69,14 @@ describe("the traffic plot", () => {
       [1, 2],
       [11, 22],
     ]);
+  });
+});
+
+describe("the cards of the Overview", () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])("[BL-225] fill every row, with %i services", (services) => {
+    const { columns, lastSpan, rows } = cardGrid(services);
+    expect(services + lastSpan).toBe(columns * rows);
+    expect(columns).toBeLessThanOrEqual(4);
   });
 });
 

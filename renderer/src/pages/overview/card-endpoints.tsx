@@ -1,9 +1,10 @@
 import type { ServiceView } from "../../../../contract/service.ts";
+import { hashOf, servicePage } from "../../app/route.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { addressOf, endpointsOf, isPickedAtStart } from "../../ui/texts/address.ts";
 import styles from "./service-card.module.css";
 
-const mostEndpoints = 3;
+const mostEndpoints = 2;
 
 const shownEndpoints = (service: ServiceView) => endpointsOf(service).slice(0, mostEndpoints);
 
@@ -14,9 +15,10 @@ export const endpointLines = (services: readonly ServiceView[]): number =>
 /** Without the scheme; Copy takes the whole URL. */
 export function CardEndpoints({ service }: { service: ServiceView }) {
   const running = service.status.state === "running";
+  const others = endpointsOf(service).slice(mostEndpoints);
   return (
     <ul className={styles.endpoints}>
-      {shownEndpoints(service).map(({ label, url }) => (
+      {shownEndpoints(service).map(({ label, url }, place) => (
         <li key={label + url} className={styles.endpoint}>
           <span className={styles.label}>{label}</span>
           <code
@@ -25,6 +27,16 @@ export function CardEndpoints({ service }: { service: ServiceView }) {
           >
             {addressOf(url)}
           </code>
+          {place === mostEndpoints - 1 && others.length > 0 && (
+            <a
+              className={styles.others}
+              href={hashOf(servicePage(service.id))}
+              title={others.map((other) => `${other.label} ${other.url}`).join("\n")}
+            >
+              {`+${others.length}`}
+              <span className="visually-hidden">{` more addresses of ${service.title}`}</span>
+            </a>
+          )}
           {!isPickedAtStart(url) && <CopyButton text={url} what={url} />}
         </li>
       ))}

@@ -24,7 +24,12 @@ export function totalsOf(services: readonly ServiceView[], rates: ReadonlyMap<Se
   return totals;
 }
 
-export function OverviewHeading({ services }: { services: readonly ServiceView[] }) {
+interface OverviewHeadingProps {
+  readonly services: readonly ServiceView[];
+  readonly unbuilt: readonly ServiceView[];
+}
+
+export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
   const { clients, itemsPerSecond, bytesPerSecond } = totalsOf(services, useRates());
   return (
     <div className={styles.heading}>
@@ -40,6 +45,11 @@ export function OverviewHeading({ services }: { services: readonly ServiceView[]
             </span>
           );
         })}
+        {unbuilt.length > 0 && (
+          <span className={styles.unbuilt} title={unbuilt.map(({ title }) => title).join(", ")}>
+            {`${unbuilt.length} not built yet`}
+          </span>
+        )}
       </div>
       <span className={styles.totals}>
         <strong>{formatCount(clients)}</strong> {clients === 1 ? "client" : "clients"} · <strong>{formatRate(itemsPerSecond)}</strong>{" "}

@@ -12,28 +12,38 @@ import { WorthKnowing } from "./worth-knowing.tsx";
 
 const neverStarted = ({ status }: ServiceView) => status.state === "stopped" && !status.lastRun;
 
-/** Columns for so many cards: as many rows of the same length as can be had. */
-export const columnsFor = (cards: number): number => (cards <= 4 ? cards : cards <= 6 ? 3 : 4);
+export interface CardGrid {
+  readonly columns: number;
+  /** Of "Worth knowing", which takes what the services leave of the last row, or a row of its own. */
+  readonly lastSpan: number;
+  readonly rows: number;
+}
+
+/** For so many services: every row is full. */
+export function cardGrid(services: number): CardGrid {
+  const columns = services < 4 ? services + 1 : services < 6 ? 3 : 4;
+  return { columns, lastSpan: columns - (services % columns), rows: Math.floor(services / columns) + 1 };
+}
 
 export function Overview() {
   const services = useServices();
   const built = services.filter((service) => service.built);
   const unbuilt = services.filter((service) => !service.built);
-  const columns = columnsFor(built.length + 1);
+  const { columns, lastSpan, rows } = cardGrid(built.length);
   if (services.length === 0) return <Loading what="the services" />;
   if (built.every(neverStarted)) return <FirstRun built={built} unbuilt={unbuilt} />;
   return (
     <div className={styles.page}>
       <Boundary region="overview: heading" line>
-        <OverviewHeading services={built} />
+        <OverviewHeading services={built} unbuilt={unbuilt} />
       </Boundary>
       <Boundary region="overview: traffic" line>
         <TrafficPanel services={built} />
       </Boundary>
       <div
         className={styles.cards}
-        data-one-row={built.length < columns || undefined}
-        style={{ "--columns": columns, "--endpoint-lines": endpointLines(built) } as never}
+        data-one-row={rows === 1 || undefined}
+        style={{ "--columns": columns, "--last-span": lastSpan, "--endpoint-lines": endpointLines(built) } as never}
       >
         {built.map((service) => (
           <Boundary key={service.id} region={`overview: ${service.id}`}>
@@ -44,16 +54,6 @@ export function Overview() {
           <WorthKnowing services={services} />
         </Boundary>
       </div>
-      {unbuilt.length > 0 && <NotBuiltLine services={unbuilt} />}
     </div>
-  );
-}
-
-export function NotBuiltLine({ services }: { services: readonly ServiceView[] }) {
-  return (
-    <p className={styles.unbuilt} style={{ margin: 0 }}>
-      <strong>Not built yet</strong>
-      {services.map((service) => service.title).join(" · ")}
-    </p>
   );
 }
