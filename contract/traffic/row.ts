@@ -10,7 +10,7 @@ export const previewBytes = 256;
 
 /**
  * One row of a live view: a request, a message, a call. Small and flat; the rest is its detail.
- * A row that was sent while pending is sent again, with the same `id`, when it ends, and at most once a second while it gets parts.
+ * A row that was sent while pending is sent again, with the same `id`, when it ends, and before that at most once a second when it changes.
  */
 export interface TrafficRow {
   /** Counts up within a service; given by the service, never reused in a run. */

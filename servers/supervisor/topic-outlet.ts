@@ -8,6 +8,9 @@ export interface TopicOutlet {
   close(): void;
 }
 
+/** How long after an open row was sent its next state is. */
+const openRowMs = 1_000;
+
 /**
  * What does not fit a batch is counted in it as dropped, so that delivered + dropped is all there was.
  * The newest items are the ones that are sent.
@@ -19,8 +22,8 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
   const key = policy.key as ((item: unknown) => string) | undefined;
   const newest = new Map<string, unknown>();
   const row = policy.row as { id: (item: unknown) => number; isOpen: (item: unknown) => boolean } | undefined;
-  /** Items that were sent as open, and their newest state: never dropped. */
-  const sentOpen = new Set<number>();
+  /** When items that are open were sent last, and their newest state: never dropped. */
+  const sentOpen = new Map<number, number>();
   const updates = new Map<number, unknown>();
   let list: unknown[] = [];
   let dropped = 0;
@@ -28,6 +31,8 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
   let acked = 0;
   let lastFlushAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
+  /** For updates that are not due yet. */
+  let updateTimer: NodeJS.Timeout | undefined;
   const intervalMs = 1_000 / batchesPerSecond;
 
   function schedule() {
@@ -35,8 +40,31 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
     timer = setTimeout(flush, Math.max(0, lastFlushAt + intervalMs - performance.now()));
   }
 
+  /** Ends at once, and other updates of a row when they are due. */
+  function takeUpdates(now: number): unknown[] {
+    const due: unknown[] = [];
+    let waitMs = Number.POSITIVE_INFINITY;
+    for (const [id, item] of updates) {
+      const restMs = row?.isOpen(item) ? (sentOpen.get(id) ?? 0) + openRowMs - now : 0;
+      if (restMs <= 0) {
+        due.push(item);
+        updates.delete(id);
+      } else waitMs = Math.min(waitMs, restMs);
+    }
+    clearTimeout(updateTimer);
+    updateTimer = undefined;
+    if (updates.size > 0) {
+      updateTimer = setTimeout(() => {
+        updateTimer = undefined;
+        schedule();
+      }, waitMs);
+    }
+    return due;
+  }
+
   function flush() {
     timer = undefined;
+    const now = performance.now();
     let items: unknown[];
     if (key) {
       items = [...newest.values()];
@@ -48,12 +76,11 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
         dropped += items.length - batchItems;
         items = items.slice(-batchItems);
       }
-      items = [...updates.values(), ...items];
-      updates.clear();
+      items = [...takeUpdates(now), ...items];
     }
     if (items.length === 0) return;
-    if (row) for (const item of items) row.isOpen(item) ? sentOpen.add(row.id(item)) : sentOpen.delete(row.id(item));
-    lastFlushAt = performance.now();
+    if (row) for (const item of items) row.isOpen(item) ? sentOpen.set(row.id(item), now) : sentOpen.delete(row.id(item));
+    lastFlushAt = now;
     post({ type: "batch", topic, seq: ++seq, items, dropped });
     dropped = 0;
   }
@@ -82,6 +109,7 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
     close() {
       unsubscribe();
       clearTimeout(timer);
+      clearTimeout(updateTimer);
     },
   };
 }

@@ -149,6 +149,42 @@ describe("topic outlet", () => {
     outlet.close();
   });
 
+  it("[BL-241] sends an open row again at most once a second with its newest state, and its end at once", () => {
+    const { hub, outlet, batches } = open();
+    const stream = (parts: number, tone: TrafficRow["tone"] = "pending") => ({ id: 1, tone, parts }) as TrafficRow;
+    let parts = 0;
+    /** A part each 10 ms, and a row of another exchange every 100 ms. */
+    const pass = (milliseconds: number) => {
+      for (let passed = 0; passed < milliseconds; passed += 10) {
+        hub.publish("traffic/http", stream(++parts));
+        if (passed % 100 === 0) hub.publish("traffic/http", { id: 1_000 + parts, tone: "ok" } as TrafficRow);
+        vi.advanceTimersByTime(10);
+        outlet.ack(batches.at(-1)?.seq ?? 0);
+      }
+    };
+    pass(5_000);
+    hub.publish("traffic/http", stream(++parts, "ok"));
+    vi.advanceTimersByTime(50);
+    const sent = batches.flatMap(({ items }) => items as TrafficRow[]);
+    const ofStream = sent.filter(({ id }) => id === 1);
+    expect(ofStream.length).toBeGreaterThanOrEqual(6);
+    expect(ofStream.length).toBeLessThanOrEqual(8);
+    expect(ofStream.at(-1)).toEqual(stream(501, "ok"));
+    expect(sent.length - ofStream.length).toBe(50);
+
+    hub.publish("traffic/http", { id: 2, tone: "pending" } as TrafficRow);
+    vi.advanceTimersByTime(1_100);
+    outlet.ack(batches.at(-1)?.seq ?? 0);
+    hub.publish("traffic/http", { id: 2, tone: "pending", parts: 1 } as TrafficRow);
+    vi.advanceTimersByTime(0);
+    expect(batches.at(-1)?.items).toEqual([{ id: 2, tone: "pending", parts: 1 }]);
+    outlet.ack(batches.at(-1)?.seq ?? 0);
+    hub.publish("traffic/http", { id: 2, tone: "pending", parts: 2 } as TrafficRow);
+    vi.advanceTimersByTime(1_100);
+    expect(batches.at(-1)?.items).toEqual([{ id: 2, tone: "pending", parts: 2 }]);
+    outlet.close();
+  });
+
   it("sends nothing any more once it is closed", () => {
     const { hub, outlet, batches } = open();
     hub.publish("traffic/http", row(1));
