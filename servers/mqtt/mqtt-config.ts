@@ -46,13 +46,13 @@ export const mqttConfig = z.strictObject({
     z
       .array(
         z.string().refine((text) => parseTopicRule(text) !== undefined, {
-          error: ({ input }) => `"${String(input)}" is no rule; a rule is: user read|write|readwrite|deny filter`,
+          error: ({ input }) => `"${String(input)}" is not a valid rule; a rule is: user read|write|readwrite|deny filter`,
         }),
       )
       .default([]),
     {
       title: "Topic rules",
-      help: "No rules: everything is allowed. With rules: only what is allowed; deny wins, in any order. %u and %c in topics are replaced by the user name and the client identifier. A variable or flag takes user read|write|readwrite|deny filter, with commas between rules; * is everyone, - who has no name.",
+      help: "No rules: everything is allowed. With rules: only what is allowed; deny wins, in any order. %u and %c in topics are replaced by the user name and the client identifier. A variable or flag takes user read|write|readwrite|deny filter, with commas between rules; * is everyone, - is clients without a user name.",
       env: "MQTT_TOPIC_RULES",
       group: "Access",
       rows: topicRuleRows,
@@ -60,14 +60,14 @@ export const mqttConfig = z.strictObject({
   ),
   certificateFile: field(z.string().default(""), {
     title: "Certificate",
-    help: "PEM file; empty for a self-made one.",
+    help: "PEM file; empty uses a certificate of this installation.",
     env: "MQTT_CERTIFICATE_FILE",
     group: "TLS",
   }),
   keyFile: field(z.string().default(""), { title: "Key", help: "PEM file of the certificate's key.", env: "MQTT_KEY_FILE", group: "TLS" }),
   clientCaFile: field(z.string().default(""), {
     title: "Client authority",
-    help: "PEM file; client certificates that it signed are taken, and their common name is the user name.",
+    help: "PEM file; client certificates that it signed are accepted, and their common name is the user name.",
     env: "MQTT_CLIENT_CA_FILE",
     group: "TLS",
   }),
@@ -90,16 +90,16 @@ export const mqttConfig = z.strictObject({
     group: "Persistence",
   }),
 
-  cluster: field(z.string().max(1_000).refine(isRedisUrl, "It is redis://host:6379, rediss:// with TLS, or empty.").default(""), {
+  cluster: field(z.string().max(1_000).refine(isRedisUrl, "Enter redis://host:6379, rediss:// for TLS, or nothing.").default(""), {
     title: "Redis",
-    help: "redis://user:password@host:6379/0: all brokers that name the same database share messages, retained messages, sessions and shared subscriptions. It keeps them over a restart, so nothing is kept on disk here. Empty is a broker of its own.",
+    help: "redis://user:password@host:6379/0: all brokers that name the same database share messages, retained messages, sessions and shared subscriptions. Redis stores them, so nothing is stored on disk here. Empty: a single broker.",
     env: "MQTT_CLUSTER",
     group: "Cluster",
     address: true,
   }),
   clusterTimeoutMs: field(wholeNumber(500, 600_000, 6_000), {
     title: "Broker timeout",
-    help: "A broker that Redis has not heard of for so long is gone: another one publishes its wills and takes its sessions.",
+    help: "A broker without a heartbeat for this time is considered dead: another one publishes its wills and takes over its sessions.",
     unit: "ms",
     env: "MQTT_CLUSTER_TIMEOUT_MS",
     group: "Cluster",
@@ -110,7 +110,7 @@ export const mqttConfig = z.strictObject({
   ...protocolFields,
   sysIntervalSeconds: field(wholeNumber(0, 3_600, 10), {
     title: "$SYS interval",
-    help: "How often the broker's own figures are published; 0 is never.",
+    help: "How often the broker's statistics are published; 0 is never.",
     unit: "s",
     env: "MQTT_SYS_INTERVAL_SECONDS",
     group: "Protocol",
@@ -118,7 +118,7 @@ export const mqttConfig = z.strictObject({
 
   demo: field(z.boolean().default(false), {
     title: "Demo publisher",
-    help: "Plausible sensor data on sensors/#, from the start.",
+    help: "Publishes plausible sensor data on sensors/# from the start.",
     env: "MQTT_DEMO",
     group: "Demo",
   }),
@@ -130,14 +130,14 @@ export const mqttConfig = z.strictObject({
   }),
   demoDevice: field(z.boolean().default(false), {
     title: "Demo device",
-    help: "Answers what is published on commands/#.",
+    help: "A simulated device that answers messages on commands/#.",
     env: "MQTT_DEMO_DEVICE",
     group: "Demo",
   }),
 
   recordedPerSecond: field(wholeNumber(0, 100_000, 10_000), {
     title: "Recorded messages",
-    help: "One by one for the inspector; what comes faster is only counted.",
+    help: "Recorded for the inspector; messages above this rate are only counted.",
     unit: "msg/s",
     env: "MQTT_RECORDED_PER_SECOND",
     group: "Recorder",
@@ -158,7 +158,7 @@ export const mqttConfig = z.strictObject({
   }),
   recordedTopicMessages: field(wholeNumber(1, 1_000_000, 5_000), {
     title: "Kept messages of a topic",
-    help: "So that a busy topic does not push out all others.",
+    help: "So that a busy topic does not evict all others.",
     unit: "messages",
     env: "MQTT_RECORDED_TOPIC_MESSAGES",
     group: "Recorder",
@@ -172,21 +172,21 @@ export const mqttConfig = z.strictObject({
   }),
   recordedPayloadBytes: field(wholeNumber(0, 1 << 20, 64 << 10), {
     title: "Recorded payload",
-    help: "Bytes of each payload that the inspector shows; an export has it whole.",
+    help: "Bytes of each payload that the inspector shows; an export contains the whole payload.",
     unit: "B",
     env: "MQTT_RECORDED_PAYLOAD_BYTES",
     group: "Recorder",
   }),
   topics: field(wholeNumber(100, 1_000_000, 200_000), {
     title: "Topics in the tree",
-    help: "Messages on more than these are recorded, and missing in the tree; $SYS is not counted.",
+    help: "Messages on further topics are recorded but not in the tree; $SYS is not counted.",
     unit: "topics",
     env: "MQTT_TOPICS",
     group: "Recorder",
   }),
   topicTreeBytes: field(wholeNumber(0, 1 << 30, 128 << 20), {
     title: "Bytes of the tree",
-    help: "About 600 a topic of ordinary length.",
+    help: "About 600 bytes for a topic of ordinary length.",
     unit: "B",
     env: "MQTT_TOPIC_TREE_BYTES",
     group: "Recorder",

@@ -10,7 +10,7 @@ export const mqttService = defineService({
   purpose: "Broker, 3.1.1 and 5.0, TCP, WebSocket and TLS",
   config: mqttConfig,
   actions: mqttActions,
-  // Without sessions on disk its files are optional: reply rules and a replay file.
+  // Without sessions on disk, only optional files are stored: reply rules and a replay file.
   keepsFiles: ({ persistence, cluster }) => (persistence && cluster === "" ? true : "if possible"),
   details: {
     "mqtt-message": async () => (await import("./inspector/message-bytes.ts")).mqttMessageDecoder,

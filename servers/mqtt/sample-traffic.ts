@@ -29,7 +29,7 @@ export interface SampleTraffic {
   stop(): void;
 }
 
-/** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and now and then a line on test/topic. */
+/** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and sometimes a message on test/topic. */
 export function createSampleTraffic(publish: (message: Message) => void): SampleTraffic {
   const sensors: Sensor[] = places.flatMap((place) =>
     kinds.map((kind) => ({
@@ -52,7 +52,7 @@ export function createSampleTraffic(publish: (message: Message) => void): Sample
   let sequence = 0;
 
   function read(sensor: Sensor): number {
-    // A walk that is drawn back to its centre, as a room's temperature is.
+    // A random walk that returns to its centre.
     const step = (Math.random() - 0.5) * sensor.swing * 0.1;
     sensor.value += step + (sensor.centre - sensor.value) * 0.01;
     return Number(sensor.value.toFixed(sensor.decimals));
@@ -67,7 +67,7 @@ export function createSampleTraffic(publish: (message: Message) => void): Sample
         new Message({
           topic: sensor.topic,
           payload: Buffer.from(payload),
-          // Each sensor has both in turn.
+          // Alternates for each sensor.
           qos: (sequence + Math.floor(sequence / sensors.length)) % 3 === 0 ? 1 : 0,
           retain: sensor.topic.endsWith("temperature"),
           forwarded: sensor.forwarded,

@@ -68,7 +68,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     message.internalSource = source;
     engine.publishInternal(message);
   };
-  /** From a timer: what fails is logged. */
+  /** For messages published by timers: failures are logged. */
   const sendAs = (source: MqttOwnPublisher) => (message: Message) => {
     if (engine.storeFailing) return;
     try {
@@ -89,7 +89,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   onStop(demo.stop);
   const clientFaults = createClientFaults();
   bus.onMessage((message) => {
-    // Where it was published it is answered.
+    // The broker at which it was published answers it.
     if (message.fromElsewhere) return;
     replies.onMessage(message);
     const answer = config.demoDevice ? answerCommand(message) : undefined;
@@ -154,7 +154,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
 
   if (config.sysIntervalSeconds > 0) onStop(startSysTopics(engine, { intervalSeconds: config.sysIntervalSeconds, version: "Backlot" }));
   if (config.demo) demo.start(config.demoMessagesPerSecond);
-  // In the background: a long history must not hold up the start.
+  // In the background: a long history must not delay the start.
   recorder
     .restoreFrom(context.kept)
     .catch((error: unknown) => log.error(`The history of the earlier run could not be read: ${faultText(error)}`));
@@ -178,7 +178,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   return mqttEndpoints(ports, config.openToLan);
 }
 
-/** None where there is no such file. Throws CONFIG_INVALID. */
+/** Empty if no file is configured. Throws CONFIG_INVALID. */
 async function passwordLines(config: MqttConfig): Promise<string[]> {
   const file = configuredFile(mqttConfig.shape, config, "passwordFile");
   return file.path === "" ? [] : (await readConfiguredFile(file)).split(/\r?\n/);

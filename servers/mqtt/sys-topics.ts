@@ -1,7 +1,7 @@
 import type { Engine } from "./engine/engine.ts";
 import { Message } from "./engine/routing/message.ts";
 
-/** Publishes the broker's statistics on `$SYS/broker/#`, retained, with mosquitto's names where it has them. */
+/** Publishes the broker's statistics on `$SYS/broker/#`, retained, with mosquitto's topic names if it has them. */
 export function startSysTopics(engine: Engine, options: { intervalSeconds: number; version: string }): () => void {
   const startedAt = Date.now();
   const last = new Map<string, string>();

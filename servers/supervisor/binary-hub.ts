@@ -14,7 +14,7 @@ export interface BinaryOutlet {
 
 /** Passes binary items of all services to the subscribed dashboards. It buffers none: items without credit are dropped. */
 export interface BinaryHub {
-  /** Throws CALL_UNKNOWN where the service declares no such topic. */
+  /** Throws CALL_UNKNOWN if the service declares no such topic. */
   open(wanted: BinarySource, subscription: number, post: (frame: DownFrame) => void): BinaryOutlet;
   receive(service: ServiceId, message: BinaryFromService): void;
   /** A new process of the service runs: sends it the current subscriptions. */
@@ -95,7 +95,7 @@ export function createBinaryHub(options: {
       const set = outlets.get(keyOf({ service, topic, source }))?.set ?? [];
       switch (message.type) {
         case "binary":
-          // Acknowledged before the dashboards have it: their own credit bounds what waits for them.
+          // Acknowledged before the dashboards have received it: each dashboard's own credit bounds what is queued for it.
           post(service, { type: "binaryAck", topic, source, seq: message.seq });
           for (const outlet of set) outlet.deliver(message.item, message.dropped);
           return;

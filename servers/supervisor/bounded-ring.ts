@@ -1,4 +1,4 @@
-/** Keeps the newest items, bounded by count and by bytes; the oldest leave first. Items are found by an id that only grows. */
+/** Keeps the newest items, bounded by count and by bytes; the oldest are evicted first. Items have ascending ids. */
 export interface BoundedRing<Item> {
   readonly size: number;
   readonly bytes: number;
@@ -25,7 +25,7 @@ interface Slot<Item> {
 
 export function createBoundedRing<Item>(initial: RingLimits): BoundedRing<Item> {
   let limits = initial;
-  // A deque: the head index moves on, and the array is cut when more than half of it is spent.
+  // A deque: the head index advances, and the array is truncated when more than half of it is unused.
   let slots: Slot<Item>[] = [];
   let head = 0;
   let bytes = 0;
@@ -67,7 +67,7 @@ export function createBoundedRing<Item>(initial: RingLimits): BoundedRing<Item> 
       const slot: Slot<Item> = { id, item, bytes: itemBytes };
       if (slots.length === head || (last && last.id < id)) slots.push(slot);
       else {
-        // A row may arrive slightly out of order: walk back to its place.
+        // A row may arrive slightly out of order: search backwards for its place.
         let index = slots.length;
         while (index > head && (slots[index - 1] as Slot<Item>).id > id) index--;
         slots.splice(index, 0, slot);

@@ -40,7 +40,7 @@ export function createBrowsing(
         mode: "browse",
         explain: async (failure) => failure,
         onView(name, value) {
-          // An export that goes on shows its progress.
+          // An export in progress counts as use.
           endWhenIdle();
           options.onView(name, value);
         },

@@ -37,7 +37,7 @@ export interface ControlParts {
   readonly ports: PortPlan;
   readonly certificatesDir: string;
   readonly log: Log;
-  /** To apply them at once. */
+  /** Applies the settings immediately. */
   readonly onAppSettings: (settings: AppSettings) => void;
 }
 

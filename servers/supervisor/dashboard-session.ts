@@ -20,7 +20,7 @@ export function serveDashboard(options: {
   hub: TopicHub;
   binary: Pick<BinaryHub, "open">;
   call: CallHandler;
-  /** Turns in which the calls of all dashboards begin, so that one dashboard does not hold up another. */
+  /** Schedules the calls of all dashboards in turns, so that one dashboard does not delay another. */
   turns: Turns;
   reject: () => void;
 }): void {

@@ -41,7 +41,7 @@ interface Entry {
 const keptExports = 20;
 
 export function createExports({ publish, chooseFile, linkHoldsMs = 60_000 }: ExportsOptions): Exports {
-  /** The newest last. */
+  /** Newest last. */
   const entries = new Map<number, Entry>();
   let lastId = 0;
 

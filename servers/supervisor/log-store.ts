@@ -17,14 +17,14 @@ export interface LogQuery {
 export interface LogStore {
   add(source: LogSource, entry: LogEntry): LogLine;
   read(query: LogQuery): LogPage;
-  /** Matching lines as text, the oldest first, some thousand at a time. */
+  /** Matching lines as text, oldest first, some thousand at a time. */
   exportPart(query: Pick<LogQuery, "source" | "level" | "text">, after: string | undefined): ExportPart;
 }
 
 const ringLimits = { items: 50_000, bytes: 32 << 20 };
-/** Kept apart, so that a flood of requests does not push the rare line out. */
+/** Notable lines, kept separately so that a flood of other lines does not evict them. */
 const notableLimits = { items: 500, bytes: 1 << 20 };
-/** Bytes that a line takes in addition to its text. */
+/** Memory of a line in addition to its text. */
 const lineBytes = 150;
 const maxLineLength = 8_192;
 
@@ -83,7 +83,7 @@ function createMatcher({ source, level, text }: Pick<LogQuery, "source" | "level
     (needle === "" || line.text.toLowerCase().includes(needle));
 }
 
-/** Bytes of memory that a text takes: V8 uses one byte a character while all are Latin-1, else two. */
+/** Memory of a text: V8 uses one byte per character if all are Latin-1, otherwise two. */
 const textBytes = (text: string): number => (beyondLatin1.test(text) ? 2 * text.length : text.length);
 
 const beyondLatin1 = /[^\0-\xff]/;

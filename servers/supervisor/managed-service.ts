@@ -12,17 +12,17 @@ export interface ManagedServiceOptions {
   readonly service: Service;
   readonly spawner: Spawner;
   readonly mode: ServiceMode;
-  /** Awaited before its process is made. */
+  /** Awaited before the process is spawned. */
   readonly beforeStart?: () => Promise<void>;
   /** Configuration for the next start; throws CONFIG_INVALID. */
   readonly config: () => Readonly<Record<string, unknown>>;
   readonly dataDir: string;
   readonly certificatesDir: string;
   readonly firstRowId: () => number;
-  /** Makes a failure to start clearer, for example by naming who holds the port. */
+  /** Adds details to a failure to start, for example the program that holds the port. */
   readonly explain: (failure: Failure, config: Readonly<Record<string, unknown>>) => Promise<Failure>;
   readonly onStatus: (status: ServiceStatus) => void;
-  /** Records that are kept of its traffic, for a process that browses. */
+  /** The kept records of the service's traffic. */
   readonly readKept: (after: number) => Uint8Array;
   readonly onBatch: (batch: ServiceBatch) => void;
   readonly onView: (name: string, value: unknown) => void;
@@ -37,14 +37,14 @@ export interface ManagedServiceOptions {
 
 export interface ServiceTiming {
   readonly startTimeoutMs: number;
-  /** Time to stop before the process is killed. */
+  /** Timeout of a stop; then the process is killed. */
   readonly stopTimeoutMs: number;
   readonly firstBackOffMs: number;
 }
 
 const defaultTiming: ServiceTiming = { startTimeoutMs: 20_000, stopTimeoutMs: 5_000, firstBackOffMs: 500 };
 
-/** One service's process and the only writer of its status. Operations run one at a time; the last asked wins. */
+/** One service's process and the only writer of its status. Operations run one at a time; the last one requested wins. */
 export interface ManagedService {
   readonly status: ServiceStatus;
   /** Process id, from the spawn on. */

@@ -13,7 +13,7 @@ export interface Peer {
 export interface PeerBroker {
   fromConsumer(consumer: ServiceId, message: ConsumerMessage): void;
   fromProvider(provider: ServiceId, message: ProviderMessage): void;
-  /** The process ended, asked or not: what it served fails, what it had opened is cancelled. */
+  /** The process ended: calls and streams that it served fail, those that it had opened are cancelled. */
   gone(id: ServiceId, crashed: boolean): void;
 }
 
@@ -27,7 +27,7 @@ interface Exchange {
 
 export function createPeerBroker(find: (id: ServiceId) => Peer | undefined): PeerBroker {
   const exchanges = new Map<number, Exchange>();
-  /** Per consumer: its ids to the broker's. */
+  /** Per consumer: maps its ids to the broker's. */
   const byConsumer = new Map<ServiceId, Map<number, Exchange>>();
   let lastId = 0;
 

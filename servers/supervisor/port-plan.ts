@@ -14,7 +14,7 @@ export interface PortUse {
   readonly openToLan: boolean;
 }
 
-/** The ports that a configuration uses; 0, which is any free port, is included. */
+/** The ports that a configuration uses, including 0, which means any free port. */
 export function portUses(service: Service, config: Readonly<Record<string, unknown>>): PortUse[] {
   const titleOf = (field: string) => service.config.shape[field]?.meta()?.title;
   return service.ports
@@ -37,7 +37,7 @@ export function portUses(service: Service, config: Readonly<Record<string, unkno
 export interface PortProblem {
   /** "Port 8080 is taken by nginx (pid 812)" */
   readonly message: string;
-  /** Whether a program holds it that the user could stop. */
+  /** Whether a program holds it that the user can stop. */
   readonly isForeign: boolean;
   readonly next?: number;
 }

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Resident memory in bytes of each process that still lives, by pid. */
+/** Resident memory in bytes of each running process, by pid. */
 export async function residentBytes(pids: readonly number[], platform: NodeJS.Platform = process.platform): Promise<Map<number, number>> {
   const result = new Map<number, number>();
   if (platform === "linux") {

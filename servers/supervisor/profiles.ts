@@ -20,7 +20,7 @@ export function createProfileHandlers(
   }
   function checkNew(current: Settings, name: string) {
     if (Object.hasOwn(current.profiles, name)) {
-      throw new ServiceError("PROFILE_INVALID", `There is a profile "${name}" already`, "Choose another name.");
+      throw new ServiceError("PROFILE_INVALID", `A profile "${name}" already exists`, "Choose another name.");
     }
   }
 

@@ -19,7 +19,7 @@ export interface RateHistoryStore {
 
 const mostSecondsLate = 5;
 
-/** An hour by the second and a day by half minutes: what the Overview's plots show. */
+/** One hour in steps of a second and one day in steps of 30 s, for the Overview's plots. */
 export function createRateHistory(now: () => number = Date.now): RateHistoryStore {
   const tiers: readonly Tier[] = [
     { stepSeconds: 1, longestSeconds: 3_600, keep: 5_400, steps: new Map() },
@@ -53,7 +53,7 @@ export function createRateHistory(now: () => number = Date.now): RateHistoryStor
       const before = newest.get(sample.service);
       if (before === second) return;
       newest.set(sample.service, second);
-      // A late timer skips seconds: the sample fills them too, or the plot would dip.
+      // A late timer skips seconds: the sample fills them too, otherwise the plot would drop.
       const isLate = before !== undefined && before < second && second - before <= mostSecondsLate;
       for (let at = isLate ? before + 1 : second; at <= second; at++) for (const tier of tiers) put(tier, at, sample);
     },
@@ -61,7 +61,7 @@ export function createRateHistory(now: () => number = Date.now): RateHistoryStor
       const fine = tiers[0] as Tier;
       const tier = seconds <= fine.longestSeconds ? fine : (tiers[1] as Tier);
       const stepSeconds = Math.max(1, Math.ceil(seconds / points / tier.stepSeconds)) * tier.stepSeconds;
-      // The current step is incomplete: it would look like a drop.
+      // The current step is incomplete and would look like a drop.
       const last = Math.floor(now() / 1_000 / stepSeconds) - 1;
       const count = Math.floor(seconds / stepSeconds);
       const first = last - count + 1;

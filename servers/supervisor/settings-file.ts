@@ -42,7 +42,7 @@ export async function openSettings(dataDir: string, warn: (text: string) => void
   }
   let saving: Promise<unknown> = Promise.resolve();
   let known = await fileVersion(file);
-  /** Another Backlot may share the folder: a change applies to what it saved meanwhile. */
+  /** Another Backlot may use the same folder: a change is applied to what that has saved meanwhile. */
   async function readAgain() {
     if ((await fileVersion(file)) === known) return;
     const others = await read(file, warn);
@@ -116,6 +116,6 @@ async function read(file: string, warn: (text: string) => void): Promise<Setting
   await rename(file, aside).catch((error) => {
     throw unreadable(file, error);
   });
-  warn(`${file} is no readable settings file (${problem}); kept as ${aside}, going on with the backup or the defaults`);
+  warn(`${file} is not a valid settings file (${problem}); kept as ${aside}, continuing with the backup or the defaults`);
   return undefined;
 }

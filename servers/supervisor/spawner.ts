@@ -2,7 +2,7 @@ import { fork } from "node:child_process";
 import type { ServiceId } from "../../contract/service.ts";
 import type { FromService, ToService } from "../core/service/link.ts";
 
-/** A service's process, whatever made it. */
+/** A service's process, independent of how it was spawned. */
 export interface ServiceProcess {
   /** Undefined until it is spawned and after it ended. */
   readonly pid: number | undefined;
@@ -12,7 +12,7 @@ export interface ServiceProcess {
   onOutput(listener: (text: string) => void): void;
   /** Called once with the exit code, or null after a signal. */
   onExit(listener: (code: number | null) => void): void;
-  /** Ends it without asking (SIGKILL). */
+  /** Kills it (SIGKILL). */
   kill(): void;
 }
 
@@ -20,13 +20,13 @@ export interface ServiceProcess {
 export type Spawner = (service: ServiceId) => ServiceProcess;
 
 /**
- * V8's young generation grows to 3 × 32 MB under load and is never given back; with 4 MB semi-spaces a busy service took 40 %
- * less memory for the same CPU. 8 MB, since what is on its way to 100 clients of MQTT with QoS 1 did not always fit in less
- * (1.4 or 2.5 million messages per CPU second, by chance). The old one may grow to four times what lives in it before it is cleaned;
- * at half as much again MQTT with 100,000 topics and the supervisor take a third less, for the same CPU.
- * Where objects once lived long (messages on their way to 100 clients), V8 goes on making new ones of their kind in the old
- * generation, however short they live: after such a time the broker spent half its CPU on collecting them. The collector
- * is there for `collectAtRest`.
+ * By default V8's young generation grows to 3 × 32 MB under load and never shrinks; with semi-spaces of 4 MB a busy service took
+ * 40 % less memory at the same CPU. 8 MB, because MQTT messages in flight to 100 clients with QoS 1 did not always fit in less (1.4
+ * or 2.5 million messages per CPU second, at random). The old generation may by default grow to four times its live size before a
+ * collection; with 1.5 times, MQTT with 100,000 topics and the supervisor take a third less, at the same CPU.
+ * If objects of one allocation site once survived (messages in flight to 100 clients), V8 keeps allocating there in the old
+ * generation, even when objects are short-lived again; the broker then spent half its CPU on collections. `collectAtRest` needs
+ * the exposed collector.
  */
 export const serviceNodeOptions: readonly string[] = [
   "--max-semi-space-size=8",
@@ -61,7 +61,7 @@ export const nodeSpawner =
           if (!ended) listener(code);
           ended = true;
         };
-        // "close" follows the last of its output; "error" is a process that could not be made.
+        // "close" is emitted after all output; "error" if the process could not be spawned.
         child.once("close", notify);
         child.once("error", () => notify(null));
       },

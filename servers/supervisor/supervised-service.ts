@@ -35,13 +35,13 @@ export interface SupervisedServiceOptions {
   readonly log: (entries: readonly LogEntry[]) => void;
   readonly ports: Pick<PortPlan, "explain">;
   readonly onStream: (message: StreamFromService) => void;
-  /** Its process listens and can answer other services. */
+  /** The process is running and can answer other services. */
   readonly onStarted: () => void;
   readonly onGone: (crashed: boolean) => void;
   readonly timing?: Partial<ServiceTiming>;
 }
 
-/** A service as the supervisor keeps it: process, configuration, traffic, counters. */
+/** One service in the supervisor: process, configuration, traffic, counters. */
 export interface SupervisedService {
   readonly id: ServiceId;
   readonly traffic: TrafficStore;
@@ -153,7 +153,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     return { ...failure, message: problem.message, ...adviseOnPort(use, problem) };
   }
 
-  /** A saved value has no effect where a variable or flag is stronger: the hint names it, and the fix applies to this run. */
+  /** A saved value has no effect if a variable or flag overrides it: the hint names that, and the fix applies to this run. */
   function adviseOnPort({ field }: PortUse, { isForeign, next }: PortProblem): { hint: string; fix?: SuggestedFix } {
     const sentence = (change: string) => (isForeign ? `Stop it, or ${change}.` : `${change.charAt(0).toUpperCase()}${change.slice(1)}.`);
     const { source, setBy, value } = fields().find(({ name }) => name === field) ?? {};
@@ -202,7 +202,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     ...processOptions,
     service,
     mode: "serve",
-    // Two processes of one service must not write to its data.
+    // Two processes must not write to the same data.
     beforeStart: browsing.end,
     explain,
     onStream: options.onStream,

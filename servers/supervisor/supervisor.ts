@@ -43,7 +43,7 @@ export interface SupervisorOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** From the command line: field values as text, by service. */
   readonly flags: Readonly<Partial<Record<ServiceId, Readonly<Record<string, string>>>>>;
-  /** The one service that was asked for, which may use variables that elsewhere are another's. */
+  /** Set if only this service is started: it may then use variables that otherwise belong to another service. */
   readonly alone?: ServiceId | undefined;
   readonly timing?: Partial<ServiceTiming>;
   /** Desktop: asks the user where to write an export. */
@@ -91,11 +91,11 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const settings = await openSettings(options.dataDir, log.warning);
   const memory = createTrafficMemory(settings.current.app.trafficMebibytes * mebibyte);
   const turns = createTurns();
-  // A running filter must not hold up the next call of the same dashboard.
+  // A running filter must not delay the next call of the same dashboard.
   const callTurns = createTurns();
 
   const certificatesDir = path.join(options.dataDir, "certificates");
-  // Older versions made a certificate for MQTT alone, which clients may trust.
+  // Older versions had a certificate for MQTT only, which clients may still trust.
   const formerFolder = path.join(options.dataDir, "services", "mqtt", "tls");
   await adoptAuthority(certificatesDir, {
     certificate: path.join(formerFolder, "certificate.pem"),

@@ -1,7 +1,7 @@
 import type { Topic, Topics } from "../../contract/control.ts";
 import { topicPolicies } from "../../contract/control.ts";
 
-/** Typed publish and subscribe. Of a keyed topic it remembers the newest item per key, so a late subscriber starts with these. */
+/** Typed publish and subscribe. A keyed topic stores the newest item per key, with which a new subscriber starts. */
 export interface TopicHub {
   publish<T extends Topic>(topic: T, item: Topics[T]): void;
   publishAll<T extends Topic>(topic: T, items: readonly Topics[T][]): void;

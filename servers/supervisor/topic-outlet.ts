@@ -8,12 +8,12 @@ export interface TopicOutlet {
   close(): void;
 }
 
-/** How long after an open row was sent its next state is. */
+/** Shortest interval between two states of an open row. */
 const openRowMs = 1_000;
 
 /**
- * What does not fit a batch is counted in it as dropped, so that delivered + dropped is all there was.
- * The newest items are the ones that are sent.
+ * Items that do not fit into a batch are counted in it as dropped, so delivered + dropped is the total.
+ * The newest items are sent.
  */
 export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: DownFrame) => void): TopicOutlet {
   const policy = topicPolicies.get(topic);
@@ -22,7 +22,7 @@ export function createTopicOutlet(topic: Topic, hub: TopicHub, post: (frame: Dow
   const key = policy.key as ((item: unknown) => string) | undefined;
   const newest = new Map<string, unknown>();
   const row = policy.row as { id: (item: unknown) => number; isOpen: (item: unknown) => boolean } | undefined;
-  /** When items that are open were sent last, and their newest state: never dropped. */
+  /** When each open item was last sent, and (`updates`) its newest state; never dropped. */
   const sentOpen = new Map<number, number>();
   const updates = new Map<number, unknown>();
   let list: unknown[] = [];

@@ -126,7 +126,7 @@ describe("a headless run of the HTTP service", () => {
     writeFileSync(path.join(dataDir, "settings.json"), "{");
     const run = startBacklot(headlessHttp, { dataDir });
     await run.ready();
-    expect(run.stderr()).toContain("settings.json is no readable settings file");
+    expect(run.stderr()).toContain("settings.json is not a valid settings file");
     const settings = {
       version: 1,
       activeProfile: "CI",

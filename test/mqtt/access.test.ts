@@ -112,7 +112,7 @@ describe("topic rules", () => {
   it("[MQTT-104] a rule that is none is named", async () => {
     await expect(startBroker({ topicRules: ["* read a", "ada raed b"] })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
-      message: expect.stringMatching(/"ada raed b" is no rule; .*deny filter$/),
+      message: expect.stringMatching(/"ada raed b" is not a valid rule; .*deny filter$/),
     });
   });
 

@@ -265,7 +265,7 @@ describe("settings and profiles", () => {
     const lines = createEventLog<LogLine>();
     supervisor.onLog((told) => told.forEach(lines.add));
     expect(lines.items).toMatchObject([
-      { source: "backlot", level: "warning", text: expect.stringContaining("no readable settings file") },
+      { source: "backlot", level: "warning", text: expect.stringContaining("not a valid settings file") },
     ]);
     supervisor.log.info("once");
     expect(lines.items.map(({ text }) => text).slice(1)).toEqual(["once"]);

@@ -4,7 +4,7 @@ import { useRemembered } from "../ui/use-remembered.ts";
 import type { Column } from "./column.ts";
 
 export interface ColumnChoice<Row> {
-  /** Those to show, in order. */
+  /** The visible columns, in order. */
   readonly columns: readonly Column<Row>[];
   readonly isShown: (id: string) => boolean;
   readonly toggle: (id: string) => void;
@@ -12,7 +12,7 @@ export interface ColumnChoice<Row> {
 
 const none: readonly string[] = [];
 
-/** Which columns of a table are shown, remembered under the table's name. The column that fills the row always is. */
+/** The visible columns of a table, remembered under the table's name. The column that fills the row is always visible. */
 export function useColumnChoice<Row>(table: string, all: readonly Column<Row>[]): ColumnChoice<Row> {
   const [hidden, setHidden] = useRemembered<readonly string[]>(`hidden-columns.${table}`, none, z.array(z.string()));
   return useMemo(() => {

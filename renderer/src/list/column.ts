@@ -4,17 +4,17 @@ export interface Column<Row> {
   readonly id: string;
   readonly title: string;
   readonly align?: "start" | "end";
-  /** The widest text that it has to hold; without it the column takes what the others leave. */
+  /** The widest text that has to fit; without it the column fills the remaining width. */
   readonly minSample?: string;
-  /** What it holds as well where the filling column has room to spare. */
+  /** A wider text that should fit if there is room to spare. */
   readonly preferredSample?: string;
   /** Weight and family in which `minSample` is measured. */
   readonly face?: "text" | "mono" | "mono-bold";
-  /** What the cell shows beside that text: a status mark, say. */
+  /** Width of other content beside that text, such as a status mark. */
   readonly besidePx?: number;
-  /** Its head sorts by it, where the table sorts at all. */
+  /** The column can be sorted by its head, if the table can be sorted. */
   readonly sortable?: boolean;
-  /** Left out first where there is no room; 0 always stays. */
+  /** Columns with a higher rank are hidden first if there is no room; 0 is never hidden. */
   readonly rank: number;
   readonly cell: (row: Row) => ReactNode;
 }
@@ -27,10 +27,10 @@ export interface FittedColumns<Row> {
 
 const gapPx = 16;
 const fillMinimumPx = 168;
-/** What a filling column keeps before others take more than they need. */
+/** Width reserved for the filling column before others get more than their minimum. */
 const fillAmplePx = 280;
 
-/** The columns for which there is room, in their order, and their widths. */
+/** The columns that fit, in order, and their widths. */
 export function fitColumns<Row>(
   columns: readonly Column<Row>[],
   roomPx: number,

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y: rows are placed one by one, which a <table> does not allow; the grid has the focus and answers the keys.
+// biome-ignore-all lint/a11y: rows are positioned absolutely, which a <table> does not allow; the grid has the focus and handles the keys.
 
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
@@ -45,19 +45,19 @@ export interface DataTableProps<Row> {
   readonly onChoose: (row: Row) => void;
   readonly onOpen: (row: Row) => void;
   readonly onClose: () => void;
-  /** By what the rows are sorted; `onSort` makes a button of the head of each sortable column. */
+  /** The current order; with `onSort`, the heads of sortable columns are buttons. */
   readonly sort?: TableSort;
   readonly onSort?: (column: string) => void;
-  /** Called when the list leaves its top and when it is back there. */
+  /** Called when the list is scrolled away from its top, and back to it. */
   readonly onScrolledAway?: (away: boolean) => void;
   /** The last rows are visible. */
   readonly onEndNear?: () => void;
   readonly ref?: Ref<DataTableHandle>;
-  /** In place of rows. */
+  /** Shown instead of rows. */
   readonly empty?: ReactNode;
 }
 
-/** Dense, virtualised rows; a change costs as much as the visible rows. */
+/** Dense, virtualised rows; the cost of a change depends on the visible rows only. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { count, rowAt, rowId, chosen, onScrolledAway, onEndNear } = props;
   const scroller = useRef<HTMLDivElement>(null);
@@ -119,14 +119,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     event.preventDefault();
     if (to === 0) scroller.current?.scrollTo({ top: 0 });
     else virtual.scrollToIndex(to);
-    // Rows do not move while someone steps through them.
+    // Rows do not move while the user steps through them.
     setAway(to > 0);
     props.onChoose(row);
   };
 
   const onBodyKey = useEffectEvent(onKeyDown);
   useEffect(() => {
-    // With nothing focused, the keys that walk through rows are the table's.
+    // If nothing has the focus, the table handles the keys that move through rows.
     const listen = (event: globalThis.KeyboardEvent) => {
       if (event.target !== document.body || event.defaultPrevented || !bodyKeys.has(event.key)) return;
       scroller.current?.focus({ preventScroll: true });
@@ -172,7 +172,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           ({ item, row }) =>
             row !== undefined && (
               <TableRow
-                // By place and not by row: what arrives changes text, and makes no new elements.
+                // Keyed by place, not by row: arriving rows change texts and create no new elements.
                 key={item.key}
                 domId={`${idPrefix}-${rowId(row)}`}
                 row={row}
@@ -206,7 +206,7 @@ function ColumnHead({
       type="button"
       className={styles.sort}
       data-sorted={direction !== undefined}
-      // The keys of the grid walk through rows; these are the button's own.
+      // The button handles these keys itself; in the grid they would move through rows.
       onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && event.stopPropagation()}
       onClick={() => onSort(column.id)}
     >
@@ -235,7 +235,7 @@ const TableRow = memo(function TableRow({ domId, row, index, topPx, columns, isC
       aria-selected={isChosen}
       className={`${styles.columns} ${styles.row}`}
       style={{ transform: `translateY(${topPx}px)` }}
-      // On mouse down: on release another row may be under the pointer.
+      // On mouse down: another row may be under the pointer on release.
       onMouseDown={(event) => event.button === 0 && onPick(row)}
     >
       {columns.map((column) => (

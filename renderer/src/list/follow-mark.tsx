@@ -5,13 +5,13 @@ import styles from "./list-page.module.css";
 
 interface FollowMarkProps {
   readonly mode: "following" | "held" | "paused";
-  /** What came since the list was held or paused, in words; nothing where nothing did. */
+  /** Text for the number of rows that arrived since the list was held or paused; undefined if none. */
   readonly arrived: string | undefined;
   readonly title?: string | undefined;
   readonly onFollow: () => void;
 }
 
-/** Whether a list follows the newest, and the way back to them. */
+/** Shows whether the list follows the newest rows, and returns to them. */
 export function FollowMark({ mode, arrived, title, onFollow }: FollowMarkProps) {
   const since = arrived !== undefined && <span className={styles.arrived}>{arrived}</span>;
   switch (mode) {
@@ -50,7 +50,7 @@ interface NewRowsProps {
   readonly onFollow: () => void;
 }
 
-/** Over the head of a list that is held: how many rows came since, and the way to them. */
+/** Shown over the head of a held list: the number of new rows, as a button that shows them. */
 export function NewRows({ count, atLeast = false, onFollow }: NewRowsProps) {
   return (
     <UnstyledButton className={styles.pill} onClick={onFollow}>

@@ -6,11 +6,11 @@ import type { Column } from "./column.ts";
 import styles from "./http-columns.module.css";
 import { ToneMark } from "./tone-mark.tsx";
 
-/** The status, or a word for an exchange that has none; what else the outcome says is in its title. */
+/** The status code, or a word for an exchange without one; the title has the full outcome. */
 export function statusWord({ tone, kind, outcome }: Pick<TrafficRow, "tone" | "kind" | "outcome">): string {
   switch (tone) {
     case "pending":
-      // An answer that has begun and goes on: a stream, or a WebSocket.
+      // A response in progress: a stream, or a WebSocket.
       return kind === "http" && outcome === "" ? "pending" : "open";
     case "aborted":
       return "aborted";

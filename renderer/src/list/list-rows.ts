@@ -14,31 +14,31 @@ export interface ListRows<Row extends Place, Filter, Place = Row> {
   toArray(): Row[];
   /** Rows that were sent, and how many were left out between them. */
   receive(items: readonly Row[], dropped: number): void;
-  /** Where rows are announced and not sent: reads the newest page, and joins it with the rows that are here. Never twice at once. */
+  /** For sources that announce rows without sending them: reads the newest page and joins it with the loaded rows. Never twice at once. */
   refresh(): Promise<void>;
-  /** Reads the newest page in place of the rows. A list that is held keeps its rows, and updates them and the count of arrivals. */
+  /** Replaces the rows by the newest page. A held list keeps its rows, and updates them and the count of arrivals. */
   reload(): Promise<void>;
   loadOlder(): Promise<void>;
   setFilter(filter: Filter): Promise<void>;
-  /** The source's rows are others: they were cleared or brought back, or are those of other services. */
+  /** The source has different rows: they were cleared or restored, or the services have changed. */
   replaced(): Promise<void>;
-  /** Asks again how many rows are kept: evictions are not announced. */
+  /** Reads the number of kept rows again, since evictions are not announced. */
   recount(): Promise<void>;
   /** The list was scrolled away from its newest row, or back. */
   scrolled(away: boolean): void;
   pause(): void;
   resume(): void;
-  /** Answers that are on their way are ignored; `reload` begins anew. */
+  /** Ignores pending responses; `reload` starts again. */
   stop(): void;
 }
 
 /**
- * What is missing among the newest rows. "newest": all that came after a row that is here, so that a page which reaches that row closes
- * the gap. "some": unknown ones, and only reading anew helps.
+ * Rows missing among the newest. "newest": all rows after a loaded row, so a page that reaches back to it closes the gap.
+ * "some": unknown rows, so the list has to be read again.
  */
 type Missing = "none" | "newest" | "some";
 
-/** The rows of a live list, outside React: bounded, and one change a frame that costs as much as what arrived. */
+/** The rows of a live list, outside React: bounded, with one notification per frame whose cost depends on the arrived rows only. */
 export function createListRows<Row extends Place, Filter, Place = Row>(
   options: ListRowsOptions<Row, Filter, Place>,
 ): ListRows<Row, Filter, Place> {
@@ -51,19 +51,19 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   const waiting = createSortedRows<Place>(order);
   let matches = matcher?.(options.filter) ?? (() => true);
   let missing: Missing = "none";
-  /** Answers to older requests than this are stale. */
+  /** Responses to older requests than this are stale. */
   let requestId = 0;
-  /** Counts how often the rows were replaced: an older page belongs to the rows for which it was asked. */
+  /** Incremented when the rows are replaced: a page of older rows is valid only for the rows for which it was requested. */
   let generation = 0;
-  /** How many rows the source's bounds allow, once they have been reached. */
+  /** Number of rows that the source keeps, known once it has evicted rows. */
   let bound = Number.POSITIVE_INFINITY;
-  /** Of all rows there ever were, as far as known; and when the list was held. */
+  /** Total number of rows so far, now and when the list was held. */
   let total = 0;
   let totalWhenHeld = 0;
-  /** As the last page said. */
+  /** As in the last page. */
   let pageTotal = 0;
   const newest = new Map<string, number>();
-  /** What came since a page was asked for: newer than what the page has. */
+  /** Rows that arrived since a page was requested: newer than those of the page. */
   let meanwhile: Row[] = [];
   let isReading = false;
   let readingOlder = false;
@@ -81,7 +81,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   /** The counts of a page: the source's, which evicts its oldest rows without an event. */
   function counted({ counts }: ListPage<Row>): Pick<ListRowsView<Filter>, "kept" | "matching" | "allKept"> | undefined {
     if (!counts) return undefined;
-    // Fewer than there were are those of another run of the source.
+    // A lower total means that the source was restarted.
     if (counts.total < pageTotal) bound = Number.POSITIVE_INFINITY;
     else if (counts.kept < view.kept) bound = counts.kept;
     else if (counts.kept > bound) bound = Number.POSITIVE_INFINITY;
@@ -95,7 +95,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
   const newestRow = () => rowAt(0);
   const oldestRow = () => rowAt(rows.count - 1);
 
-  /** Whether a row of its lane was not known before; one that ended comes a second time. */
+  /** Whether the row is new in its lane; a row that has ended arrives a second time. */
   function isFirstSeen(row: Row): boolean {
     const { lane, number } = numberOf(row);
     if (number <= (newest.get(lane) ?? 0)) return false;
@@ -103,7 +103,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     return true;
   }
 
-  /** Inserts or replaces a row, or removes one that no longer matches; a late open row never replaces an end. */
+  /** Inserts or replaces a row, or removes one that no longer matches; a late open row never replaces an ended one. */
   function merge(into: typeof rows, row: Row, adds: boolean): "added" | "changed" | "same" {
     const known = into.find(row) as Row | undefined;
     if (known ? (isOpen(row) && !isOpen(known)) || isSame(known, row) : !adds) return "same";
@@ -133,7 +133,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     if (isReading) meanwhile.push(...items);
     const held = isHeld();
     const lastHeld = newestRow();
-    // A row older than the page that is loaded would come before rows that are not.
+    // A row older than the loaded page would precede rows that are not loaded.
     const oldest = view.hasOlder ? oldestRow() : undefined;
     let added = 0;
     let firstSeen = 0;
@@ -158,7 +158,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
         arrived: held ? view.arrived + added + droppedMatching : 0,
         kept: Math.min(bound, view.kept + firstSeen + dropped),
         matching: Math.min(bound, view.matching + added + droppedMatching),
-        // A held list leaves nothing out: what it does not show has arrived since.
+        // A held list counts no rows as left out: they have arrived since.
         skipped: view.skipped + (held ? 0 : dropped),
       },
       changed,
@@ -173,7 +173,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     }, quietMs);
   }
 
-  /** Reads the newest page; undefined where a newer request has overtaken it, or it failed. */
+  /** Reads the newest page; undefined if a newer request was sent or it failed. */
   async function ask(): Promise<ListPage<Row> | undefined> {
     const mine = ++requestId;
     try {
@@ -201,7 +201,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     isReading = false;
     const since = meanwhile;
     meanwhile = [];
-    // It was scrolled or paused meanwhile.
+    // The list was scrolled or paused meanwhile.
     if (how === "joins" && isHeld() && view.loaded) {
       showHeld(page);
       return;
@@ -248,7 +248,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     if (page) showHeld(page);
   }
 
-  /** The rows stay, with what became of them; what came meanwhile is counted. */
+  /** Keeps the rows and updates their state; counts the rows that arrived meanwhile. */
   function showHeld(page: ListPage<Row>): void {
     const { counts } = page;
     const lastHeld = newestRow();
@@ -334,7 +334,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       generation++;
       rows.clear();
       waiting.clear();
-      // Counts of other rows say nothing about these.
+      // Counts of other rows do not apply to these.
       bound = Number.POSITIVE_INFINITY;
       total = 0;
       change({ arrived: 0, skipped: 0, kept: 0, matching: 0, hasOlder: false, isFull: false, loaded: false }, true);
@@ -358,7 +358,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       requestId++;
       isReading = false;
       clearTimeout(reloadTimer);
-      // What arrives from now on is not received.
+      // Rows are not received from now on.
       missing = "some";
     },
   };

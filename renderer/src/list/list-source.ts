@@ -7,10 +7,10 @@ export interface ListPage<Row> {
   readonly counts?: ListCounts;
 }
 
-/** Where the source counts what it has. */
+/** Present if the source counts its rows. */
 export interface ListCounts {
   readonly kept: number;
-  /** Of those kept. */
+  /** Number of kept rows that match. */
   readonly matching: number;
   /** Since the source's first start, kept or not. */
   readonly total: number;
@@ -18,13 +18,13 @@ export interface ListCounts {
   readonly dropped: number;
 }
 
-/** Rows of one lane are numbered upwards for as long as the source runs. */
+/** The ids of a lane ascend while the source runs. */
 export interface RowNumber {
   readonly lane: string;
   readonly number: number;
 }
 
-/** Where a list's rows come from, and how they are told apart. */
+/** Where a list's rows come from, and how they are identified. */
 export interface ListRowsOptions<Row extends Place, Filter, Place = Row> {
   readonly filter: Filter;
   /** The newest rows, or the newest of those before a row. */
@@ -34,24 +34,24 @@ export interface ListRowsOptions<Row extends Place, Filter, Place = Row> {
   /** Oldest first; 0 means the same row. */
   readonly order: (one: Place, other: Place) => number;
   readonly numberOf: (row: Row) => RowNumber;
-  /** Whether a row matches, where that can be told here; else another filter always asks the source. */
+  /** Tests a row, if that is possible here; otherwise the source filters. */
   readonly matcher?: (filter: Filter) => (row: Row) => boolean;
   readonly isFiltering?: (filter: Filter) => boolean;
-  /** Whether there is anything to ask for. */
+  /** Whether there is anything to read. */
   readonly asks?: (filter: Filter) => boolean;
-  /** Whether the source looks through all its rows to count those that match. */
+  /** Whether the source has to scan all rows to count the matching ones. */
   readonly isCostly?: (filter: Filter) => boolean;
-  /** An open row comes again when it ends. */
+  /** An open row is sent again when it ends. */
   readonly isOpen?: (row: Row) => boolean;
-  /** Whether a row that was read again says nothing new. */
+  /** Whether a row that was read again is unchanged. */
   readonly isSame?: (one: Row, other: Row) => boolean;
-  /** Whether `read` can go back: by `before`. */
+  /** Whether `read` supports `before`. */
   readonly readsOlder?: boolean;
   readonly pageRows?: number;
   /** Rows that a following list keeps; older ones are read again when scrolled to. */
   readonly followRows?: number;
-  /** Rows that are held at most, however far back is scrolled. */
+  /** Most rows held, however far the user scrolls back. */
   readonly mostRows?: number;
-  /** Quiet time after which rows that came too fast are read. */
+  /** Quiet time after which rows that arrived too fast are read. */
   readonly quietMs?: number;
 }

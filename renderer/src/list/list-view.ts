@@ -1,31 +1,31 @@
-/** Following shows each row as it arrives; the other two hold what is on screen and count what arrives. */
+/** A following list shows each row as it arrives; the other modes keep the visible rows and count new ones. */
 export type FollowMode = "following" | "scrolled" | "paused";
 
-/** All but the rows themselves: these are read by `rowAt`, and have changed where `version` has. */
+/** The state without the rows: these are read by `rowAt`, and have changed if `version` has. */
 export interface ListRowsView<Filter> {
   readonly version: number;
   /** Rows that can be shown. */
   readonly count: number;
   readonly mode: FollowMode;
   readonly filter: Filter;
-  /** New rows that match since the list is held; without `ListPage.counts` of one page at most. */
+  /** New matching rows since the list was held; at most one page without `ListPage.counts`. */
   readonly arrived: number;
-  /** Rows that the source keeps, and those of them that match; 0 where it does not count them. */
+  /** Rows that the source keeps, and how many of them match; 0 if it does not count them. */
   readonly kept: number;
   readonly matching: number;
-  /** False once rows have left the source's bounds, or never reached it. */
+  /** False once the source has evicted or missed rows. */
   readonly allKept: boolean;
-  /** Rows that came too fast for this view; kept, and read again once the load falls. */
+  /** Rows that arrived too fast for this view; the source keeps them, and they are read when the load falls. */
   readonly skipped: number;
-  /** False until the first answer. */
+  /** False until the first response. */
   readonly loaded: boolean;
-  /** Rows older than those here can be read. */
+  /** Older rows can be read. */
   readonly hasOlder: boolean;
-  /** There are older ones, but no more are held at once. */
+  /** There are older rows, but the limit of held rows is reached. */
   readonly isFull: boolean;
 }
 
-/** Before the first answer. */
+/** The view before the first response. */
 export const emptyView = <Filter>(filter: Filter): ListRowsView<Filter> => ({
   version: 0,
   count: 0,

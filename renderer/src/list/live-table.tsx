@@ -13,11 +13,11 @@ interface LiveTableProps {
   readonly columns: readonly Column<TrafficRow>[];
   readonly label: string;
   readonly onFollow: () => void;
-  /** In place of rows. */
+  /** Shown instead of rows. */
   readonly empty: ReactNode;
 }
 
-/** The rows of a live list; it alone renders with each frame in which some arrive. */
+/** The rows of a live list; only this component renders for each frame with new rows. */
 export function LiveTable({ rows, choice, columns, label, onFollow, empty }: LiveTableProps) {
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);

@@ -3,18 +3,18 @@ import { createSortedRows, type SortedRows } from "./sorted-rows.ts";
 
 type Order<Place> = (one: Place, other: Place) => number;
 
-/** Whether nothing is missing between the newest page and a row that was the newest here. */
+/** Whether the newest page continues without a gap from the row that was the newest so far. */
 export function reaches<Row extends Place, Place>(page: ListPage<Row>, lastKnown: Row, order: Order<Place>): boolean {
   const first = page.rows[0];
   const last = page.rows.at(-1);
-  // One that begins before the known row is of another run.
+  // A page that starts before the known row is from another run of the source.
   if (first === undefined || last === undefined || order(first, lastKnown) < 0) return false;
   return !page.hasOlder || order(last, lastKnown) <= 0;
 }
 
-/** Removes the rows that the newest page would have if they were still there; answers whether there were any. */
+/** Removes rows that are missing in the newest page, since they no longer exist; returns whether there were any. */
 export function removeMissing<Row extends Place, Place>(rows: SortedRows<Place>, page: ListPage<Row>, order: Order<Place>): boolean {
-  // A page without older ones is all there is.
+  // If there are no older rows, the page has all rows.
   const last = page.hasOlder ? page.rows.at(-1) : undefined;
   const found = createSortedRows<Place>(order, page.rows);
   const gone: Place[] = [];

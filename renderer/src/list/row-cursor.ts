@@ -1,4 +1,4 @@
-/** The row to which a key moves from row `from` (-1: none chosen); undefined for keys that do not move. */
+/** The row to which a key moves from row `from` (-1: none selected); undefined for other keys. */
 export function movedRow(key: string, from: number, count: number, pageRows: number): number | undefined {
   const to = target(key, from, count, pageRows);
   if (to === undefined || count === 0) return undefined;

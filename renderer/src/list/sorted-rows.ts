@@ -1,4 +1,4 @@
-/** Rows in order, oldest first; adding at the end and dropping from the start cost the same however many there are. */
+/** Rows in order, oldest first; appending and dropping the oldest take constant time. */
 export interface SortedRows<Row> {
   readonly count: number;
   /** 0 is the newest. */
@@ -8,19 +8,19 @@ export interface SortedRows<Row> {
   /** Adds the row, or replaces the one in its place. */
   put(row: Row): void;
   remove(row: Row): void;
-  /** Drops the oldest until at most so many are left; answers how many it dropped. */
+  /** Drops the oldest rows until at most this many are left; returns how many it dropped. */
   keepNewest(most: number): number;
   clear(): void;
   /** A copy, oldest first. */
   toArray(): Row[];
 }
 
-/** From so many dropped rows on, and where they are half of all, their memory is given back. */
+/** Memory of dropped rows is freed from this number on, if they are at least half of all. */
 const compactFrom = 1_024;
 
 export function createSortedRows<Row>(order: (one: Row, other: Row) => number, initial: readonly Row[] = []): SortedRows<Row> {
   let rows = initial.toSorted(order);
-  /** Those before are dropped. */
+  /** Rows before this index are dropped. */
   let start = 0;
 
   /** Index of the first row that is not before `row`. */

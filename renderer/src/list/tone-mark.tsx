@@ -4,7 +4,7 @@ import { headerValue } from "../inspectors/http/headers.ts";
 import { mediaTypeOf } from "../viewer/content-format.ts";
 import styles from "./tone-mark.module.css";
 
-/** Disc, arrow, triangle, diamond, half disc, cross: how an exchange ended, without colour too. */
+/** Disc, arrow, triangle, diamond, half disc or cross for the result of an exchange, so that it does not depend on colour. */
 function outline(tone: Tone) {
   switch (tone) {
     case "ok":
@@ -52,7 +52,7 @@ export function toneOf(exchange: HttpExchangeFacts | undefined): { readonly tone
   return { tone: toneOfStatus(response.status), word };
 }
 
-/** A stream ends when its client disconnects: that is no failure. */
+/** A stream ends when its client disconnects, which is not a failure. */
 export const isEventStream = (headers: HeaderList): boolean => mediaTypeOf(headerValue(headers, "content-type")) === "text/event-stream";
 
 export function toneOfStatus(status: number): Tone {

@@ -13,7 +13,7 @@ export const noFilter: TrafficFilter = { text: "", tone: "all" };
 
 export const isFiltering = (filter: TrafficFilter): boolean => filter.text.trim() !== "" || filter.tone !== "all";
 
-/** The supervisor filters what it keeps in the same way. */
+/** The same as the supervisor's filter. */
 export function trafficMatcher(filter: TrafficFilter): (row: TrafficRow) => boolean {
   const needle = filter.text.trim().toLowerCase();
   return (row) => hasTone(row, filter.tone) && (needle === "" || hasText(row, needle));

@@ -10,7 +10,7 @@ export interface TrafficQuery extends TrafficFilter {
   readonly limit: number;
 }
 
-/** What finds a row's place. */
+/** Identifies a row. */
 export type RowPlace = Pick<TrafficRow, "service" | "id" | "at">;
 
 export type TrafficRows = ListRows<TrafficRow, TrafficFilter, RowPlace>;
@@ -40,7 +40,7 @@ export const createTrafficRows = ({ read, order = byId, filter = noFilter, ...op
     numberOf: ({ service, id }) => ({ lane: service, number: id }),
     matcher: trafficMatcher,
     isFiltering,
-    // A text filter makes the supervisor look through all that it keeps.
+    // With a text filter the supervisor has to scan all kept rows.
     isCostly: ({ text }) => text.trim() !== "",
     isOpen: ({ tone }) => tone === "pending",
   });

@@ -19,7 +19,7 @@ export function textWidthPx(text: string, font: string): number {
   return width;
 }
 
-/** Once the fonts are there, all widths are measured anew. */
+/** After the fonts were loaded, all widths are measured again. */
 export function forgetTextWidths(): void {
   widths.clear();
 }
@@ -34,7 +34,7 @@ const fonts = {
 const sortArrowPx = 15;
 const headFont = "500 11px Inter, system-ui, sans-serif";
 
-/** The columns that fit the element, measured anew when its width changes or the fonts arrive. */
+/** The columns that fit the element; measured again when its width changes or the fonts were loaded. */
 export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, columns: readonly Column<Row>[]): FittedColumns<Row> {
   const [roomPx, setRoomPx] = useState(0);
   const [fontsKnown, setFontsKnown] = useState(0);

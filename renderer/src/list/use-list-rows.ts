@@ -11,7 +11,7 @@ export function onListFailure(error: unknown): void {
   if (failureOf(error).code !== "CONNECTION_LOST") notifyFailure(error);
 }
 
-/** Rows of topics, joined with commas: received while shown, read anew when shown again or the connection is made anew. */
+/** Rows of topics (joined with commas): received while shown, read again when shown again and after a reconnect. */
 export function useReceived<Row extends Place, Filter, Place>(rows: ListRows<Row, Filter, Place>, topics: string): void {
   const client = useControl();
   useEffect(() => {
@@ -32,6 +32,6 @@ interface Viewed<Filter> {
   view(): ListRowsView<Filter>;
 }
 
-/** What `select` takes of a list's view; only a change of it renders again. It has to give the same value for the same view. */
+/** The value that `select` returns for a list's view; renders only if that changes, so it has to be stable for the same view. */
 export const useRowsView = <Filter, Value>(rows: Viewed<Filter>, select: (view: ListRowsView<Filter>) => Value): Value =>
   useSyncExternalStore(rows.subscribe, () => select(rows.view()));

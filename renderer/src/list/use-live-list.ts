@@ -8,7 +8,7 @@ import type { RowChoice } from "./use-row-choice.ts";
 
 const filterAfterMs = 120;
 
-/** What every live list does: follow, pause with Space, filter while someone types, and the arrow key from the filter to the rows. */
+/** Behaviour of all live lists: follow, pause with Space, filter while typing, and arrow down from the filter to the rows. */
 export function useLiveList(rows: TrafficRows, filter: TrafficFilter, choice: RowChoice<TrafficRow, number>) {
   const { table } = choice;
   const paused = useRowsView(rows, (view) => view.mode === "paused");

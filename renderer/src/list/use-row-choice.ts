@@ -4,7 +4,7 @@ import type { DataTableHandle } from "./data-table.tsx";
 export interface RowChoice<Row, Id extends number | string> {
   readonly table: RefObject<DataTableHandle | null>;
   readonly chosen: Id | undefined;
-  /** Shown in the inspector; `row` as it was when it was opened, where it was opened from a list. */
+  /** The row in the inspector; `row` in its state when it was opened, if it was opened from a list. */
   readonly opened: { readonly id: Id; readonly row: Row | undefined } | undefined;
   choose(row: Row): void;
   open(row: Row): void;

@@ -9,7 +9,7 @@ import { onListFailure as onFailure, useReceived } from "./use-list-rows.ts";
 
 const recountMs = 5_000;
 
-/** The rows of a service's live view: received while shown, read anew when shown again or the connection is made anew. */
+/** The rows of a service's live view: received while shown, read again when shown again and after a reconnect. */
 export function useTrafficRows(id: ServiceId, filter: TrafficFilter): TrafficRows {
   const client = useControl();
   const [rows] = useState(() =>
@@ -67,7 +67,7 @@ const idsPerService = 2 ** 44;
 /** One number for a row of any service. */
 export const joinedId = ({ service, id }: Pick<RowPlace, "service" | "id">): number => serviceIds.indexOf(service) * idsPerService + id;
 
-/** By the time at which each began; the order of rows of one moment is always the same. */
+/** Sorted by start time; the order of rows with the same time is stable. */
 export const byTime = (one: RowPlace, other: RowPlace): number => one.at - other.at || joinedId(one) - joinedId(other);
 
 /** The newest rows of several services as one page. */
@@ -82,7 +82,7 @@ export function joinPages(pages: readonly TrafficPage[]): TrafficPage {
   };
 }
 
-/** Clearing and its undo can be asked for anywhere in the window; every list of the service's rows then reads anew. */
+/** Clearing and its undo can be requested anywhere in the window; every list of the service's rows then reads again. */
 const listeners = new Set<(id: ServiceId) => void>();
 
 export function announceReplaced(id: ServiceId): void {

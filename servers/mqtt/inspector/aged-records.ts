@@ -1,6 +1,6 @@
 import type { MessageRecord } from "./message-record.ts";
 
-/** Recorded messages by their ids, the oldest first, with the bytes that they are counted for. */
+/** Recorded messages by id, oldest first, with the total of their counted bytes. */
 export class AgedRecords {
   bytes = 0;
   private readonly byId = new Map<number, MessageRecord>();
@@ -15,7 +15,7 @@ export class AgedRecords {
     this.bytes += record.countedBytes;
   }
 
-  /** False where it is not among them. */
+  /** False if it does not contain the record. */
   remove(record: MessageRecord): boolean {
     if (!this.byId.delete(record.id)) return false;
     this.bytes -= record.countedBytes;
@@ -30,7 +30,7 @@ export class AgedRecords {
     return this.byId.values();
   }
 
-  /** To be removed before the next is asked for. */
+  /** The caller has to remove it before it calls this again. */
   oldest(): MessageRecord | undefined {
     const next = this.byAge.next();
     if (!next.done) return next.value;
@@ -38,7 +38,7 @@ export class AgedRecords {
     return this.byAge.next().value;
   }
 
-  /** Between messages: an iterator that rests holds every earlier state of the map. */
+  /** Call it regularly: an open iterator keeps every earlier state of the map in memory. */
   rest(): void {
     this.byAge = this.byId.values();
   }

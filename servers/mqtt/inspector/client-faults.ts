@@ -1,6 +1,6 @@
 import type { MqttClient } from "../../../contract/services/mqtt-client.ts";
 
-/** A connection that can be frozen or delayed; each gives what ends that. */
+/** A connection that can be frozen or delayed; both methods return a function that ends the fault. */
 export interface Impairable {
   readonly clientId: string;
   readonly state: string;
@@ -25,7 +25,7 @@ interface ClientFault {
   readonly end: () => void;
 }
 
-/** Clients that the page freezes or delays for a time, to see how they cope. A client that connects again is free of it. */
+/** Clients that the page freezes or delays for a time, for tests. The fault ends when the client reconnects. */
 export function createClientFaults(): ClientFaults {
   const active = new Map<string, ClientFault>();
 

@@ -13,7 +13,7 @@ export interface ClientQuery {
   readonly limit: number;
 }
 
-/** Then by name. */
+/** Equal ones are sorted by name. */
 const connectedFirst = (one: Session, other: Session) =>
   Number(other.recipient !== undefined) - Number(one.recipient !== undefined) || (one.clientId < other.clientId ? -1 : 1);
 

@@ -9,7 +9,7 @@ import { previewBytes } from "../../../contract/traffic/row.ts";
 import { decodeForwarded } from "../codec/properties.ts";
 import type { DropReason } from "../engine/routing/message.ts";
 
-/** A message as it was published. `forwarded` and `bytes` are Latin-1: a string takes a fifth of the memory of a small buffer. */
+/** A message as published. `forwarded` and `bytes` are Latin-1 strings, which take a fifth of the memory of small buffers. */
 export interface PublishedMessage {
   readonly id: number;
   readonly at: number;
@@ -27,19 +27,19 @@ export interface PublishedMessage {
   /** -1 without. */
   readonly expirySeconds: number;
   readonly cluster: "here" | "elsewhere" | undefined;
-  /** The properties that it carries on, as `encodeForwarded` wrote them. */
+  /** The forwarded properties, as `encodeForwarded` wrote them. */
   readonly forwarded: string;
-  /** The PUBLISH as it came, or for the broker itself the payload; the payload may be cut. */
+  /** The PUBLISH as received, or the payload if the broker itself published; the payload may be truncated. */
   readonly bytes: string;
-  /** Where in `bytes` the payload begins. */
+  /** Offset of the payload in `bytes`. */
   readonly payloadAt: number;
-  /** Of the whole payload. */
+  /** Size of the whole payload. */
   readonly payloadBytes: number;
-  /** Messages on its topic, with this one; 0 where the topic tree has no room for it. */
+  /** Messages on its topic, including this one; 0 if the topic is not in the tree. */
   readonly topicCount: number;
 }
 
-/** What became of it so far. */
+/** Its deliveries so far. */
 export interface RoutedMessage {
   readonly matched: number;
   readonly sentAsRetained: number;
@@ -47,16 +47,16 @@ export interface RoutedMessage {
   readonly acknowledgeable: number;
   readonly acknowledged: number;
   readonly dropped: number;
-  /** The first ones. */
+  /** The first deliveries. */
   readonly deliveries: readonly NotedDelivery[];
 }
 
-/** What became of a recorded message at one client. */
+/** The delivery of a recorded message to one client. */
 export interface NotedDelivery {
   readonly clientId: string;
   readonly qos: number;
   readonly afterMicros: number;
-  /** -1 while it is awaited. */
+  /** -1 while the acknowledgement is pending. */
   acknowledgedAfterMicros: number;
   reason: number;
   dropped: DropReason | undefined;

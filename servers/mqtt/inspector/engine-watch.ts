@@ -7,9 +7,9 @@ import { type MqttEventFacts, mqttEvent } from "./mqtt-event.ts";
 import { TalliedWarnings } from "./tallied-warnings.ts";
 
 const versionNames: Readonly<Record<number, string>> = { 3: "3.1", 4: "3.1.1", 5: "5.0" };
-/** Rows and lines of clients coming and going; a storm of connects is counted and not logged one by one. */
+/** Most rows and log lines a second for connects and disconnects; further ones are only counted. */
 const eventsPerSecond = 500;
-/** A full topic tree stays full: it is logged now and then. */
+/** Interval of the warning about a full topic tree. */
 const treeFullEveryMs = 60_000;
 
 export interface WatchOptions {
@@ -18,7 +18,7 @@ export interface WatchOptions {
   readonly recorder: MessageRecorder;
 }
 
-/** Turns what the engine does into rows, log lines and records. */
+/** Turns the engine's events into rows, log lines and records. */
 export function watchEngine({ traffic, log, recorder }: WatchOptions): { observer: EngineObserver; close: () => void } {
   let budget = eventsPerSecond;
   let unlogged = 0;
@@ -70,7 +70,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     uncountedLogged = uncounted;
   }
 
-  /** False if the second's lines are used up. */
+  /** False if no more lines may be logged in this second. */
   function spend(): boolean {
     if (budget === 0) {
       unlogged++;
@@ -86,7 +86,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event }));
   }
 
-  /** How they broke the standard, until it is logged with their end. */
+  /** Violations of the standard, kept until the disconnect is logged. */
   const broken = new WeakMap<ObservedClient, string>();
 
   const observer: EngineObserver = {

@@ -6,7 +6,7 @@ import { recordedLine } from "../demo/recorded-line.ts";
 import type { MessageRecord } from "./message-record.ts";
 import type { MessageRecorder } from "./message-recorder.ts";
 
-/** Of one answer: larger ones hold up the others. */
+/** Largest response: a larger one would delay others. */
 const partLength = 512 << 10;
 
 interface ExportQuery {
@@ -15,7 +15,7 @@ interface ExportQuery {
   readonly after?: string | undefined;
 }
 
-/** One part of the kept messages that match, oldest first. */
+/** One part of the matching messages, oldest first. */
 function exportHistory(recorder: MessageRecorder, { filter, text: wanted, after }: ExportQuery): ExportPart {
   const { from, to } = after === undefined ? { from: 0, to: recorder.newestId } : parseExportCursor(after);
   let text = "";
@@ -29,7 +29,7 @@ function exportHistory(recorder: MessageRecorder, { filter, text: wanted, after 
     items++;
     if (text.length < partLength) continue;
     next = exportCursorText({ from: record.id, to });
-    // Counted to the end for the first part only.
+    // The total is counted for the first part only.
     if (after !== undefined) break;
   }
   return { text, items, ...(after === undefined && { total }), ...(next !== undefined && { next }) };
@@ -48,7 +48,7 @@ type HistoryActions = Pick<
   "topic.children" | "topic.search" | "topic.history" | "message.read" | "history.clear" | "history.restore" | "history.export"
 >;
 
-/** Of the running broker, and of one that is looked at while it is stopped. */
+/** For a running broker, and for browsing a stopped one. */
 export const historyHandlers = (recorder: MessageRecorder, isRetained: (topic: string) => boolean): Handlers<HistoryActions> => ({
   "topic.children": ({ topic, ...page }) => recorder.tree.children(topic, page, isRetained),
   "topic.search": ({ filter, ...page }) => recorder.tree.search(filter, page, isRetained),

@@ -8,7 +8,7 @@ import { TopicTree, type TopicTreeLimits } from "./topic-tree.ts";
 export interface KeptMessagesLimits extends TopicTreeLimits {
   readonly recordedMessages: number;
   readonly recordedBytes: number;
-  /** Of one topic, so that a busy one does not push out all others. */
+  /** Most messages of one topic, so that a busy topic does not evict all others. */
   readonly recordedTopicMessages: number;
   readonly recordedTopicBytes: number;
 }
@@ -21,19 +21,19 @@ export interface HistoryOptions {
   readonly limit: number;
 }
 
-/** Share of the limits for messages that are the last of their topics and older than all others. */
+/** Divisor of the limits: at most this part is used for the last messages of quiet topics. */
 const lastPart = 2;
-/** Of one topic, where there are few. */
+/** Most of these messages for one topic, if there are few topics. */
 const mostLast = 200;
 
-/** The topic tree and the recorded messages, within their bounds. */
+/** The topic tree and the recorded messages, within the configured limits. */
 export class KeptMessages {
   readonly tree: TopicTree;
   /** Messages that were only counted. */
   unrecorded = 0;
   newestId = 0;
   private readonly recent = new AgedRecords();
-  /** Older than all of `recent`: the last of their topics, so that a quiet one keeps its newest however busy the others are. */
+  /** The last messages of quiet topics, older than all of `recent`: busy topics do not evict them. */
   private readonly last = new AgedRecords();
   /** Topics that were evicted from the tree and still have recorded messages. */
   private readonly evicted = new Map<string, TopicHistory>();
@@ -53,7 +53,7 @@ export class KeptMessages {
     return this.recent.size + this.last.size;
   }
 
-  /** `node` is that of its topic; undefined where the tree has no room for it. */
+  /** `node` is the topic's node; undefined if the topic is not in the tree. */
   keep(record: MessageRecord, node: TopicNode | undefined): void {
     this.newestId = record.id;
     const { recordedTopicMessages, recordedTopicBytes } = this.limits;
@@ -77,7 +77,7 @@ export class KeptMessages {
     return known ?? new TopicHistory();
   }
 
-  /** So many that all topics have room for theirs. */
+  /** Number of last messages per topic, such that all topics fit. */
   private get lastOfTopic(): number {
     const share = Math.floor(this.limits.recordedMessages / lastPart / Math.max(1, this.tree.size));
     return Math.max(1, Math.min(mostLast, share));
@@ -106,7 +106,7 @@ export class KeptMessages {
     }
   }
 
-  /** Always the oldest of its topic. */
+  /** `record` is always the oldest of its topic. */
   private forget(record: MessageRecord): void {
     if (!this.recent.remove(record)) this.last.remove(record);
     record.history?.removeOldest();
@@ -115,9 +115,9 @@ export class KeptMessages {
     record.letGo();
   }
 
-  /** Its deliveries take memory too. */
+  /** Updates the counted bytes after deliveries were added. */
   countAgain(record: MessageRecord): void {
-    // It has left already.
+    // It was evicted already.
     if (record.countedBytes === 0) return;
     const more = record.heldBytes - record.countedBytes;
     record.countedBytes += more;
@@ -181,7 +181,7 @@ export class KeptMessages {
     }
   }
 
-  /** Appends the messages of `newer`, which were recorded after the clear; `newer` must not be used afterwards. */
+  /** Appends the messages that were recorded after the clear; `newer` must not be used afterwards. */
   absorb(newer: KeptMessages): void {
     this.rest();
     this.tree.absorb(newer.tree);
@@ -195,7 +195,7 @@ export class KeptMessages {
   }
 }
 
-/** A topic has many messages: each is compared once. */
+/** Caches the result per topic, since a topic has many messages. */
 function rememberedMatcher(filter: string): (topic: string) => boolean {
   const matches = createTopicMatcher(filter);
   const known = new Map<string, boolean>();

@@ -15,30 +15,30 @@ import {
 import { writeDeliveries, writeMessage } from "./message-bytes.ts";
 import type { TopicHistory } from "./topic-history.ts";
 
-/** Of each message; the counts go on. */
+/** Most recorded deliveries of a message; further ones are only counted. */
 const keptDeliveries = 100;
-/** Memory of a record and of a delivery in addition to their bytes; measured with 50,000 of them. */
+/** Memory of a record and of a delivery in addition to their bytes; measured with 50,000 records. */
 const recordBytes = 400;
 const deliveryBytes = 100;
-/** In the record of each row; the page asks for the rest. */
+/** Deliveries in the detail of a row; the page requests the rest. */
 const recordedDeliveries = 10;
-/** Later subscriptions that are listed. */
+/** Most listed deliveries as a retained message. */
 const keptRetained = 10;
-/** As the peer of what other brokers published. */
+/** Peer of messages that other brokers published. */
 const elsewhere = "another broker";
 const rowTargetLength = 1_000;
-/** Of a record that has left the history stay what its row shows, and what is no longer than this. */
+/** An evicted record keeps what its row shows, and longer fields are truncated or removed. */
 const leftLength = 1_024;
 
-/** The same for all records of a recorder. */
+/** Shared by all records of a recorder. */
 export interface RecordContext {
-  /** Bytes of the payload that a record and an answer have. */
+  /** Most bytes of the payload in a detail and in a response. */
   readonly payloadLimit: number;
   /** Other brokers may have subscribers too. */
   readonly inCluster: boolean;
-  /** The last acknowledgement that was waited for came. */
+  /** All expected acknowledgements have arrived. */
   readonly onAcknowledged: (record: MessageRecord) => void;
-  /** A frozen or delayed client got it now. */
+  /** It was sent to a frozen or delayed client. */
   readonly onReleased: (record: MessageRecord) => void;
 }
 
@@ -53,8 +53,8 @@ export interface RecordOrigin {
 }
 
 /**
- * One recorded message, and what becomes of it at each client. There are 50,000: the message itself is let go, and its bytes are
- * kept as a Latin-1 string, which takes a fifth of the memory of a small buffer.
+ * One recorded message and its deliveries. There may be 50,000: they do not reference the message, and keep its bytes as a Latin-1
+ * string, which takes a fifth of the memory of a small buffer.
  */
 export class MessageRecord implements DeliveryTrace, TrafficEntry {
   readonly id: number;
@@ -65,21 +65,21 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   readonly publisherId: string;
   readonly internalSource: MqttOwnPublisher | undefined;
   matched = 0;
-  /** Messages on its topic, with this one; 0 where the topic tree has no room for it. */
+  /** Messages on its topic, including this one; 0 if the topic is not in the tree. */
   topicCount = 0;
   /** To subscriptions that came later. */
   private sentAsRetainedCount = 0;
   deliveredCount = 0;
-  /** Written for clients that are frozen or delayed on purpose. */
+  /** Deliveries held back for frozen or delayed clients. */
   private heldBackCount = 0;
   acknowledgeableCount = 0;
   acknowledgedCount = 0;
   droppedCount = 0;
-  /** What it was counted for in the recorder's bounds; 0 once it has left. */
+  /** Its bytes in the recorder's total; 0 after its eviction. */
   countedBytes = 0;
-  /** No more acknowledgements are waited for. */
+  /** No more acknowledgements are expected. */
   settled = false;
-  /** Where it is kept, and its neighbours there. */
+  /** The history of its topic, and its neighbours in it. */
   history: TopicHistory | undefined = undefined;
   older: MessageRecord | undefined = undefined;
   newer: MessageRecord | undefined = undefined;
@@ -92,7 +92,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   /** -1 without. */
   private expirySeconds: number;
   private forwarded: string;
-  /** The PUBLISH as it came, or for the broker itself the payload. */
+  /** The PUBLISH as received, or the payload if the broker itself published. */
   private bytes: string;
   private payloadAt: number;
   payloadBytes: number;
@@ -123,7 +123,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     this.context = context;
   }
 
-  /** One that an earlier process recorded, as far as the supervisor kept it. */
+  /** Restores a record of an earlier process from what the supervisor kept. */
   static restored({ at, peer }: TrafficRow, message: PublishedMessage, routed: RoutedMessage, context: RecordContext): MessageRecord {
     const { id, topic, qos, retain, publisherId, version, dup, topicAlias, payloadAt } = message;
     const bytes = Buffer.from(message.bytes, "latin1");
@@ -148,13 +148,13 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return record;
   }
 
-  /** With a history it shares the topic of the tree. */
+  /** Approximate memory; with a history, the topic's string is shared with the tree. */
   get heldBytes(): number {
     const topicBytes = this.history ? 0 : this.topic.length;
     return recordBytes + topicBytes + this.bytes.length + this.forwarded.length + (this.deliveries?.length ?? 0) * deliveryBytes;
   }
 
-  /** It has left the history. A message that waits or is retained keeps it for long yet, and its row may not have been written. */
+  /** Called on eviction: a queued or retained message may still reference the record, and its row may not be written yet. */
   letGo(): void {
     this.countedBytes = 0;
     this.deliveries = this.settled ? undefined : this.deliveries?.slice(0, recordedDeliveries);
@@ -172,7 +172,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     return Buffer.from(this.bytes.slice(this.payloadAt, this.payloadAt + limit), "latin1");
   }
 
-  /** `text` as Latin-1 of its UTF-8. */
+  /** `text` is UTF-8, given as a Latin-1 string. */
   payloadHas(text: string): boolean {
     return this.bytes.includes(text, this.payloadAt);
   }
@@ -296,7 +296,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
     if (delivery) delivery.dropped = why;
   }
 
-  /** A retained message may stay for ever: of those that got it later only the first are kept, and only while it is in the history. */
+  /** A retained message may be sent without limit: only the first deliveries are recorded, and only while it is in the history. */
   sentAsRetained(clientId: string, qos: number): void {
     this.sentAsRetainedCount++;
     if (this.countedBytes > 0 && this.sentAsRetainedCount <= keptRetained) this.note(clientId, qos, true);
@@ -327,7 +327,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
       dropped: undefined,
       asRetained,
     };
-    // A literal has room for one, where a first push makes room for 17: most messages go to one client.
+    // Most messages go to one client: a literal allocates one place, a push to an empty list 17.
     if (deliveries) deliveries.push(delivery);
     else this.deliveries = [delivery];
     return delivery;

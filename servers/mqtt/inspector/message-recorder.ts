@@ -19,19 +19,19 @@ export interface RecorderLimits extends KeptMessagesLimits {
 }
 
 const tickMs = 100;
-/** In a flood nobody reads row by row: from this many times the rate on, only a part of it is recorded. */
+/** Above this multiple of the recorded rate, only a sample is recorded. */
 const floodFactor = 2;
 const sampledPart = 10;
-/** Deliveries followed one by one. */
+/** Most deliveries recorded individually. */
 const deliveriesPerSecond = 20_000;
 /** How long a clear can be undone: longer than the page offers it. */
 const restorableMs = 15_000;
-/** A row whose acknowledgements do not come is shown as it is. */
+/** Timeout of pending acknowledgements: after it the row is shown as it is. */
 const settleAfterMs = 5_000;
 
 /**
- * Counts every message in the topic tree, and follows as many one by one as the limits allow: their history, and who received
- * and acknowledged them.
+ * Counts every message in the topic tree, and records as many as the limits allow, with the clients that received and
+ * acknowledged them.
  */
 export class MessageRecorder {
   private messages: KeptMessages;
@@ -41,11 +41,11 @@ export class MessageRecorder {
   private budget: number;
   /** Since the last tick. */
   private counted = 0;
-  /** Following a message costs more the more clients it goes to. */
+  /** Remaining deliveries: the cost of recording a message grows with the number of its receivers. */
   private deliveryBudget = deliveriesPerSecond;
   private now = Date.now();
   private open = new Set<MessageRecord>();
-  /** Recorded, but their deliveries are not followed: how many they matched is known after they were routed. */
+  /** Messages recorded without their deliveries; the number of matching subscriptions is known after routing. */
   private unfollowed: { readonly record: MessageRecord; readonly message: Message }[] = [];
   private readonly traffic: TrafficSink;
   private readonly limits: RecorderLimits;
@@ -85,7 +85,7 @@ export class MessageRecorder {
 
   published(message: Message, publisher: ObservedPublisher | undefined, packet: PublishPacket | undefined): void {
     const node = this.tree.count(message, this.now);
-    // $SYS messages are no traffic.
+    // $SYS messages do not count as traffic.
     if (isSystemTopic(message.topic)) return;
     this.counted++;
     if (this.budget < 1) {
@@ -100,7 +100,7 @@ export class MessageRecorder {
       topicAlias: packet?.properties?.topicAlias ?? 0,
       packet: publisher.rawPacket(),
     };
-    // The tree's own string, where it has one.
+    // Shares the tree's string, if it has one.
     const topic = node?.fullTopic ?? message.topic;
     const record = new MessageRecord(this.traffic.nextId(), topic, message, origin, this.context);
     if (node) record.topicCount = node.own;
@@ -141,7 +141,7 @@ export class MessageRecorder {
     const elapsedMs = Math.min(1_000, Math.max(1, now - this.now));
     this.now = now;
     const { recordedPerSecond } = this.limits;
-    // A busy process has its timers late: by their number the budget would fall behind the rate.
+    // By elapsed time, not by ticks: in a busy process timers are late.
     const perTick = (recordedPerSecond * elapsedMs) / 1_000;
     const flooded = this.counted > floodFactor * perTick;
     this.counted = 0;
@@ -192,7 +192,7 @@ export class MessageRecorder {
     return messages.size;
   }
 
-  /** Restores what was cleared last, in addition to newer messages. False if it was discarded. */
+  /** Restores the messages cleared last, in addition to newer ones. False if they were discarded. */
   restore(): boolean {
     const { cleared } = this;
     if (!cleared) return false;
@@ -203,13 +203,13 @@ export class MessageRecorder {
     return true;
   }
 
-  /** Touches the row, so that the kept records match what is shown. */
+  /** Records the event as a row, so that a later process restores the same history. */
   private touchEvent(verb: "CLEAR" | "RESTORE", text: string): void {
     const event = { verb, text, target: "history", tone: "ok", outcome: "", clientId: "", peer: "" } as const;
     this.traffic.touch(mqttEvent({ id: this.traffic.nextId(), ...event }));
   }
 
-  /** Reads what earlier processes recorded; it comes before what was recorded meanwhile. */
+  /** Reads the records of earlier processes, and puts them before those recorded meanwhile. */
   async restoreFrom(kept: AsyncIterable<KeptRecord>): Promise<void> {
     const { clears } = this;
     const earlier = await readHistory(kept, () => new KeptMessages(this.limits, this.limits.isRetained), this.context);

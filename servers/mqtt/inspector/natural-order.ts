@@ -2,12 +2,12 @@ const zero = 48;
 const nine = 57;
 const isDigit = (code: number) => code >= zero && code <= nine;
 
-/** As people count: numbers in a name by their value, "2" before "10"; where only zeros before a number differ, as texts. */
+/** Natural order: numbers in a name by value, "2" before "10"; names that differ only in leading zeros as text. */
 export function compareNatural(one: string, other: string): number {
   const shorter = Math.min(one.length, other.length);
   let at = 0;
   while (at < shorter && one.charCodeAt(at) === other.charCodeAt(at)) at++;
-  // Back to where the number begins in which they differ.
+  // Go back to the start of the first number that differs.
   while (at > 0 && isDigit(one.charCodeAt(at - 1))) at--;
   let i = at;
   let j = at;

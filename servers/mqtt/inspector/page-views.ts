@@ -21,17 +21,17 @@ export interface PageViewsOptions {
 }
 
 export interface PageViews {
-  /** At once, where one of them changed. */
+  /** Publishes immediately, if one of them changed. */
   showSmall(): void;
   showClients(): void;
   close(): void;
 }
 
-/** Shows the page what changed, twice a second and when asked. */
+/** Publishes changed views, twice a second and on request. */
 export function startPageViews({ engine, recorder, clientFaults, small, view }: PageViewsOptions): PageViews {
   const shown = new Map<keyof MqttViews, string>();
 
-  /** Since the last time. */
+  /** Values at the last publication. */
   function changed(name: keyof MqttViews, value: unknown): boolean {
     const text = JSON.stringify(value);
     if (shown.get(name) === text) return false;
@@ -54,7 +54,7 @@ export function startPageViews({ engine, recorder, clientFaults, small, view }: 
   showSmall();
   const timer = setInterval(() => {
     showSmall();
-    // Nothing moved since: nothing to show.
+    // Nothing has changed.
     const figures = figuresOf(engine, recorder);
     const moved = changed("figures", figures);
     if (moved) view("figures", { at: Date.now(), ...figures } satisfies MqttFigures);

@@ -6,7 +6,7 @@ import { MessageRecord, type RecordContext } from "./message-record.ts";
 
 const previewBytes = 64;
 
-/** The topic tree and the history as an earlier process left them, from the records that the supervisor kept. */
+/** Restores the topic tree and the history of earlier processes from the records that the supervisor kept. */
 export async function readHistory(
   kept: AsyncIterable<KeptRecord>,
   createMessages: () => KeptMessages,
@@ -36,7 +36,7 @@ function restore(messages: KeptMessages, { row, detail }: KeptRecord, context: R
     const record = MessageRecord.restored(row, message, routed, context);
     messages.keep(record, messages.tree.restore(record, record.payload(previewBytes), message.topicCount));
   } catch (error) {
-    // One that cannot be read must not hide the others.
+    // An unreadable record must not hide the others.
     if (!(error instanceof RecordError)) throw error;
   }
 }

@@ -16,7 +16,7 @@ export class SortedList<Item> {
 
   remove(item: Item): void {
     this.removed.add(item);
-    // Nobody may look for long: what is removed must not pile up.
+    // The list may not be read for long; removed items must not accumulate.
     if (this.removed.size > 1_000 && this.removed.size * 2 > this.sorted.length + this.fresh.length) this.dropRemoved();
   }
 
@@ -49,7 +49,7 @@ export class SortedList<Item> {
   }
 }
 
-/** The first `count` in order, without a sort of all. */
+/** The first `count` items in order, without sorting the whole list. */
 export function firstInOrder<Item>(items: readonly Item[], count: number, compare: (one: Item, other: Item) => number): Item[] {
   const first = items.slice(0, count).sort(compare);
   if (count === 0) return first;
@@ -62,7 +62,7 @@ export function firstInOrder<Item>(items: readonly Item[], count: number, compar
   return first;
 }
 
-/** Of the first item from `from` on that comes behind the given one. */
+/** Index of the first item from `from` on that sorts after the given one. */
 function placeOf<Item>(item: Item, sorted: readonly Item[], from: number, compare: (one: Item, other: Item) => number): number {
   let low = from;
   let high = sorted.length;

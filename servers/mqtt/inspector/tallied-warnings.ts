@@ -1,17 +1,17 @@
 import type { Log } from "../../core/service/log.ts";
 
-/** Log lines a second, and clients that are counted: a storm fills neither the log nor the memory. */
+/** Most log lines a second, and most clients counted: bounds log and memory under load. */
 const loggedLines = 5;
 const countedClients = 10_000;
 
-/** `topic` is that of the last one. */
+/** `topic` is that of the last warning. */
 type TallyLine = (clientId: string, why: string, topic: string, count: number) => string;
 interface Tally {
   count: number;
   topic: string;
 }
 
-/** Warnings of which there may be a million a second: counted by client and reason, and logged once a second, the most frequent first. */
+/** Frequent warnings: counted by client and reason, and logged once a second, the most frequent first. */
 export class TalliedWarnings {
   private readonly counts = new Map<string, Map<string, Tally>>();
   private readonly log: Pick<Log, "warning">;

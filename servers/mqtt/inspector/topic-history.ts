@@ -16,7 +16,7 @@ export class TopicHistory {
     this.bytes += record.countedBytes;
   }
 
-  /** Always the oldest one: bounds are kept from that end. */
+  /** Only the oldest record is ever removed. */
   removeOldest(): void {
     const record = this.oldest;
     if (!record) return;

@@ -7,27 +7,27 @@ import type { TopicHistory } from "./topic-history.ts";
 
 const previewBytes = 64;
 
-/** One level of a topic. There may be a million: optional fields are created on demand. */
+/** One topic level. There may be a million: optional fields are created on demand. */
 export class TopicNode {
   readonly name: string;
-  /** Undefined where nothing was published on exactly this topic. */
+  /** Undefined if nothing was published on exactly this topic. */
   fullTopic: string | undefined = undefined;
   readonly parent: TopicNode | undefined;
   children: Map<string, TopicNode> | undefined = undefined;
-  /** Messages here and below. */
+  /** Messages on this level and below. */
   count = 0;
   /** Messages on exactly this topic. */
   own = 0;
-  /** The last message, until `settle` keeps what is shown of it: it holds the chunk that it came in. */
+  /** The last message, until `settle` copies what is shown of it; it keeps its received chunk in memory. */
   last: Message | undefined = undefined;
   lastAt = 0;
-  /** Neighbours in the order in which topics were published on last. */
+  /** Neighbours in the order of the last publication. */
   older: TopicNode | undefined = undefined;
   newer: TopicNode | undefined = undefined;
   /** Recorded messages of exactly this topic. */
   history: TopicHistory | undefined = undefined;
   private byName: SortedList<TopicNode> | undefined = undefined;
-  /** Latin-1: a string takes a fifth of what a small buffer does. */
+  /** Latin-1: a string takes a fifth of the memory of a small buffer. */
   private lastStart = "";
   private lastBytes = 0;
   private lastQos = 0;
@@ -52,7 +52,7 @@ export class TopicNode {
     return child;
   }
 
-  /** Nothing was published on exactly this topic any more, as far as the tree knows. */
+  /** Removes the topic itself; levels below may remain. */
   clear(): void {
     this.fullTopic = undefined;
     this.last = undefined;
@@ -69,20 +69,20 @@ export class TopicNode {
     } else this.byName?.remove(child);
   }
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   sortedChildren(): readonly TopicNode[] {
     if (!this.children) return [];
     this.byName ??= new SortedList(this.children.values(), this.parent ? compareNames : compareTopNames);
     return this.byName.items();
   }
 
-  /** Counts messages on exactly this topic; negative where they are no longer known. */
+  /** Adds to the number of messages on exactly this topic; negative when a topic is evicted. */
   countOwn(more: number): void {
     this.own += more;
     for (let at: TopicNode | undefined = this; at; at = at.parent) at.count += more;
   }
 
-  /** As the last message was recorded. */
+  /** Restores the last message from its record. */
   restoreLast(at: number, payload: Buffer, bytes: number, qos: number): void {
     this.last = undefined;
     this.lastAt = at;
@@ -91,7 +91,7 @@ export class TopicNode {
     this.lastQos = qos;
   }
 
-  /** Counts on with the messages of the same topic in a tree that was begun later. */
+  /** Adds the messages of the same topic in a newer tree. */
   absorb(newer: TopicNode, own: number): void {
     newer.settle();
     this.last = undefined;
@@ -130,6 +130,6 @@ export class TopicNode {
 const compareNames = (one: TopicNode, other: TopicNode) => compareNatural(one.name, other.name);
 const compareTopNames = (one: TopicNode, other: TopicNode) => compareTopicText(one.name, other.name);
 
-/** Topics that begin with $ are the broker's own matter: they come last. */
+/** Topics that begin with $ come last. */
 export const compareTopicText = (one: string, other: string): number =>
   Number(one.startsWith("$")) - Number(other.startsWith("$")) || compareNatural(one, other);

@@ -7,7 +7,7 @@ import { compareTopicText, TopicNode } from "./topic-node.ts";
 
 /** Memory of a level and of a topic in addition to its name; measured with 100,000 of them. */
 const cost = { level: 250, topic: 200 };
-/** Deeper levels share one row: a topic may have 65,535 levels, and a few of those would fill the tree. */
+/** Deeper levels share one row: a topic may have 65,535 levels, and a few such topics would fill the tree. */
 const shownLevels = 64;
 
 export interface TopicTreeLimits {
@@ -26,15 +26,15 @@ const topicPart = 1 / 100;
 const evictionSteps = 64;
 
 export interface TopicTreeOptions {
-  /** A retained topic stays. */
+  /** A retained topic is not evicted. */
   readonly isRetained: (topic: string) => boolean;
   /** Called when a topic was evicted. */
   readonly onEvicted: (node: TopicNode) => void;
 }
 
 /**
- * The topics that were published on, with exact counts; bounded in topics and bytes, not in messages. In a full tree the topic on
- * which nothing was published for longest is evicted.
+ * The published topics with exact counts; bounded in topics and bytes, not in messages. When the tree is full, the topic with the
+ * oldest last message is evicted.
  */
 export class TopicTree {
   /** Messages on topics that did not fit or were evicted. */
@@ -44,14 +44,14 @@ export class TopicTree {
   bytes = 0;
   private readonly root = new TopicNode("", undefined);
   private readonly byTopic = new Map<string, TopicNode>();
-  /** Made when someone searches. */
+  /** Created on the first search. */
   private inOrder: SortedList<TopicNode> | undefined = undefined;
   private lastSearch: { readonly filter: string; readonly version: number; readonly nodes: readonly TopicNode[] } | undefined = undefined;
-  /** Counts up when a topic comes or goes. */
+  /** Incremented when a topic is added or removed. */
   private version = 0;
   private oldest: TopicNode | undefined = undefined;
   private newest: TopicNode | undefined = undefined;
-  /** Topics whose last message is still held. */
+  /** Topics with a last message that is not settled yet. */
   private unsettled: TopicNode[] = [];
   private readonly limits: TopicTreeLimits;
   private readonly options: TopicTreeOptions;
@@ -61,12 +61,12 @@ export class TopicTree {
     this.options = options;
   }
 
-  /** Without the broker's own figures. */
+  /** Without $SYS topics. */
   get size(): number {
     return this.byTopic.size - this.systemTopics;
   }
 
-  /** Undefined where the tree is full. */
+  /** Undefined if the tree is full. */
   count(message: Message, now: number): TopicNode | undefined {
     const node = this.byTopic.get(message.topic) ?? this.add(message.topic);
     if (!node) {
@@ -81,21 +81,21 @@ export class TopicTree {
     return node;
   }
 
-  /** A message of an earlier process; `topicCount` is how many its topic had with it, 0 where the tree had no room for it. */
+  /** Adds a message of an earlier process; `topicCount` is the count of its topic then, 0 if the topic was not in the tree. */
   restore({ topic, at, qos, payloadBytes }: MessageRecord, payload: Buffer, topicCount: number): TopicNode | undefined {
     const node = this.byTopic.get(topic) ?? this.add(topic);
     if (!node) {
       this.uncounted++;
       return undefined;
     }
-    // Between two that were recorded others may have been counted only.
+    // Messages between two recorded ones may only have been counted.
     node.countOwn(Math.max(1, topicCount - node.own));
     node.restoreLast(at, payload, payloadBytes, qos);
     this.moveToNewest(node);
     return node;
   }
 
-  /** Lets go of the messages counted since the last time; what is shown of them stays. */
+  /** Releases the last messages, and keeps what is shown of them. */
   settle(): void {
     const { unsettled } = this;
     if (unsettled.length === 0) return;
@@ -141,7 +141,7 @@ export class TopicTree {
     return bytes <= this.limits.topicTreeBytes;
   }
 
-  /** $SYS topics are never evicted and not in this order. */
+  /** $SYS topics are never evicted, so they are not in this list. */
   private moveToNewest(node: TopicNode): void {
     if (isSystemTopic(node.fullTopic ?? "")) return;
     this.unlink(node);
@@ -192,19 +192,19 @@ export class TopicTree {
     }
   }
 
-  /** One level, by name; of the whole tree without a topic. */
+  /** The children of a topic, by name; without a topic the top level. */
   children(topic: string | undefined, page: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
     let node: TopicNode | undefined = this.root;
     if (topic !== undefined) for (const name of levelsOf(topic)) node = node?.children?.get(name);
     return pageOf(node?.sortedChildren() ?? [], page, isRetained);
   }
 
-  /** With wildcards as a topic filter, otherwise as text somewhere in the topic. */
+  /** With wildcards, the text is a topic filter; otherwise it may occur anywhere in the topic. */
   search(filter: string, page: Page, isRetained: (topic: string) => boolean): MqttTopicPage {
     return pageOf(this.found(filter), page, isRetained);
   }
 
-  /** The page asks the same again and again, for other places and for new counts. */
+  /** The page repeats the same search for other pages and for new counts. */
   private found(filter: string): readonly TopicNode[] {
     const { lastSearch } = this;
     const { version } = this;
@@ -217,7 +217,7 @@ export class TopicTree {
     return nodes;
   }
 
-  /** Counts on with those of a tree that was begun later. */
+  /** Adds the topics and counts of a newer tree. */
   absorb(newer: TopicTree): void {
     for (const node of newer.byTopic.values()) {
       const { own } = node;

@@ -14,21 +14,21 @@ export interface ListenersOptions {
   readonly engine: Engine;
   readonly ports: ListenerPorts;
   readonly openToLan: boolean;
-  /** Of web pages that use the WebSocket ports, beside pages of this computer. */
+  /** Origins of web pages that may use the WebSocket ports, in addition to pages of this computer. */
   readonly allowedOrigins: readonly string[];
-  /** Asked for only where a port needs it. */
+  /** Called only if a port needs it. */
   readonly tls: () => Promise<TlsSource>;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
-/** A handshake that does not go on must not hold up a stop. */
+/** An unfinished handshake must not delay a stop. */
 const longestHandshakeMs = 3_000;
 
 /** Resolves with the real ports when all of them listen. */
 export async function startListeners({ engine, ports, openToLan, allowedOrigins, tls, onStop }: ListenersOptions): Promise<ListenerPorts> {
   const { connectTimeoutMs, sockets } = engine.limits;
   const isOriginAllowed = createOriginCheck(allowedOrigins);
-  // Handshakes that do not go on are sockets too, and no connections of the engine's.
+  // Sockets with unfinished handshakes are not connections of the engine yet.
   const bounded = <Bounded extends Server>(server: Bounded): Bounded => {
     server.maxConnections = sockets;
     return server.on("drop", () => engine.observer.turnedAway?.());
@@ -36,7 +36,7 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
   const listen = (port: number, createServer: () => Server) =>
     listenTcp({ port, openToLan, onStop, createServer: () => bounded(createServer()) });
 
-  // Of the upgrade; the CONNECT has as long again.
+  // For the upgrade; then the same time applies to the CONNECT.
   const requestTimes = { headersTimeout: connectTimeoutMs, requestTimeout: connectTimeoutMs, connectionsCheckingInterval: 250 };
   const mqtt = await listen(ports.mqtt, () => createTcpServer({ noDelay: true }, (socket) => serveSocket(engine, socket, false)));
   const webSocket =
@@ -67,7 +67,7 @@ export async function startListeners({ engine, ports, openToLan, allowedOrigins,
           const server = createTlsServer({ ...options, noDelay: true } as TlsOptions, (socket) => serveSocket(engine, socket, true));
           server.on("tlsClientError", (error, socket) => {
             engine.log.debug(`A TLS handshake failed: ${error.message}`);
-            // Node closes it after an error, and leaves it open when its time is over.
+            // Node closes the socket after an error, but not after the handshake timeout.
             socket.destroy();
           });
           return server;

@@ -24,14 +24,14 @@ class SocketTransport implements Transport {
   write(bytes: Buffer): boolean {
     if (this.socket.destroyed) return true;
     this.socket.write(bytes);
-    // A plain socket whose length is 0 now was written to the system in the call itself.
+    // If nothing is pending on a plain socket, the bytes were written synchronously.
     return !this.encrypted && this.socket.writableLength === 0;
   }
 
   end(): void {
     const { socket } = this;
     if (socket.destroyed) return;
-    // Bytes that nobody reads would turn the close into a reset, and the client would lose the reason.
+    // Unread bytes would turn the close into a reset, and the client would not receive the reason.
     socket.resume();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), lingerMs);
@@ -51,14 +51,14 @@ class SocketTransport implements Transport {
   }
 }
 
-/** Makes a TCP or TLS socket a client of the engine. */
+/** Connects a TCP or TLS socket to the engine. */
 export function serveSocket(engine: Engine, socket: Socket, encrypted: boolean): void {
   openSafely(engine, socket, () => attach(engine, socket, encrypted));
 }
 
 /** Opens a connection over the socket: what `open` throws is logged, and ends this socket only. */
 export function openSafely(engine: Engine, socket: Socket, open: () => void): void {
-  // What went wrong shows in the close that follows.
+  // A "close" event follows.
   socket.on("error", () => {});
   try {
     open();
@@ -84,7 +84,7 @@ function originOf(socket: Socket, encrypted: boolean): ConnectionOrigin {
 
 export const peerOf = (socket: Socket): string => `${socket.remoteAddress ?? "gone"}:${socket.remotePort ?? 0}`;
 
-/** Common name of the client's certificate, where one was asked for and verified. */
+/** Common name of the client's certificate, if one was requested and verified. */
 export function certificateName(socket: TLSSocket): string | undefined {
   if (!socket.authorized) return undefined;
   const name = socket.getPeerCertificate()?.subject?.CN;

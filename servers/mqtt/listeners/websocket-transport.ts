@@ -10,7 +10,7 @@ import { certificateName, openSafely, peerOf } from "./socket-transport.ts";
 /** RFC 6455 §7.4.1 */
 const closeCode = { normal: 1_000, unsupportedData: 1_003 } as const;
 const lingerMs = 1_000;
-/** [MQTT-6.0.0-3]; the second is what 3.1 clients ask for. */
+/** [MQTT-6.0.0-3]; 3.1 clients request the second one. */
 const protocols = ["mqtt", "mqttv3.1"];
 
 class WebSocketTransport implements Transport {
@@ -66,7 +66,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
   let loggedAt = Number.NEGATIVE_INFINITY;
   const webSockets = new WebSocketServer({
     noServer: true,
-    // A frame holds any number of packets, whole or in part.
+    // A frame may contain several packets and parts of packets.
     maxPayload: Math.max(engine.limits.maximumPacketSize, 1 << 20) + 1_024,
     perMessageDeflate: false,
     clientTracking: false,
@@ -79,7 +79,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
   function upgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
     const { origin } = request.headers;
     if (!isOriginAllowed(origin)) {
-      // A page may try again many times a second.
+      // Limited: a page may retry many times a second.
       if (performance.now() - loggedAt >= refusedOriginLogMs) {
         loggedAt = performance.now();
         engine.log.warning(

@@ -61,11 +61,11 @@ interface DeliveryRow {
 
 export interface SessionStoreOptions {
   readonly file: string;
-  /** FULL: a tick's bytes leave when the disk has what they promise, and not only the system. */
+  /** FULL: acknowledgements wait until the data is on the disk, not only in the operating system's cache. */
   readonly synchronous: "FULL" | "NORMAL";
 }
 
-/** Sessions in one SQLite file: one transaction a tick, whatever the number of messages in it. Throws a STORE_… error. */
+/** Sessions in one SQLite file, with one transaction per tick. Throws a STORE_… error. */
 export async function openSqliteSessionStore({ file, synchronous }: SessionStoreOptions): Promise<LocalSessionStore> {
   const database = await openSqliteFile(file, {
     synchronous,
@@ -103,7 +103,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
     notes.push({ statement, values });
   }
 
-  /** Where it throws a STORE_… error the notes are kept, and written the next time. */
+  /** Throws a STORE_… error; the changes are then kept for the next commit. */
   function commitNotes(): void {
     if (notes.length === 0) return;
     try {
@@ -111,7 +111,7 @@ export async function openSqliteSessionStore({ file, synchronous }: SessionStore
       for (const { statement, values } of notes) statement.run(...values);
       commit.run();
     } catch (error) {
-      // SQLite ends some transactions by itself.
+      // After some errors SQLite has already rolled back.
       if (database.inTransaction) database.exec("ROLLBACK");
       throw sqliteFileError(error, file);
     }

@@ -13,7 +13,7 @@ const keepAliveSeconds = 60;
 export interface TryClient {
   readonly state: MqttTryState;
   readonly received: ReceivedMessages;
-  /** In place of the connection before. */
+  /** Replaces an earlier connection. */
   connect(options: MqttTryConnect): Promise<MqttTryAnswer>;
   disconnect(how: "normal" | "with will" | "cut"): void;
   publish(params: MqttParsedPublish): Promise<MqttTryAnswer>;
@@ -110,7 +110,7 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
     waiting?.settle(tryAnswer(packet, mine.version, tookMs(waiting.since)));
   }
 
-  /** Sends what the broker will answer, and waits for that. */
+  /** Sends a packet and waits for the broker's answer. */
   function ask(mine: Open, packetId: number, packet: Packet): Promise<MqttTryAnswer> {
     return new Promise((resolve) => {
       const since = performance.now();
@@ -144,7 +144,7 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
     open = undefined;
     if (!mine) return;
     const { version, connection } = mine;
-    // 0x04 is of 5.0: in 3.1.1 only a cut publishes the will.
+    // 0x04 exists only in 5.0; in 3.1.1 the will is published only if the connection is cut.
     if (how === "cut" || (how === "with will" && version === 4)) connection.cut();
     else {
       connection.send({ type: "disconnect", reason: how === "with will" ? 0x04 : 0 });
@@ -216,7 +216,7 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
     async close() {
       const mine = open;
       disconnect("normal");
-      // The broker may have been asked not to read it.
+      // The broker may be frozen by a client fault and not read it.
       mine?.connection.cut();
       await mine?.closed;
     },

@@ -7,9 +7,9 @@ import { PacketError } from "../codec/reason-code.ts";
 export interface TryConnectionOptions {
   readonly port: number;
   readonly version: 4 | 5;
-  /** A QoS 2 message that is sent again is given once. */
+  /** Called once for a QoS 2 message, even if it is retransmitted. */
   readonly onMessage: (packet: PublishPacket) => void;
-  /** Every packet but PUBLISH and PUBREL, which are answered here. */
+  /** Called for every packet but PUBLISH and PUBREL, which are answered here. */
   readonly onPacket: (packet: Packet) => void;
   /** Once. */
   readonly onClose: () => void;
@@ -17,20 +17,20 @@ export interface TryConnectionOptions {
 
 export interface TryConnection {
   send(packet: Packet): void;
-  /** After what was sent. */
+  /** Closes after pending bytes were sent. */
   end(): void;
-  /** At once. */
+  /** Closes immediately. */
   cut(): void;
 }
 
 const largestPacket = 268_435_455 + 5;
 
-/** The client's side of a connection to the broker, over TCP as any other; acknowledges what comes. */
+/** The client's side of a TCP connection to the broker; acknowledges received messages. */
 export function openTryConnection({ port, version, onMessage, onPacket, onClose }: TryConnectionOptions): TryConnection {
   const decoder = new PacketDecoder(largestPacket);
   decoder.version = version;
   const receivedIds = new Set<number>();
-  // An acknowledgement must not wait for the one before: what is measured is the broker.
+  // Without Nagle's delay, so that measured times are those of the broker.
   const socket: Socket = connect({ port, host: "127.0.0.1", noDelay: true });
   const send = (packet: Packet) => void (socket.writable && socket.write(encodePacket(packet, version)));
 
@@ -64,7 +64,7 @@ export function openTryConnection({ port, version, onMessage, onPacket, onClose 
       socket.destroy();
     }
   });
-  // What went wrong shows in the close that follows.
+  // A "close" event follows.
   socket.on("error", () => {});
   socket.on("close", onClose);
   return { send, end: () => socket.end(), cut: () => socket.destroy() };

@@ -5,7 +5,7 @@ export interface PartListLimits {
   readonly bytes: number;
 }
 
-/** Of one row. The oldest go first, some dozens at a time. */
+/** Most parts of one row. The oldest are evicted first, some dozens at a time. */
 export const partListLimits: PartListLimits = { parts: 20_000, bytes: 4 << 20 };
 
 interface Chunk {
@@ -21,11 +21,11 @@ const chunkBytes = 32 << 10;
 
 /** The newest parts of one row as bytes, in the order of their indices. */
 export class PartList {
-  /** Of memory. */
+  /** Bytes of memory. */
   held = 0;
-  /** Kept. */
+  /** Number of kept parts. */
   parts = 0;
-  /** Of content, of the kept ones as they were before they were cut. */
+  /** Bytes of content of the kept parts, before truncation. */
   contentBytes = 0;
   #chunks: Chunk[] = [];
   readonly #limits: PartListLimits;
@@ -34,7 +34,7 @@ export class PartList {
     this.#limits = limits;
   }
 
-  /** Copies one part as it came, its length in front. */
+  /** Copies one part, prefixed with its length. */
   add(part: Buffer): void {
     const chunk = this.#chunkFor(part.length);
     chunk.bytes.set(part, chunk.used);
@@ -48,7 +48,7 @@ export class PartList {
     while (this.#chunks.length > 1 && (this.parts > this.#limits.parts || this.held > this.#limits.bytes)) this.dropOldest();
   }
 
-  /** The oldest chunk. False where the newest is all there is. */
+  /** Evicts the oldest chunk. False if only the newest chunk is left. */
   dropOldest(): boolean {
     if (this.#chunks.length < 2) return false;
     const chunk = this.#chunks.shift() as Chunk;
@@ -58,7 +58,7 @@ export class PartList {
     return true;
   }
 
-  /** With indices of `from` or more. */
+  /** The parts with indices from `from` on. */
   *from(from: number): Generator<RecordedPart> {
     for (const chunk of this.#chunks) {
       if (chunk.lastIndex < from) continue;
@@ -70,7 +70,7 @@ export class PartList {
     }
   }
 
-  /** The index with which the newest `count` begin; 0 where there are fewer. */
+  /** The index of the first of the newest `count` parts; 0 if there are fewer. */
   newest(count: number): number {
     let parts = 0;
     for (const chunk of this.#chunks.toReversed()) {

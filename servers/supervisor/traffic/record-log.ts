@@ -4,18 +4,18 @@ import type { SegmentPool } from "./traffic-memory.ts";
 interface Segment {
   readonly bytes: Buffer;
   used: number;
-  /** Where its oldest record begins. */
+  /** Position of its oldest record. */
   head: number;
 }
 
-/** The records of ended rows as bytes, in the order in which they ended: appended at one end, evicted at the other. */
+/** The records of ended rows as bytes, in the order in which they ended: appended at the end, evicted from the start. */
 export class RecordLog {
-  /** Of memory, whether used or not. */
+  /** Allocated memory. */
   bytes = 0;
   records = 0;
   readonly #pool: SegmentPool;
   #segments: Segment[] = [];
-  /** Number of the first segment; 0 is left for what is not in the log. */
+  /** Number of the first segment; 0 is reserved for rows that are not in the log. */
   #first = 1;
 
   constructor(pool: SegmentPool) {
@@ -40,7 +40,7 @@ export class RecordLog {
     return { segment: this.#first + this.#segments.length - 1, offset };
   }
 
-  /** Views: good until the record is evicted. */
+  /** Views, valid until the record is evicted. */
   row({ segment, offset }: RowPlace): Buffer {
     const { bytes } = this.#segments[segment - this.#first] as Segment;
     return bytes.subarray(offset + 4, offset + 4 + bytes.readUInt32LE(offset));

@@ -1,12 +1,12 @@
 const startRows = 1_024;
 
-/** Where the record of a row is: 0 is not in the log, since the row is open. */
+/** Position of a row's record; 0 if the row is open and not in the log. */
 export interface RowPlace {
   readonly segment: number;
   readonly offset: number;
 }
 
-/** Rows by their ids, in ascending order, with the place of each in the log: 16 bytes a row, and no object. */
+/** Rows by id in ascending order, with their positions in the log: 16 bytes per row, without objects. */
 export class RowIndex {
   #ids = new Float64Array(startRows);
   #segments = new Uint32Array(startRows);
@@ -27,7 +27,7 @@ export class RowIndex {
     return { segment: this.#segments[this.#head + at] as number, offset: this.#offsets[this.#head + at] as number };
   }
 
-  /** How many rows have a lower id. */
+  /** Number of rows with a lower id. */
   below(id: number): number {
     let low = this.#head;
     let high = this.#head + this.#size;
@@ -39,13 +39,13 @@ export class RowIndex {
     return low - this.#head;
   }
 
-  /** -1 where there is no such row. */
+  /** -1 if there is no such row. */
   find(id: number): number {
     const at = this.below(id);
     return at < this.#size && this.idAt(at) === id ? at : -1;
   }
 
-  /** Of an id that is not there yet; nearly always the highest. */
+  /** Inserts a new id, which is nearly always the highest. */
   add(id: number, place: RowPlace): void {
     this.#makeRoom();
     const end = this.#head + this.#size;

@@ -36,9 +36,9 @@ export function createRowMatcher({ text, tone, parent }: RowFilter): (row: Buffe
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
-/** Most rows are decided by one search in all of their texts: a word without spaces lies within one of them. */
+/** Most rows are decided by one search over all their texts: a word without spaces can only be within one of them. */
 function mayHave(row: Buffer, word: string): boolean {
   const texts = rowTexts(row);
-  // Characters beyond ASCII may have letters of ASCII as their small ones.
+  // The lower case of some characters outside ASCII is an ASCII letter.
   return !isAscii(texts) || texts.toLowerCase().includes(word);
 }

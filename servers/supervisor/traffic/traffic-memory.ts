@@ -1,4 +1,4 @@
-/** Memory of what passed through, in pieces of one size, so that what one service lets go another can use. */
+/** Memory for recorded traffic, in segments of one size, so that services can reuse each other's freed segments. */
 export interface SegmentPool {
   /** A record that is longer than a segment has one of its own. */
   take(needed: number): Buffer;
@@ -7,9 +7,9 @@ export interface SegmentPool {
 
 /** One service's share of the memory. */
 export interface MemoryUser {
-  /** Held now. */
+  /** Bytes held now. */
   readonly bytes: number;
-  /** Lets go of what is oldest, some kilobytes at least. False where nothing can go. */
+  /** Evicts the oldest data, at least some kilobytes. False if nothing can be evicted. */
   evict(): boolean;
 }
 
@@ -26,7 +26,7 @@ const segmentBytes = 256 << 10;
 /** Free segments that are kept for the next use. */
 const spareSegments = 16;
 
-/** One bound for the traffic of all services. */
+/** The common limit for the traffic of all services. */
 export function createTrafficMemory(limitBytes: number): TrafficMemory {
   let limit = limitBytes;
   const users: MemoryUser[] = [];
@@ -38,7 +38,7 @@ export function createTrafficMemory(limitBytes: number): TrafficMemory {
     if (held <= limit) return;
     const able = new Set(users);
     while (held > limit && able.size > 0) {
-      // A quiet service keeps what it has as long as another has more.
+      // A quiet service keeps its rows as long as another service holds more.
       let largest: MemoryUser | undefined;
       for (const user of able) if (!largest || user.bytes > largest.bytes) largest = user;
       if (!largest?.evict()) able.delete(largest as MemoryUser);

@@ -29,10 +29,10 @@ export interface TrafficStoreOptions {
   readonly rows: number;
 }
 
-/** What passed through one service, kept as bytes beyond its process's life. */
+/** The recorded traffic of one service, kept as bytes, also after its process has ended. */
 export interface TrafficStore {
   add(batch: Pick<ServiceBatch, "records" | "droppedRows">): void;
-  /** The rows of a batch. Decoded here and not in `add`, since most of the time nobody looks. */
+  /** Decodes the rows of a batch; separate from `add`, since usually there are no subscribers. */
   rowsOf(batch: Pick<ServiceBatch, "records">): readonly TrafficRow[];
   /** `caller` takes turns with others. */
   read(query: TrafficQuery, caller?: unknown): Promise<TrafficPage>;
@@ -46,9 +46,9 @@ export interface TrafficStore {
   restore(): number;
   /** Changes the bound of ended rows. */
   limitRows(rows: number): void;
-  /** Rows that the service could not hand over, since its first start. */
+  /** Rows that the service had to drop, since its first start. */
   readonly dropped: number;
-  /** The id with which the next process of the service begins. */
+  /** The first row id of the service's next process. */
   nextId(): number;
 }
 
@@ -61,7 +61,7 @@ interface OpenRow {
 const inNoSegment = { segment: 0, offset: 0 };
 /** Memory of an open row in addition to its bytes. */
 const openRowBytes = 300;
-/** Rows that are looked at between two looks at the clock. */
+/** Rows tested between two checks of the time. */
 const rowsPerStep = 64;
 const recordsBytes = 256 << 10;
 /** Before a length and the head of a part. */
@@ -70,20 +70,20 @@ const shortestPart = 29;
 export function createTrafficStore({ service, decoders, memory, turns, rows: rowLimit }: TrafficStoreOptions): TrafficStore {
   const index = new RowIndex();
   const log = new RecordLog(memory.segments);
-  /** Not in the log, so that nothing evicts them. */
+  /** Open rows: not in the log, so they are not evicted. */
   const open = new Map<number, OpenRow>();
   const partLists = new Map<number, PartList>();
   let mostRows = rowLimit;
   let openBytes = 0;
   let partBytes = 0;
-  /** Rows up to this id were cleared; they are shown again when they are restored, as long as they are kept. */
+  /** Rows up to this id were cleared. They can be restored as long as they are kept. */
   let clearedUpTo = 0;
-  /** Cleared before that: not to be restored any more. */
+  /** Rows up to this id were cleared earlier, and can no longer be restored. */
   let hiddenUpTo = 0;
   let highestId = 0;
   let firstOfNext = 1;
   let total = 0;
-  /** Of earlier processes, and of the one that runs. */
+  /** Dropped by earlier processes, and by the running one. */
   let droppedBefore = 0;
   let droppedNow = 0;
 
@@ -94,7 +94,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     evict: () => (partBytes > log.bytes && cutLongest()) || evictOldest(log.bytes + partBytes) || cutLongest(),
   });
 
-  /** Until memory is freed. False where nothing but the newest is left. */
+  /** Evicts rows until memory is freed. False if only the newest is left. */
   function evictOldest(before: number): boolean {
     while (log.records > 1) {
       dropOldest();
@@ -108,7 +108,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     const id = rowId(log.row(place));
     const at = index.find(id);
     const kept = at === -1 ? undefined : index.placeAt(at);
-    // A row that was written again after its end is further on.
+    // If the row was written again after its end, its record is at a later position.
     if (kept?.segment === place.segment && kept.offset === place.offset) {
       index.remove(at);
       dropParts(id);
@@ -158,7 +158,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     }
     const at = id > highestId ? -1 : index.find(id);
     if (at !== -1) {
-      // Written again after its end.
+      // The row was written again after its end.
       index.set(at, log.append(row, [Buffer.from(log.detail(index.placeAt(at))), detail]));
       return;
     }
@@ -209,13 +209,13 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
   const rowsOf: TrafficStore["rowsOf"] = (batch) => Array.from(readRecords(batch.records), ({ row }) => decode(row));
   const keptRows = () => index.size - index.below(clearedUpTo + 1);
 
-  /** Null where the row is not kept, and where what was recorded of it is damaged. */
+  /** Null if the row is not kept or its record is damaged. */
   async function look<Result>(id: number, read: (decoder: DetailDecoder, at: number) => Result): Promise<Result | null> {
     const known = index.find(id);
     if (known === -1) return null;
     const { kind } = decode(rowAt(known));
     const decoder = Object.hasOwn(decoders, kind) ? await decoders[kind]?.() : undefined;
-    // It may have left meanwhile.
+    // It may have been evicted meanwhile.
     const at = index.find(id);
     if (!decoder || at === -1) return null;
     try {
@@ -236,7 +236,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     return { total: all, bytes, leftOut: all - (list?.parts ?? 0), leftOutBytes: bytes - (list?.contentBytes ?? 0) };
   }
 
-  /** Newest first. Rows come and go between the steps, so the place is remembered by its id. */
+  /** Newest first. Rows are added and evicted between the steps, so the position is stored as an id. */
   function* find(query: TrafficQuery): Generator<void, TrafficPage> {
     const matches = createRowMatcher(query);
     const rows: TrafficRow[] = [];
@@ -306,7 +306,7 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     },
     abandon(outcome) {
       droppedBefore += droppedNow;
-      // Rows that died in its queue had ids as well: begin the next process beyond them.
+      // Rows that were lost in its queue had ids too: the next process starts after them.
       firstOfNext += droppedNow + outboxLimits.entries;
       droppedNow = 0;
       const writer = new RecordWriter();

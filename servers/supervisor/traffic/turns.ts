@@ -1,17 +1,17 @@
-/** Work in steps, such as a generator: between two of them it may be interrupted. */
+/** Work in steps, such as a generator; it can be interrupted between two steps. */
 export type Steps<Result> = Iterator<void, Result>;
 
 export interface Turns {
-  /** Runs the steps in slices, between which others have their turn: callers take turns, and each caller's work is done in order. */
+  /** Runs the steps in slices, round-robin over the callers; the work of each caller is done in order. */
   run<Result>(caller: unknown, steps: Steps<Result>): Promise<Awaited<Result>>;
 }
 
 interface Job {
-  /** True once it is done. */
+  /** True when it is done. */
   step(): boolean;
 }
 
-/** How long one slice keeps the event loop. */
+/** Longest duration of a slice. */
 const sliceMs = 4;
 
 export function createTurns(): Turns {
@@ -28,7 +28,7 @@ export function createTurns(): Turns {
     scheduled = false;
     const endAt = performance.now() + sliceMs;
     for (const [caller, jobs] of waiting) {
-      // Whoever had a turn waits behind the others.
+      // This caller is queued again behind the others.
       waiting.delete(caller);
       let isDone = false;
       do {
