@@ -7,6 +7,7 @@ import { operation } from "./operation.ts";
 import { type PortTransport, type ServiceId, type ServiceView, type Snippet, type SuggestedFix, serviceIds } from "./service.ts";
 import type { Detail, DetailPartPage } from "./traffic/detail.ts";
 import type { ProcessSample, RateSample, TrafficRow } from "./traffic/row.ts";
+import { toneFilters } from "./traffic/row-filter.ts";
 
 const none = z.strictObject({});
 const serviceId = z.enum(serviceIds);
@@ -118,9 +119,6 @@ export interface RateHistory {
     readonly bytesPerSecond: readonly number[];
   }[];
 }
-
-/** `failed` rows are those with the tones failed and aborted; `all` is no filter. */
-export const toneFilters = ["all", "ok", "neutral", "refused", "failed"] as const;
 
 export const controlCalls = {
   "app.info": operation<AppInfo>()(none),

@@ -117,7 +117,7 @@ export interface TrafficEntry {
   readonly open: boolean;
   /**
    * Writes the current row, then what is new in its detail and parts since the last call. The reader joins the pieces
-   * of a detail, so nothing is written twice.
+   * of a detail; a piece that changes, such as counts, is written again and replaces the one before.
    */
   write(record: RecordWriter): void;
 }
