@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, type QueryFilters } from "@tanstack/react-query";
 import type { ServiceId, ServiceStatus } from "../../../contract/service.ts";
 import type { ControlClient } from "./control-client.ts";
 
@@ -21,13 +21,21 @@ export function createQueries(client: ControlClient): QueryClient {
       },
     },
   });
+  /** What is shown is read again; what is being read, after that: never twice at once. */
+  function renew(filters: QueryFilters = {}): void {
+    for (const query of queries.getQueryCache().findAll(filters)) {
+      const renewOne = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });
+      if (query.state.fetchStatus === "fetching" && query.promise) void query.promise.then(renewOne, renewOne);
+      else renewOne();
+    }
+  }
   const states = new Map<ServiceId, ServiceStatus["state"]>();
-  client.onOpen(() => void queries.invalidateQueries());
+  client.onOpen(() => renew());
   client.subscribe("status", ({ items }) => {
     for (const { id, status } of items) {
       const before = states.get(id);
       states.set(id, status.state);
-      if (before !== undefined && before !== status.state) void queries.invalidateQueries({ queryKey: [id] });
+      if (before !== undefined && before !== status.state) renew({ queryKey: [id] });
     }
   });
   return queries;

@@ -62,7 +62,7 @@ export function useAnswer<Value>(options: AnswerOptions<Value>): Answer<Value> {
     const timer = setTimeout(
       () => {
         asked.current = version;
-        void refetch();
+        void refetch({ cancelRefetch: false });
       },
       Math.max(0, restUntil.current - performance.now()),
     );
@@ -80,6 +80,6 @@ export function useAnswer<Value>(options: AnswerOptions<Value>): Answer<Value> {
     isCurrent: query.data !== undefined && !query.isPlaceholderData,
     isReading: isFetching,
     set: (value) => void queries.setQueryData(key, value),
-    again: () => void refetch(),
+    again: () => void refetch({ cancelRefetch: false }),
   };
 }
