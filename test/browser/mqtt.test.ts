@@ -121,6 +121,18 @@ it("topics that begin alike are told apart by their ends, and the shown message 
   }
 }, 60_000);
 
+it("[BL-256] a topic and a payload that hide characters are shown with them written out", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  await publish(page, "hostile/x\u202eevil", undefined, false, "a\u2066b\u200bc");
+  await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: /^Filter topics/ }).fill("hostile/#");
+  await page.getByRole("treeitem", { name: /hostile\/x\\u202eevil/ }).click();
+  await page.getByRole("gridcell", { name: "a\\u2066b\\u200bc" }).waitFor();
+  const message = page.getByRole("region", { name: "Message", exact: true });
+  await message.getByText("hostile/x\\u202eevil").waitFor();
+  await message.locator(".cm-line").filter({ hasText: "a\\u2066b\\u200bc" }).waitFor();
+}, 60_000);
+
 it("[MQTT-133] a receiver's and a publisher's name show the client, which covers nothing and stays with another topic", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   await tab(page, "Try");

@@ -5,6 +5,7 @@ import type { DetailKind, Details } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { Spring } from "../ui/panel.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
+import { shownText } from "../ui/texts/shown-text.ts";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./inspector-frame.module.css";
 
@@ -49,8 +50,8 @@ export function InspectorFrame({ title, hint, mono = false, mark, actions, onClo
       }}
     >
       <header className={styles.head}>
-        <h2 className={styles.name} data-mono={mono || undefined} title={hint}>
-          {title}
+        <h2 className={styles.name} data-mono={mono || undefined} title={hint && shownText(hint)}>
+          {typeof title === "string" ? shownText(title) : title}
         </h2>
         {mark}
         <Spring />

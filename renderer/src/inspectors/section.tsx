@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { SectionTitle } from "../ui/panel.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
+import { shownText } from "../ui/texts/shown-text.ts";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./section.module.css";
 
@@ -72,10 +73,10 @@ interface FieldRowProps {
 export function FieldRow({ name, children, title, copied, tools }: FieldRowProps) {
   return (
     <div className={styles.row}>
-      <dt>{name}</dt>
+      <dt>{shownText(name)}</dt>
       <dd>
-        <span className={styles.value} title={title}>
-          {children}
+        <span className={styles.value} title={title && shownText(title)}>
+          {typeof children === "string" ? shownText(children) : children}
         </span>
         {tools}
         {copied !== undefined && (

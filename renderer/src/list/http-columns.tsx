@@ -1,5 +1,6 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { formatBytes } from "../ui/texts/quantity.ts";
+import { shownText } from "../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../ui/texts/time.ts";
 import cell from "./cell.module.css";
 import type { Column } from "./column.ts";
@@ -47,7 +48,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     minSample: "OPTIONS",
     face: "mono-bold",
     rank: 0,
-    cell: (row) => <span className={styles.method}>{row.verb}</span>,
+    cell: (row) => <span className={styles.method}>{shownText(row.verb)}</span>,
   },
   { id: "path", title: "Path", rank: 0, cell: (row) => <Path target={row.target} /> },
   {
@@ -83,7 +84,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     rank: 4,
     cell: (row) => (
       <span className={cell.soft} title={row.peer}>
-        {row.client} <span className={styles.quietSmall}>{row.peer.slice(row.peer.lastIndexOf(":"))}</span>
+        {shownText(row.client)} <span className={styles.quietSmall}>{row.peer.slice(row.peer.lastIndexOf(":"))}</span>
       </span>
     ),
   },
@@ -91,11 +92,11 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
 
 function Path({ target }: { readonly target: string }) {
   const query = target.indexOf("?");
-  if (query < 0) return <span className={styles.path}>{target}</span>;
+  if (query < 0) return <span className={styles.path}>{shownText(target)}</span>;
   return (
-    <span className={styles.path} title={target}>
-      {target.slice(0, query)}
-      <span className={cell.soft}>{target.slice(query)}</span>
+    <span className={styles.path} title={shownText(target)}>
+      {shownText(target.slice(0, query))}
+      <span className={cell.soft}>{shownText(target.slice(query))}</span>
     </span>
   );
 }

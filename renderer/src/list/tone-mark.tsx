@@ -1,6 +1,7 @@
 import type { HeaderList, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
 import type { Tone } from "../../../contract/traffic/row.ts";
 import { headerValue } from "../inspectors/http/headers.ts";
+import { shownText } from "../ui/texts/shown-text.ts";
 import { mediaTypeOf } from "../viewer/content-format.ts";
 import styles from "./tone-mark.module.css";
 
@@ -32,11 +33,11 @@ function outline(tone: Tone) {
 /** Its shape and its word; `title` explains a short word. */
 export function ToneMark({ tone, word, title }: { readonly tone: Tone; readonly word: string; readonly title?: string }) {
   return (
-    <span className={`${styles.mark} ${styles[tone]}`} title={title}>
+    <span className={`${styles.mark} ${styles[tone]}`} title={title && shownText(title)}>
       <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
         {outline(tone)}
       </svg>
-      {word}
+      {shownText(word)}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 import type { HTMLAttributes, ReactNode } from "react";
 import styles from "./panel.module.css";
+import { shownText } from "./texts/shown-text.ts";
 
 interface ElementProps extends Omit<HTMLAttributes<HTMLElement>, "className"> {
   readonly className?: string | undefined;
@@ -63,9 +64,9 @@ interface PairProps {
 export function Pair({ name, title, mono = false, children }: PairProps) {
   return (
     <>
-      <dt title={name}>{name}</dt>
-      <dd title={title} data-mono={mono || undefined}>
-        {children}
+      <dt title={shownText(name)}>{shownText(name)}</dt>
+      <dd title={title && shownText(title)} data-mono={mono || undefined}>
+        {typeof children === "string" ? shownText(children) : children}
       </dd>
     </>
   );

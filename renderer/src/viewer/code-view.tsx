@@ -17,6 +17,7 @@ import {
   WidgetType,
 } from "@codemirror/view";
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from "react";
+import { escaped, hiddenCharacters } from "../ui/texts/shown-text.ts";
 import styles from "./code-view.module.css";
 import { type LaidOutText, type MarkKind, markKinds, withoutSoftBreaks } from "./laid-out-text.ts";
 import { createSearchPanel } from "./search-panel.ts";
@@ -98,7 +99,7 @@ function extensions(laidOut: LaidOutText): Extension {
     foldGutter({ openText: "▾", closedText: "▸" }),
     foldService.of(foldAt),
     drawSelection(),
-    highlightSpecialChars(),
+    highlightSpecialChars({ specialChars: hiddenCharacters, render: hiddenCharacter }),
     search({ top: true, createPanel: createSearchPanel }),
     colours,
     EditorView.clipboardOutputFilter.of(copied),
@@ -169,6 +170,15 @@ const changed = [
   { line: Decoration.line({ class: styles.added ?? "" }), word: Decoration.widget({ widget: new ChangeWord("added"), side: -1 }) },
   { line: Decoration.line({ class: styles.removed ?? "" }), word: Decoration.widget({ widget: new ChangeWord("removed"), side: -1 }) },
 ] as const;
+
+/** Written out, as everywhere on the page: \u202e. */
+function hiddenCharacter(code: number, description: string | null): HTMLElement {
+  const element = document.createElement("span");
+  element.className = styles.hidden ?? "";
+  element.textContent = escaped(String.fromCodePoint(code));
+  element.title = description ?? "";
+  return element;
+}
 
 /** Colours and changes of what is in sight. */
 const colours = ViewPlugin.fromClass(

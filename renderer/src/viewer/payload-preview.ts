@@ -1,4 +1,5 @@
 import type { MqttMessageSummary } from "../../../contract/traffic/mqtt.ts";
+import { shownText } from "../ui/texts/shown-text.ts";
 import { decodeText, fromBase64, toHex } from "./bytes.ts";
 import { detectFormat, type FormatChoice } from "./content-format.ts";
 import { decodeCbor } from "./decode-cbor.ts";
@@ -15,7 +16,7 @@ const hexBytes = 32;
 /** In a narrow column a JSON object with a reading is worth its reading alone: 20.78. */
 export function previewOf(preview: string): string {
   const value = /^\{\s*"(v|val|value)"\s*:\s*(-?[\d.]+(?:[eE][+-]?\d+)?|"[^"]{0,20}")\s*[,}]/.exec(preview);
-  return value?.[2] ?? preview;
+  return shownText(value?.[2] ?? preview);
 }
 
 type BinaryFormat = "messagepack" | "cbor" | "protobuf";
@@ -53,7 +54,7 @@ function decoded(bytes: Uint8Array, format: BinaryFormat): DecodedValue {
 export function previewLine(message: Start, format: FormatChoice): string {
   if (message.bytes === 0) return "";
   const text = format === "hex" ? undefined : (startText(message, format) ?? (isBinary(format) ? startText(message, "text") : undefined));
-  if (text !== undefined) return text.replace(/\s+/g, " ").trim();
+  if (text !== undefined) return shownText(text.replace(/\s+/g, " ").trim());
   const head = fromBase64(message.start).subarray(0, hexBytes);
   return `${toHex(head)}${message.bytes > head.length ? " …" : ""}`;
 }

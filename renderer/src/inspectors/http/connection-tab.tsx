@@ -1,6 +1,7 @@
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { headerValue } from "./headers.ts";
 import styles from "./http-inspector.module.css";
@@ -43,7 +44,7 @@ function Fact({
     <div className={styles.fact}>
       <dt>{name}</dt>
       <dd title={title}>
-        {value}
+        {shownText(value)}
         {copy && <CopyButton text={value} what={name.toLowerCase()} />}
       </dd>
     </div>

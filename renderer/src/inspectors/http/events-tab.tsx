@@ -4,6 +4,7 @@ import type { DetailPart } from "../../../../contract/traffic/detail.ts";
 import type { SseEventPart } from "../../../../contract/traffic/http.ts";
 import type { Column } from "../../list/column.ts";
 import { formatBytes } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { PartsList } from "../parts-list.tsx";
@@ -43,8 +44,15 @@ const columns: readonly Column<SseEventPart>[] = [
     rank: 1,
     cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
   },
-  { id: "event", title: "Event", minSample: "message", face: "mono", rank: 2, cell: ({ text }) => fieldOf(text, "event") || "message" },
-  { id: "data", title: "Data", rank: 0, cell: ({ text }) => <code>{dataOf(text).slice(0, 200)}</code> },
+  {
+    id: "event",
+    title: "Event",
+    minSample: "message",
+    face: "mono",
+    rank: 2,
+    cell: ({ text }) => shownText(fieldOf(text, "event")) || "message",
+  },
+  { id: "data", title: "Data", rank: 0, cell: ({ text }) => <code>{shownText(dataOf(text).slice(0, 200))}</code> },
   { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ bytes }) => formatBytes(bytes) },
 ];
 

@@ -3,6 +3,7 @@ import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { useService } from "../../control/use-store.ts";
 import { ToneMark, toneOf } from "../../list/tone-mark.tsx";
 import { originOf } from "../../ui/texts/address.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { fromBase64 } from "../../viewer/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
@@ -55,7 +56,7 @@ export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) 
 export function MethodAndTarget({ method, target }: { readonly method: string; readonly target: string }) {
   return (
     <>
-      <b>{method}</b> {target}
+      <b>{shownText(method)}</b> {shownText(target)}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { ToneMark } from "../../list/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { decodeText, fromBase64, toHex } from "../../viewer/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
@@ -125,5 +126,5 @@ function previewOf({ type, body }: WebSocketMessagePart): string {
   // Four characters of base64 are three bytes.
   const start = fromBase64(body.base64.slice(0, (previewBytes / 3) * 4));
   const text = type === "text" ? decodeText(start, start.length < body.bytes) : undefined;
-  return text === undefined ? toHex(start.subarray(0, 24)) : text.replace(/\s+/g, " ");
+  return text === undefined ? toHex(start.subarray(0, 24)) : shownText(text.replace(/\s+/g, " "));
 }

@@ -7,6 +7,7 @@ import { ToneMark } from "../../list/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { fromBase64 } from "../../viewer/bytes.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
@@ -31,7 +32,7 @@ export function WebSocketMessageInspector({ row, detail, onRow, onClose }: Inspe
     <InspectorFrame
       title={
         <>
-          <b>{`${type} message`}</b> {target}
+          <b>{`${type} message`}</b> {shownText(target)}
         </>
       }
       hint={target}

@@ -6,6 +6,7 @@ import { useNewestLine, useNotable, useProcesses } from "../../control/use-store
 import { shortcuts } from "../../ui/commands.ts";
 import { Chip } from "../../ui/panel.tsx";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./log-bar.module.css";
@@ -48,8 +49,8 @@ function Newest({ line }: { line: LogLine | undefined }) {
       </time>
       <LevelTag level={line.level} />
       <span className={styles.source}>{line.source}</span>
-      <span className={styles.text} title={line.text}>
-        {line.text}
+      <span className={styles.text} title={shownText(line.text)}>
+        {shownText(line.text)}
       </span>
     </span>
   );

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import type { LogLevel, LogLine } from "../../../../contract/log.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
 import styles from "./log-lines.module.css";
 import type { LogRows } from "./log-rows.ts";
@@ -87,8 +88,8 @@ function Line({ line, top, withSource }: { line: LogLine; top: number; withSourc
         <LevelTag level={line.level} />
       </span>
       {withSource && <span className={styles.source}>{line.source}</span>}
-      <span className={styles.text} title={line.text}>
-        {line.text}
+      <span className={styles.text} title={shownText(line.text)}>
+        {shownText(line.text)}
       </span>
     </div>
   );

@@ -4,6 +4,7 @@ import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { seriesToken, servicePages } from "../../services/registry.ts";
 import { formatBytes } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import styles from "./timeline.module.css";
 
@@ -43,15 +44,15 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     minSample: longest(pages.map((page) => page.minSample.verb)),
     face: "mono",
     rank: 1,
-    cell: (row) => <span className={styles.verb}>{row.verb}</span>,
+    cell: (row) => <span className={styles.verb}>{shownText(row.verb)}</span>,
   },
   {
     id: "target",
     title: "Where",
     rank: 0,
     cell: (row) => (
-      <span className={styles.target} title={row.target}>
-        {row.target}
+      <span className={styles.target} title={shownText(row.target)}>
+        {shownText(row.target)}
       </span>
     ),
   },
@@ -93,6 +94,6 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     title: "Client",
     minSample: "python-requests",
     rank: 5,
-    cell: (row) => <span className={styles.soft}>{row.client}</span>,
+    cell: (row) => <span className={styles.soft}>{shownText(row.client)}</span>,
   },
 ];

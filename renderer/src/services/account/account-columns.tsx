@@ -1,6 +1,7 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { refusalWords } from "./refusal-words.ts";
 
 const user: Column<TrafficRow> = {
@@ -9,7 +10,8 @@ const user: Column<TrafficRow> = {
   minSample: "billing@example.org",
   preferredSample: "somebody.else@a-company.example.org",
   rank: 0,
-  cell: (row) => (row.user === undefined ? <span className={cell.quiet}>–</span> : <span title={row.user}>{row.user}</span>),
+  cell: (row) =>
+    row.user === undefined ? <span className={cell.quiet}>–</span> : <span title={shownText(row.user)}>{shownText(row.user)}</span>,
 };
 
 const reason: Column<TrafficRow> = {
@@ -20,8 +22,8 @@ const reason: Column<TrafficRow> = {
   rank: 0,
   cell: (row) =>
     row.reason !== undefined && (
-      <span className={cell.soft} title={row.reason}>
-        {refusalWords(row.reason)}
+      <span className={cell.soft} title={shownText(row.reason)}>
+        {shownText(refusalWords(row.reason))}
       </span>
     ),
 };

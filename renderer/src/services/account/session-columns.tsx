@@ -2,6 +2,7 @@ import type { AccountSession } from "../../../../contract/services/account.ts";
 import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatAgo, isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import { wallTimeMs } from "./wall-time.ts";
@@ -19,7 +20,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
       </span>
     ),
   },
-  { id: "user", title: "User", rank: 0, cell: ({ email }) => <span title={email}>{email}</span> },
+  { id: "user", title: "User", rank: 0, cell: ({ email }) => <span title={shownText(email)}>{shownText(email)}</span> },
   {
     id: "state",
     title: "State",
@@ -70,7 +71,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     rank: 4,
     cell: ({ client, address }) => (
       <span className={cell.soft} title={address}>
-        {client || "–"}
+        {shownText(client) || "–"}
       </span>
     ),
   },

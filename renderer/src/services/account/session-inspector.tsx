@@ -9,6 +9,7 @@ import { useConfirm } from "../../ui/forms/confirm.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import { TokenCard } from "./token-card.tsx";
@@ -70,7 +71,7 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
             <dt>Began</dt>
             <dd title={isoTime(session.startedAt)}>{wallTimeMs(session.startedAt)}</dd>
             <dt>Client</dt>
-            <dd>{`${session.client || "unknown client"} at ${session.address}`}</dd>
+            <dd>{`${shownText(session.client) || "unknown client"} at ${session.address}`}</dd>
             <dt>Id</dt>
             <dd>{id}</dd>
             {session.ended && <dt>Ended</dt>}

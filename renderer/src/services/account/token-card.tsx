@@ -4,6 +4,7 @@ import { useControl } from "../../control/client-context.tsx";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import styles from "./token-card.module.css";
@@ -59,9 +60,9 @@ export function ClaimList({
     <dl className={`${styles.claims} ${className}`} aria-label={label}>
       {claimLines(claims).map(({ name, value, note }) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{shownText(name)}</dt>
           <dd>
-            {value}
+            {shownText(value)}
             {note && <span className={styles.note}>{note}</span>}
           </dd>
         </div>

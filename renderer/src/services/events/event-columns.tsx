@@ -6,6 +6,7 @@ import cell from "../../list/cell.module.css";
 import type { Column } from "../../list/column.ts";
 import type { ColumnChoice } from "../../list/column-choice.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { eventTimeText } from "./event-fields.ts";
@@ -31,13 +32,13 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     id: "device_id",
     title: "Device",
     cell: ({ device_id }) => (
-      <span className={cell.mono} title={device_id}>
-        {device_id}
+      <span className={cell.mono} title={shownText(device_id)}>
+        {shownText(device_id)}
       </span>
     ),
   },
   { id: "outcome", title: "Outcome", minSample: "accepted", besidePx: 24, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
-  { id: "language", title: "Language", minSample: "typescriptreact", cell: ({ language }) => language },
+  { id: "language", title: "Language", minSample: "typescriptreact", cell: ({ language }) => shownText(language) },
   { id: "provider", title: "Provider", minSample: "provider-long", cell: soft("provider") },
   { id: "file_ext", title: "File", minSample: ".tsx000", face: "mono", cell: mono("file_ext") },
   { id: "treesitter_scope", title: "Scope", minSample: "comment00", cell: soft("treesitter_scope") },
@@ -118,14 +119,14 @@ export const firstShown: readonly EventColumn[] = fields.slice(0, 16).map(({ id 
 
 function soft(id: "provider" | "treesitter_scope" | "completion_source" | "plugin_version") {
   return (row: EventRow) => (
-    <span className={cell.soft} title={row[id]}>
-      {row[id]}
+    <span className={cell.soft} title={shownText(row[id])}>
+      {shownText(row[id])}
     </span>
   );
 }
 
 function mono(id: "file_ext") {
-  return (row: EventRow) => <span className={cell.softMono}>{row[id]}</span>;
+  return (row: EventRow) => <span className={cell.softMono}>{shownText(row[id])}</span>;
 }
 
 function count(id: NumberColumn, title: string): (typeof fields)[number] {
@@ -148,12 +149,12 @@ type NumberColumn = { [Name in EventColumn]: EventRow[Name] extends number ? Nam
 
 function actions(text: string) {
   const list = text.replace(/[[\]"]/g, "").replaceAll(",", " ");
-  return <span className={cell.softMono}>{list || "–"}</span>;
+  return <span className={cell.softMono}>{shownText(list) || "–"}</span>;
 }
 
 function character(value: string) {
   if (value === "") return <span className={cell.quiet}>none</span>;
-  return value.trim() === "" ? <span className={cell.quiet}>{value === "\t" ? "tab" : "space"}</span> : value;
+  return value.trim() === "" ? <span className={cell.quiet}>{value === "\t" ? "tab" : "space"}</span> : shownText(value);
 }
 
 const icons: Readonly<Record<string, typeof IconCheck>> = { accepted: IconCheck, rejected: IconX, ignored: IconMinus };
@@ -164,7 +165,7 @@ export function OutcomeMark({ outcome }: { readonly outcome: string }) {
   return (
     <span className={styles.mark} data-outcome={outcome}>
       <Icon size={14} stroke={1.75} aria-hidden="true" />
-      {outcome}
+      {shownText(outcome)}
     </span>
   );
 }

@@ -12,6 +12,7 @@ import { useNow } from "../../ui/status/since.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCount, formatCountOf } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatDurationExact, isoTime } from "../../ui/texts/time.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { SendEvent } from "./send-event.tsx";
@@ -96,7 +97,7 @@ function Subscriber({ subscriber, now }: { readonly subscriber: SseSubscriber; r
   const notes = [
     !isHere && leftBecause[closedBy ?? "client"],
     skipped > 0 && `${formatCountOf(skipped, "event")} left out, it reads too slowly`,
-    isHere && resumedFrom !== undefined && `resumed from ${resumedFrom}`,
+    isHere && resumedFrom !== undefined && `resumed from ${shownText(resumedFrom)}`,
   ].filter(Boolean);
   return (
     <li className={styles.subscriber} data-left={!isHere}>
@@ -105,15 +106,15 @@ function Subscriber({ subscriber, now }: { readonly subscriber: SseSubscriber; r
         {subscriber.peer}
         <span className="visually-hidden">{isHere ? ", connected" : ", left"}</span>
       </span>
-      <span className={styles.client}>{subscriber.client}</span>
+      <span className={styles.client}>{shownText(subscriber.client)}</span>
       <span className={styles.age} title={`since ${isoTime(subscriber.openedAt)}`}>
         {formatDurationExact((closedAt ?? now) - subscriber.openedAt)}
       </span>
       <span className={styles.sent}>
         <b>{formatCount(subscriber.sent)}</b> {subscriber.sent === 1 ? "event" : "events"}
       </span>
-      <span className={styles.last} title={lastEvent}>
-        {[...notes, isHere || lastEvent === "" ? lastEvent : `last ${lastEvent}`].filter(Boolean).join(" · ")}
+      <span className={styles.last} title={shownText(lastEvent)}>
+        {[...notes, isHere || lastEvent === "" ? shownText(lastEvent) : `last ${shownText(lastEvent)}`].filter(Boolean).join(" · ")}
       </span>
       {isHere && (
         <Tooltip label="Disconnect" position="left">

@@ -1,6 +1,7 @@
 import { Button, UnstyledButton } from "@mantine/core";
 import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
 import { useNow } from "../../ui/status/since.tsx";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatAgo, formatTook, isoTime } from "../../ui/texts/time.ts";
 import styles from "../try/try-page.module.css";
 import type { TryRequest } from "../try/try-request.ts";
@@ -34,7 +35,7 @@ export function TryHistory({ history, onPick, onClear }: TryHistoryProps) {
                 <ToneMark tone={toneOfStatus(tried.status)} word={String(tried.status)} />
               )}
               <span className={styles.triedMethod}>{tried.request.method}</span>
-              <span className={styles.triedTarget}>{tried.request.target}</span>
+              <span className={styles.triedTarget}>{shownText(tried.request.target)}</span>
               <span className={styles.triedTook}>{tried.tookMs !== undefined && formatTook(tried.tookMs)}</span>
               <span className={styles.triedAgo}>{formatAgo(Math.max(0, now - tried.at))}</span>
             </UnstyledButton>

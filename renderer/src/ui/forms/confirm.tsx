@@ -1,5 +1,6 @@
 import { Text } from "@mantine/core";
 import { createContext, type ReactNode, useCallback, useContext, useState } from "react";
+import { shownText } from "../texts/shown-text.ts";
 import { FormDialog } from "./dialog.tsx";
 
 interface Question {
@@ -37,14 +38,14 @@ export function ConfirmProvider({ children }: { children: ReactNode }) {
       <FormDialog
         opened={opened}
         onClose={() => settle(false)}
-        title={asked?.title}
+        title={asked && shownText(asked.title)}
         action={asked?.action ?? ""}
         isQuestion
         isDestructive
         onSubmit={() => settle(true)}
       >
         <Text c="var(--bl-text-2)" fz="md">
-          {asked?.text}
+          {asked && shownText(asked.text)}
         </Text>
       </FormDialog>
     </ConfirmContext>

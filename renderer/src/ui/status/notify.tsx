@@ -1,6 +1,7 @@
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { failureOf } from "../../control/failure-error.ts";
+import { shownText } from "../texts/shown-text.ts";
 import styles from "./notify.module.css";
 import { StatusShape } from "./status-shape.tsx";
 
@@ -16,8 +17,8 @@ export const noteClassNames = {
 export function notifyFailure(error: unknown): void {
   const failure = failureOf(error);
   notifications.show({
-    title: failure.message,
-    message: failure.hint,
+    title: shownText(failure.message),
+    message: shownText(failure.hint),
     icon: <StatusShape shape="failed" />,
     autoClose: 10_000,
     classNames: noteClassNames,
@@ -30,7 +31,7 @@ export function notifyDone(text: string, undo?: { readonly title: string; run():
   const id = notifications.show({
     message: (
       <span className={styles.done}>
-        {text}
+        {shownText(text)}
         {undo && (
           <Button
             size="compact-xs"

@@ -10,6 +10,7 @@ import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
 import { Notice } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import { fromBase64 } from "../../../viewer/bytes.ts";
 import type { LayoutRequest } from "../../../viewer/content-layout.ts";
@@ -77,7 +78,7 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
         )}
       </div>
       <p className={own.target}>
-        <b>{step.request.method}</b> {step.request.target}
+        <b>{step.request.method}</b> {shownText(step.request.target)}
       </p>
       <Decoded text={whole} />
       <div className={own.bodyHead}>

@@ -1,6 +1,7 @@
 import type { AccountUser } from "../../../../../contract/services/account.ts";
 import cell from "../../../list/cell.module.css";
 import type { Column } from "../../../list/column.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { isoTime } from "../../../ui/texts/time.ts";
 import styles from "../account.module.css";
 import { StateMark, userState } from "../state-mark.tsx";
@@ -16,7 +17,7 @@ export const userColumns: readonly Column<AccountUser>[] = [
     minSample: "somebody@example.com",
     preferredSample: "somebody.else@a-company.example.org",
     rank: 0,
-    cell: (user) => <span title={user.email}>{user.email}</span>,
+    cell: (user) => <span title={shownText(user.email)}>{shownText(user.email)}</span>,
   },
   {
     id: "name",
@@ -25,8 +26,8 @@ export const userColumns: readonly Column<AccountUser>[] = [
     preferredSample: "A name of more than usual length",
     rank: 2,
     cell: ({ name }) => (
-      <span className={cell.soft} title={name}>
-        {name || "–"}
+      <span className={cell.soft} title={shownText(name)}>
+        {shownText(name) || "–"}
       </span>
     ),
   },

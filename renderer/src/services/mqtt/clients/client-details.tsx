@@ -9,6 +9,7 @@ import { Note, Pair, Pairs, PanelHead, SectionTitle } from "../../../ui/panel.ts
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { formatBytes, formatCount, formatRate } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDuration, formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
 import styles from "./client-details.module.css";
@@ -48,10 +49,10 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
     if (isSure && (await attempt(control.action(mqttActions, "mqtt", "client.forget", { clientId })))) onClose();
   };
   return (
-    <section className={styles.details} aria-label={`Client ${clientId}`}>
+    <section className={styles.details} aria-label={`Client ${shownText(clientId)}`}>
       <Head clientId={clientId} onClose={onClose} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
-      <section className={styles.facts} tabIndex={0} aria-label={`Details of ${clientId}`}>
+      <section className={styles.facts} tabIndex={0} aria-label={`Details of ${shownText(clientId)}`}>
         <Facts client={client} ratePerSecond={ratePerSecond} />
       </section>
       <div className={styles.actions}>
@@ -69,7 +70,7 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
 /** In place of the details of a client whose session has ended. */
 export function ClientGone({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
   return (
-    <section className={styles.details} aria-label={`Client ${clientId}`}>
+    <section className={styles.details} aria-label={`Client ${shownText(clientId)}`}>
       <Head clientId={clientId} onClose={onClose} />
       <Note className={styles.gone}>The client disconnected and its session ended.</Note>
     </section>
@@ -79,8 +80,8 @@ export function ClientGone({ clientId, onClose }: { readonly clientId: string; r
 function Head({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
   return (
     <PanelHead plain className={styles.head}>
-      <SectionTitle as="h3" className={styles.name} title={clientId}>
-        {clientId}
+      <SectionTitle as="h3" className={styles.name} title={shownText(clientId)}>
+        {shownText(clientId)}
       </SectionTitle>
       <IconButton size={20} label="Close the client" icon={IconX} onClick={onClose} />
     </PanelHead>
@@ -158,7 +159,7 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
       <Pair name="Will">
         {will ? (
           <>
-            <code>{will.topic}</code>
+            <code>{shownText(will.topic)}</code>
             {`, QoS ${will.qos}${will.retain ? ", retain" : ""}${will.delaySeconds > 0 ? `, after ${will.delaySeconds} s` : ""}`}
           </>
         ) : (
@@ -170,7 +171,7 @@ function Facts({ client, ratePerSecond }: Pick<ClientDetailsProps, "client" | "r
           ? "none"
           : subscriptions.map((subscription) => (
               <span key={subscription.filter} className={styles.subscription}>
-                <code>{subscription.filter}</code>
+                <code>{shownText(subscription.filter)}</code>
                 <span>{subscriptionText(subscription)}</span>
               </span>
             ))}

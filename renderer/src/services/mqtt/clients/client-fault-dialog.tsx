@@ -4,6 +4,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { ChoiceField, NumberField } from "../../../ui/forms/draft-form.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { type ClientFaultDraft, clientFaultMs, clientFaultSchema, firstClientFault } from "./client-fault-draft.ts";
 
@@ -48,7 +49,7 @@ export function ClientFaultDialog({ clientId, opened, onClose }: ClientFaultDial
     <FormDialog
       opened={opened}
       onClose={onClose}
-      title={`Freeze or delay “${clientId}”`}
+      title={`Freeze or delay “${shownText(clientId)}”`}
       action={isDelay ? "Delay" : "Freeze"}
       disabled={forMs === undefined || (isDelay && delayMs === undefined)}
       onSubmit={submit}

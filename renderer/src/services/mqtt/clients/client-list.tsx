@@ -7,6 +7,7 @@ import { movedRow } from "../../../list/row-cursor.ts";
 import { Note } from "../../../ui/panel.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import styles from "./clients-panel.module.css";
 import { versionText } from "./mqtt-texts.ts";
 
@@ -125,17 +126,21 @@ function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose,
       onClick={() => onChoose(clientId)}
     >
       <StatusShape shape={!connected ? "stopped" : note ? "warning" : "running"} />
-      <span className={styles.name} title={clientId}>
-        {clientId}
+      <span className={styles.name} title={shownText(clientId)}>
+        {shownText(clientId)}
         <span className="visually-hidden">{connected ? ", connected" : ", away"}</span>
       </span>
       <span className={styles.rate}>{connected ? `${formatRate(ratePerSecond)}/s` : "away"}</span>
-      <span className={styles.filter}>{subscriptions[0] ? `${subscriptions[0].filter}${others}` : "no subscription"}</span>
+      <span className={styles.filter}>{subscriptions[0] ? `${shownText(subscriptions[0].filter)}${others}` : "no subscription"}</span>
       <span className={styles.version}>{[transport, versionText(version)].filter(Boolean).join(" ")}</span>
       {note && (
         <span className={styles.queue}>
           {queued > 0 && (
-            <Progress value={(100 * queued) / Math.max(1, queueLimit)} color="var(--bl-warn)" aria-label={`Queue of ${clientId}`} />
+            <Progress
+              value={(100 * queued) / Math.max(1, queueLimit)}
+              color="var(--bl-warn)"
+              aria-label={`Queue of ${shownText(clientId)}`}
+            />
           )}
           <span className={styles.note} title={note}>
             {note}
@@ -147,7 +152,7 @@ function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose,
         // biome-ignore lint/a11y: as above.
         <span
           className={styles.action}
-          title={`Disconnect ${clientId}…`}
+          title={`Disconnect ${shownText(clientId)}…`}
           onClick={(event) => {
             event.stopPropagation();
             onDisconnect(clientId);

@@ -4,6 +4,7 @@ import { mqttActions, mqttDisconnectReasons } from "../../../../../contract/serv
 import { useControl } from "../../../control/client-context.tsx";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 
 type Reason = keyof typeof mqttDisconnectReasons;
 const reasons = Object.entries(mqttDisconnectReasons).map(([value, code]) => ({ value, label: `0x${code.toString(16)} ${value}` }));
@@ -25,7 +26,7 @@ export function DisconnectDialog({ clientId, onClose }: { readonly clientId: str
     <FormDialog
       opened={clientId !== undefined}
       onClose={onClose}
-      title={`Disconnect “${named}”?`}
+      title={`Disconnect “${shownText(named)}”?`}
       action={abrupt ? "Cut the connection" : "Disconnect"}
       isQuestion
       isDestructive

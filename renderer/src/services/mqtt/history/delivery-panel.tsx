@@ -5,6 +5,7 @@ import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook, isoTime } from "../../../ui/texts/time.ts";
 import { noSubscriberText, publisherText } from "../clients/mqtt-texts.ts";
 import styles from "./delivery-panel.module.css";
@@ -94,11 +95,11 @@ function Delivery({ delivery, at, onClient }: DeliveryProps) {
   const { clientId, qos, afterMs, acknowledgedAfterMs, reason, dropped, asRetained } = delivery;
   const title = `QoS ${qos}, delivered ${isoTime(at + afterMs)}${acknowledgedAfterMs === undefined ? "" : `, acknowledged ${isoTime(at + acknowledgedAfterMs)}`}`;
   const client = onClient ? (
-    <UnstyledButton className={styles.client} title={`Show ${clientId}`} onClick={() => onClient(clientId)}>
-      {clientId}
+    <UnstyledButton className={styles.client} title={`Show ${shownText(clientId)}`} onClick={() => onClient(clientId)}>
+      {shownText(clientId)}
     </UnstyledButton>
   ) : (
-    <span className={styles.client}>{clientId}</span>
+    <span className={styles.client}>{shownText(clientId)}</span>
   );
   if (dropped !== undefined) {
     return (

@@ -2,6 +2,7 @@ import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts
 import type { Column } from "../../../list/column.ts";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { previewLine } from "../../../viewer/payload-preview.ts";
@@ -34,7 +35,7 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
             face: "mono",
             rank: 0,
             cell: ({ topic }: MqttMessageSummary) => (
-              <span className={styles.topicCell} title={topic}>
+              <span className={styles.topicCell} title={shownText(topic)}>
                 <TopicName topic={topicWithin(scope, topic)} />
               </span>
             ),
@@ -50,8 +51,8 @@ export function historyColumns(view: FormatChoice, scope: TopicScope): readonly 
       preferredSample: "line-3-controller-0001",
       rank: 3,
       cell: (message) => (
-        <span className={styles.soft} title={publisherText(message)}>
-          {publisherText(message)}
+        <span className={styles.soft} title={shownText(publisherText(message))}>
+          {shownText(publisherText(message))}
         </span>
       ),
     },

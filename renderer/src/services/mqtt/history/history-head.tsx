@@ -6,6 +6,7 @@ import { copyText } from "../../../ui/copy/copy-text.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Chip, PanelHead, Spring } from "../../../ui/panel.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { IconButton, ToggleButton } from "../../../ui/toolbar.tsx";
 import type { ContentFormat, FormatChoice } from "../../../viewer/content-format.ts";
 import { FormatMenu } from "../../../viewer/format-menu.tsx";
@@ -48,7 +49,7 @@ export function HistoryHead(props: HistoryHeadProps) {
     <PanelHead className={styles.head}>
       {filter !== "" && (
         <>
-          <h2 className={styles.topic} title={filter}>
+          <h2 className={styles.topic} title={shownText(filter)}>
             <TopicName topic={filter} hasLeaf />
           </h2>
           <CopyButton text={filter} what="the topic" />

@@ -8,6 +8,7 @@ import { EdgeHandle } from "../../../ui/edge-handle.tsx";
 import { Chip, Note, PanelHead } from "../../../ui/panel.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -104,7 +105,7 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
   return (
     <>
       <PanelHead plain className={styles.head}>
-        <h2 className={styles.title} title={message.topic}>
+        <h2 className={styles.title} title={shownText(message.topic)}>
           <TopicName topic={message.topic} />
         </h2>
         <time className={styles.time} title={isoTime(message.at)}>

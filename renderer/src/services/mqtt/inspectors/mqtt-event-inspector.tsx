@@ -3,6 +3,7 @@ import { Section } from "../../../inspectors/section.tsx";
 import { ToneMark } from "../../../list/tone-mark.tsx";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { Pair, Pairs } from "../../../ui/panel.tsx";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 
 /** A connection, a refusal or a subscription: who, when, and what the broker says about it. */
@@ -12,7 +13,7 @@ export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqt
     <InspectorFrame
       title={
         <>
-          <b>{row.verb}</b> {row.target}
+          <b>{row.verb}</b> {shownText(row.target)}
         </>
       }
       hint={row.target}

@@ -5,6 +5,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import type { ControlClient } from "../../../control/control-client.ts";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./mqtt-toolbar.module.css";
@@ -87,7 +88,7 @@ function runningPublishers({ demo, replay, repeats }: PublisherViews, client: Co
   } else if (file && !file.complete) {
     running.push({
       key: "replay",
-      what: `${file.name}, ${Math.floor((100 * file.receivedBytes) / Math.max(1, file.sizeBytes))} % read`,
+      what: `${shownText(file.name)}, ${Math.floor((100 * file.receivedBytes) / Math.max(1, file.sizeBytes))} % read`,
       word: "Cancel",
       stop: () => client.action(mqttActions, "mqtt", "replay.discard"),
     });
@@ -95,7 +96,7 @@ function runningPublishers({ demo, replay, repeats }: PublisherViews, client: Co
   for (const { id, topic, everyMs, sent } of repeats?.list ?? []) {
     running.push({
       key: `repeat ${id}`,
-      what: `${topic} every ${formatDurationExact(everyMs)}, ${formatCount(sent)} sent`,
+      what: `${shownText(topic)} every ${formatDurationExact(everyMs)}, ${formatCount(sent)} sent`,
       word: "Stop",
       stop: () => client.action(mqttActions, "mqtt", "repeat.stop", { id }),
     });

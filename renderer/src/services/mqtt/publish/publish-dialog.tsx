@@ -11,6 +11,7 @@ import { draftForm } from "../../../ui/forms/draft-form.tsx";
 import { Caption, Note } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { brokerAddress } from "../broker/broker-address.ts";
 import { useAnonymous } from "../broker/use-broker.ts";
@@ -121,7 +122,7 @@ function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly 
         {saved.length > 0 && <Menu.Divider />}
         {saved.map((message) => (
           <Menu.Item key={message.name} onClick={() => onDraft(message.draft)}>
-            {message.name}
+            {shownText(message.name)}
           </Menu.Item>
         ))}
         {saved.length > 0 && (

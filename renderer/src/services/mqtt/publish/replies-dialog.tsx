@@ -9,6 +9,7 @@ import { Dialog, DialogButtons } from "../../../ui/forms/dialog.tsx";
 import { Caption, Note } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import styles from "./publish.module.css";
 import { conditionText, draftOfRule, newReply, type ReplyDraft } from "./reply-draft.ts";
@@ -73,12 +74,12 @@ function RuleList({ rules, onEdit, onClose }: RuleListProps) {
               />
               <span className={styles.rule}>
                 <span className={styles.ruleLine}>
-                  <code>{rule.filter}</code>
+                  <code>{shownText(rule.filter)}</code>
                   <span>{conditionText(rule.when)}</span>
                 </span>
                 <span className={styles.ruleLine}>
                   <span>→</span>
-                  <code>{rule.topic || "response topic"}</code>
+                  <code>{shownText(rule.topic) || "response topic"}</code>
                   <span className={styles.rulePayload}>{rule.payload}</span>
                 </span>
               </span>

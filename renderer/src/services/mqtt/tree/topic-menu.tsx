@@ -4,6 +4,7 @@ import { type ReactElement, useState } from "react";
 import type { MqttTopicNode } from "../../../../../contract/services/mqtt.ts";
 import { copyText } from "../../../ui/copy/copy-text.ts";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { scopeFilter, type TopicScope } from "./topic-scope.ts";
 
 interface TopicMenuProps {
@@ -25,7 +26,7 @@ export function TopicMenu({ children, node, onScope, onClearRetained }: TopicMen
   return (
     <Menu position="bottom-start" width={250} withinPortal={false}>
       <Menu.ContextMenu>{children}</Menu.ContextMenu>
-      <Menu.Dropdown aria-label={`Topic ${topic}`}>
+      <Menu.Dropdown aria-label={`Topic ${shownText(topic)}`}>
         {last && hasChildren && (
           <Menu.Item leftSection={<IconFileText {...icon} />} onClick={() => onScope({ topic, below: false })}>
             Messages of this topic

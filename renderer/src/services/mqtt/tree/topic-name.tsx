@@ -1,3 +1,4 @@
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import styles from "./topic-panel.module.css";
 import { leafStart } from "./topic-scope.ts";
 
@@ -9,11 +10,11 @@ export function TopicName({ topic, hasLeaf = false }: { readonly topic: string; 
       <bdi dir="ltr">
         {hasLeaf ? (
           <>
-            <span className={styles.above}>{topic.slice(0, cut)}</span>
-            <span className={styles.leaf}>{topic.slice(cut)}</span>
+            <span className={styles.above}>{shownText(topic.slice(0, cut))}</span>
+            <span className={styles.leaf}>{shownText(topic.slice(cut))}</span>
           </>
         ) : (
-          topic
+          shownText(topic)
         )}
       </bdi>
     </span>

@@ -7,6 +7,7 @@ import { type KeyboardEvent, type MouseEvent, memo, useEffect, useId, useRef, us
 import type { MqttTopicNode } from "../../../../../contract/services/mqtt.ts";
 import { movedRow } from "../../../list/row-cursor.ts";
 import { formatBytes, shortCount } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime } from "../../../ui/texts/time.ts";
 import { previewOf } from "../../../viewer/payload-preview.ts";
 import type { TopicBranchesView, TopicRow } from "./topic-branches.ts";
@@ -168,8 +169,8 @@ const TopicTreeRow = memo(
         onDoubleClick={() => canOpen && onToggle(node.topic)}
         title={
           node.last
-            ? `${node.topic}\nlast ${clockTime(node.last.at)}, QoS ${node.last.qos}${node.retained ? ", retained" : ""}`
-            : node.topic
+            ? `${shownText(node.topic)}\nlast ${clockTime(node.last.at)}, QoS ${node.last.qos}${node.retained ? ", retained" : ""}`
+            : shownText(node.topic)
         }
       >
         <span className={styles.topic} style={{ paddingLeft: isFiltered ? 6 : depth * 13 }}>
@@ -188,7 +189,7 @@ const TopicTreeRow = memo(
           {isFiltered ? (
             <TopicName topic={node.topic} />
           ) : (
-            <span className={styles.name}>{node.name === "" ? <i>(empty)</i> : node.name}</span>
+            <span className={styles.name}>{node.name === "" ? <i>(empty)</i> : shownText(node.name)}</span>
           )}
         </span>
         <span className={styles.count}>{shortCount(node.count)}</span>
@@ -196,7 +197,7 @@ const TopicTreeRow = memo(
         {/* A pointer's short cut; by keyboard it is the key for menus. */}
         <span
           className={styles.more}
-          title={`More for ${node.topic}`}
+          title={`More for ${shownText(node.topic)}`}
           onMouseDown={(event) => event.stopPropagation()}
           onClick={({ currentTarget, clientX, clientY }) =>
             currentTarget.dispatchEvent(new globalThis.MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX, clientY }))

@@ -9,6 +9,7 @@ import { Caption, Note, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 import { fromBase64 } from "../../../viewer/bytes.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
@@ -116,7 +117,7 @@ function Received({ message, view, isOpen, onToggle }: ReceivedProps) {
       <UnstyledButton className={own.row} aria-expanded={isOpen} onClick={onToggle}>
         <Chevron size={13} stroke={1.5} aria-hidden="true" />
         <time title={isoTime(at)}>{clockTime(at)}</time>
-        <code className={own.topic}>{topic}</code>
+        <code className={own.topic}>{shownText(topic)}</code>
         <span>{facts.filter(Boolean).join(" · ")}</span>
         {!isOpen && <span className={own.payload}>{previewLine({ start: payload, bytes }, view) || "empty"}</span>}
       </UnstyledButton>

@@ -5,6 +5,7 @@ import type { MqttSubscription } from "../../../../../contract/services/mqtt-cli
 import type { MqttTryAnswer, MqttTryState, MqttTrySubscribe } from "../../../../../contract/services/mqtt-try.ts";
 import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/forms/draft-form.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import styles from "../../try/try-page.module.css";
@@ -17,7 +18,7 @@ import { parseSubscribeDraft, type SubscribeDraft, usesSubscriptionOptions } fro
 export function answerText({ packet, reason, meaning, text }: MqttTryAnswer): string {
   const code = reason === undefined ? "" : `0x${reason.toString(16).padStart(2, "0")}`;
   const said = [packet, code, meaning].filter(Boolean).join(" ");
-  return text ? `${said}: ${text}` : said;
+  return text ? `${said}: ${shownText(text)}` : said;
 }
 
 /** What the broker said, with how long it took. */
@@ -124,8 +125,8 @@ function Subscription({
 }) {
   const { filter } = subscription;
   return (
-    <li title={filter}>
-      <code>{filter}</code>
+    <li title={shownText(filter)}>
+      <code>{shownText(filter)}</code>
       <span>{subscriptionText(subscription)}</span>
       <ActionIcon size={18} aria-label={`Unsubscribe from ${filter}`} onClick={() => onRemove(filter)}>
         <IconX size={12} stroke={1.5} />

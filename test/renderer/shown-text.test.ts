@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { shownText } from "../../renderer/src/ui/texts/shown-text.ts";
+import { previewLine } from "../../renderer/src/viewer/payload-preview.ts";
+
+it.each([
+  ["a mark of direction", "hostile/<b>x\u202eevil", "hostile/<b>x\\u202eevil"],
+  ["isolates", "a\u2066b\u2069", "a\\u2066b\\u2069"],
+  ["a blank of no width", "sen\u200bsor", "sen\\u200bsor"],
+  ["a joiner in plain letters", "sen\u200dsor", "sen\\u200dsor"],
+  ["controls and line ends", "a\0b\x1b[31m\n\t\x85", "a\\u0000b\\u001b[31m\\n\\t\\u0085"],
+  ["a tag beyond the first plane", "a\u{e0041}", "a\\u{e0041}"],
+  ["nothing of an emoji, of Persian and of plain text", "👩‍🚒 می‌خواهم <b> é \\u202e", "👩‍🚒 می‌خواهم <b> é \\u202e"],
+])("[BL-256] text of a client shows %s", (_, text, shown) => {
+  expect(shownText(text)).toBe(shown);
+});
+
+it("[BL-256] the preview of a payload shows them", () => {
+  const bytes = new TextEncoder().encode("x\u202eevil\nnext");
+  expect(previewLine({ start: Buffer.from(bytes).toString("base64"), bytes: bytes.length }, "text")).toBe("x\\u202eevil next");
+});
