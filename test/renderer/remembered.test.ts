@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import {
+  draftWithoutCredentials as accountDraftWithoutCredentials,
+  firstDraft as firstAccountDraft,
+} from "../../renderer/src/services/account/try/try-draft.ts";
 import { triesWithoutCredentials } from "../../renderer/src/services/http/try-history.ts";
-import { tryRequestSchema, withoutCredentials } from "../../renderer/src/services/try/try-request.ts";
+import {
+  firstDraft as firstMessage,
+  draftWithoutCredentials as messageWithoutCredentials,
+} from "../../renderer/src/services/mqtt/publish/publish-draft.ts";
+import { clientWithoutCredentials, firstTryClient } from "../../renderer/src/services/mqtt/try/try-client-draft.ts";
+import { firstRequest, tryRequestSchema, withoutCredentials } from "../../renderer/src/services/try/try-request.ts";
 import { readRemembered, schemaLike } from "../../renderer/src/ui/use-remembered.ts";
 
 describe("what the window remembers", () => {
@@ -41,5 +50,46 @@ describe("what the window remembers", () => {
     ]);
     expect(triesWithoutCredentials([{ at: 1, request }])).toEqual([{ at: 1, request: kept }]);
     expect(tryRequestSchema.safeParse(JSON.parse(JSON.stringify(kept))).success).toBe(true);
+  });
+
+  it.each([
+    ['{"password":"s3cretBody"}', ""],
+    ["user=ada&passwd=s3cret", ""],
+    ['{"data":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x"}', ""],
+    ['{"header":"Bearer abcdefgh"}', ""],
+    ['{"city":"Santa Rosa","author":"ada"}', '{"city":"Santa Rosa","author":"ada"}'],
+  ])("[BL-257] of the body %s it holds %j", (body, kept) => {
+    expect(withoutCredentials({ ...firstRequest, method: "POST", body }).body).toBe(kept);
+    expect(accountDraftWithoutCredentials({ ...firstAccountDraft, body }).body).toBe(kept);
+    expect(messageWithoutCredentials({ ...firstMessage, payload: body }).payload).toBe(kept);
+    const hex = Buffer.from(body).toString("hex");
+    expect(messageWithoutCredentials({ ...firstMessage, payload: hex, encoding: "hex" }).payload).toBe(kept && hex);
+    expect(clientWithoutCredentials({ ...firstTryClient, willPayload: body }).willPayload).toBe(kept);
+  });
+
+  it.each([
+    ["/api/data?limit=10&access_token=abc&q=a%20b", "/api/data?limit=10&access_token=&q=a%20b"],
+    ["/login?%70assword=abc", "/login?%70assword="],
+    ["/users/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x/1", "/users//1"],
+    ["http://ada:s3cret@localhost/", "/"],
+    ["/events?limit=10&outcome=accepted", "/events?limit=10&outcome=accepted"],
+  ])("[BL-257] of the path %s it holds %s", (target, kept) => {
+    expect(withoutCredentials({ ...firstRequest, target }).target).toBe(kept);
+    expect(accountDraftWithoutCredentials({ ...firstAccountDraft, target }).target).toBe(kept);
+  });
+
+  it("[BL-257] holds no user property and no header that may be a credential", () => {
+    const pairs = [
+      ["token", "t"],
+      ["note", "Bearer abcdefgh"],
+      ["unit", "C"],
+    ] as const;
+    const kept = [
+      ["token", ""],
+      ["note", ""],
+      ["unit", "C"],
+    ];
+    expect(messageWithoutCredentials({ ...firstMessage, userProperties: pairs }).userProperties).toEqual(kept);
+    expect(withoutCredentials({ ...firstRequest, headers: pairs }).headers).toEqual(kept);
   });
 });

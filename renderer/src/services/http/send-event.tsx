@@ -1,8 +1,10 @@
 import { Button, TextInput } from "@mantine/core";
 import { IconSend } from "@tabler/icons-react";
 import { type FormEvent, useEffect, useState } from "react";
+import { z } from "zod";
 import { httpActions } from "../../../../contract/services/http.ts";
 import { useControl } from "../../control/client-context.tsx";
+import { withoutCredentialText } from "../../ui/credentials.ts";
 import { attempt } from "../../ui/status/notify.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -14,7 +16,7 @@ const saidForMs = 2_500;
 export function SendEvent({ disabled }: { readonly disabled: boolean }) {
   const client = useControl();
   const [event, setEvent] = useRemembered("sse.event", "tick");
-  const [data, setData] = useRemembered("sse.data", '{"hello":"world"}');
+  const [data, setData] = useRemembered("sse.data", '{"hello":"world"}', z.string(), { keeps: withoutCredentialText });
   const [sent, setSent] = useState<{ readonly subscribers: number }>();
   useEffect(() => {
     if (!sent) return;

@@ -3,6 +3,7 @@ import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import type { Replay } from "../../inspectors/http/copy-as.ts";
 import { isSecretHeader } from "../../inspectors/http/headers.ts";
+import { targetWithoutCredentials, withoutCredentialText, withoutCredentialValues } from "../../ui/credentials.ts";
 
 export type TryMethod = (typeof tryMethods)[number];
 
@@ -22,10 +23,12 @@ export const tryRequestSchema: z.ZodType<TryRequest> = z.object({
   body: z.string(),
 });
 
-/** The request without the values of headers that carry credentials: these are never written down. */
+/** The request without what may be credentials: values of headers and query fields, and a body that names one. These are never written down. */
 export const withoutCredentials = (request: TryRequest): TryRequest => ({
   ...request,
-  headers: request.headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value]),
+  target: targetWithoutCredentials(request.target),
+  headers: withoutCredentialValues(request.headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value])),
+  body: withoutCredentialText(request.body),
 });
 
 export const firstRequest: TryRequest = { method: "GET", target: "/api/data", headers: [], body: "" };

@@ -12,7 +12,7 @@ import { sampleLogin } from "../account-service.ts";
 import own from "./account-try.module.css";
 import { TryAnswer } from "./try-answer.tsx";
 import { TryCommandsView } from "./try-commands-view.tsx";
-import { firstDraft, type TryDraft, triedParams, tryDraftSchema } from "./try-draft.ts";
+import { draftWithoutCredentials, firstDraft, type TryDraft, triedParams, tryDraftSchema } from "./try-draft.ts";
 import { TryForm } from "./try-form.tsx";
 
 interface Sent {
@@ -26,7 +26,7 @@ interface Sent {
 export function AccountTry() {
   const client = useControl();
   const service = useService("account");
-  const [draft, setDraft] = useRemembered("try.account", firstDraft, tryDraftSchema);
+  const [draft, setDraft] = useRemembered("try.account", firstDraft, tryDraftSchema, { keeps: draftWithoutCredentials });
   const [password, setPassword] = useState<string>(sampleLogin.password);
   const [code, setCode] = useState("");
   const [state, setState] = useState<TryState<Sent>>({ state: "untried" });

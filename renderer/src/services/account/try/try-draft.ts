@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ParamsOf } from "../../../../../contract/operation.ts";
 import type { AccountActions } from "../../../../../contract/services/account.ts";
+import { targetWithoutCredentials, withoutCredentialText } from "../../../ui/credentials.ts";
 import { sampleLogin } from "../account-service.ts";
 
 export const schemes = ["bearer", "basic"] as const;
@@ -25,6 +26,13 @@ export const tryDraftSchema: z.ZodType<TryDraft> = z.object({
   method: z.enum(callMethods),
   target: z.string(),
   body: z.string(),
+});
+
+/** Of a call, too: a login by hand has a password in its body. */
+export const draftWithoutCredentials = (draft: TryDraft): TryDraft => ({
+  ...draft,
+  target: targetWithoutCredentials(draft.target),
+  body: withoutCredentialText(draft.body),
 });
 
 export const firstDraft: TryDraft = { username: sampleLogin.username, scheme: "bearer", method: "GET", target: "/details", body: "" };

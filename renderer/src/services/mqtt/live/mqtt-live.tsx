@@ -12,7 +12,7 @@ import { ClientsPanel } from "../clients/clients-panel.tsx";
 import { MessageColumns } from "../history/message-columns.tsx";
 import type { MessageHistory } from "../history/message-history.ts";
 import { useMessageHistory } from "../history/use-message-history.ts";
-import { firstDraft, type PublishDraft, publishDraftSchema } from "../publish/publish-draft.ts";
+import { draftWithoutCredentials, firstDraft, type PublishDraft, publishDraftSchema } from "../publish/publish-draft.ts";
 import { firstWithMessage } from "../tree/topic-branches.ts";
 import { TopicPanel } from "../tree/topic-panel.tsx";
 import { hasWildcard, isMixed, noScope, scopeFilter, type TopicScope } from "../tree/topic-scope.ts";
@@ -41,7 +41,7 @@ export function MqttLive() {
   const [dialog, setDialog] = useState<MqttDialogName>();
   /** Whose retained messages are to be cleared; without, those of the shown filter. */
   const [clearing, setClearing] = useState<string>();
-  const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema);
+  const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [paused, setPaused] = useState(false);
   const isBare = useIsBare(branches, running);
   /** Only what was cleared last can be brought back. */

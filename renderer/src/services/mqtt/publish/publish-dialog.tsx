@@ -17,7 +17,7 @@ import { brokerAddress } from "../broker/broker-address.ts";
 import { useAnonymous } from "../broker/use-broker.ts";
 import { mosquittoNotes, mosquittoPubOf } from "../try/mqtt-commands.ts";
 import styles from "./publish.module.css";
-import { type PublishDraft, parsePublishDraft, publishDraftSchema, type SavedMessage } from "./publish-draft.ts";
+import { draftWithoutCredentials, type PublishDraft, parsePublishDraft, publishDraftSchema, type SavedMessage } from "./publish-draft.ts";
 import { PublishForm } from "./publish-form.tsx";
 
 interface PublishDialogProps {
@@ -106,6 +106,8 @@ const noneSaved: readonly SavedMessage[] = [];
 function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly onDraft: (draft: PublishDraft) => void }) {
   const [saved, setSaved] = useRemembered("mqtt.saved", noneSaved, z.array(z.object({ name: z.string(), draft: publishDraftSchema })));
   const start = draft.payload.replace(/\s+/g, " ").slice(0, 24);
+  const kept = draftWithoutCredentials(draft);
+  const mayBeKept = JSON.stringify(kept) === JSON.stringify(draft);
   const name = `${draft.topic}${start ? `: ${start}` : ""}`;
   return (
     <Menu position="top-start" withinPortal={false} width={320}>
@@ -115,9 +117,10 @@ function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly 
       <Menu.Dropdown mah="50vh" style={{ overflowY: "auto" }}>
         <Menu.Item
           leftSection={<IconBookmark size={14} stroke={1.5} />}
+          disabled={!mayBeKept}
           onClick={() => setSaved([{ name, draft }, ...saved.filter((other) => other.name !== name)])}
         >
-          Save this message
+          {mayBeKept ? "Save this message" : "Not saved: it may hold a credential"}
         </Menu.Item>
         {saved.length > 0 && <Menu.Divider />}
         {saved.map((message) => (

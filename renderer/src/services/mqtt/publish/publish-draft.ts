@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
+import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
 import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewer/bytes.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
@@ -35,6 +36,19 @@ export const publishDraftSchema: z.ZodType<PublishDraft> = z.object({
   responseTopic: z.string(),
   userProperties: z.array(z.tuple([z.string(), z.string()])),
 });
+
+/** What is remembered of a message: no payload, property or correlation that may be a credential. */
+export const draftWithoutCredentials = (draft: PublishDraft): PublishDraft => ({
+  ...draft,
+  payload: withoutCredentialText(payloadText(draft)) && draft.payload,
+  correlationData: withoutCredentialText(draft.correlationData),
+  userProperties: withoutCredentialValues(draft.userProperties),
+});
+
+const payloadText = ({ payload, encoding }: PublishDraft): string => {
+  const bytes = encoding === "hex" ? fromHex(payload) : encoding === "base64" ? base64Bytes(payload) : undefined;
+  return bytes ? new TextDecoder().decode(bytes) : payload;
+};
 
 export const firstDraft: PublishDraft = {
   topic: "test/topic",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { MqttTryConnect } from "../../../../../contract/services/mqtt-try.ts";
+import { withoutCredentialText } from "../../../ui/credentials.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
 
 /** The form, as typed; the password is not part of it, so that it is not remembered. */
@@ -30,6 +31,11 @@ export const tryClientSchema: z.ZodType<TryClientDraft> = z.object({
   willQos: z.literal([0, 1, 2]),
   willRetain: z.boolean(),
   willDelaySeconds: z.string(),
+});
+
+export const clientWithoutCredentials = (draft: TryClientDraft): TryClientDraft => ({
+  ...draft,
+  willPayload: withoutCredentialText(draft.willPayload),
 });
 
 export const firstTryClient: TryClientDraft = {

@@ -1,0 +1,38 @@
+/** Credentials in what the user types and the window remembers. */
+
+const secretName =
+  /token|refresh|secret|passw|passphrase|pwd|api[-_]?key|access[-_]?key|private[-_]?key|auth(?!or)|signature|(?<![a-z])(pw|pin|otp|code|jwt)(?![a-z])|session|cookie|credential/i;
+/** A JSON Web Token, a scheme of Authorization with its value, a key in PEM, or a name and password in a URL. */
+const secretValue = /eyJ[\w-]{8,}\.|\b(bearer|basic|digest)\s+[\w+/=.~-]{6,}|-----BEGIN|\/\/[^/\s@]+@/i;
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** Whether a text names a credential or looks like one. It may say so of a text without any: that text is then not remembered. */
+export const holdsCredentials = (text: string): boolean => {
+  const plain = decoded(text);
+  return secretName.test(plain) || secretValue.test(plain);
+};
+
+/** The text, or nothing where it may hold credentials. */
+export const withoutCredentialText = (text: string): string => (holdsCredentials(text) ? "" : text);
+
+/** Names and values, without the values that may be credentials. */
+export const withoutCredentialValues = (pairs: readonly (readonly [name: string, value: string])[]): (readonly [string, string])[] =>
+  pairs.map(([name, value]) => [name, holdsCredentials(`${name}=`) || holdsCredentials(value) ? "" : value]);
+
+/** A request target without the values of query fields, and without the segments of its path, that may be credentials. */
+export function targetWithoutCredentials(target: string): string {
+  const [path = "", ...rest] = target.split("?");
+  const query = rest.join("?");
+  const segments = path.split("/").map((segment) => (secretValue.test(decoded(segment)) ? "" : segment));
+  const shownPath = /\/\/[^/]*@/.test(decoded(path)) ? "/" : segments.join("/");
+  if (rest.length === 0) return shownPath;
+  const fields = query.split("&").map((field) => (holdsCredentials(field) ? `${field.split("=", 1)[0]}=` : field));
+  return `${shownPath}?${fields.join("&")}`;
+}
