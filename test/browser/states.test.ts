@@ -35,6 +35,10 @@ const readings: readonly Reading[] = [
     what: "the traffic",
     shows: (page) => page.getByRole("img", { name: /^Bytes a second/ }).or(page.getByText("No traffic in this time")),
   },
+  { page: "http/live", call: "traffic.read", what: "the requests", shows: (page) => row(page, "/api/data") },
+  { page: "timeline", call: "traffic.read", what: "the traffic of all services", shows: (page) => row(page, "/api/data") },
+  { page: "http/logs", call: "log.read", what: "the log", shows: (page) => page.getByText("Listening").first() },
+  { page: "mqtt/live", call: "mqtt topic.history", what: "the messages", shows: (page) => row(page, "celsius") },
   {
     page: "http/live",
     call: "traffic.detail",

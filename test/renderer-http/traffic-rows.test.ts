@@ -43,16 +43,13 @@ function keeper(kept: TrafficRow[] = []) {
 
 /** Frames come as soon as they are asked for. */
 const atOnce = (run: () => void) => run();
-const fail = (error: unknown) => {
-  throw error;
-};
 
 /** Oldest first. */
 const idsOf = (rows: TrafficRows) => Array.from({ length: rows.view().count }, (_, index) => rows.rowAt(index)?.id).toReversed();
 
 function listOf(kept: TrafficRow[] = [], options: Partial<TrafficRowsOptions> = {}) {
   const supervisor = keeper(kept);
-  const rows = createTrafficRows({ read: supervisor.read, onFailure: fail, nextFrame: atOnce, ...options });
+  const rows = createTrafficRows({ read: supervisor.read, nextFrame: atOnce, ...options });
   /** As a service does: kept, then shown. */
   const arrive = (items: TrafficRow[]) => {
     supervisor.kept.push(...items);
@@ -220,7 +217,7 @@ describe("rows of a live view", () => {
 
   it("take only the answer to the newest question", async () => {
     const answers: ((page: TrafficPage) => void)[] = [];
-    const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), onFailure: fail, nextFrame: atOnce });
+    const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), nextFrame: atOnce });
     const page = (id: number): TrafficPage => ({ rows: [row(id)], matching: 1, kept: 1, total: 1, dropped: 0 });
     const first = rows.reload();
     const second = rows.reload();

@@ -28,7 +28,6 @@ async function setUp(kept: MqttMessageSummary[]) {
         .toReversed()
         .slice(0, limit),
     }),
-    onFailure: (error) => expect.fail(String(error)),
     pageRows: 3,
     followRows: 6,
     mostRows: 7,

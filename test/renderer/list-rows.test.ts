@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LogLine } from "../../contract/log.ts";
+import { FailureError } from "../../renderer/src/control/failure-error.ts";
 import { createListRows } from "../../renderer/src/list/list-rows.ts";
 import type { ListPage, ListRowsOptions } from "../../renderer/src/list/list-source.ts";
 import { createLogRows } from "../../renderer/src/pages/logs/log-rows.ts";
@@ -11,14 +12,12 @@ interface Row {
 const row = (number: number, state = ""): Row => ({ number, state });
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => row(index + 1));
 const atOnce = (run: () => void) => run();
-const fail = (error: unknown) => expect.fail(String(error));
 
 /** A source that keeps these rows, oldest first, and only announces new ones; each answer waits for `hold`. */
 async function listOf(kept: Row[], options: Partial<ListRowsOptions<Row, string>> = {}) {
   const hold: { until: Promise<unknown> | undefined; reads: number } = { until: undefined, reads: 0 };
   const list = createListRows<Row, string>({
     filter: "all",
-    onFailure: fail,
     nextFrame: atOnce,
     order: (one, other) => one.number - other.number,
     numberOf: ({ number }) => ({ lane: "", number }),
@@ -42,6 +41,19 @@ async function listOf(kept: Row[], options: Partial<ListRowsOptions<Row, string>
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 describe("a list whose rows are announced", () => {
+  it("[BL-220] says why it could not be read, keeps its rows, and says so no more once it was read", async () => {
+    const { list, hold, numbers } = await listOf(upTo(6));
+    const failure = { code: "INTERNAL", message: "No.", hint: "Not now." };
+    hold.until = Promise.reject(new FailureError(failure));
+    await list.refresh();
+    expect([list.view().failure, numbers()]).toEqual([failure, [6, 5, 4, 3]]);
+    await list.loadOlder();
+    expect([list.view().failure, numbers()]).toEqual([failure, [6, 5, 4, 3]]);
+    hold.until = undefined;
+    await list.reload();
+    expect([list.view().failure, numbers()]).toEqual([undefined, [6, 5, 4, 3]]);
+  });
+
   it("[BL-200] joins the newest page with the rows that are here, and draws nothing again that did not change", async () => {
     const { list, kept, numbers } = await listOf(upTo(6));
     expect([numbers(), list.view().hasOlder]).toEqual([[6, 5, 4, 3], true]);
@@ -172,7 +184,6 @@ describe("the log's list", () => {
         );
         return { lines: lines.slice(-limit), kept: kept.length };
       },
-      onFailure: fail,
       nextFrame: atOnce,
       filter: { level: "debug", text: "" },
       pageRows: 2,

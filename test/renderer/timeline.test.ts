@@ -28,7 +28,6 @@ describe("the timeline", () => {
   const setUp = (pages: Partial<Record<ServiceId, TrafficPage>>) =>
     createTrafficRows({
       read: async () => joinPages(Object.values(pages)),
-      onFailure: (error) => expect.fail(String(error)),
       nextFrame: (run) => run(),
       order: byTime,
       readsOlder: false,

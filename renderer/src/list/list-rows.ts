@@ -1,3 +1,4 @@
+import { readFailure } from "../control/failure-error.ts";
 import { createRefresher } from "../control/refresher.ts";
 import type { ListPage, ListRowsOptions } from "./list-source.ts";
 import { emptyView, type ListRowsView } from "./list-view.ts";
@@ -42,7 +43,7 @@ type Missing = "none" | "newest" | "some";
 export function createListRows<Row extends Place, Filter, Place = Row>(
   options: ListRowsOptions<Row, Filter, Place>,
 ): ListRows<Row, Filter, Place> {
-  const { read, onFailure, nextFrame, order, numberOf, matcher, readsOlder = true } = options;
+  const { read, nextFrame, order, numberOf, matcher, readsOlder = true } = options;
   const { isFiltering = () => true, asks = () => true, isCostly = () => false, isOpen = () => false, isSame = () => false } = options;
   const { pageRows = 500, followRows = 2_000, mostRows = 20_000, quietMs = 700 } = options;
   const listeners = new Set<() => void>();
@@ -178,11 +179,13 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
     const mine = ++requestId;
     try {
       const page = await read(view.filter, { limit: pageRows });
-      return mine === requestId ? page : undefined;
+      if (mine !== requestId) return undefined;
+      if (view.failure) change({ failure: undefined });
+      return page;
     } catch (error) {
       if (mine !== requestId) return undefined;
       isReading = false;
-      onFailure(error);
+      change({ failure: readFailure(error) });
       return undefined;
     }
   }
@@ -316,7 +319,7 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
         const isFull = rows.count >= mostRows && (page.hasOlder || page.rows.length > room);
         change({ hasOlder: page.hasOlder && !isFull, isFull, ...counted(page) }, page.rows.length > 0);
       } catch (error) {
-        onFailure(error);
+        change({ failure: readFailure(error) });
       } finally {
         readingOlder = false;
       }

@@ -29,7 +29,6 @@ export interface ListRowsOptions<Row extends Place, Filter, Place = Row> {
   readonly filter: Filter;
   /** The newest rows, or the newest of those before a row. */
   readonly read: (filter: Filter, query: { readonly before?: Row; readonly limit: number }) => Promise<ListPage<Row>>;
-  readonly onFailure: (error: unknown) => void;
   readonly nextFrame: NextFrame;
   /** Oldest first; 0 means the same row. */
   readonly order: (one: Place, other: Place) => number;

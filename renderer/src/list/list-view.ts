@@ -1,3 +1,5 @@
+import type { Failure } from "../../../contract/service.ts";
+
 /** A following list shows each row as it arrives; the other modes keep the visible rows and count new ones. */
 export type FollowMode = "following" | "scrolled" | "paused";
 
@@ -19,6 +21,8 @@ export interface ListRowsView<Filter> {
   readonly skipped: number;
   /** False until the first response. */
   readonly loaded: boolean;
+  /** Why the newest read failed; the rows are those that were read before. */
+  readonly failure: Failure | undefined;
   /** Older rows can be read. */
   readonly hasOlder: boolean;
   /** There are older rows, but the limit of held rows is reached. */
@@ -37,6 +41,7 @@ export const emptyView = <Filter>(filter: Filter): ListRowsView<Filter> => ({
   allKept: true,
   skipped: 0,
   loaded: false,
+  failure: undefined,
   hasOlder: false,
   isFull: false,
 });

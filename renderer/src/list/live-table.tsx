@@ -1,8 +1,10 @@
 import { type ReactNode, useCallback } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { capitalized } from "../ui/texts/quantity.ts";
 import type { Column } from "./column.ts";
 import { DataTable } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
+import { ListAnswer } from "./list-answer.tsx";
 import type { TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
@@ -11,25 +13,26 @@ interface LiveTableProps {
   readonly rows: TrafficRows;
   readonly choice: RowChoice<TrafficRow, number>;
   readonly columns: readonly Column<TrafficRow>[];
-  readonly label: string;
+  /** "requests" */
+  readonly items: string;
   readonly onFollow: () => void;
   /** Shown instead of rows. */
   readonly empty: ReactNode;
 }
 
 /** The rows of a live list; only this component renders for each frame with new rows. */
-export function LiveTable({ rows, choice, columns, label, onFollow, empty }: LiveTableProps) {
+export function LiveTable({ rows, choice, columns, items, onFollow, empty }: LiveTableProps) {
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other rows in the same places.
   const rowAt = useCallback((index: number) => rows.rowAt(index), [rows, version]);
   const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
   return (
-    <>
+    <ListAnswer rows={rows} what={`the ${items}`}>
       <Arrived rows={rows} onFollow={onFollow} />
       <DataTable
         {...choice.tableProps}
-        label={label}
+        label={`${capitalized(items)}, newest first`}
         count={count}
         rowAt={rowAt}
         columns={columns}
@@ -37,7 +40,7 @@ export function LiveTable({ rows, choice, columns, label, onFollow, empty }: Liv
         onEndNear={onEndNear}
         empty={empty}
       />
-    </>
+    </ListAnswer>
   );
 }
 

@@ -16,7 +16,7 @@ export type RowPlace = Pick<TrafficRow, "service" | "id" | "at">;
 export type TrafficRows = ListRows<TrafficRow, TrafficFilter, RowPlace>;
 export type TrafficRowsView = ListRowsView<TrafficFilter>;
 
-type Kept = "onFailure" | "nextFrame" | "readsOlder" | "pageRows" | "followRows" | "mostRows" | "quietMs";
+type Kept = "nextFrame" | "readsOlder" | "pageRows" | "followRows" | "mostRows" | "quietMs";
 
 export interface TrafficRowsOptions extends Pick<ListRowsOptions<TrafficRow, TrafficFilter, RowPlace>, Kept> {
   readonly read: (query: TrafficQuery) => Promise<TrafficPage>;

@@ -1,15 +1,8 @@
 import { useEffect, useSyncExternalStore } from "react";
 import type { Topic } from "../../../contract/control.ts";
 import { useControl } from "../control/client-context.tsx";
-import { failureOf } from "../control/failure-error.ts";
-import { notifyFailure } from "../ui/status/notify.tsx";
 import type { ListRows } from "./list-rows.ts";
 import type { ListRowsView } from "./list-view.ts";
-
-/** The frame shows a lost connection. */
-export function onListFailure(error: unknown): void {
-  if (failureOf(error).code !== "CONNECTION_LOST") notifyFailure(error);
-}
 
 /** Rows of topics (joined with commas): received while shown, read again when shown again and after a reconnect. */
 export function useReceived<Row extends Place, Filter, Place>(rows: ListRows<Row, Filter, Place>, topics: string): void {

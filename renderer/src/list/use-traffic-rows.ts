@@ -5,16 +5,14 @@ import { useControl } from "../control/client-context.tsx";
 import { nextFrame } from "../control/frame-store.ts";
 import type { TrafficFilter } from "./traffic-filter.ts";
 import { createTrafficRows, type RowPlace, type TrafficRows } from "./traffic-rows.ts";
-import { onListFailure as onFailure, useReceived } from "./use-list-rows.ts";
+import { useReceived } from "./use-list-rows.ts";
 
 const recountMs = 5_000;
 
 /** The rows of a service's live view: received while shown, read again when shown again and after a reconnect. */
 export function useTrafficRows(id: ServiceId, filter: TrafficFilter): TrafficRows {
   const client = useControl();
-  const [rows] = useState(() =>
-    createTrafficRows({ read: (query) => client.call("traffic.read", { id, ...query }), onFailure, nextFrame, filter }),
-  );
+  const [rows] = useState(() => createTrafficRows({ read: (query) => client.call("traffic.read", { id, ...query }), nextFrame, filter }));
   useTraffic(rows, id);
   return rows;
 }
@@ -26,7 +24,6 @@ export function useJoinedTrafficRows(idKey: string, filter: TrafficFilter): Traf
   const [rows] = useState(() =>
     createTrafficRows({
       read: async (query) => joinPages(await Promise.all(idsOf(shown.current).map((id) => client.call("traffic.read", { id, ...query })))),
-      onFailure,
       nextFrame,
       filter,
       order: byTime,

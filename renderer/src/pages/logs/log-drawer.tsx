@@ -5,6 +5,7 @@ import { z } from "zod";
 import { type LogLevel, type LogSource, logLevels } from "../../../../contract/log.ts";
 import { serviceIds } from "../../../../contract/service.ts";
 import { useServices } from "../../control/use-store.ts";
+import { ListAnswer } from "../../list/list-answer.tsx";
 import { useCommands } from "../../ui/commands.ts";
 import { EdgeHandle } from "../../ui/edge-handle.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
@@ -73,14 +74,16 @@ function OpenDrawer({ onClose }: { onClose(): void }) {
           </ActionIcon>
         }
       />
-      {!view.isEmpty ? (
-        <LogLines rows={view.rows} />
-      ) : (
-        <EmptyState
-          title={text || source || level !== "debug" ? "No line matches this filter" : "Nothing logged yet"}
-          text="Log lines of all services appear here, newest last, once a service starts."
-        />
-      )}
+      <ListAnswer rows={view.rows} what="the log">
+        {!view.isEmpty ? (
+          <LogLines rows={view.rows} />
+        ) : (
+          <EmptyState
+            title={text || source || level !== "debug" ? "No line matches this filter" : "Nothing logged yet"}
+            text="Log lines of all services appear here, newest last, once a service starts."
+          />
+        )}
+      </ListAnswer>
     </>
   );
 }

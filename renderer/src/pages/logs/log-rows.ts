@@ -25,7 +25,7 @@ export const isFilteringLog = ({ source, level, text }: LogFilter): boolean =>
 
 export type LogRows = ListRows<LogLine, LogFilter>;
 
-type Kept = "onFailure" | "nextFrame" | "filter" | "pageRows" | "followRows" | "mostRows" | "quietMs";
+type Kept = "nextFrame" | "filter" | "pageRows" | "followRows" | "mostRows" | "quietMs";
 
 interface LogRowsOptions extends Pick<ListRowsOptions<LogLine, LogFilter>, Kept> {
   readonly read: (query: LogFilter & { readonly before?: number; readonly limit: number }) => Promise<LogPage>;

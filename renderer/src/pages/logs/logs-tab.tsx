@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { LogLevel } from "../../../../contract/log.ts";
 import { logLevels } from "../../../../contract/log.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
+import { ListAnswer } from "../../list/list-answer.tsx";
 import { usePauseCommand } from "../../ui/commands.ts";
 import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -19,14 +20,16 @@ export function LogsTab({ id }: { id: ServiceId }) {
   return (
     <>
       <LogToolbar view={view} level={level} onLevel={setLevel} text={text} onText={setText} slash />
-      {!view.isEmpty ? (
-        <LogLines rows={view.rows} withSource={false} />
-      ) : (
-        <EmptyState
-          title={text || level !== "debug" ? "No line matches this filter" : "This service has not logged anything yet"}
-          text="Its lines appear here, newest last, once it starts. How much it logs is its Log level, in Config."
-        />
-      )}
+      <ListAnswer rows={view.rows} what="the log">
+        {!view.isEmpty ? (
+          <LogLines rows={view.rows} withSource={false} />
+        ) : (
+          <EmptyState
+            title={text || level !== "debug" ? "No line matches this filter" : "This service has not logged anything yet"}
+            text="Its lines appear here, newest last, once it starts. How much it logs is its Log level, in Config."
+          />
+        )}
+      </ListAnswer>
     </>
   );
 }

@@ -3,7 +3,7 @@ import { logText } from "../../../../contract/log.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { nextFrame } from "../../control/frame-store.ts";
-import { onListFailure, useReceived, useRowsView } from "../../list/use-list-rows.ts";
+import { useReceived, useRowsView } from "../../list/use-list-rows.ts";
 import { copyText } from "../../ui/copy/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
@@ -15,9 +15,7 @@ const filterAfterMs = 120;
 export function useLogView({ source, level, text }: LogFilter) {
   const client = useControl();
   const filter = useMemo(() => ({ level, text, ...(source && { source }) }), [source, level, text]);
-  const [rows] = useState(() =>
-    createLogRows({ read: (query) => client.call("log.read", query), onFailure: onListFailure, nextFrame, filter }),
-  );
+  const [rows] = useState(() => createLogRows({ read: (query) => client.call("log.read", query), nextFrame, filter }));
   useReceived(rows, "log");
   useEffect(() => {
     if (rows.view().filter === filter) return;

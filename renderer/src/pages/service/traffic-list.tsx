@@ -85,7 +85,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
         <LiveTable
           rows={rows}
           choice={choice}
-          label={`${capitalized(item.many)}, newest first`}
+          items={item.many}
           columns={columns.columns}
           onFollow={list.follow}
           empty={isEmpty && <NoneMatches rows={rows} item={item} onAll={() => setFilter(noFilter)} />}

@@ -92,7 +92,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
       <LiveTable
         rows={rows}
         choice={choice}
-        label="Traffic of all services, newest first"
+        items="traffic of all services"
         columns={columns.columns}
         onFollow={list.follow}
         empty={

@@ -4,6 +4,7 @@ import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
 import { DataTable, type DataTableHandle } from "../../../list/data-table.tsx";
 import { NewRows } from "../../../list/follow-mark.tsx";
+import { ListAnswer } from "../../../list/list-answer.tsx";
 import { Note } from "../../../ui/panel.tsx";
 import { formatCount } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -91,7 +92,17 @@ export function HistoryPanel(props: HistoryPanelProps) {
           onScrolledAway={history.scrolled}
           onEndNear={() => void history.loadOlder()}
         />
-        {messages.length === 0 && <NoMessages {...props} />}
+        {messages.length === 0 && (
+          <div className={styles.nothing}>
+            {props.scope.topic === "" ? (
+              "Choose a topic to see its messages."
+            ) : (
+              <ListAnswer rows={history} what="the messages">
+                <NoMessages text={props.text} onText={props.onText} />
+              </ListAnswer>
+            )}
+          </div>
+        )}
       </div>
       {view.isFull && (
         <Note className={styles.full}>{`The newest ${formatCount(messages.length)} are shown. Filter or export to find older ones.`}</Note>
@@ -111,17 +122,12 @@ export function HistoryPanel(props: HistoryPanelProps) {
 }
 
 /** Over the table and not in it: a grid holds rows only. */
-function NoMessages({ scope, view, text, onText }: HistoryPanelProps) {
-  if (view.filter.filter !== "" && !view.loaded) return null;
+function NoMessages({ text, onText }: Pick<HistoryPanelProps, "text" | "onText">) {
   return (
-    <div className={styles.nothing}>
-      {scope.topic === ""
-        ? "Choose a topic to see its messages."
-        : text === ""
-          ? "No message of this topic is kept."
-          : "No message contains this text."}
+    <>
+      {text === "" ? "No message of this topic is kept." : "No message contains this text."}
       {text !== "" && <Button onClick={() => onText("")}>Show all</Button>}
-    </div>
+    </>
   );
 }
 

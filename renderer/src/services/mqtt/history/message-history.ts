@@ -14,7 +14,7 @@ export type MessagePlace = Pick<MqttMessageSummary, "id">;
 export type MessageHistory = ListRows<MqttMessageSummary, HistoryQuery, MessagePlace>;
 export type MessageHistoryView = ListRowsView<HistoryQuery>;
 
-type Kept = "onFailure" | "nextFrame" | "pageRows" | "followRows" | "mostRows";
+type Kept = "nextFrame" | "pageRows" | "followRows" | "mostRows";
 
 interface MessageHistoryOptions extends Pick<ListRowsOptions<MqttMessageSummary, HistoryQuery, MessagePlace>, Kept> {
   readonly read: (

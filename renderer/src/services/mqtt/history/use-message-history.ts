@@ -4,7 +4,6 @@ import { useControl } from "../../../control/client-context.tsx";
 import { nextFrame } from "../../../control/frame-store.ts";
 import { useOnFigures } from "../broker/use-broker.ts";
 import { isTopicFilter } from "../tree/topic-scope.ts";
-import { notifyUnlessGone } from "../tree/use-topic-branches.ts";
 import { createMessageHistory, type MessageHistory } from "./message-history.ts";
 
 const askAfterMs = 120;
@@ -20,7 +19,6 @@ export function useMessageHistory({ filter, text }: Options): MessageHistory {
   const [history] = useState(() =>
     createMessageHistory({
       read: (query) => client.action(mqttActions, "mqtt", "topic.history", query),
-      onFailure: notifyUnlessGone,
       nextFrame,
     }),
   );

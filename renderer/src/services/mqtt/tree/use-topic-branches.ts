@@ -1,10 +1,8 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { type MqttTopicNode, mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
-import { failureOf } from "../../../control/failure-error.ts";
 import { createRefresher } from "../../../control/refresher.ts";
 import { useService } from "../../../control/use-store.ts";
-import { notifyFailure } from "../../../ui/status/notify.tsx";
 import { useOnFigures } from "../broker/use-broker.ts";
 import { createTopicBranches, type TopicBranches } from "./topic-branches.ts";
 
@@ -72,10 +70,4 @@ export function useTopicFacts(branches: TopicBranches, topic: string): { readonl
     read((node) => node.hasChildren),
   );
   return { isRetained, isBranch };
-}
-
-/** The page says by itself that the service has stopped, and the frame that the connection is lost. */
-export function notifyUnlessGone(error: unknown): void {
-  const { code } = failureOf(error);
-  if (code !== "CONNECTION_LOST" && code !== "SERVICE_NOT_RUNNING") notifyFailure(error);
 }
