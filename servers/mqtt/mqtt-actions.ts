@@ -14,7 +14,7 @@ import { describeClient, listClients } from "./inspector/client-list.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
 import type { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { PageViews } from "./inspector/page-views.ts";
-import type { SampleTraffic } from "./sample-traffic.ts";
+import type { DemoPublisher } from "./sample-traffic.ts";
 import type { TryClient } from "./try/try-client.ts";
 
 export interface MqttParts {
@@ -22,7 +22,7 @@ export interface MqttParts {
   readonly retained: RetainedTree;
   readonly recorder: MessageRecorder;
   readonly clientFaults: ClientFaults;
-  readonly demo: SampleTraffic;
+  readonly demo: DemoPublisher;
   readonly replies: ReplyRules;
   readonly repeats: Repeats;
   readonly replayFile: ReplayFile;

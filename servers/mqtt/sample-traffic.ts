@@ -22,7 +22,7 @@ const kinds = [
 
 const tickMs = 50;
 
-export interface SampleTraffic {
+export interface DemoPublisher {
   readonly running: boolean;
   readonly messagesPerSecond: number;
   start(messagesPerSecond: number): void;
@@ -30,7 +30,7 @@ export interface SampleTraffic {
 }
 
 /** Plausible sensor readings on `sensors/{place}/{kind}`, some retained, and sometimes a message on test/topic. */
-export function createSampleTraffic(publish: (message: Message) => void): SampleTraffic {
+export function createDemoPublisher(publish: (message: Message) => void): DemoPublisher {
   const sensors: Sensor[] = places.flatMap((place) =>
     kinds.map((kind) => ({
       ...kind,

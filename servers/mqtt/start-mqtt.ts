@@ -30,7 +30,7 @@ import { mqttHandlers } from "./mqtt-actions.ts";
 import { type MqttConfig, mqttConfig } from "./mqtt-config.ts";
 import { type ListenerPorts, listenerPorts, mqttEndpoints } from "./mqtt-endpoints.ts";
 import { openStorage } from "./open-storage.ts";
-import { createSampleTraffic } from "./sample-traffic.ts";
+import { createDemoPublisher } from "./sample-traffic.ts";
 import { startSysTopics } from "./sys-topics.ts";
 import { createTryClient } from "./try/try-client.ts";
 
@@ -85,7 +85,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
   onStop(replay.stop);
   const repeats = createRepeats(messageOfParams, sendAs("dashboard"));
   onStop(repeats.close);
-  const demo = createSampleTraffic(sendAs("demo"));
+  const demo = createDemoPublisher(sendAs("demo"));
   onStop(demo.stop);
   const clientFaults = createClientFaults();
   bus.onMessage((message) => {

@@ -33,7 +33,7 @@ export function PageOutlet() {
   const route = useRoute();
   const key = keyOf(route);
   const visited = useVisited(key, route.page === "service" ? route.tab : "");
-  const service = useService(route.page === "service" ? route.id : "http");
+  const service = useService(route.page === "service" ? route.id : undefined);
   const name = route.page === "service" ? (service?.title ?? "") : capitalized(route.page);
   useEffect(() => {
     document.title = name ? `${name} · Backlot` : "Backlot";

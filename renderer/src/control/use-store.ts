@@ -16,11 +16,20 @@ export const useConnection = (): Connection => useStore(useControl().connection)
 
 /** In the window's order; empty until the supervisor has answered. */
 export const useServices = (): readonly ServiceView[] => useStore(useStores().services);
+
+const absent: ReadableStore<undefined> = { get: () => undefined, subscribe: () => () => {} };
+
 /** Undefined until the supervisor has answered. */
-export const useService = (id: ServiceId): ServiceView | undefined => useStore(useStores().service(id));
+export function useService(id: ServiceId | undefined): ServiceView | undefined {
+  const stores = useStores();
+  return useStore<ServiceView | undefined>(id === undefined ? absent : stores.service(id));
+}
 
 /** The newest sample; it stays after the service has stopped, so read it together with the status. */
-export const useRate = (id: ServiceId): RateSample | undefined => useStore(useStores().rate(id));
+export function useRate(id: ServiceId | undefined): RateSample | undefined {
+  const stores = useStores();
+  return useStore<RateSample | undefined>(id === undefined ? absent : stores.rate(id));
+}
 export const useRecentRate = (id: ServiceId): RecentRate => useStore(useStores().recentRate(id));
 export const useRates = (): ReadonlyMap<ServiceId, RateSample> => useStore(useStores().rates);
 

@@ -7,6 +7,9 @@ export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** RFC 4648 §5, without padding, as in JSON Web Tokens. */
+export const fromBase64Url = (base64: string): Uint8Array<ArrayBuffer> => fromBase64(base64.replaceAll("-", "+").replaceAll("_", "/"));
+
 export function toBase64(bytes: Uint8Array): string {
   let binary = "";
   for (const byte of bytes) binary += String.fromCharCode(byte);

@@ -3,12 +3,12 @@ import { IconPlayerPlayFilled } from "@tabler/icons-react";
 import { useState } from "react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
+import { firstCommand } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { useStartSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { notifyFailure } from "../../ui/status/notify.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
-import { isPickedAtStart } from "../../ui/texts/address.ts";
 import overview from "../overview/overview.module.css";
 import styles from "./first-run.module.css";
 import { PortTable } from "./port-table.tsx";
@@ -20,7 +20,7 @@ interface FirstRunProps {
 
 /** Before anything was started: what to do in three lines, and whether it will work. */
 export function FirstRun({ built, unbuilt }: FirstRunProps) {
-  const http = built.find((service) => service.id === "http")?.plannedEndpoints[0];
+  const first = firstCommand(built);
   return (
     <div className={styles.page}>
       <div className={overview.heading}>
@@ -53,9 +53,10 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
         <Boundary region="first run: ports" line>
           <PortTable built={built} unbuilt={unbuilt} />
         </Boundary>
-        {http && !isPickedAtStart(http.url) && (
+        {first && (
           <p className={styles.try}>
-            Try it from a terminal once HTTP is up <CommandLine command={`curl ${http.url.replace(/\/$/, "")}/api/data`} />
+            {`Try it from a terminal once ${first.title} runs `}
+            <CommandLine command={first.command} />
           </p>
         )}
       </div>

@@ -29,7 +29,7 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
         <h2 className={styles.title}>Traffic, all services</h2>
         {series.map(({ services: ids, bytesPerSecond }) => (
           <span key={ids[0]} className={styles.key}>
-            <span className={styles.swatch} style={{ background: `var(${seriesToken(ids[0] ?? "http")})` }} />
+            <span className={styles.swatch} style={{ background: `var(${seriesToken(ids[0])})` }} />
             {ids.map(titleOf).join(", ")}
             {at !== undefined && point !== undefined && <span className={styles.value}>{formatByteRate(bytesPerSecond[point] ?? 0)}</span>}
           </span>
@@ -50,7 +50,7 @@ export function TrafficPanel({ services }: { services: readonly ServiceView[] })
           ) : (
             <TrafficPlot
               data={data}
-              colors={series.map(({ services: ids }) => seriesToken(ids[0] ?? "http"))}
+              colors={series.map(({ services: ids }) => seriesToken(ids[0]))}
               label={`Bytes a second of all services, ${range}; now ${formatByteRate(total)}`}
               onPoint={setPoint}
             />

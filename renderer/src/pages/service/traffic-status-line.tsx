@@ -21,13 +21,13 @@ interface TrafficStatusLineProps {
 /** One sentence in a fixed place: what is followed, how fast, how much of it is shown, and what is not. */
 export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLineProps) {
   const view = useRowsView(rows, (all) => all);
-  const rate = useRate(service?.id ?? "http");
+  const rate = useRate(service?.id);
   const running = service?.status.state === "running" ? service.status : undefined;
   return (
     <StatusLine>
       <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
-        <LeftOut view={view} rate={service && rate} />
+        <LeftOut view={view} rate={rate} />
         {running && <span className={styles.fact}>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
         <span className={styles.fact} title={view.isFull ? "No more are loaded at once. Filter to find older ones." : undefined}>
           {shownText(view)}

@@ -15,13 +15,12 @@ import { useRowsView } from "../../list/use-list-rows.ts";
 import { useLiveList, useRowNow } from "../../list/use-live-list.ts";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { joinedId, useJoinedTrafficRows } from "../../list/use-traffic-rows.ts";
-import { seriesToken, servicePages } from "../../services/registry.ts";
+import { firstCommand, seriesToken } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
 import { Loading } from "../../ui/status/answered.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { EmptyState } from "../../ui/status/empty-state.tsx";
-import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
 import { PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { RowInspector } from "../service/row-inspector.tsx";
@@ -65,8 +64,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const list = useLiveList(rows, filter, choice);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter)) || hidden.length > 0;
-  const first = built.find(({ id }) => servicePages.get(id)?.tabs.some((tab) => tab.kind === "traffic"));
-  const origin = originOf(first);
+  const first = firstCommand(built);
   const toggle = (id: ServiceId) => setHidden(hidden.includes(id) ? hidden.filter((other) => other !== id) : [...hidden, id]);
   return (
     <ListPage
@@ -101,7 +99,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
               title={isFiltered ? "Nothing matches this filter" : "No traffic yet"}
               text="Every request, call and message of every service appears here, newest first, on one clock."
             >
-              {first && !isPickedAtStart(origin) && <CommandLine command={`curl ${origin}/api/data`} />}
+              {first && <CommandLine command={first.command} />}
             </EmptyState>
           )
         }

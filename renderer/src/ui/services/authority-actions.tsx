@@ -7,6 +7,7 @@ import { saveFile } from "../copy/files.ts";
 import { Dialog } from "../forms/dialog.tsx";
 import styles from "./authority-actions.module.css";
 import { trustSteps } from "./trust-steps.ts";
+import { fromBase64 } from "../../viewer/bytes.ts";
 
 interface AuthorityActionsProps {
   /** Its certificate: path on Backlot's machine, and text. */
@@ -73,5 +74,4 @@ export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsP
 }
 
 /** What is between the lines of a PEM text is the DER form in base64. */
-const derOf = (pem: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(pem.replace(/-----[^-]+-----|\s/g, "")), (character) => character.charCodeAt(0));
+const derOf = (pem: string): Uint8Array<ArrayBuffer> => fromBase64(pem.replace(/-----[^-]+-----|\s/g, ""));

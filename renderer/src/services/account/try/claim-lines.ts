@@ -1,4 +1,5 @@
 import { wallTime } from "../wall-time.ts";
+import { fromBase64Url } from "../../../viewer/bytes.ts";
 
 export interface ClaimLine {
   readonly name: string;
@@ -39,8 +40,7 @@ export function decodeToken(token: string): Claims | undefined {
 
 function decodePart(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const binary = atob(part.replaceAll("-", "+").replaceAll("_", "/"));
-    const value: unknown = JSON.parse(new TextDecoder().decode(Uint8Array.from(binary, (character) => character.charCodeAt(0))));
+    const value: unknown = JSON.parse(new TextDecoder().decode(fromBase64Url(part)));
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
   } catch {
     return undefined;

@@ -1,4 +1,5 @@
-import { Autocomplete, Button, type OptionsFilter, PasswordInput, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Autocomplete, Button, type OptionsFilter, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { JsonBodyField } from "../../try/json-body-field.tsx";
 import { SendButton } from "../../try/send-button.tsx";
 import styles from "../../try/try-page.module.css";
@@ -65,13 +66,11 @@ export function TryForm(props: TryFormProps) {
             autoComplete="off"
             onChange={(event) => set({ username: event.currentTarget.value })}
           />
-          <PasswordInput
+          <PasswordField
             label="Password"
-            size="xs"
             value={props.password}
             autoComplete="off"
-            visibilityToggleButtonProps={{ "aria-label": "Reveal the password", tabIndex: 0, "aria-hidden": false }}
-            onChange={(event) => props.onPassword(event.currentTarget.value)}
+            onChange={props.onPassword}
           />
         </div>
         {props.codeNeeded && (

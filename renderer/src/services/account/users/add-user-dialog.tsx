@@ -1,9 +1,10 @@
-import { Button, Checkbox, Group, PasswordInput, SimpleGrid, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, SimpleGrid, TextInput } from "@mantine/core";
 import { type FormEvent, useEffect, useState } from "react";
 import { accountActions } from "../../../../../contract/services/account.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { Dialog } from "../../../ui/forms/dialog.tsx";
+import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { isEmail } from "./user-draft.ts";
 
 interface AddUserDialogProps {
@@ -59,15 +60,13 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
           error={email !== "" && !isEmail(email) ? "An e-mail address has one @, and neither spaces nor colons." : refused}
           onChange={(event) => set({ email: event.currentTarget.value })}
         />
-        <PasswordInput
+        <PasswordField
           label="Password"
-          size="xs"
           mt="sm"
           value={draft.password}
           maxLength={1_000}
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": "Reveal the password", tabIndex: 0, "aria-hidden": false }}
-          onChange={(event) => set({ password: event.currentTarget.value })}
+          onChange={(value) => set({ password: value })}
         />
         <SimpleGrid cols={2} spacing="sm" mt="sm">
           <TextInput

@@ -1,8 +1,9 @@
-import { Button, Checkbox, PasswordInput } from "@mantine/core";
+import { Button, Checkbox } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import { type AccountUserDetails, accountActions } from "../../../../../contract/services/account.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { Section } from "../../../inspectors/section.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
@@ -72,18 +73,16 @@ function NewPassword({ user, onUser }: Pick<UserSignInProps, "user" | "onUser">)
   return (
     <Section title="Password" facts={<span role="status">{done && "The new password is set"}</span>}>
       <form className={styles.row} onSubmit={(event) => void submit(event)}>
-        <PasswordInput
-          size="xs"
+        <PasswordField
           className={styles.grow}
           aria-label="New password"
           placeholder="New password"
           value={password}
           maxLength={1_000}
           autoComplete="new-password"
-          visibilityToggleButtonProps={{ "aria-label": "Reveal the new password", tabIndex: 0, "aria-hidden": false }}
-          onChange={(event) => {
+          onChange={(value) => {
             setDone(false);
-            setPassword(event.currentTarget.value);
+            setPassword(value);
           }}
         />
         <Button type="submit" disabled={password === ""}>

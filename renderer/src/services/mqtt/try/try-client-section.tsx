@@ -1,9 +1,10 @@
-import { Button, Menu, PasswordInput } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
 import { IconChevronDown } from "@tabler/icons-react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttTryState } from "../../../../../contract/services/mqtt-try.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { CheckField, ChoiceField, type DraftForm, draftForm, FormColumns, TextField } from "../../../ui/forms/draft-form.tsx";
+import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -123,13 +124,7 @@ function Options({ form, password, onPassword }: OptionsProps) {
   return (
     <FormColumns style={{ paddingTop: 10 }}>
       <TextField form={form} name="username" label="User" autoComplete="off" />
-      <PasswordInput
-        label="Password"
-        size="xs"
-        autoComplete="new-password"
-        value={password}
-        onChange={(event) => onPassword(event.currentTarget.value)}
-      />
+      <PasswordField label="Password" autoComplete="new-password" value={password} onChange={onPassword} />
       <CheckField form={form} name="cleanStart" className={own.beside} label={isV5 ? "Clean start" : "Clean session"} />
       <TextField
         form={form}
