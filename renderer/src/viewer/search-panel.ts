@@ -1,5 +1,6 @@
 import { closeSearchPanel, findNext, findPrevious, getSearchQuery, SearchQuery, setSearchQuery } from "@codemirror/search";
 import { type EditorView, type Panel, runScopeHandlers, type ViewUpdate } from "@codemirror/view";
+import { formatCount } from "../ui/texts/quantity.ts";
 import styles from "./search-panel.module.css";
 
 /** More matches are not counted: it would take as long as the text is. */
@@ -85,6 +86,6 @@ function countText({ state }: EditorView): string {
     if (next.value.from === from && next.value.to === to) current = matches;
   }
   if (matches === 0) return "no match";
-  const all = matches > countedMatches ? `over ${countedMatches.toLocaleString("en-US")}` : String(matches);
+  const all = matches > countedMatches ? `over ${formatCount(countedMatches)}` : String(matches);
   return current > 0 ? `${current} of ${all}` : all;
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { EventFilter, EventRange } from "../../../../contract/services/events.ts";
 import { eventRanges } from "../../../../contract/services/events.ts";
+import { listText } from "../../ui/texts/quantity.ts";
 
 /** What the toolbar is set to; empty texts are no filter. */
 export interface ShownFilter {
@@ -65,9 +66,8 @@ export function filterWords(filter: ShownFilter): string {
     filter.language && `language ${filter.language}`,
     filter.provider && `provider ${filter.provider}`,
     text && `“${text}” in their text`,
-  ].filter((part) => part !== "");
-  const last = parts.pop();
-  const named = last === undefined ? "" : `with ${parts.length > 0 ? `${parts.join(", ")} and ` : ""}${last}`;
-  const since = filter.range === "all" ? "" : `of ${rangeWords[filter.range]}`;
-  return [named, since].filter((part) => part !== "").join(", ");
+  ].filter(Boolean);
+  const since = filter.range === "all" ? undefined : rangeWords[filter.range];
+  if (parts.length === 0) return since === undefined ? "" : `of ${since}`;
+  return since === undefined ? `with ${listText(parts)}` : `with ${listText(parts)}, of ${since}`;
 }

@@ -1,13 +1,13 @@
 import { Button, Tabs } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useState } from "react";
+import { fromBase64 } from "../../viewer/bytes.ts";
 import { CommandLine } from "../copy/command-line.tsx";
 import { CopyButton } from "../copy/copy-button.tsx";
 import { saveFile } from "../copy/files.ts";
 import { Dialog } from "../forms/dialog.tsx";
 import styles from "./authority-actions.module.css";
 import { trustSteps } from "./trust-steps.ts";
-import { fromBase64 } from "../../viewer/bytes.ts";
 
 interface AuthorityActionsProps {
   /** Its certificate: path on Backlot's machine, and text. */

@@ -12,6 +12,12 @@ export const nounOf = (one: string, many = `${one}s`): Noun => ({ one, many });
 /** The form of a word that goes with a number: `pluralOf(2, "ends", "end")` is "end". */
 export const pluralOf = (count: number, one: string, many: string): string => (plural.select(count) === "one" ? one : many);
 
+// English as the British write lists: no comma before "and".
+const list = new Intl.ListFormat("en-GB");
+
+/** "a", "a and b", "a, b and c". */
+export const listText = (parts: readonly string[]): string => list.format(parts);
+
 /** "Requests": at the start of a label. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
@@ -20,6 +26,10 @@ const units = ["B", "kB", "MB", "GB", "TB"];
 
 /** "12,480". */
 export const formatCount = (value: number): string => whole.format(value);
+
+/** With so many decimals: "20.78", "1,013.2". */
+export const formatDecimals = (value: number, least: number, most: number): string =>
+  value.toLocaleString("en-US", { minimumFractionDigits: least, maximumFractionDigits: most });
 
 /** A number with its noun: "1 client", "14 clients". */
 export const formatCountOf = (value: number, one: string, many = `${one}s`): string =>

@@ -1,5 +1,5 @@
-import { wallTime } from "../wall-time.ts";
 import { fromBase64Url } from "../../../viewer/bytes.ts";
+import { wallTime } from "../wall-time.ts";
 
 export interface ClaimLine {
   readonly name: string;

@@ -66,12 +66,7 @@ export function TryForm(props: TryFormProps) {
             autoComplete="off"
             onChange={(event) => set({ username: event.currentTarget.value })}
           />
-          <PasswordField
-            label="Password"
-            value={props.password}
-            autoComplete="off"
-            onChange={props.onPassword}
-          />
+          <PasswordField label="Password" value={props.password} autoComplete="off" onChange={props.onPassword} />
         </div>
         {props.codeNeeded && (
           <div className={own.code}>

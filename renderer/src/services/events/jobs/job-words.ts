@@ -1,37 +1,16 @@
 import type { EventJob } from "../../../../../contract/services/events.ts";
 import { formatBytes, formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 
-const going: Readonly<Record<EventJob["kind"], string>> = {
-  import: "Importing",
-  delete: "Deleting",
-  generate: "Generating",
+const titles: Readonly<Record<EventJob["kind"], Readonly<Record<EventJob["state"], string>>>> = {
+  import: { running: "Importing", done: "Imported", cancelled: "Import cancelled", failed: "Import failed" },
+  delete: { running: "Deleting events", done: "Deleted", cancelled: "Deletion cancelled", failed: "Deletion failed" },
+  generate: { running: "Generating events", done: "Generated", cancelled: "Generation cancelled", failed: "Generation failed" },
 };
-const gone: Readonly<Record<EventJob["kind"], string>> = {
-  import: "Imported",
-  delete: "Deleted",
-  generate: "Generated",
-};
-const nouns: Readonly<Record<EventJob["kind"], string>> = {
-  import: "Import",
-  delete: "Deletion",
-  generate: "Generation",
-};
+const importing: Readonly<Record<NonNullable<EventJob["format"]>, string>> = { jsonl: "Importing JSONL", csv: "Importing CSV" };
 
 /** "Importing JSONL", "Imported", "Deletion cancelled" */
-export function jobTitle({ kind, state, format }: EventJob): string {
-  switch (state) {
-    case "running":
-      return [going[kind], kind === "import" ? format?.toUpperCase() : "events"].filter(Boolean).join(" ");
-    case "done":
-      return gone[kind];
-    case "cancelled":
-      return `${nouns[kind]} cancelled`;
-    case "failed":
-      return `${nouns[kind]} failed`;
-    default:
-      return state satisfies never;
-  }
-}
+export const jobTitle = ({ kind, state, format }: EventJob): string =>
+  kind === "import" && state === "running" && format ? importing[format] : titles[kind][state];
 
 /** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; with what an import refused. */
 export function jobFigures(job: EventJob): string {

@@ -1,4 +1,5 @@
 import { eventOutcomes, type OutcomePlot } from "../../../../../contract/services/events.ts";
+import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { clockMinutes } from "../../../ui/texts/time.ts";
 import type { Tokens } from "../../../ui/theme.ts";
 import { dayAndMonth, utcDayAndMonth } from "../event-fields.ts";
@@ -78,7 +79,7 @@ export const outcomeToken = (outcome: string): keyof Tokens => colorTokens[outco
 export function stepWords({ step, merged }: Pick<OutcomeBars, "step" | "merged">): string {
   const [size, unit] = step === "10 minutes" ? [10 * merged, "minute"] : [merged, step];
   if (size === 1) return `events ${unit === "hour" ? "an" : "a"} ${unit}`;
-  return unit === "minute" ? `events in ${size} min` : `events in ${size} ${unit}s`;
+  return unit === "minute" ? `events in ${size} min` : `events in ${formatCountOf(size, unit)}`;
 }
 
 /** Start of a bar: the clock for minutes, day and clock for hours, the day for days, which the service counts in UTC. */

@@ -1,4 +1,5 @@
 import type { MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import { formatDecimals } from "../../../ui/texts/quantity.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { startText } from "../../../viewer/payload-preview.ts";
 import { firstField, numericFields, unitOf } from "./numeric-fields.ts";
@@ -117,8 +118,5 @@ export const aloneBetween = (gaps: readonly number[], count: number): number[] =
 /** As many decimals as distinguish the values: "20.78", "1,013.2", "148,212". */
 export function readingText(value: number, span: number): string {
   const decimals = span === 0 ? (Number.isInteger(value) ? 0 : 2) : Math.min(6, Math.max(0, 2 - Math.floor(Math.log10(span))));
-  return value.toLocaleString("en-US", {
-    minimumFractionDigits: Number.isInteger(value) && span > 20 ? 0 : decimals,
-    maximumFractionDigits: decimals,
-  });
+  return formatDecimals(value, Number.isInteger(value) && span > 20 ? 0 : decimals, decimals);
 }

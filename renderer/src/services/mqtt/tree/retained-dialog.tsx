@@ -7,7 +7,7 @@ import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { Failed } from "../../../ui/status/answered.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
-import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
+import { formatCount, formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
 import { useMqttView } from "../broker/use-broker.ts";
 import { isTopicFilter } from "./topic-scope.ts";
 
@@ -76,7 +76,7 @@ export function RetainedDialog({ opened, onClose, filter }: RetainedDialogProps)
 function countText(count: number | undefined, retained: number): string {
   if (count === undefined) return "";
   if (count === 0) return `No retained message matches, of ${formatCount(retained)} in all.`;
-  return `${formatCountOf(count, "retained message")} of ${formatCount(Math.max(count, retained))}. New subscribers will not receive ${count === 1 ? "it" : "them"}. This cannot be undone.`;
+  return `${formatCountOf(count, "retained message")} of ${formatCount(Math.max(count, retained))}. New subscribers will not receive ${pluralOf(count, "it", "them")}. This cannot be undone.`;
 }
 
 /** Undefined until it is known; asked again when there are more or fewer in all. */
