@@ -1,8 +1,9 @@
+import type { ReactNode } from "react";
 import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
-import { Caption, SectionTitle } from "../../ui/panel.tsx";
+import { Caption } from "../../ui/panel.tsx";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
-import styles from "./http-inspector.module.css";
-import bars from "./timing.module.css";
+import { Section } from "../section.tsx";
+import styles from "./timing.module.css";
 
 interface Phase {
   readonly name: string;
@@ -13,22 +14,39 @@ interface Phase {
 
 function phasesOf(timing: HttpExchangeFacts["timing"]): readonly Phase[] {
   return [
-    { name: "Receive", what: "from the request's head to the last byte of its body", ms: timing.receiveMs, colour: "var(--bl-s7)" },
-    { name: "Answer", what: "from then to the head of the answer", ms: timing.answerMs, colour: "var(--bl-s1)" },
-    { name: "Send", what: "from then to the last byte handed to the system", ms: timing.sendMs, colour: "var(--bl-s4)" },
+    { name: "Receive", what: "from the head of the request to the last byte of its body", ms: timing.receiveMs, colour: "var(--bl-s7)" },
+    { name: "Answer", what: "from the end of the request to the head of the answer", ms: timing.answerMs, colour: "var(--bl-s1)" },
+    { name: "Send", what: "from the head of the answer to the last byte passed to the system", ms: timing.sendMs, colour: "var(--bl-s4)" },
   ];
 }
 
-/** Where the time went, as one bar and its figures. */
-export function TimingBar({ timing }: { readonly timing: HttpExchangeFacts["timing"] }) {
-  const phases = phasesOf(timing);
-  // Shares of less than 1 in all would not fill the bar.
+/** When an exchange began and how long it took; below that, its phases. */
+function TimeSection({ exchange: { at, timing }, children }: { readonly exchange: HttpExchangeFacts; readonly children: ReactNode }) {
+  const facts = (
+    <Caption className={styles.facts}>
+      {timing.totalMs === undefined ? "in progress," : <b>{formatTook(timing.totalMs)}</b>} at{" "}
+      <span className={styles.mono} title={isoTime(at)}>
+        {clockTime(at)}
+      </span>
+    </Caption>
+  );
+  return (
+    <Section title="Time" actions={facts}>
+      {children}
+    </Section>
+  );
+}
+
+/** The phases as one bar with a legend. */
+export function TimingSummary({ exchange }: { readonly exchange: HttpExchangeFacts }) {
+  const phases = phasesOf(exchange.timing);
+  // Flex-grow factors with a sum below 1 would not fill the bar.
   const growth = 1_000;
-  // What is still to come takes its place in the bar, or the phases so far would look like all of it.
+  // A phase that has not ended yet gets a share too; otherwise the earlier phases would fill the bar.
   const ahead = Math.max(1, ...phases.map((phase) => phase.ms ?? 0));
   return (
-    <>
-      <div className={bars.bar} aria-hidden="true">
+    <TimeSection exchange={exchange}>
+      <div className={styles.bar} aria-hidden="true">
         {phases.map((phase) => (
           <span
             key={phase.name}
@@ -37,38 +55,30 @@ export function TimingBar({ timing }: { readonly timing: HttpExchangeFacts["timi
           />
         ))}
       </div>
-      <dl className={bars.legend}>
+      <dl className={styles.legend}>
         {phases.map((phase) => (
           <div key={phase.name} title={phase.what}>
             <dt>
-              <span className={bars.swatch} style={{ background: phase.colour }} />
+              <span className={styles.swatch} style={{ background: phase.colour }} />
               {phase.name}
             </dt>
             <dd>{phase.ms === undefined ? "–" : formatTook(phase.ms)}</dd>
           </div>
         ))}
       </dl>
-    </>
+    </TimeSection>
   );
 }
 
-/** Each phase on its own line, placed where it happened. */
-export function TimingTab({ exchange: { at, timing } }: { readonly exchange: HttpExchangeFacts }) {
+/** The phases below each other, each as a bar on the time axis. */
+export function TimingTab({ exchange }: { readonly exchange: HttpExchangeFacts }) {
+  const { timing } = exchange;
   const phases = phasesOf(timing);
   const total = timing.totalMs ?? phases.reduce((sum, phase) => sum + (phase.ms ?? 0), 0);
   const share = (ms: number) => `${total > 0 ? (100 * ms) / total : 0}%`;
   let startMs = 0;
   return (
-    <section className={styles.time} aria-label="Timing">
-      <div className={styles.timeHead}>
-        <SectionTitle as="h3">{timing.totalMs === undefined ? "In progress" : formatTook(timing.totalMs)}</SectionTitle>
-        <Caption>
-          began at{" "}
-          <span className={styles.mono} title={isoTime(at)}>
-            {clockTime(at)}
-          </span>
-        </Caption>
-      </div>
+    <TimeSection exchange={exchange}>
       <dl className={styles.phases}>
         {phases.map((phase) => {
           const from = startMs;
@@ -85,6 +95,6 @@ export function TimingTab({ exchange: { at, timing } }: { readonly exchange: Htt
           );
         })}
       </dl>
-    </section>
+    </TimeSection>
   );
 }
