@@ -28,6 +28,8 @@ export function ExportToasts(): null {
         id: noteId(view),
         title: exportTitle(view),
         message: <ExportToast view={view} onCancel={cancel} />,
+        // Announced when it is over; its progress is not.
+        role: isOver(view) ? "alert" : "group",
         icon: <ExportIcon state={view.state} />,
         autoClose: closesAfter(view),
         withCloseButton: isOver(view),

@@ -91,7 +91,7 @@ function FileState({ file }: { readonly file: MqttReplayFile }) {
         {name}
       </Text>
       {!complete && <Progress mt="xs" value={(100 * receivedBytes) / Math.max(1, sizeBytes)} aria-label="Upload" />}
-      <Text mt={4} fz="sm" c="var(--bl-text-2)" aria-live="polite">
+      <Text mt={4} fz="sm" c="var(--bl-text-2)" aria-live={complete ? "polite" : "off"}>
         {complete
           ? `${formatCountOf(messages, "message")} over ${lasts}, ${formatBytes(sizeBytes)}`
           : `${formatBytes(receivedBytes)} of ${formatBytes(sizeBytes)} read, ${formatCountOf(messages, "message")}`}

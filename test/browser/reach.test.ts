@@ -1,0 +1,100 @@
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { exampleEvent } from "../../contract/services/example-event.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+
+async function postEvents(origin: string, count: number): Promise<void> {
+  for (let sent = 0; sent < count; sent++) {
+    await fetch(`${origin}/events`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(exampleEvent),
+    });
+  }
+}
+
+/** The texts that live regions got within some seconds. */
+const announcedIn = (page: Page, ms: number): Promise<string[]> =>
+  page.evaluate(async (waitMs) => {
+    const live = "[aria-live=polite],[aria-live=assertive],[role=status],[role=alert],[role=log],output";
+    const said: string[] = [];
+    const observer = new MutationObserver((changes) => {
+      for (const { target } of changes) {
+        const region = (target instanceof Element ? target : target.parentElement)?.closest(live);
+        if (region && !region.closest("[aria-live=off]")) said.push(region.textContent ?? "");
+      }
+    });
+    observer.observe(document.body, { subtree: true, childList: true, characterData: true });
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    observer.disconnect();
+    return said;
+  }, ms);
+
+it("[BL-222] live regions do not count while traffic passes", { timeout: 90_000 }, async () => {
+  const { page, origin } = await openBrowserShell("http", { others: ["events"] });
+  await page.getByRole("button", { name: "Send sample traffic" }).first().click();
+  await page.getByRole("main").getByRole("row").nth(2).waitFor();
+  const said: Record<string, string[]> = {};
+  for (const hash of ["http/live", "overview", "timeline", "events/live"]) {
+    await page.evaluate((to) => {
+      location.hash = `#/${to}`;
+    }, hash);
+    // What is shown at first is announced once.
+    await page.waitForTimeout(1_500);
+    said[hash] = await announcedIn(page, 2_500);
+  }
+  await fetch(`${origin}/api/data`);
+  expect(said).toEqual({ "http/live": [], overview: [], timeline: [], "events/live": [] });
+});
+
+it("[BL-223] a column is sorted by keyboard, both ways", { timeout: 60_000 }, async () => {
+  const { page, origin } = await openBrowserShell("events");
+  await postEvents(origin, 2);
+  const head = page.getByRole("columnheader", { name: "Device" });
+  const button = head.getByRole("button");
+  await button.focus();
+  await page.keyboard.press("Enter");
+  await page
+    .locator('[role=columnheader][aria-sort="descending"]')
+    .filter({ hasText: "Device" })
+    .or(page.locator('[role=columnheader][aria-sort="ascending"]').filter({ hasText: "Device" }))
+    .waitFor();
+  const first = await head.getAttribute("aria-sort");
+  await page.keyboard.press("Space");
+  await expect.poll(() => head.getAttribute("aria-sort")).not.toBe(first);
+  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+});
+
+it("[BL-224] below 1,000 px the inspector lies over the list, and the rail keeps its names", { timeout: 60_000 }, async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await fetch(`${origin}/api/data`);
+  await page.setViewportSize({ width: 900, height: 700 });
+  const grid = page.getByRole("main").getByRole("grid");
+  const before = await grid.boundingBox();
+  await page.getByRole("main").getByRole("row").filter({ hasText: "/api/data" }).click();
+  const inspector = page.getByRole("complementary", { name: "Inspector" });
+  await inspector.getByRole("tab", { name: "Response" }).waitFor();
+  expect(await grid.boundingBox()).toEqual(before);
+  const box = await inspector.boundingBox();
+  expect(Math.round((box?.x ?? 0) + (box?.width ?? 0))).toBe(900);
+  expect((await page.getByRole("navigation", { name: "Pages" }).boundingBox())?.width).toBeLessThanOrEqual(80);
+  await page.getByRole("link", { name: /^HTTP, running|^HTTP.*running/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await inspector.waitFor({ state: "detached" });
+});
+
+it("[BL-224] at 200 % zoom every control of the longest page can be reached", { timeout: 60_000 }, async () => {
+  const { page, origin } = await openBrowserShell("events");
+  await postEvents(origin, 3);
+  // 1,280 x 800 at 200 %.
+  await page.setViewportSize({ width: 640, height: 400 });
+  const main = page.getByRole("main");
+  for (const name of ["Stop", "Export", "Pause", "Last page"]) {
+    const button = main.getByRole("button", { name }).first();
+    await button.scrollIntoViewIfNeeded();
+    const box = await button.boundingBox();
+    if (!box) throw new Error(`${name} is not there`);
+    expect([name, box.x >= 0 && box.y >= 0 && box.x + box.width <= 640 && box.y + box.height <= 400]).toEqual([name, true]);
+  }
+  expect((await main.getByRole("grid").boundingBox())?.height).toBeGreaterThan(80);
+});
