@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => apps.dispose(), 60_000);
 
-const save = "Save all that is kept, as filtered";
+const save = "Save all kept lines that match the filter";
 
 it("[BL-102] the user is asked for a file, in the window, and what is exported is written there", async () => {
   const file = path.join(apps.dataDir, "saved.log");

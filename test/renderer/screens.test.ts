@@ -110,8 +110,8 @@ describe("a field of the form", () => {
   it.each<[Draft, ReturnType<typeof parseDraft>]>([
     ["8085", { value: 8085 }],
     [" 0 ", { value: 0 }],
-    ["", { problem: "This is a number." }],
-    ["80 80", { problem: "This is a number." }],
+    ["", { problem: "Enter a number." }],
+    ["80 80", { problem: "Enter a number." }],
     ["8080.5", { problem: "Enter a whole number." }],
     ["-1", { problem: "At least 0." }],
     ["65536", { problem: "At most 65535." }],

@@ -1,13 +1,13 @@
-/** Commands by name and key: one list for the palette, the keys, and the page of shortcuts. */
+/** The command registry: one list for the palette, the keys, and the page of shortcuts. */
 import { useEffect, useLayoutEffect, useRef } from "react";
 
-/** The key that begins shortcuts on this system. */
+/** The modifier key for shortcuts on this system. */
 const modKey = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "") ? "⌘" : "Ctrl";
 
 export interface Shortcut {
   /** What it does, on the page of shortcuts. */
   readonly what: string;
-  /** As they are written on keys. */
+  /** As labelled on the keyboard. */
   readonly keys: readonly string[];
 }
 
@@ -22,13 +22,13 @@ export const shortcuts = {
   open: { what: "Open the chosen row", keys: ["Enter"] },
 } as const satisfies Readonly<Record<string, Shortcut>>;
 
-/** Those that run a command; the others belong to the part that has the focus. */
+/** Shortcuts that run a command; the others are handled by the focused component. */
 type CommandKey = "logs" | "filter" | "pause";
 
 export interface Command {
-  /** Of its own among those of a page. */
+  /** Unique among the commands of a page. */
   readonly id: string;
-  /** As its button or menu entry says. */
+  /** The same text as on its button or menu entry. */
   readonly label: string;
   readonly keywords?: string;
   readonly shortcut?: CommandKey;
@@ -37,7 +37,7 @@ export interface Command {
 
 const known = new Map<symbol, () => readonly Command[]>();
 
-/** The commands of what is shown now. */
+/** The commands of all components that are shown now. */
 export const shownCommands = (): readonly Command[] => [...known.values()].flatMap((commands) => commands());
 
 /** Offers commands in the palette and by their keys for as long as the component is shown. */

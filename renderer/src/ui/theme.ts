@@ -75,7 +75,7 @@ export const darkTokens: Tokens = {
   "--bl-thumb": "#403D3A",
   "--bl-line": "#2E2C2A",
   "--bl-line-strong": "#45423E",
-  // text, loud to quiet (all at least 4.5:1 on every surface above)
+  // text, primary to secondary (all at least 4.5:1 on every surface above)
   "--bl-text": "#ECEAE6",
   "--bl-text-2": "#B9B4AD",
   "--bl-text-3": "#9A948C",
@@ -262,7 +262,7 @@ export const theme = createTheme({
   },
 });
 
-/** The colours in force, for a canvas, which reads no CSS variables. */
+/** The current colours, for a canvas, which cannot use CSS variables. */
 export const useTokens = (): Tokens =>
   useComputedColorScheme("dark", { getInitialValueInEffect: false }) === "dark" ? darkTokens : lightTokens;
 

@@ -83,7 +83,7 @@ interface ToggleButtonProps {
   readonly onClick: () => void;
 }
 
-/** An icon with a word, which stays pressed. Where a panel is narrow its word is hidden first. */
+/** A toggle button with icon and word. In a narrow panel the word is hidden first. */
 export function ToggleButton({ label, icon: Icon, on, onClick }: ToggleButtonProps) {
   return (
     <Button
@@ -102,9 +102,9 @@ export function ToggleButton({ label, icon: Icon, on, onClick }: ToggleButtonPro
 interface PauseButtonProps {
   readonly paused: boolean;
   readonly onToggle: () => void;
-  /** What is held: "the list". */
+  /** What is paused: "the list". */
   readonly what?: string;
-  /** Nothing comes that could be held. */
+  /** There is nothing to pause. */
   readonly disabled?: boolean;
 }
 
@@ -127,7 +127,7 @@ export function PauseButton({ paused, onToggle, what = "the list", disabled = fa
   );
 }
 
-/** Below a list: facts at the start, what goes on now at the end. */
+/** Below a list: facts at the start, current activity at the end. */
 export function StatusLine({ className = "", children }: BarProps) {
   return <div className={`${styles.status} ${className}`}>{children}</div>;
 }

@@ -3,17 +3,17 @@ import uPlot from "uplot";
 import { type Tokens, useTokens } from "./theme.ts";
 
 interface PlotUse<Shown> {
-  /** Drawn anew when it is another array. */
+  /** Redrawn when the array is replaced. */
   readonly data: uPlot.AlignedData;
-  /** What the functions of the options look at: they are given the newest. */
+  /** Values for the functions of the options, which always get the newest. */
   readonly shown: Shown;
-  /** A module function: the plot is made anew for another one. */
+  /** A function of the module: the plot is rebuilt if it changes. */
   readonly optionsOf: (shown: () => Shown, tokens: Tokens) => Omit<uPlot.Options, "width" | "height">;
-  /** Another key, or another scheme, makes the plot anew; else it is only given new data. */
+  /** The plot is rebuilt if the key or the colour scheme changes; otherwise it only gets new data. */
   readonly rebuildKey?: string;
 }
 
-/** A uPlot in the element that the ref is given to, as large as that is. */
+/** A uPlot in the element with the ref, of the same size. */
 export function usePlot<Shown>({ data, shown, optionsOf, rebuildKey = "" }: PlotUse<Shown>): RefObject<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(null);

@@ -3,13 +3,13 @@ import { useState } from "react";
 import { z } from "zod";
 
 interface RememberedOptions<Value> {
-  /** What is written: without passwords, tokens and other credentials. In memory it stays whole. */
+  /** The value to write, without passwords, tokens and other credentials; the value in memory keeps them. */
   readonly keeps?: (value: Value) => Value;
 }
 
 /**
- * State of the window that outlives it, under a name of its own. What was written by another version, or by hand, and is not of the
- * schema's shape, is as if nothing was remembered. Without a schema it is that of the initial value: plain fields, no lists.
+ * State that is stored under a name and outlives the window. A stored value that does not match the schema, from another version or
+ * edited by hand, is ignored. Without a schema, the shape of the initial value is used: plain fields, no lists.
  */
 export function useRemembered<Value>(
   name: string,
@@ -37,7 +37,7 @@ export function readRemembered<Value>(text: string | undefined, initial: Value, 
   }
 }
 
-/** The shape of plain values and of objects of them. Lists and choices among words need a schema of their own. */
+/** The schema of plain values and objects of them. Lists and enumerations need a schema of their own. */
 export function schemaLike(value: unknown): z.ZodType {
   switch (typeof value) {
     case "string":

@@ -44,7 +44,7 @@ export function ConfigTab({ id }: { id: ServiceId }) {
   const resetAll = async () => {
     const yes = await confirm({
       title: `Reset the configuration of ${title}?`,
-      text: "Every value saved for it in this profile is removed. What the environment or a flag sets stays.",
+      text: "All values saved for it in this profile are removed. Values set by the environment or a flag stay.",
       action: `Reset ${title}`,
     });
     if (yes) await form.resetAll();

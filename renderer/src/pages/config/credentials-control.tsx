@@ -4,7 +4,7 @@ import { type ConfigField, secretMask } from "../../../../contract/config.ts";
 import styles from "./config-tab.module.css";
 import { type Credential, credentialsDraft, credentialsOf, type Draft, draftOf } from "./draft.ts";
 
-/** What every control of a field takes. */
+/** Props of every control of a field. */
 export interface ControlProps {
   readonly field: ConfigField;
   readonly id: string;
@@ -14,7 +14,7 @@ export interface ControlProps {
   onChange(draft: Draft): void;
 }
 
-/** Names with passwords: what is set is never shown, and stays unless something is typed over it. */
+/** Names with passwords: a password that is set is never shown, and stays unless a new one is typed. */
 export function CredentialsControl({ field, id, draft, disabled, problem, onChange }: ControlProps) {
   const credentials = credentialsOf(draft);
   const isStored = (name: string) => credentialsOf(draftOf(field)).some((credential) => credential.name === name);
@@ -36,7 +36,7 @@ export function CredentialsControl({ field, id, draft, disabled, problem, onChan
               // A row that was just added is about to be filled in.
               autoFocus={name === "" && secret === ""}
               disabled={disabled}
-              // A password belongs to its name: who is to have another is added anew.
+              // A password belongs to its name, so the name of an existing user cannot be changed.
               readOnly={isSet}
               onChange={(event) => put(place, { name: event.currentTarget.value.replace(/[:\n]/g, "") })}
             />

@@ -3,10 +3,10 @@ import type { ServiceId } from "../../../../contract/service.ts";
 import { createFrameStore, createKeyedStore } from "../../control/frame-store.ts";
 import { parseRows, rowsDraft } from "./rows-draft.ts";
 
-/** What the form holds of a field while it is edited: text, but for a switch. */
+/** The value of a field while it is edited: text, or a boolean for a switch. */
 export type Draft = string | boolean;
 
-/** What the form writes into the settings file, or why it cannot. */
+/** The value for the settings file, or the problem. */
 export type Parsed = { readonly value: unknown } | { readonly problem: string };
 
 export function draftOf(field: ConfigField): Draft {
@@ -21,7 +21,7 @@ export function draftOf(field: ConfigField): Draft {
     case "credentials":
       return Array.isArray(value) ? value.join("\n") : "";
     case "secret":
-      // What is set is never sent to the window.
+      // Secrets are never sent to the window.
       return "";
     case "integer":
     case "number":
@@ -50,7 +50,7 @@ export function parseDraft(field: ConfigField, draft: Draft): Parsed {
     case "integer":
     case "number": {
       const value = Number(text);
-      if (text === "" || !Number.isFinite(value)) return { problem: "This is a number." };
+      if (text === "" || !Number.isFinite(value)) return { problem: "Enter a number." };
       if (type.kind === "integer" && !Number.isInteger(value)) return { problem: "Enter a whole number." };
       if (type.minimum !== undefined && value < type.minimum) return { problem: `At least ${type.minimum}.` };
       if (type.maximum !== undefined && value > type.maximum) return { problem: `At most ${type.maximum}.` };
@@ -72,7 +72,7 @@ export function parseDraft(field: ConfigField, draft: Draft): Parsed {
 /** A line of a field with credentials. */
 export interface Credential {
   readonly name: string;
-  /** The mask where it is set and was not touched. */
+  /** The mask, if the password is set and was not edited. */
   readonly secret: string;
 }
 
@@ -97,14 +97,14 @@ function parseCredentials(rows: readonly Credential[]): Parsed {
   return { value: credentials.map(({ name, secret }) => `${name}:${secret}`) };
 }
 
-/** What is wrong with a field: with what is typed, with what was sent, or with what is in force, in this order. */
+/** The problem of a field: with the typed value, else with the sent one, else with the current one. */
 export function problemOf(field: ConfigField, draft: Draft | undefined, refused: string | undefined): string | undefined {
   if (draft === undefined) return refused ?? field.problem;
   const parsed = parseDraft(field, draft);
   return "problem" in parsed ? parsed.problem : refused;
 }
 
-/** A field's default as the form says it. */
+/** A field's default as text. */
 export function defaultText(field: ConfigField): string {
   const value = field.default;
   if (Array.isArray(value)) return value.length > 0 ? value.join(", ") : "none";
@@ -117,13 +117,13 @@ export type Drafts = Readonly<Record<string, Draft>>;
 
 const noDrafts: Drafts = {};
 
-/** What was typed and not saved outlives the tab, for as long as the window is open; secrets among it are stored nowhere. */
+/** Unsaved values are kept in memory while the window is open, also when the tab is left; secrets are not stored anywhere. */
 const storeOf = createKeyedStore<string, Drafts>(
   () => noDrafts,
   (run) => run(),
 );
 
-/** By profile as well: a draft is a change to the values of the profile that it was typed for. */
+/** Per profile, since a draft changes the values of the profile for which it was typed. */
 export const configDrafts = (id: ServiceId, profile: string | undefined) => storeOf(`${id} ${profile ?? ""}`);
 
 interface AskedField {
@@ -131,7 +131,7 @@ interface AskedField {
   readonly name: string;
 }
 
-/** A field that the palette was asked for; the Config tab shows it, then forgets it. */
+/** A field chosen in the palette, which the Config tab shows once. */
 export const askedField = createFrameStore<AskedField | undefined>(undefined, (run) => run());
 
 export const fieldInputId = (name: string): string => `config-${name}`;

@@ -12,12 +12,12 @@ interface RowsControlProps {
   readonly title: string;
   readonly draft: Draft;
   readonly disabled: boolean;
-  /** Of the whole field, where no row says more. */
+  /** Problem of the whole field, if no row has one. */
   readonly problem: string | undefined;
   onChange(draft: Draft): void;
 }
 
-/** A list whose items have parts: a line for each, in the order in which they are saved. */
+/** A list of items with several parts: one line per item, in the order in which they are saved. */
 export function RowsControl({ type, id, title, draft, disabled, problem, onChange }: RowsControlProps) {
   const rows = rowsOf(String(draft));
   const change = (next: readonly Row[]) => onChange(draftOfRows(next));
@@ -74,7 +74,7 @@ export function RowsControl({ type, id, title, draft, disabled, problem, onChang
               )}
             </div>
             {problems[place] !== undefined && (
-              // What was not typed yet is no mistake.
+              // An empty part is not reported before something was typed.
               <p className={styles.problem} role="alert" data-quiet={row.at(-1) === "" || undefined}>
                 {problems[place]}
               </p>
@@ -117,7 +117,7 @@ function Part({ column, label, value, disabled, onChange }: PartProps) {
       spellCheck={false}
       autoComplete="off"
       value={value}
-      // What was just added is about to be filled in.
+      // A new row gets the focus.
       autoFocus={value === ""}
       disabled={disabled}
       onChange={(event) => onChange(event.currentTarget.value)}

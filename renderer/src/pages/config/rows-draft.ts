@@ -1,9 +1,9 @@
 import type { ConfigColumn, ConfigRows } from "../../../../contract/config.ts";
 
-/** Parts of an item, as many as there are columns; while it is edited any of them may be empty. */
+/** The parts of an item, one per column; while it is edited, any of them may be empty. */
 export type Row = readonly string[];
 
-/** In a draft neither occurs within a part. */
+/** Separators; a part contains neither. */
 const rowSeparator = "\n";
 const partSeparator = "\t";
 
@@ -13,7 +13,7 @@ export const rowsOf = (draft: string): readonly Row[] =>
 export const draftOfRows = (rows: readonly Row[]): string =>
   rows.map((row) => row.map((part) => part.replace(/[\n\t]/g, " ")).join(partSeparator)).join(rowSeparator);
 
-/** A wrong item is taken apart as far as it goes. */
+/** An invalid item is split as far as possible. */
 export function rowsDraft({ columns }: ConfigRows, value: unknown): string {
   if (!Array.isArray(value)) return "";
   const row = (item: unknown) => {
@@ -30,11 +30,11 @@ export const newRow = ({ columns }: ConfigRows): Row => columns.map(({ choices }
 
 const fits = ({ pattern }: ConfigColumn, part: string) => new RegExp(`^(?:${pattern})$`).test(part);
 
-/** What is wrong with it; undefined where it is in order. */
+/** The problem; undefined if the item is valid. */
 export const problemOfRow = ({ columns }: ConfigRows, row: Row): string | undefined =>
   columns.find((column, index) => !fits(column, (row[index] ?? "").trim()))?.problem;
 
-/** The items as they are saved, or the first thing that is wrong. */
+/** The items as they are saved, or the first problem. */
 export function parseRows(type: ConfigRows, draft: string): { readonly value: readonly string[] } | { readonly problem: string } {
   const rows = rowsOf(draft);
   for (const [index, row] of rows.entries()) {
@@ -44,7 +44,7 @@ export function parseRows(type: ConfigRows, draft: string): { readonly value: re
   return { value: rows.map((row) => row.map((part) => part.trim()).join(" ")) };
 }
 
-/** The same rows with one of them elsewhere; unchanged where there is no such place. */
+/** The rows with one of them moved; unchanged if the target does not exist. */
 export function movedTo(rows: readonly Row[], from: number, to: number): readonly Row[] {
   const row = rows[from];
   if (row === undefined || to < 0 || to >= rows.length) return rows;

@@ -11,17 +11,17 @@ import { configDrafts, type Draft, draftOf, parseDraft, problemOf } from "./draf
 
 type ByField<Value> = Readonly<Record<string, Value>>;
 
-/** The fields of a service, what was changed in the form and not saved, and what is wrong with it. */
+/** The fields of a service, with unsaved changes and their problems. */
 export function useConfigForm(id: ServiceId) {
   const client = useControl();
   const profile = useProfiles()?.active;
   const service = useService(id);
   const draftStore = configDrafts(id, profile);
   const drafts = useStore(draftStore);
-  /** What the supervisor said of values that were sent. */
+  /** Problems that the supervisor reported for sent values. */
   const [refused, setRefused] = useState<ByField<string>>({});
   const [busy, setBusy] = useState(false);
-  // Another window or a fix may have changed what is shown.
+  // Another window or a fix may have changed the values.
   const answer = useConfig(id, `${profile} ${service?.restartNeeded} ${service?.openToLan} ${service?.ports.join()}`);
   const { value: view } = answer;
 
@@ -58,7 +58,7 @@ export function useConfigForm(id: ServiceId) {
       const draft = drafts[field.name];
       if (draft === undefined) continue;
       const parsed = parseDraft(field, draft);
-      // Marked in its place already; Enter comes here all the same.
+      // The problem is already shown at the field; Enter still submits.
       if ("problem" in parsed) return;
       values[field.name] = parsed.value;
     }
@@ -78,7 +78,7 @@ export function useConfigForm(id: ServiceId) {
     answer,
     drafts,
     problemOf: (field: ConfigField) => problemOf(field, drafts[field.name], refused[field.name]),
-    /** Something typed could not be saved. */
+    /** A typed value is invalid. */
     wrong: fields.some((field) => drafts[field.name] !== undefined && problemOf(field, drafts[field.name], undefined) !== undefined),
     busy,
     change,

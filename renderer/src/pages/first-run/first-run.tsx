@@ -18,7 +18,7 @@ interface FirstRunProps {
   readonly unbuilt: readonly ServiceView[];
 }
 
-/** Before anything was started: what to do in three lines, and whether it will work. */
+/** Shown before anything was started: three steps, and a check of the ports. */
 export function FirstRun({ built, unbuilt }: FirstRunProps) {
   const first = firstCommand(built);
   return (
@@ -41,7 +41,7 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
                 <strong>Start</strong> the stand-ins. Each runs in a process of its own, on this computer only.
               </li>
               <li>
-                <strong>Point</strong> your app at an address below, or let the sample traffic play.
+                <strong>Point</strong> your app at an address below, or send sample traffic.
               </li>
               <li>
                 <strong>Watch</strong> what passes through, live, in each service’s page.

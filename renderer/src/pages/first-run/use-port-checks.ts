@@ -3,10 +3,10 @@ import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { useServices } from "../../control/use-store.ts";
 
-/** Who holds a port can change at any time. */
+/** Interval of the checks: the holder of a port can change at any time. */
 const everyMs = 10_000;
 
-/** Checked when shown, when the configured ports change, from time to time, and when the window is looked at again. */
+/** Checks when shown, when the configured ports change, periodically, and when the window becomes visible again. */
 export function usePortChecks() {
   const client = useControl();
   const ports = useServices()

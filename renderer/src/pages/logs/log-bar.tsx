@@ -12,7 +12,7 @@ import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./log-bar.module.css";
 import { LevelTag } from "./log-lines.tsx";
 
-/** The closed drawer: how many errors since it was open last, and the newest of them, or else the newest line. */
+/** The closed drawer: the number of errors since it was last open with the newest of them, or else the newest line. */
 export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void }) {
   const newest = useNewestLine();
   const [seenAt, setSeenAt] = useRemembered("logs-seen", 0);
@@ -20,7 +20,7 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
     if (opened) return () => setSeenAt(Date.now());
   }, [opened, setSeenAt]);
   const notable = useNotable();
-  // Errors are among the notable lines: the rest, thousands of them, need not be looked through.
+  // All errors are notable lines, so the other thousands of lines need not be searched.
   const errors = useMemo(
     () => (opened ? [] : notable.filter((line) => line.level === "error" && line.at > seenAt)),
     [notable, opened, seenAt],

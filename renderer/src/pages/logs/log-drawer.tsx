@@ -88,7 +88,7 @@ function OpenDrawer({ onClose }: { onClose(): void }) {
   );
 }
 
-/** Whether the drawer is open: remembered, and the same for all who ask. */
+/** Whether the drawer is open: remembered, and shared by all components. */
 export function useLogDrawer() {
   const [opened, setOpened] = useRemembered("logs-open", false);
   return { opened, toggle: () => setOpened((was) => !was) };

@@ -8,7 +8,7 @@ import styles from "./log-lines.module.css";
 import type { LogRows } from "./log-rows.ts";
 
 const lineHeightPx = 22;
-/** How near to the end still counts as being there. */
+/** Distance from the end that still counts as being at the end. */
 const endSlackPx = 24;
 
 /** Lines above the visible ones below which older ones are read. */
@@ -19,7 +19,7 @@ interface LogLinesProps {
   readonly withSource?: boolean;
 }
 
-/** Oldest first; scrolling away from the end stops the following, coming back takes it up again, and older lines are read at the start. */
+/** Oldest first. Scrolling away from the end stops following and scrolling back resumes it; older lines are read at the start. */
 export function LogLines({ rows, withSource = true }: LogLinesProps) {
   const box = useRef<HTMLDivElement>(null);
   const { version, count, mode, hasOlder } = useRowsView(rows, (view) => view);
@@ -34,7 +34,7 @@ export function LogLines({ rows, withSource = true }: LogLinesProps) {
     if (follows) {
       if (count > 0) virtual.scrollToIndex(count - 1, { align: "end" });
     } else if (before.oldest !== undefined && oldest !== undefined && oldest < before.oldest) {
-      // Older lines came above those that are looked at.
+      // Older lines were added above the visible ones.
       box.current?.scrollBy({ top: (count - before.count) * lineHeightPx });
     }
   }, [follows, version, count]);

@@ -10,7 +10,7 @@ export interface LogFilter {
   readonly text: string;
 }
 
-/** The supervisor filters what it keeps in the same way. */
+/** The same as the supervisor's filter. */
 export function logMatcher({ source, level, text }: LogFilter): (line: LogLine) => boolean {
   const least = logLevels.indexOf(level);
   const needle = text.trim().toLowerCase();

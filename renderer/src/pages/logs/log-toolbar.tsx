@@ -14,7 +14,7 @@ interface LogToolbarProps {
   onLevel(level: LogLevel): void;
   readonly text: string;
   onText(text: string): void;
-  /** Whether `/` comes to the filter. */
+  /** Whether `/` focuses the filter. */
   readonly slash: boolean;
   readonly scope?: ReactNode;
   readonly end?: ReactNode;
@@ -43,8 +43,8 @@ export function LogToolbar({ view, level, onLevel, text, onText, slash, scope, e
           <IconCopy size={16} stroke={1.5} />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="Save all that is kept, as filtered">
-        <ActionIcon onClick={view.save} aria-label="Save all that is kept, as filtered">
+      <Tooltip label="Save all kept lines that match the filter">
+        <ActionIcon onClick={view.save} aria-label="Save all kept lines that match the filter">
           <IconDownload size={16} stroke={1.5} />
         </ActionIcon>
       </Tooltip>

@@ -11,7 +11,7 @@ import { LogLines } from "./log-lines.tsx";
 import { LogToolbar } from "./log-toolbar.tsx";
 import { useLogView } from "./use-log-view.ts";
 
-/** What one service says about itself. */
+/** The log of one service. */
 export function LogsTab({ id }: { id: ServiceId }) {
   const [level, setLevel] = useRemembered<LogLevel>(`${id}-log-level`, "debug", z.enum(logLevels));
   const [text, setText] = useState("");

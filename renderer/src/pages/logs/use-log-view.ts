@@ -11,7 +11,7 @@ import { createLogRows, type LogFilter } from "./log-rows.ts";
 
 const filterAfterMs = 120;
 
-/** The lines that pass a filter: the list of all lists, with what the log's toolbar does. */
+/** The lines that match a filter, as a live list, with the actions of the log's toolbar. */
 export function useLogView({ source, level, text }: LogFilter) {
   const client = useControl();
   const filter = useMemo(() => ({ level, text, ...(source && { source }) }), [source, level, text]);
@@ -35,7 +35,7 @@ export function useLogView({ source, level, text }: LogFilter) {
       const lines = rows.toArray().reverse();
       return attempt(copyText(lines.map(logText).join("")).then(() => notifyDone(`Copied ${formatCountOf(lines.length, "line")}`)));
     },
-    /** All that the supervisor keeps of it, not only what the window holds. */
+    /** All lines that the supervisor keeps, not only those loaded in the window. */
     save: () =>
       attempt(
         startExport(client, {

@@ -11,7 +11,7 @@ interface CardButtonsProps {
   readonly operations: ReturnType<typeof useServiceOperations>;
 }
 
-/** Two places whatever the state, so that no button moves. */
+/** Always two places, so that no button moves. */
 export function CardButtons({ service, operations }: CardButtonsProps) {
   const { id, title, status } = service;
   const on = status.state === "running" || status.state === "stopping";

@@ -8,7 +8,7 @@ const mostEndpoints = 2;
 
 const shownEndpoints = (service: ServiceView) => endpointsOf(service).slice(0, mostEndpoints);
 
-/** Lines that every card reserves, so that their sparklines have one baseline. */
+/** Lines reserved on every card, so that the sparklines are aligned. */
 export const endpointLines = (services: readonly ServiceView[]): number =>
   Math.max(0, ...services.map((service) => shownEndpoints(service).length));
 

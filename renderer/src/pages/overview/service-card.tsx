@@ -37,7 +37,7 @@ export function ServiceCard({ service }: { service: ServiceView }) {
   );
 }
 
-/** The quiet line of a card whose service does not run. */
+/** The note on the card of a service that is not running. */
 export function cardNote({ status, purpose }: Pick<ServiceView, "status" | "purpose">): string {
   switch (status.state) {
     case "stopped":

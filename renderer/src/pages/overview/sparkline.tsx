@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react";
 import { useTokens } from "../../ui/theme.ts";
 import styles from "./service-card.module.css";
 
-/** Values from the left, so many to the whole width; a dashed line where there are none. */
+/** Draws values from the left, `capacity` over the whole width; a dashed line if there are none. */
 export function Sparkline({ values, capacity, label }: { values: readonly number[]; capacity: number; label: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const tokens = useTokens();

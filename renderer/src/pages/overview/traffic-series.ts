@@ -1,18 +1,18 @@
 import type { RateHistory } from "../../../../contract/control.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 
-/** More than these are drawn as one. */
+/** Most separate series; further services are combined into one. */
 const drawnApart = 3;
 
 export interface TrafficSeries {
-  /** One, or those that are drawn together; the largest first. */
+  /** One service, or the combined ones; largest first. */
   readonly services: readonly ServiceId[];
   readonly bytesPerSecond: readonly number[];
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
-/** The largest services apart, in the order of their size; the small ones together on top. */
+/** The largest services separately, sorted by size; the small ones combined on top. */
 export function groupSeries(history: RateHistory): TrafficSeries[] {
   const largest = history.series.map((one) => ({ ...one, total: sum(one.bytesPerSecond) })).sort((a, b) => b.total - a.total);
   const apart = largest.length > drawnApart + 1 ? largest.slice(0, drawnApart - 1) : largest;

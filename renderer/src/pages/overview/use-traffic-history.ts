@@ -7,10 +7,10 @@ export type TrafficRange = (typeof trafficRanges)[number];
 
 const points = 300;
 const dayS = 86_400;
-/** Where the last read failed. */
+/** Set if the last read failed. */
 const againMs = 5_000;
 
-/** The history of a range, asked for again as each new step is full, and after a failure. */
+/** The history of a range, read again when a step is complete, and after a failure. */
 export function useTrafficHistory(range: TrafficRange): Answer<RateHistory> {
   const client = useControl();
   const secondsOf = async () => {
@@ -25,7 +25,7 @@ export function useTrafficHistory(range: TrafficRange): Answer<RateHistory> {
   });
 }
 
-/** The step that is under way would fall to nothing at the plot's right edge. */
+/** Leaves out the current step, which is incomplete and would drop at the right edge of the plot. */
 const withoutPresentStep = (history: RateHistory): RateHistory => ({
   ...history,
   at: history.at.slice(0, -1),

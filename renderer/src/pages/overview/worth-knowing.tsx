@@ -10,7 +10,7 @@ const shown = 30;
 
 const shapeFor = ({ level }: LogLine): Shape => (level === "error" ? "failed" : level === "warning" ? "warning" : "note");
 
-/** Failures, warnings and what the services find notable, newest first. */
+/** Failures, warnings and notable log lines of the services, newest first. */
 export function WorthKnowing({ services }: { services: readonly ServiceView[] }) {
   const lines = useNotable().slice(-shown).toReversed();
   return (

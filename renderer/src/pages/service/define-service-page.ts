@@ -12,7 +12,7 @@ export interface FilterScope {
   readonly label: string;
 }
 
-/** What a page says while there is nothing to show: how to send something, and what will appear. */
+/** Texts of an empty page: how to send something, and what will appear. */
 export interface EmptyText {
   /** "No call has come yet." */
   readonly nothing: string;
@@ -27,7 +27,7 @@ export interface EmptyText {
   readonly Ways?: ComponentType;
 }
 
-/** Rows of traffic as they pass; toolbar, filter, pause, follow, columns, clearing and the inspector come with it. */
+/** A live list of traffic, with toolbar, filter, pause, follow, choice of columns, clearing and the inspector. */
 export interface TrafficTab {
   readonly kind: "traffic";
   readonly item: Noun;
@@ -46,14 +46,14 @@ export interface ContentTab {
 }
 
 export type ServiceTab = (TrafficTab | ContentTab) & {
-  /** In the address: `#/http/live`. */
+  /** Part of the address: `#/http/live`. */
   readonly name: string;
   readonly title: string;
 };
 
 export interface ServicePageDefinition {
   readonly id: ServiceId;
-  /** Of its lines in plots and its mark in the Timeline. */
+  /** Colour of its lines in plots and its mark in the Timeline. */
   readonly color: keyof Tokens;
   /** The first one opens. Config and Logs follow on every page. */
   readonly tabs: readonly ServiceTab[];
@@ -61,7 +61,7 @@ export interface ServicePageDefinition {
   readonly minSample: { readonly verb: string; readonly outcome: string };
   /** One for each kind of detail that its service records. */
   readonly inspectors: Inspectors;
-  /** What the badge of the heading says where the service is open to the LAN, if more than that. */
+  /** Text of the badge in the heading while the service is open to the LAN, if it differs from the usual one. */
   readonly LanText?: ComponentType;
 }
 

@@ -7,11 +7,11 @@ import styles from "./endpoint-chips.module.css";
 
 interface EndpointChipsProps {
   readonly endpoints: readonly Endpoint[];
-  /** It listens there; else it would once started. */
+  /** The service listens there now; otherwise it will after its start. */
   readonly running: boolean;
 }
 
-/** As many endpoints as fit in one line, and all of them behind a button where they do not. */
+/** The endpoints that fit in one line; if some do not, a button lists all. */
 export function EndpointChips({ endpoints, running }: EndpointChipsProps) {
   const line = useRef<HTMLDivElement>(null);
   const { hidden, shownPx } = useFittingChips(line, endpoints);
@@ -47,7 +47,7 @@ function EndpointChip({
 }: {
   readonly endpoint: Endpoint;
   readonly running: boolean;
-  /** Out of sight. */
+  /** Number of hidden chips. */
   readonly inert: boolean;
   readonly labelled: boolean;
 }) {
@@ -65,7 +65,7 @@ function EndpointChip({
   );
 }
 
-/** Those that do not fit wrap below the line, where nothing is seen of them. */
+/** Chips that do not fit wrap below the line, where they are clipped. */
 function useFittingChips(line: RefObject<HTMLDivElement | null>, endpoints: readonly Endpoint[]) {
   const [fitting, setFitting] = useState({ hidden: 0, shownPx: 0 });
   // biome-ignore lint/correctness/useExhaustiveDependencies: other endpoints are other chips to measure.

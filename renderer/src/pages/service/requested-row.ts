@@ -1,7 +1,7 @@
 import { useEffect, useEffectEvent } from "react";
 import type { ServiceId } from "../../../../contract/service.ts";
 
-/** Rows that another tab asked a Live tab to open, until it takes them. */
+/** Rows that another tab has requested to be opened in a Live tab, until that opens them. */
 const requested = new Map<ServiceId, number>();
 const listeners = new Set<() => void>();
 
@@ -10,7 +10,7 @@ export function requestRow(service: ServiceId, row: number): void {
   for (const listener of [...listeners]) listener();
 }
 
-/** Runs with each row that is asked for, also with one from before the list was shown. */
+/** Calls back for each requested row, including one requested before the list was shown. */
 export function useRequestedRow(service: ServiceId, onRow: (row: number) => void): void {
   const take = useEffectEvent(() => {
     const row = requested.get(service);

@@ -11,7 +11,7 @@ interface ServiceEmptyProps {
   readonly text: EmptyText;
 }
 
-/** What will appear here, and the ways to make it appear. */
+/** Shown on an empty page: what will appear here, and how to produce it. */
 export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
   const { Ways } = text;
   const sample = useSampleTraffic(id);

@@ -36,7 +36,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
   );
 }
 
-/** Restart and Stop while it runs, Start in the place of Stop while not. */
+/** Restart and Stop while it runs; otherwise Start in the place of Stop. */
 function Operations({ service: { id, status }, operations }: ServiceHeadingProps) {
   const { pending, start, stop, restart } = operations;
   const on = status.state === "running" || status.state === "stopping" || pending === "restart";

@@ -40,7 +40,7 @@ export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: string }) 
       <Boundary region={`${id}: heading`} line>
         <ServiceHeading service={service} operations={operations} />
       </Boundary>
-      {/* A tab that was opened stays: what is paused, chosen, typed and scrolled is found again. Its effects end while it is hidden. */}
+      {/* Opened tabs stay mounted, with their state and scroll position. Their effects stop while they are hidden. */}
       <Tabs
         value={tab}
         onChange={(value) => value && goTo(servicePage(id, value))}

@@ -28,7 +28,7 @@ import { TrafficStatusLine } from "./traffic-status-line.tsx";
 
 const rowId = (row: TrafficRow) => row.id;
 
-/** A service's traffic as it passes, and the inspector of the chosen row. */
+/** A service's live traffic, and the inspector of the selected row. */
 export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab: TrafficTab }) {
   const { columns: allColumns, item, Below } = tab;
   const clear = useClearTraffic();

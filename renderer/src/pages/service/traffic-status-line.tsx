@@ -18,7 +18,7 @@ interface TrafficStatusLineProps {
   readonly onFollow: () => void;
 }
 
-/** One sentence in a fixed place: what is followed, how fast, how much of it is shown, and what is not. */
+/** The state of the list: following or held, the rate, and the numbers of shown and omitted rows. */
 export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLineProps) {
   const view = useRowsView(rows, (all) => all);
   const rate = useRate(service?.id);

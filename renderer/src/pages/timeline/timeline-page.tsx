@@ -31,7 +31,7 @@ import { timelineColumns } from "./timeline-columns.tsx";
 const noneHidden: readonly ServiceId[] = [];
 const rowId = (row: TrafficRow) => joinedId(row);
 
-/** What passes through every service, on one clock. */
+/** The traffic of all services on one time axis. */
 export function TimelinePage() {
   const services = useServices();
   return (

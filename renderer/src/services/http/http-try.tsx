@@ -21,11 +21,11 @@ interface Answered {
   readonly answer: TryAnswer;
 }
 
-/** With fewer tries than these, routes are suggested. */
+/** Routes are suggested while the history has fewer entries than this. */
 const shortHistory = 4;
 const noHistory: readonly Tried[] = [];
 
-/** A real request to the service, its answer, and the same request as a command. */
+/** Sends a real request to the service, and shows the response and the same request as a command. */
 export function HttpTry() {
   const client = useControl();
   const service = useService("http");

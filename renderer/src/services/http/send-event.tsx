@@ -12,7 +12,7 @@ import styles from "./sse-panel.module.css";
 
 const saidForMs = 2_500;
 
-/** One event to all subscribers, and how many got it. */
+/** Sends one event to all subscribers, and shows how many received it. */
 export function SendEvent({ disabled }: { readonly disabled: boolean }) {
   const client = useControl();
   const [event, setEvent] = useRemembered("sse.event", "tick");

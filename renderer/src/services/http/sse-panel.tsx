@@ -22,13 +22,13 @@ const useHttpView = viewsOf<HttpViews>("http");
 const nobody: readonly SseSubscriber[] = [];
 const heightBounds = { minimum: 32, maximum: 420 };
 
-/** Who listens to /api/stream, what they got last, and a line to send them an event. */
+/** The subscribers of /api/stream with their last events, and a form to send an event. */
 export function SsePanel({ service }: { readonly service: ServiceView | undefined }) {
   const sse = useHttpView("sse");
   const [open, setOpen] = useRemembered("sse.open", true);
   const [heightPx, setHeightPx] = useRemembered("sse.height", 84);
   const running = service?.status.state === "running";
-  // What a stopped service said last is out of date.
+  // The last view of a stopped service is out of date.
   const subscribers = (running && sse?.subscribers) || nobody;
   const here = subscribers.filter((subscriber) => subscriber.closedAt === undefined).length;
   const isEmpty = subscribers.length === 0;

@@ -9,7 +9,7 @@ import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";
 
 interface TryFormProps {
   readonly request: TryRequest;
-  /** Takes an update function: choosing a suggestion makes two changes at once. */
+  /** Takes an update function, because choosing a suggestion makes two changes in one event. */
   readonly onChange: (change: (request: TryRequest) => TryRequest) => void;
   readonly onSend: () => void;
   readonly running: boolean;
@@ -21,7 +21,7 @@ interface TryFormProps {
 /** Within the page's landmarks, and not clipped by the scrolling column. */
 const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
 
-/** A target that was chosen is no search: all are offered again. */
+/** After a choice the text is not a search: all routes are offered again. */
 const all: OptionsFilter = ({ options }) => options;
 
 const suggestions = tryRoutes.map(({ group, routes }) => ({ group, items: routes.map((route) => route.target) }));

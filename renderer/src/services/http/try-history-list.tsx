@@ -22,7 +22,7 @@ export function TryHistory({ history, onPick, onClear }: TryHistoryProps) {
         <h2 className={styles.title}>History</h2>
         <span className={styles.check}>{history.length}</span>
         <Button size="compact-xs" variant="subtle" onClick={onClear}>
-          Forget all
+          Clear history
         </Button>
       </div>
       <ul className={styles.history}>

@@ -4,7 +4,7 @@ import { type TryRequest, tryRequestSchema, withoutCredentials } from "../try/tr
 export interface Tried {
   readonly at: number;
   readonly request: TryRequest;
-  /** Absent where no answer came. */
+  /** Absent if no response was received. */
   readonly status?: number;
   readonly tookMs?: number;
 }
@@ -17,10 +17,10 @@ export const triesWithoutCredentials = (tries: readonly Tried[]): readonly Tried
   tries.map((tried) => ({ ...tried, request: withoutCredentials(tried.request) }));
 
 export const keptTries = 20;
-/** A larger body is not remembered: the browser keeps a few megabytes in all. */
+/** A larger body is not stored: the browser's storage is limited to a few megabytes. */
 const keptBodyCharacters = 16_384;
 
-/** Newest first; the same request again takes the place of the one before. */
+/** Newest first; a repeated request replaces the earlier one. */
 export function withTry(history: readonly Tried[], tried: Tried): readonly Tried[] {
   const body = tried.request.body.length > keptBodyCharacters ? "" : tried.request.body;
   const kept = { ...tried, request: { ...tried.request, body } };

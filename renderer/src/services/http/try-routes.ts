@@ -1,9 +1,9 @@
-/** What the service answers, grouped for the list of suggestions. */
+/** The service's routes, grouped for the list of suggestions. */
 
 export interface TryRoute {
   readonly method: string;
   readonly target: string;
-  /** A body to begin with. */
+  /** A sample body. */
   readonly body?: string;
 }
 
@@ -47,7 +47,7 @@ export const tryRoutes: readonly { readonly group: string; readonly routes: read
   },
 ];
 
-/** For someone who has tried little yet. */
+/** Suggested while the history is short. */
 export const suggestedTargets: readonly string[] = [
   "/api/echo",
   "/api/status/503",

@@ -6,7 +6,7 @@ import { copyText } from "./copy-text.ts";
 
 const shownMs = 1_200;
 
-/** Copies, and whether that was just now. */
+/** Copies, and reports for a short time that it has copied. */
 export function useCopy(): readonly [copied: boolean, copy: (text: string) => void] {
   const [copied, setCopied] = useState(false);
   useEffect(() => {

@@ -9,10 +9,10 @@ export function saveFile(name: string, content: BlobPart, type = "text/plain"): 
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }
 
-/** Each character may take six once it is escaped, and a frame of the control connection holds one mebibyte. */
+/** Each character may take six bytes when escaped, and a frame of the control connection is limited to 1 MiB. */
 const pieceBytes = 160 << 10;
 
-/** A file as text in pieces that can be sent; a character at the border of two is in one of them. */
+/** Reads a file as text in pieces that fit a frame; a character at a boundary is not split. */
 export async function* filePieces(
   file: Pick<File, "size" | "slice">,
 ): AsyncGenerator<{ readonly text: string /** Of the file, with this piece. */; readonly bytesRead: number }> {

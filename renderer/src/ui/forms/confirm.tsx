@@ -14,7 +14,7 @@ interface Question {
 type Ask = (question: Question) => Promise<boolean>;
 const ConfirmContext = createContext<Ask>(() => Promise.resolve(false));
 
-/** Asks before something that cannot be undone; resolves with the answer. */
+/** Asks for confirmation of an action that cannot be undone; resolves with the answer. */
 export const useConfirm = (): Ask => useContext(ConfirmContext);
 
 export function ConfirmProvider({ children }: { children: ReactNode }) {

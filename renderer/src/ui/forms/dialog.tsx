@@ -11,7 +11,7 @@ interface DialogProps {
   onClose(): void;
 }
 
-/** Put together from parts: the ready-made modal's `header` would be a second banner of the page. */
+/** Composed of Mantine's parts, because the `header` of its complete modal would be a second banner landmark. */
 export function Dialog({ opened, title, children, size = "sm", onClose }: DialogProps) {
   return (
     <Modal.Root opened={opened} onClose={onClose} size={size} centered>
@@ -39,9 +39,9 @@ interface FormDialogProps extends DialogProps {
   /** What the button does: "Export". */
   readonly action: string;
   readonly disabled?: boolean;
-  /** What is asked is a yes or no, so the button has the focus at first, and not a field. */
+  /** The dialog has no fields to fill in, so the button has the initial focus. */
   readonly isQuestion?: boolean;
-  /** Something is lost by it. */
+  /** The action is destructive. */
   readonly isDestructive?: boolean;
   /** Buttons between Cancel and the one that acts. */
   readonly others?: ReactNode;

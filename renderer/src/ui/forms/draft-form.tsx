@@ -11,15 +11,15 @@ import {
 import type { HTMLAttributes } from "react";
 import styles from "./draft-form.module.css";
 
-/** A form over what is typed, as a whole value: its fields show and change one property each. */
+/** A form bound to a draft object: each field shows and changes one property. */
 export interface DraftForm<Draft> {
   readonly draft: Draft;
   readonly set: (part: Partial<Draft>) => void;
-  /** What is wrong with a field. */
+  /** The problem of a field. */
   readonly problem: (field: string) => string | undefined;
 }
 
-/** `parsed` holds the first field that is wrong, if one is. */
+/** `parsed` has the first invalid field, if any. */
 export function draftForm<Draft extends object>(
   draft: Draft,
   onDraft: (draft: Draft) => void,
@@ -110,7 +110,7 @@ export function CheckField<Draft>({
   );
 }
 
-/** What is typed may be no number yet. */
+/** The typed text may not be a number yet. */
 export function NumberField<Draft>({
   form,
   name,
@@ -134,7 +134,7 @@ interface ChoiceFieldProps<Draft, Value extends string | number> extends FieldPr
   readonly className?: string | undefined;
 }
 
-/** One of a few, side by side. */
+/** A choice among a few values, side by side. */
 export function ChoiceField<Draft, Value extends string | number>(props: ChoiceFieldProps<Draft, Value>) {
   const { form, name, label, choices, disabled = false, className } = props;
   return (
@@ -162,7 +162,7 @@ export function FormColumns(props: HTMLAttributes<HTMLDivElement>) {
   return <div {...props} className={styles.columns} />;
 }
 
-/** Fields side by side, as wide as they are. */
+/** Fields side by side, with their own widths. */
 export function FormLine(props: HTMLAttributes<HTMLDivElement>) {
   return <div {...props} className={styles.line} />;
 }

@@ -8,18 +8,18 @@ interface FilterInputProps {
   onChange(value: string): void;
   readonly placeholder: string;
   readonly width?: number | string;
-  /** Arrow down leaves it for what it filters. */
+  /** Arrow down moves the focus to the filtered list. */
   onDown?(): void;
-  /** `/` anywhere on the page comes here; off for all but the page's main filter. */
+  /** `/` anywhere on the page focuses it; only for the page's main filter. */
   readonly slash?: boolean;
-  /** It was opened just now. */
+  /** Gets the focus when it is mounted. */
   readonly focused?: boolean;
 }
 
 /** The longest filter that services accept. */
 const longestFilter = 100;
 
-/** Escape empties it, then leaves it. */
+/** Escape clears it, then removes the focus. */
 export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, focused = false, onDown }: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
   useCommands(slash ? [{ id: "filter", label: "Go to the filter", shortcut: "filter", run: () => input.current?.select() }] : []);

@@ -3,13 +3,13 @@ import { IconEye, IconEyeOff } from "@tabler/icons-react";
 import { useState } from "react";
 
 interface RevealButtonProps {
-  /** What is masked: "the password". */
+  /** Name of the secret: "the password". */
   readonly what: string;
   readonly revealed: boolean;
   readonly onToggle: () => void;
 }
 
-/** Shows what is masked, and masks it again. */
+/** Reveals and masks a secret. */
 export function RevealButton({ what, revealed, onToggle }: RevealButtonProps) {
   const label = `${revealed ? "Hide" : "Reveal"} ${what}`;
   return (
@@ -21,7 +21,7 @@ export function RevealButton({ what, revealed, onToggle }: RevealButtonProps) {
   );
 }
 
-/** Whether a secret is shown, and its button. Masked at first, and again when the page is left. */
+/** Whether a secret is shown, and its button. Initially masked, and again after the page was left. */
 export function useReveal(what: string) {
   const [revealed, setRevealed] = useState(false);
   return { revealed, button: <RevealButton what={what} revealed={revealed} onToggle={() => setRevealed(!revealed)} /> };

@@ -6,7 +6,7 @@ import type { ControlClient } from "../../control/control-client.ts";
 import { useView } from "../../control/use-store.ts";
 import { attempt } from "../status/notify.tsx";
 
-/** Every service that can send itself sample traffic has these actions, and a view `sample` that says whether it does. */
+/** Services with sample traffic have these actions, and a view `sample` with its state. */
 const action = (client: ControlClient, id: ServiceId, name: "sample.start" | "sample.stop") =>
   client.call("service.action", { id, action: name, params: {} });
 
@@ -15,7 +15,7 @@ export function useStartSampleTraffic() {
   return (ids: readonly ServiceId[]) => attempt(Promise.all(ids.map((id) => action(client, id, "sample.start"))));
 }
 
-/** Whether a service sends itself sample traffic, and the switch. */
+/** Shows and switches the sample traffic of a service. */
 export function useSampleTraffic(id: ServiceId) {
   const client = useControl();
   const playing = useView<{ readonly running: boolean }>(id, "sample")?.running ?? false;
@@ -25,7 +25,7 @@ export function useSampleTraffic(id: ServiceId) {
 interface SampleTrafficButtonProps {
   readonly playing: boolean;
   readonly words?: { readonly start: string; readonly stop: string };
-  /** It is the first thing to do here. */
+  /** It is the primary action of an empty page. */
   readonly primary?: boolean;
   readonly onToggle: () => void;
 }

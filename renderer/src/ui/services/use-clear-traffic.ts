@@ -4,10 +4,10 @@ import { announceReplaced } from "../../list/use-traffic-rows.ts";
 import { attempt, notifyDone } from "../status/notify.tsx";
 import { formatCountOf } from "../texts/quantity.ts";
 
-/** Only what was cleared last can be brought back. */
+/** Only the last clear can be undone. */
 const withdrawUndo = new Map<ServiceId, () => void>();
 
-/** Empties what a service shows, with an Undo. */
+/** Clears a service's list, with an Undo. */
 export function useClearTraffic() {
   const client = useControl();
   return (id: ServiceId, title: string) =>

@@ -7,12 +7,12 @@ import { failureOf } from "../../control/failure-error.ts";
 import type { ReadableStore } from "../../control/frame-store.ts";
 import { notifyFailure } from "../status/notify.tsx";
 
-/** The answer to a call arrives before the status that shows the same. */
+/** The response to a call arrives before the corresponding status. */
 const statusLagMs = 500;
 
 export type ServiceOperation = "start" | "stop" | "restart" | "fix" | "startAll" | "stopAll";
 
-/** Start, stop and their like, with the one that is under way; each service's own failure shows in its place, others in a note. */
+/** Start, stop and similar operations, with the one in progress; a service's own failure is shown on its card, others as notifications. */
 export function useServiceOperations() {
   const client = useControl();
   const stores = useStores();
@@ -36,7 +36,7 @@ export function useServiceOperations() {
     start: (id: ServiceId) => run("start", client.call("service.start", { id }), id),
     stop: (id: ServiceId) => run("stop", client.call("service.stop", { id }), id),
     restart: (id: ServiceId) => run("restart", client.call("service.restart", { id }), id),
-    /** Makes the change that the failure offers, then starts the service. */
+    /** Applies the fix that a failure offers, then starts the service. */
     fix: (id: ServiceId, fix: SuggestedFix) =>
       run(
         "fix",
@@ -48,11 +48,11 @@ export function useServiceOperations() {
   };
 }
 
-/** Makes the change that a failure or a check offers, there where it has an effect. */
+/** Applies the fix that a failure or a check offers, in the settings or for this run. */
 export const applyFix = (client: ControlClient, id: ServiceId, fix: SuggestedFix): Promise<ConfigView> =>
   client.call(fix.thisRun ? "config.override" : "config.write", { id, values: { ...fix.config } });
 
-/** Whether the service's own status comes to show the failure. */
+/** Whether the service's status will show the failure. */
 function showsFailure(service: ReadableStore<ServiceView | undefined>, failure: Failure): Promise<boolean> {
   const shows = () => {
     const status = service.get()?.status;

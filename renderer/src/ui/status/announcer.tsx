@@ -7,7 +7,7 @@ let say: ((text: string) => void) | undefined;
 /** Announces to a screen reader what is visible elsewhere: "Copied". */
 export const announce = (text: string): void => say?.(text);
 
-/** Where `announce` speaks; once in the window. */
+/** The live region for `announce`; once per window. */
 export function Announcer() {
   const [text, setText] = useState("");
   useEffect(() => {

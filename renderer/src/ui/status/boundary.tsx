@@ -4,7 +4,7 @@ import { useControl } from "../../control/client-context.tsx";
 import styles from "./boundary.module.css";
 import { EmptyState } from "./empty-state.tsx";
 
-/** As many characters as the call takes. */
+/** Most characters that the call accepts. */
 const longestFault = 2_000;
 
 interface BoundaryProps {
@@ -19,12 +19,12 @@ interface BoundaryProps {
 
 const ShownContext = createContext<unknown>(undefined);
 
-/** A fault while this region is rendered leaves the others working. It is shown in its place and written to Backlot's log. */
+/** An error while rendering this region does not affect the others. It is shown in place and written to Backlot's log. */
 export function Boundary({ region, children, ...rest }: BoundaryProps) {
   const client = useControl();
   const report = (error: Error, { componentStack }: ErrorInfo) => {
     const message = `${error.message}\n${error.stack ?? ""}\n${componentStack ?? ""}`.slice(0, longestFault);
-    // Without a connection there is no log to write to; the browser's console has the fault already.
+    // Fails without a connection; the browser's console has the error already.
     client.call("page.fault", { region, message }).catch(() => {});
   };
   const around = useContext(ShownContext);

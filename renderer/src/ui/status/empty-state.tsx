@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
 import styles from "./empty-state.module.css";
 
-/** Says what would appear here and how to make it appear; `children` is the way there: a button, a command. */
+/** Says what will appear here and how to produce it; `children` are buttons or commands for that. */
 export function EmptyState({ title, text, children }: { title: string; text?: ReactNode; children?: ReactNode }) {
   return (
     <div className={styles.empty}>
@@ -17,11 +17,11 @@ interface NoRowsProps {
   readonly text: string;
   readonly action?: string | undefined;
   readonly onAction?: (() => void) | undefined;
-  /** More ways out. */
+  /** Further actions. */
   readonly children?: ReactNode;
 }
 
-/** In place of rows, with the way out. */
+/** Shown instead of rows, with an action such as "Show all". */
 export function NoRows({ text, action, onAction, children }: NoRowsProps) {
   return (
     <div className={styles.nothing}>

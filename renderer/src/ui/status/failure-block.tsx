@@ -11,7 +11,7 @@ interface FailureBlockProps {
   readonly operations: ReturnType<typeof useServiceOperations>;
 }
 
-/** What, who and why, in the place of the numbers; the fix's button names its result. */
+/** The failure with its hint, shown instead of the figures; the button of the fix names its result. */
 export function FailureBlock({ id, failure, retryAt, operations }: FailureBlockProps) {
   const { fix } = failure;
   return (
@@ -35,7 +35,7 @@ export function FailureBlock({ id, failure, retryAt, operations }: FailureBlockP
   );
 }
 
-/** The count is beside what is announced, not in it: a screen reader would read it every second. */
+/** The countdown is outside the live region; otherwise a screen reader would read it every second. */
 function RetryIn({ at }: { at: number }) {
   const seconds = Math.max(0, Math.ceil((at - useNow(250)) / 1_000));
   return <p className={styles.why}>{seconds > 0 ? `Restarts by itself in ${seconds} s.` : "Restarting by itself now."}</p>;

@@ -7,12 +7,12 @@ interface FirstStepsProps {
   readonly steps: readonly { readonly title: string; readonly text: ReactNode }[];
   /** Buttons. */
   readonly ways: ReactNode;
-  /** What will be seen here: name, and what of it. */
+  /** What will appear here: names with descriptions. */
   readonly appears: readonly (readonly [name: string, what: string])[];
   readonly command?: string | undefined;
 }
 
-/** A live page on which nothing has come yet: numbered lines, a button, what would appear, and a line to copy. */
+/** A live page without data: numbered steps, buttons, a description of what will appear, and a command to copy. */
 export function FirstSteps({ steps, ways, appears, command }: FirstStepsProps) {
   return (
     <div className={styles.empty}>
@@ -43,7 +43,7 @@ export function FirstSteps({ steps, ways, appears, command }: FirstStepsProps) {
   );
 }
 
-/** In the middle of a page that has nothing to show. */
+/** Centred on an empty page. */
 export function EmptyPage({ children }: { readonly children: ReactNode }) {
   return <div className={styles.empty}>{children}</div>;
 }

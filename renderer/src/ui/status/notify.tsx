@@ -5,7 +5,7 @@ import { shownText } from "../texts/shown-text.ts";
 import styles from "./notify.module.css";
 import { StatusShape } from "./status-shape.tsx";
 
-/** The look of every note. */
+/** The appearance of notifications. */
 export const noteClassNames = {
   root: styles.root ?? "",
   title: styles.title ?? "",
@@ -26,7 +26,7 @@ export function notifyFailure(error: unknown): void {
   });
 }
 
-/** Says what was done, with a way to take it back; the result withdraws it. */
+/** Reports what was done, optionally with an Undo; the returned function removes the notification. */
 export function notifyDone(text: string, undo?: { readonly title: string; run(): void }): () => void {
   const id = notifications.show({
     message: (

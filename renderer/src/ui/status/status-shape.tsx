@@ -27,7 +27,7 @@ function outline(shape: Shape) {
   }
 }
 
-/** Decoration: the word beside it says the same. */
+/** Decorative: the word beside it has the same meaning. */
 export function StatusShape({ shape, className }: { shape: Shape; className?: string }) {
   return (
     <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true" className={`${styles.shape} ${styles[shape]} ${className ?? ""}`}>

@@ -1,6 +1,6 @@
 import type { Endpoint, ServiceView } from "../../../../contract/service.ts";
 
-/** Port 0: the system picks one when the service starts, so there is nothing yet to copy or to ask. */
+/** Port 0: the system picks one when the service starts, so there is no address to copy or to check yet. */
 export const isPickedAtStart = (url: string): boolean => /:0(?=[/?]|$)/.test(url);
 
 /** The whole URL; port 0 is whichever will be free. */

@@ -40,7 +40,7 @@ export const formatAgo = (ms: number): string => (ms < 5 * second ? "just now" :
 
 /** How long an exchange took: "0.7 ms", "42 ms", "1.20 s", "2 m 04 s". */
 export function formatTook(ms: number): string {
-  // "0.0 ms" would read as not measured.
+  // "0.0 ms" would look as if it was not measured.
   if (ms < 0.05) return "<0.1 ms";
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < second) return `${Math.round(ms)} ms`;

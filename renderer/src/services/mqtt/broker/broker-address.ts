@@ -22,7 +22,7 @@ const transportTitles: readonly (readonly [BrokerTransport, string])[] = [
   ["wss", "WSS"],
 ];
 
-/** Those that the broker listens with, or would. */
+/** The transports on which the broker listens, or will after its start. */
 export const brokerTransports = (service: ServiceView | undefined): readonly { value: BrokerTransport; label: string }[] =>
   transportTitles
     .filter(([transport]) => transport === "mqtt" || urlWith(service, transport) !== undefined)
@@ -31,7 +31,7 @@ export const brokerTransports = (service: ServiceView | undefined): readonly { v
 const urlWith = (service: ServiceView | undefined, transport: BrokerTransport): string | undefined =>
   endpointsOf(service).find(({ url }) => url.startsWith(`${transport}://`))?.url;
 
-/** Where the broker listens, or would; without that transport it is plain MQTT. */
+/** The broker's address, or its planned one; falls back to plain MQTT if the transport is off. */
 export function brokerAddress(
   service: ServiceView | undefined,
   transport: BrokerTransport = "mqtt",

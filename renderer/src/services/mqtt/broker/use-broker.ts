@@ -6,19 +6,19 @@ import { useService, useTopic, viewsOf } from "../../../control/use-store.ts";
 
 export const useMqttView = viewsOf<MqttViews>("mqtt");
 
-/** Calls back when the figures changed: something moved in the broker. Does not render. */
+/** Calls back when the broker's figures have changed; does not render. */
 export const useOnFigures = (onFigures: () => void): void =>
   useTopic("view/mqtt", ({ items }) => {
     if (items.some(({ name }) => name === "figures")) onFigures();
   });
 
-/** Whether the broker admits clients without a name; undefined until that is known. */
+/** Whether anonymous access is on; undefined until the configuration was read. */
 export function useAnonymous(): boolean | undefined {
   const { value } = useConfig("mqtt");
   return value && value.fields.find(({ name }) => name === "anonymous")?.value === true;
 }
 
-/** The certificate of the running broker's TLS listeners; null where it has none. */
+/** The certificate of the running broker's TLS listeners; null if it has none. */
 export function useCertificate(): MqttCertificate | null | undefined {
   const client = useControl();
   const enabled = useService("mqtt")?.status.state === "running";

@@ -35,7 +35,7 @@ const freezes = [
   { forMs: 600_000, label: "for 10 minutes" },
 ] as const;
 
-/** The details of one client, and the faults that can be put on it. */
+/** The details of one client, with menus to freeze or delay it. */
 export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: ClientDetailsProps) {
   const { clientId, connected, activeFault } = client;
   const control = useControl();
@@ -67,7 +67,7 @@ export function ClientDetails({ client, ratePerSecond, onClose, onDisconnect }: 
   );
 }
 
-/** In place of the details of a client whose session has ended. */
+/** Shown instead of the details if the client's session has ended. */
 export function ClientGone({ clientId, onClose }: { readonly clientId: string; readonly onClose: () => void }) {
   return (
     <section className={styles.details} aria-label={`Client ${shownText(clientId)}`}>

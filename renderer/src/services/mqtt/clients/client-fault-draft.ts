@@ -1,5 +1,5 @@
 import { z } from "zod";
-/** As it is typed. */
+/** As typed. */
 export interface ClientFaultDraft {
   readonly how: "freeze" | "delay";
   readonly forSeconds: number | string;
@@ -17,7 +17,7 @@ export const firstClientFault: ClientFaultDraft = { how: "freeze", forSeconds: 3
 
 export type ClientFaultField = "forSeconds" | "delayMs";
 
-/** In milliseconds, as `client.freeze` and `client.delay` take it: what the field holds, where that may be. */
+/** The field's value in milliseconds, as `client.freeze` and `client.delay` take it; undefined if it is invalid. */
 export function clientFaultMs(draft: ClientFaultDraft, field: ClientFaultField): number | undefined {
   const typed = draft[field];
   const value = typed === "" ? Number.NaN : Number(typed);

@@ -34,7 +34,7 @@ export function ClientList({ clients, chosenId, rates, emptyText, onEndNear, onC
     getItemKey: (index) => clients[index]?.clientId ?? index,
     overscan: 4,
   });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a queue that fills makes its row taller.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows with notes are taller.
   useEffect(() => virtual.measure(), [clients.map((client) => (noteOf(client) ? 1 : 0)).join("")]);
   const items = virtual.getVirtualItems();
   const isEndNear = clients.length > 0 && (items.at(-1)?.index ?? 0) >= clients.length - 8;
@@ -45,7 +45,7 @@ export function ClientList({ clients, chosenId, rates, emptyText, onEndNear, onC
   const chosenAt = clients.findIndex(({ clientId }) => clientId === chosenId);
   useEffect(() => {
     if (chosenAt < 0 || !scroller.current) return;
-    // Its details may leave the list little room.
+    // The details may leave little room for the list.
     const keep = new ResizeObserver(() => virtual.scrollToIndex(chosenAt));
     keep.observe(scroller.current);
     return () => keep.disconnect();
@@ -148,7 +148,7 @@ function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose,
         </span>
       )}
       {connected && (
-        // A pointer's short cut and no button, which an option may not hold: by keyboard it is Delete.
+        // For the pointer only, and not a button, which an option may not contain; by keyboard: Delete.
         // biome-ignore lint/a11y: as above.
         <span
           className={styles.action}
@@ -165,7 +165,7 @@ function ClientRow({ client, topPx, heightPx, ratePerSecond, isChosen, onChoose,
   );
 }
 
-/** What is out of the ordinary. */
+/** Notes on unusual states. */
 function noteOf({ activeFault, queued, queueLimit, dropped }: MqttClient): string {
   const parts = [
     activeFault?.how,

@@ -7,16 +7,16 @@ interface Counted {
 }
 export interface ClientRates {
   readonly counted: ReadonlyMap<string, Counted>;
-  /** Messages a second, in and out together. */
+  /** Messages per second, in and out together. */
   readonly perSecond: ReadonlyMap<string, number>;
 }
 
-/** Over less a rate says nothing. */
+/** A rate over a shorter time is meaningless. */
 const leastMs = 250;
 
 export const noClientRates: ClientRates = { counted: new Map(), perSecond: new Map() };
 
-/** By the clock of the views; a newer one smooths the rates of the one before; a client that connected anew begins at nought. */
+/** Rates by the views' timestamps, smoothed with the previous rates; a client that reconnected starts at 0. */
 export function clientRates(known: ClientRates, clients: readonly MqttClient[], now: number): ClientRates {
   const counted = new Map<string, Counted>();
   const perSecond = new Map<string, number>();

@@ -17,7 +17,7 @@ import { clientRates, noClientRates } from "./client-rates.ts";
 import styles from "./clients-panel.module.css";
 import { DisconnectDialog } from "./disconnect-dialog.tsx";
 
-/** Asked for with a filter, and by each scroll to the end; more than this is found by filter only. */
+/** Clients requested with a filter, and by scrolling to the end; further ones are only found by a filter. */
 const clientsPerStep = 200;
 const shownClients = 1_000;
 
@@ -26,7 +26,7 @@ interface ClientsPanelProps {
   readonly onChoose: (clientId: string | undefined) => void;
 }
 
-/** Who is connected, how busy, and whose queue grows; the chosen one whole. */
+/** The clients with rates and queues, and the details of the selected one. */
 export function ClientsPanel({ chosenId, onChoose }: ClientsPanelProps) {
   const page = useMqttView("clients");
   const sessions = useMqttView("figures", (figures) => figures.sessions) ?? 0;
@@ -96,10 +96,10 @@ type AnsweredPage = Pick<Answer<MqttClientPage>, "value" | "failure" | "isReadin
 
 const nobody: MqttClientPage = { at: 0, clients: [], matching: 0 };
 
-/** Changes once a second at the most, however often the views are updated. */
+/** Changes at most once a second, however often the views are updated. */
 const secondOf = (page: MqttClientPage | undefined): number => Math.floor((page?.at ?? 0) / 1_000);
 
-/** The view's first ones; with a filter, or where the list wants more than the view has, what the broker finds. */
+/** The clients of the view; with a filter, or if the list needs more than the view has, those that the broker finds. */
 function useShownClients(page: MqttClientPage | undefined, text: string, limit: number): AnsweredPage {
   const client = useControl();
   const enabled = page !== undefined && (text !== "" || (page.matching > page.clients.length && limit > page.clients.length));
@@ -115,7 +115,7 @@ function useShownClients(page: MqttClientPage | undefined, text: string, limit: 
   return { value: enabled && value?.text === text ? value.page : failure ? undefined : page, failure, isReading, again };
 }
 
-/** Also where it is not among those that are shown; null where it has no session here. */
+/** The selected client, also if it is not in the list; null if it has no session here. */
 function useChosenClient(chosenId: string | undefined, shown: MqttClientPage): MqttClient | null | undefined {
   const client = useControl();
   const known = shown.clients.find(({ clientId }) => clientId === chosenId);

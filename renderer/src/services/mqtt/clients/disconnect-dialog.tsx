@@ -9,7 +9,7 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 type Reason = keyof typeof mqttDisconnectReasons;
 const reasons = Object.entries(mqttDisconnectReasons).map(([value, code]) => ({ value, label: `0x${code.toString(16)} ${value}` }));
 
-/** The reason and the text reach MQTT 5.0 clients only. */
+/** Disconnects a client; only MQTT 5.0 clients receive the reason and the text. */
 export function DisconnectDialog({ clientId, onClose }: { readonly clientId: string | undefined; readonly onClose: () => void }) {
   const client = useControl();
   const [reason, setReason] = useState<Reason>("administrative action");

@@ -1,7 +1,7 @@
 import type { MqttSubscription } from "../../../../../contract/services/mqtt-client.ts";
 import type { MqttMessageSummary, MqttOwnPublisher } from "../../../../../contract/traffic/mqtt.ts";
 
-/** The protocol level of a CONNECT in the standard's own words: 3 is 3.1, 4 is 3.1.1. */
+/** The version of a protocol level: 3 is 3.1, 4 is 3.1.1. */
 export function versionText(level: number): string {
   switch (level) {
     case 3:
@@ -35,7 +35,7 @@ const ownTexts: Readonly<Record<MqttOwnPublisher, string>> = {
   replay: "replay",
 };
 
-/** The client's identifier, whose will it is, or which part of the broker published it. */
+/** The client identifier, "will of" it, or the part of the broker that published the message. */
 export const publisherText = ({
   publisher,
   internalSource,
@@ -43,6 +43,6 @@ export const publisherText = ({
 }: Pick<MqttMessageSummary, "publisher" | "internalSource" | "will">): string =>
   will ? `will of ${publisher}` : publisher || (internalSource ? ownTexts[internalSource] : "broker");
 
-/** Of what other brokers' clients get nothing is known here. */
+/** In a cluster, other brokers may have subscribers, which is not known here. */
 export const noSubscriberText = ({ cluster }: Pick<MqttMessageSummary, "cluster">): string =>
   cluster ? "No subscriber here" : "No subscriber";

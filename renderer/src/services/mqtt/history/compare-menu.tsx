@@ -14,14 +14,14 @@ const pageRows = 50;
 
 interface CompareMenuProps {
   readonly message: MqttMessage;
-  /** Which one it is compared with; undefined until it was read. */
+  /** The message it is compared with; undefined until it was read. */
   readonly other: MqttMessage | undefined;
   readonly view: FormatChoice;
-  /** Undefined for the one before, whichever that is. */
+  /** Undefined for the previous message. */
   readonly onCompare: (other: MqttMessageSummary | undefined) => void;
 }
 
-/** With which older message of the topic it is compared. */
+/** Chooses the older message of the topic for the comparison. */
 export function CompareMenu({ message, other, view, onCompare }: CompareMenuProps) {
   const client = useControl();
   const [older, setOlder] = useState<readonly MqttMessageSummary[]>([]);
@@ -60,7 +60,7 @@ export function CompareMenu({ message, other, view, onCompare }: CompareMenuProp
         ))}
         {hasMore && (
           <Menu.Item closeMenuOnClick={false} onClick={() => void read(older)}>
-            Older ones…
+            Older messages…
           </Menu.Item>
         )}
       </Menu.Dropdown>

@@ -15,7 +15,7 @@ interface DeliveryPanelProps {
   readonly onClient: (clientId: string) => void;
 }
 
-/** Which clients received the chosen message, and when each acknowledged it. */
+/** The clients that received the selected message, and when each acknowledged it. */
 export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
   return (
     <section className={styles.panel} aria-label="Delivery of the chosen message">
@@ -34,7 +34,7 @@ export function DeliveryPanel({ message, onClient }: DeliveryPanelProps) {
 
 interface DeliveriesProps {
   readonly message: MqttMessage;
-  /** Shows a client; without it names are no buttons. */
+  /** Shows a client; without it names are not buttons. */
   readonly onClient?: (clientId: string) => void;
 }
 

@@ -9,7 +9,7 @@ import { isTopicFilter } from "../tree/topic-scope.ts";
 interface ExportDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
-  /** Of the shown messages. */
+  /** Filter of the shown messages. */
   readonly filter: string;
   readonly text: string;
 }

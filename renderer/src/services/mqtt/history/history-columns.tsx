@@ -74,7 +74,7 @@ function Payload({ message, view }: { readonly message: MqttMessageSummary; read
   );
 }
 
-/** Of those that acknowledge; QoS 0 is delivered and no more. */
+/** Acknowledgements of deliveries with QoS 1 and 2; with QoS 0 only the deliveries. */
 function Acknowledged({ message }: { readonly message: MqttMessageSummary }) {
   const { acknowledged, acknowledgeable, delivered, dropped, matched } = message;
   if (dropped > 0) {

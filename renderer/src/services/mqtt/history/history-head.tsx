@@ -17,7 +17,7 @@ import { hasWildcard, scopeFilter, type TopicScope } from "../tree/topic-scope.t
 import { mosquittoSubOf } from "../try/mqtt-commands.ts";
 import styles from "./history-panel.module.css";
 
-/** Formats that make sense without the facts of HTTP. */
+/** Formats that apply without HTTP headers. */
 export const payloadFormats: readonly ContentFormat[] = ["json", "text", "xml", "hex", "messagepack", "cbor", "protobuf", "image"];
 
 interface HistoryHeadProps {

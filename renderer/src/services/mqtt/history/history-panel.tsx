@@ -37,7 +37,7 @@ interface HistoryPanelProps {
   readonly service: ServiceView | undefined;
 }
 
-/** The chosen topic's messages: a plot of their numbers, a list, and the chosen one in full. */
+/** The messages of the selected topic: a plot of their numbers, a list, and the selected message in full. */
 export function HistoryPanel(props: HistoryPanelProps) {
   const { scope, history, view, messages, chosen, onChoose } = props;
   const [payloadView, setPayloadView] = useRememberedFormat(`mqtt ${scopeFilter(scope)}`);
@@ -53,7 +53,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
     onChoose(undefined);
     history.scrolled(false);
   };
-  /** An older message that those of its topic are compared with, in place of the one before each. */
+  /** The older message with which others of its topic are compared, instead of the previous one. */
   const [baseline, setBaseline] = useState<MqttMessageSummary>();
   const before = chosen && comparedWith(chosen, baseline, messages);
   return (
@@ -121,7 +121,7 @@ export function HistoryPanel(props: HistoryPanelProps) {
   );
 }
 
-/** Over the table and not in it: a grid holds rows only. */
+/** Over the table and not in it, because a grid may contain only rows. */
 function NoMessages({ text, onText }: Pick<HistoryPanelProps, "text" | "onText">) {
   return (
     <>

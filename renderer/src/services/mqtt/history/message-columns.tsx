@@ -26,14 +26,14 @@ interface MessageColumnsProps {
   readonly children: ReactNode;
 }
 
-/** The messages of the chosen topic, and who received the chosen one. */
+/** The messages of the selected topic, and the deliveries of the selected message. */
 export function MessageColumns(props: MessageColumnsProps) {
   const { branches, history, scope, chosenId, onClient, children } = props;
   const view = useSyncExternalStore(history.subscribe, history.view);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other rows in the same places.
   const messages = useMemo(() => history.toArray(), [history, view.version]);
   const facts = useTopicFacts(branches, scope.topic);
-  // Until a row is chosen, and while its topic is another one, the newest message is shown.
+  // The newest message is shown until a row of this topic is selected.
   const message = chosenId === undefined ? messages[0] : history.find({ id: chosenId });
   const detail = useChosenMessage(message);
   return (

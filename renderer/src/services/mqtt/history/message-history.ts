@@ -22,10 +22,10 @@ interface MessageHistoryOptions extends Pick<ListRowsOptions<MqttMessageSummary,
   ) => Promise<{ readonly messages: readonly MqttMessageSummary[] }>;
 }
 
-/** Messages that one question of `refresh` brings: arrivals are counted up to here. */
+/** Messages that one `refresh` reads: arrivals are counted up to this number. */
 export const historyPageRows = 200;
 
-/** The recorded messages of a topic or filter. They are announced by the broker's figures, and read. */
+/** The recorded messages of a topic or filter. They are read when the broker's figures announce new ones. */
 export const createMessageHistory = ({ read, ...options }: MessageHistoryOptions): MessageHistory =>
   createListRows<MqttMessageSummary, HistoryQuery, MessagePlace>({
     pageRows: historyPageRows,
@@ -41,7 +41,7 @@ export const createMessageHistory = ({ read, ...options }: MessageHistoryOptions
     },
   });
 
-/** A recorded message changes in what became of it only. */
+/** Only the deliveries of a recorded message change. */
 const isSameMessage = (one: MqttMessageSummary, other: MqttMessageSummary): boolean =>
   one.at === other.at &&
   one.matched === other.matched &&
@@ -50,7 +50,7 @@ const isSameMessage = (one: MqttMessageSummary, other: MqttMessageSummary): bool
   one.acknowledgeable === other.acknowledgeable &&
   one.dropped === other.dropped;
 
-/** The message that another is compared with: the one that was picked where it is an older one of its topic, otherwise the one before. */
+/** The message for a comparison: the chosen one, if it is older and of the same topic, otherwise the previous one. */
 export function comparedWith<Message extends Pick<MqttMessageSummary, "id" | "topic">>(
   chosen: Message,
   picked: Message | undefined,

@@ -40,11 +40,11 @@ interface MessagePanelProps {
   readonly onPublish: (draft: PublishDraft) => void;
 }
 
-/** Below this 16 bytes and their text do not fit beside each other. */
+/** Below this width, 16 bytes and their text do not fit on one line. */
 const wideHexPx = 590;
 const heightBounds = { minimum: 120, maximum: 640 };
 
-/** One message whole: what changed since the one before it, and its properties. */
+/** One message in full: payload, difference to the previous message, and properties. */
 export function MessagePanel({ detail: { message, answer, gone }, before, onCompare, showsDiff, view, onPublish }: MessagePanelProps) {
   const [heightPx, setHeightPx] = useRemembered("mqtt.message-height", 236);
   return (

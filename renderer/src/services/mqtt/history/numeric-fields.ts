@@ -1,9 +1,9 @@
 import { jsonTokens, type Token } from "../../../viewer/json-tokens.ts";
 
-/** The name of a payload that is a number and nothing else. */
+/** Name of the field if the whole payload is a number. */
 export const wholePayload = "";
 
-/** Numbers of a payload by the path to them ("v", "position.lat"); works on a payload that was cut, too. */
+/** The numbers in a payload by path ("v", "position.lat"); also works on a truncated payload. */
 export function numericFields(text: string): ReadonlyMap<string, number> {
   const fields = new Map<string, number>();
   if (/^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(text)) return fields.set(wholePayload, Number(text));
@@ -25,7 +25,7 @@ function walk(tokens: readonly Token[], fields: Map<string, number>): void {
     if (kind === "key") {
       if (level) level.key = text.slice(1, -1);
     } else if (kind === "number") {
-      // The last token of a cut text may lack digits.
+      // The last token of a truncated text may lack digits.
       if (place < tokens.length - 1)
         fields.set(levels.map(({ isList, index, key }) => (isList ? String(index) : key)).join("."), Number(text));
     } else if (kind === "punctuation") {
@@ -37,15 +37,15 @@ function walk(tokens: readonly Token[], fields: Map<string, number>): void {
 }
 
 const usualNames = ["v", "value", "val", wholePayload, "temperature", "reading"];
-/** Counters are of no use as a plot. */
+/** Counters are not useful as a plot. */
 const counters = /(^|\.)(seq|sequence|id|count|counter|ts|time|timestamp|at)$/i;
 
-/** The field to plot first, where the user has chosen none. */
+/** The field to plot if the user has not chosen one. */
 export function firstField(names: readonly string[]): string | undefined {
   return usualNames.find((name) => names.includes(name)) ?? names.find((name) => !counters.test(name)) ?? names[0];
 }
 
-/** The unit that a payload names for its value. */
+/** The unit given in a payload. */
 export function unitOf(text: string): string {
   return /"units?"\s*:\s*"([^"]{1,12})"/.exec(text)?.[1] ?? "";
 }

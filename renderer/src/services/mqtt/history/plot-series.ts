@@ -12,7 +12,7 @@ export interface PlotSeries {
   /** Seconds, oldest first. */
   readonly at: readonly number[];
   readonly values: readonly number[];
-  /** Before which values nothing came for much longer than usual. */
+  /** Indices of the values before which there is a gap. */
   readonly gaps: readonly number[];
   readonly least: number;
   readonly mean: number;
@@ -22,14 +22,14 @@ export interface PlotSeries {
 const plottedMessages = 500;
 
 interface Reading {
-  /** Of the payload that it was decoded from. */
+  /** The unit in the decoded payload. */
   readonly start: string;
   readonly fields: ReadonlyMap<string, number>;
   readonly unit: string;
 }
 type Readings = Map<MqttMessageSummary["id"], Reading>;
 
-/** Each payload is decoded once, however often the series is asked for while messages come. */
+/** Caches decoded payloads: each is decoded once, however often the series is computed. */
 export function createPlotReader(): typeof plotSeries {
   let readings: Readings = new Map();
   let decodedAs: FormatChoice | undefined;
@@ -50,7 +50,7 @@ function entryOf(readings: Readings, id: number): [number, Reading][] {
 
 function readingOf(message: MqttMessageSummary, view: FormatChoice, readings: Readings): Reading {
   const known = readings.get(message.id);
-  // Numbers begin anew with the service.
+  // Ids start again when the service is restarted.
   if (known && known.start === message.start) return known;
   const text = startText(message, view) ?? "";
   const fields = numericFields(text);
@@ -59,7 +59,7 @@ function readingOf(message: MqttMessageSummary, view: FormatChoice, readings: Re
   return reading;
 }
 
-/** The numbers of one field over the newest messages; without a wish the field that is likeliest the reading. */
+/** The values of one field over the newest messages; by default the field that is most likely the reading. */
 export function plotSeries(
   messages: readonly MqttMessageSummary[],
   view: FormatChoice,
@@ -78,7 +78,7 @@ export function plotSeries(
   }
   const fields = [...counts].sort((one, other) => other[1] - one[1]).map(([name]) => name);
   const field = wish !== undefined && counts.has(wish) ? wish : firstField(fields);
-  // The unit is that of the reading, not of the counter beside it.
+  // The unit applies to the reading, not to a counter beside it.
   if (field !== firstField(fields)) unit = "";
   const points = found.flatMap(({ at, fields: of }) => {
     const value = field === undefined ? undefined : of.get(field);
@@ -103,7 +103,7 @@ export function plotSeries(
 const shortestGapSeconds = 1;
 const usualTimes = 5;
 
-/** Longer than five times what three of four intervals stay below: irregular series have no gaps. */
+/** A gap is longer than five times the 75th percentile of the intervals, so irregular series have none. */
 export function gapsOf(at: readonly number[]): readonly number[] {
   const intervals = at.slice(1).map((second, index) => second - (at[index] as number));
   const usual = intervals.toSorted((one, other) => one - other)[Math.floor(0.75 * (intervals.length - 1))] ?? 0;
@@ -111,7 +111,7 @@ export function gapsOf(at: readonly number[]): readonly number[] {
   return intervals.flatMap((interval, index) => (interval > longest ? [index + 1] : []));
 }
 
-/** Values with a gap on both sides, which no line reaches. */
+/** Values with a gap on both sides, which are not part of a line. */
 export const aloneBetween = (gaps: readonly number[], count: number): number[] =>
   [0, ...gaps].filter((index, place, starts) => (starts[place + 1] ?? count) === index + 1);
 

@@ -14,7 +14,7 @@ interface Property {
   readonly isText?: boolean;
 }
 
-/** MQTT 5.0 §3.3.2.3, as they came, user properties in their order. */
+/** The properties of MQTT 5.0 §3.3.2.3 as received; user properties in order. */
 export function PropertyList({ message }: { readonly message: MqttMessage }) {
   const { properties, packet } = message;
   const rows = propertiesOf(properties);

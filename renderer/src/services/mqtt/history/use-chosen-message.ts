@@ -15,11 +15,11 @@ export interface ChosenMessage {
 
 const nothing: ChosenMessage = { message: undefined, answer: undefined, gone: false };
 
-/** A recorded message with its deliveries, asked for again while acknowledgements are awaited. */
+/** A recorded message with its deliveries, read again while acknowledgements are pending. */
 export function useChosenMessage(summary: MqttMessageSummary | undefined): ChosenMessage {
   const client = useControl();
   const id = summary?.id;
-  /** As read last: it stays when the recorder drops it, and until the next one is there, so that the panel does not flicker between rows. */
+  /** As last read. It stays after its eviction, and until the next one was read, so that the panel does not flicker. */
   const [shown, setShown] = useState<MqttMessage>();
   const isOpen = shown !== undefined && shown.id === id && shown.acknowledged < shown.acknowledgeable;
   const movedAt = useMqttView("figures", ({ at }) => (isOpen ? at : 0));
@@ -27,7 +27,7 @@ export function useChosenMessage(summary: MqttMessageSummary | undefined): Chose
     key: ["mqtt", "message", id],
     ask: () => client.action(mqttActions, "mqtt", "message.read", { id: id ?? 0 }),
     enabled: id !== undefined,
-    // What has no acknowledgement outstanding changes with its row only.
+    // Without pending acknowledgements it changes only with its row.
     version: isOpen ? movedAt : summary && `${summary.acknowledged} ${summary.delivered} ${summary.dropped}`,
   });
   const { value, isCurrent } = answer;
@@ -37,7 +37,7 @@ export function useChosenMessage(summary: MqttMessageSummary | undefined): Chose
   return { message: gone && shown?.id !== id ? undefined : shown, answer, gone };
 }
 
-/** An older message than another, for comparing. */
+/** An older message, for the comparison. */
 export function useMessage(id: number | undefined): ChosenMessage {
   const client = useControl();
   const answer = useAnswer({

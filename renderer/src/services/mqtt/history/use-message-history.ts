@@ -13,7 +13,7 @@ interface Options {
   readonly text: string;
 }
 
-/** The recorded messages of a filter, renewed while messages come. Components subscribe to its view. */
+/** The recorded messages of a filter, updated as messages arrive. Components subscribe to its view. */
 export function useMessageHistory({ filter, text }: Options): MessageHistory {
   const client = useControl();
   const [history] = useState(() =>
@@ -26,7 +26,7 @@ export function useMessageHistory({ filter, text }: Options): MessageHistory {
     const query = { filter: isTopicFilter(filter) ? filter : "", text };
     const shown = history.view().filter;
     if (query.filter === shown.filter && query.text === shown.text) return;
-    // Typed text waits for the typing to rest; another topic does not.
+    // Changes of the text are debounced; a change of the topic is not.
     if (query.text === shown.text) {
       void history.setFilter(query);
       return;

@@ -15,14 +15,14 @@ import styles from "./value-plot.module.css";
 const fillAlpha = 0.16;
 const nameOf = (field: string) => (field === wholePayload ? "value" : field);
 
-/** A numeric field of the shown messages over time; nothing where there are no numbers. */
+/** Plots a numeric field of the shown messages over time; renders nothing if there are no numbers. */
 export function ValuePlot({ messages, view }: { readonly messages: readonly MqttMessageSummary[]; readonly view: FormatChoice }) {
   const [wish, setWish] = useState<string>();
   const [point, setPoint] = useState<number>();
   const [read] = useState(createPlotReader);
   const series = useMemo(() => read(messages, view, wish), [read, messages, view, wish]);
   const { field, fields, unit, values, at, least, mean, most } = series;
-  // One value is no plot, and uPlot would give it a day.
+  // A single value is not plotted; uPlot would give it an axis of one day.
   if (field === undefined || values.length < 2) return null;
   const text = (value: number) => readingText(value, most - least);
   const pointed = point === undefined ? undefined : values[point];
@@ -103,7 +103,7 @@ function optionsOf(shown: () => PlotCanvasProps, tokens: Tokens): Omit<uPlot.Opt
         stroke: tokens["--bl-s1"] ?? "",
         width: 1.5,
         fill: withAlpha(tokens["--bl-s1"], fillAlpha),
-        // Where nothing came there is no line.
+        // No line over gaps.
         gaps: (plot, _series, _first, _last, known) => {
           for (const index of shown().series.gaps) known.push([pixelOf(plot, index - 1), pixelOf(plot, index)]);
           return known;
@@ -121,7 +121,7 @@ function pointsShown(plot: uPlot, gaps: readonly number[]): number[] {
   return count < 3 ? Array.from({ length: count }, (_, index) => index) : aloneBetween(gaps, count);
 }
 
-/** A tenth above and below; a value that never changes lies in the middle. */
+/** A margin of a tenth above and below; a constant value is in the middle. */
 function roomAround(_plot: uPlot, least: number, most: number): [number, number] {
   const room = most > least ? (most - least) * 0.1 : Math.abs(least) * 0.05 || 1;
   return [least - room, most + room];

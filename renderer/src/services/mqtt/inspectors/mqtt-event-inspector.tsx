@@ -6,7 +6,7 @@ import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
 
-/** A connection, a refusal or a subscription: who, when, and what the broker says about it. */
+/** A connection, refusal or subscription: client, time, and the broker's log text. */
 export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqtt-event">) {
   const { clientId, at, text } = detail;
   return (

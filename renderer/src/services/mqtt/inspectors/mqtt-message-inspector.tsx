@@ -16,7 +16,7 @@ import { draftOfMessage } from "../publish/publish-draft.ts";
 import { mosquittoPubOf } from "../try/mqtt-commands.ts";
 import styles from "./mqtt-message-inspector.module.css";
 
-/** One message of the broker: payload, properties, and who received it. */
+/** One message: payload, properties, and deliveries. */
 export function MqttMessageInspector({ row, detail, onClose }: InspectorProps<"mqtt-message">) {
   const { topic, payload, bytes, properties, qos, retain, dup, version, at } = detail;
   const broker = useService(row.service);

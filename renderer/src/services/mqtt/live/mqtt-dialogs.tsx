@@ -16,9 +16,9 @@ interface MqttDialogsProps {
   readonly draft: PublishDraft;
   readonly onDraft: (draft: PublishDraft) => void;
   readonly scope: TopicScope;
-  /** Whose retained messages are asked about, where it is not the scope. */
+  /** Filter of the retained messages to clear, if it is not that of the scope. */
   readonly clearing: string | undefined;
-  /** Of the shown payloads. */
+  /** Text filter of the shown payloads. */
   readonly text: string;
   readonly service: ServiceView | undefined;
 }

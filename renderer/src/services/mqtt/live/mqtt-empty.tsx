@@ -25,7 +25,7 @@ interface MqttEmptyProps {
   readonly onPublish: () => void;
 }
 
-/** What would appear here, and the ways to make it appear. */
+/** Shown on an empty page: what will appear here, and how to produce it. */
 export function MqttEmpty({ service, onPublish }: MqttEmptyProps) {
   const client = useControl();
   const address = brokerAddress(service);

@@ -23,8 +23,8 @@ import styles from "./mqtt-live.module.css";
 import { MqttToolbar } from "./mqtt-toolbar.tsx";
 
 /**
- * Topics as a tree, the history of the chosen one, who received its messages, and who is connected. It holds what the user chose; what
- * changes with each message is subscribed to by the region that shows it, so that no message renders the whole page.
+ * Topic tree, history of the selected topic, deliveries and clients. This component holds the user's selection; each region subscribes
+ * to the data that changes with messages, so that a message does not render the whole page.
  */
 export function MqttLive() {
   const client = useControl();
@@ -39,12 +39,12 @@ export function MqttLive() {
   const [clientId, setClientId] = useState<string>();
   const [picked, setPicked] = useState(false);
   const [dialog, setDialog] = useState<MqttDialogName>();
-  /** Whose retained messages are to be cleared; without, those of the shown filter. */
+  /** Filter of the retained messages to clear; by default the shown filter. */
   const [clearing, setClearing] = useState<string>();
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [paused, setPaused] = useState(false);
   const isBare = useIsBare(branches, running);
-  /** Only what was cleared last can be brought back. */
+  /** Only the last clear can be undone. */
   const withdrawUndo = useRef<() => void>(undefined);
 
   const choose = useCallback(
@@ -93,7 +93,7 @@ export function MqttLive() {
     );
   const openDialog = (name: MqttDialogName | undefined) => {
     setClearing(undefined);
-    // The topic that is looked at is the likeliest one to publish on.
+    // The selected topic is the default for publishing.
     if (name === "publish" && isPublishable(scope)) setDraft({ ...draft, topic: scope.topic });
     setDialog(name);
   };
@@ -172,9 +172,9 @@ export function MqttLive() {
 
 const isPublishable = ({ topic }: TopicScope): boolean => topic !== "" && !topic.startsWith("$") && !hasWildcard(topic);
 
-/** Nothing was published and nobody is connected. What a stopped broker left is no bare page. */
+/** No messages and no clients; the history of a stopped broker counts as content. */
 function useIsBare(branches: HeldTopicBranches, running: boolean): boolean {
-  // The broker's own figures are no traffic.
+  // $SYS messages do not count as traffic.
   const isQuiet = useMqttView("figures", ({ topics, sessions }) => topics === 0 && sessions === 0) ?? true;
   const hasRows = useSyncExternalStore(branches.subscribe, () => branches.view().count > 0);
   return running ? isQuiet : !hasRows;
@@ -189,7 +189,7 @@ interface FirstTopicProps {
   readonly mayReplace: boolean;
 }
 
-/** Opens the first topic that has a message, where none is chosen or the one of last time has no messages any more. Draws nothing. */
+/** Selects the first topic with a message if none is selected or the remembered one has no messages. Renders nothing. */
 function FirstTopic({ branches, history, scope, onScope, mayReplace }: FirstTopicProps) {
   const tree = useSyncExternalStore(branches.subscribe, branches.view);
   const isEmpty = useSyncExternalStore(history.subscribe, () => history.view().loaded && history.view().count === 0);

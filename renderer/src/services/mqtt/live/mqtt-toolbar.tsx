@@ -32,7 +32,7 @@ interface MqttToolbarProps {
   readonly onDialog: (name: MqttDialogName) => void;
 }
 
-/** The rate, how much of it is shown and what is not; then the actions. */
+/** The rate, the numbers of shown and omitted messages, and the actions. */
 export function MqttToolbar({ history, service, paused, onPause, onClear, onDialog }: MqttToolbarProps) {
   const running = service?.status.state === "running";
   return (
@@ -138,7 +138,7 @@ interface MoreMenuProps {
   readonly onDialog: (name: MqttDialogName) => void;
 }
 
-/** What was kept can be exported while the service is stopped, too. */
+/** Kept messages can also be exported while the service is stopped. */
 function MoreMenu({ running, onDialog }: MoreMenuProps) {
   const isDemo = useMqttView("demo", (demo) => demo.running) ?? false;
   const icon = { size: 14, stroke: 1.5 } as const;

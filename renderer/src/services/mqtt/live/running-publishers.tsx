@@ -19,7 +19,7 @@ interface RunningPublisher {
   readonly stop: () => Promise<unknown>;
 }
 
-/** What publishes in the service by itself: one is shown in the toolbar, several in a list. */
+/** Publishers that run in the service: one is shown in the toolbar, several in a list. */
 export function RunningPublishers() {
   const client = useControl();
   const views = { demo: useMqttView("demo"), replay: useMqttView("replay"), repeats: useMqttView("repeats") };

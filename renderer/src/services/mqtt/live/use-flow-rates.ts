@@ -6,11 +6,11 @@ interface FlowRates {
   readonly outPerSecond: number;
 }
 const still: FlowRates = { inPerSecond: 0, outPerSecond: 0 };
-/** The figures are not sent while nothing moves. */
+/** The figures are not sent while nothing changes. */
 const stillAfterMs = 2_500;
 const leastWindowMs = 900;
 
-/** Messages a second into and out of the broker, over the last second. */
+/** Messages per second into and out of the broker, over the last second. */
 export function useFlowRates(figures: MqttFigures | undefined): FlowRates {
   const [rates, setRates] = useState(still);
   const before = useRef<MqttFigures>(undefined);

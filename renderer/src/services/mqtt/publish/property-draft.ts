@@ -3,7 +3,7 @@ import { problemOfTopic } from "../tree/topic-scope.ts";
 
 type SettableProperties = NonNullable<MqttReplyParams["properties"]>;
 
-/** The properties of MQTT 5.0 that a form holds, as typed. */
+/** The MQTT 5.0 properties of a form, as typed. */
 export interface PropertyDraft {
   readonly isUtf8: boolean;
   readonly expirySeconds: string;
@@ -18,7 +18,7 @@ export type ParsedProperties =
   | { readonly properties: SettableProperties }
   | { readonly field: "expirySeconds" | "responseTopic"; readonly problem: string };
 
-/** The properties as the broker's actions have them, or which one is wrong and why. */
+/** The properties as the broker's actions take them, or the first invalid one with the problem. */
 export function parseProperties({ isUtf8, expirySeconds, contentType, responseTopic, userProperties }: PropertyDraft): ParsedProperties {
   const expiry = expirySeconds.trim() === "" ? undefined : Number(expirySeconds);
   if (expiry !== undefined && !(Number.isInteger(expiry) && expiry >= 0 && expiry <= 0xffff_ffff))
@@ -37,7 +37,7 @@ export function parseProperties({ isUtf8, expirySeconds, contentType, responseTo
   };
 }
 
-/** Those of a message or a rule. */
+/** The draft for the properties of a message or a rule. */
 type GivenProperties = Omit<SettableProperties, "userProperties"> & {
   readonly userProperties?: PropertyDraft["userProperties"] | undefined;
 };

@@ -14,7 +14,7 @@ interface PropertySectionProps {
   readonly correlation: ReactNode;
 }
 
-/** The properties of MQTT 5.0; folded at first. */
+/** The MQTT 5.0 properties; initially folded. */
 export function PropertySection({ form, isSet, correlation }: PropertySectionProps) {
   const { draft, set, problem } = form;
   const [shows, setShows] = useRemembered("mqtt.publish-properties", false);
@@ -51,7 +51,7 @@ interface UserPropertiesProps {
   readonly onChange: (properties: PropertyDraft["userProperties"]) => void;
 }
 
-/** In their order; a key may repeat. */
+/** User properties in order; a key may repeat. */
 function UserProperties({ properties, onChange }: UserPropertiesProps) {
   const put = (place: number, pair: readonly [string, string]) =>
     onChange(properties.map((other, index) => (index === place ? pair : other)));

@@ -136,7 +136,7 @@ function SavedMenu({ draft, onDraft }: { readonly draft: PublishDraft; readonly 
               disabled={!saved.some((other) => other.name === name)}
               onClick={() => setSaved(saved.filter((other) => other.name !== name))}
             >
-              Forget this message
+              Remove this message
             </Menu.Item>
           </>
         )}

@@ -5,14 +5,14 @@ import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewe
 import { problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
 
-/** What the form holds, as typed. */
+/** The form, as typed. */
 export interface PublishDraft extends PropertyDraft {
   readonly topic: string;
   readonly payload: string;
   readonly encoding: "text" | "hex" | "base64";
   readonly qos: 0 | 1 | 2;
   readonly retain: boolean;
-  /** Of MQTT 5.0 as well. Text, or hex after "0x". */
+  /** An MQTT 5.0 property. Text, or hex after "0x". */
   readonly correlationData: string;
 }
 
@@ -64,7 +64,7 @@ export type ParsedDraft =
   | { readonly params: MqttPublishParams }
   | { readonly field: "topic" | "payload" | "expirySeconds" | "responseTopic" | "correlationData"; readonly problem: string };
 
-/** The parameters of the broker's action, or which field is wrong and why. */
+/** The parameters of the broker's action, or the first invalid field with the problem. */
 export function parsePublishDraft(draft: PublishDraft): ParsedDraft {
   const { topic, payload, encoding, qos, retain, correlationData } = draft;
   const topicProblem = problemOfTopic(topic);
@@ -104,14 +104,14 @@ export function draftOfMessage({ topic, payload, qos, retain, properties }: Mqtt
   };
 }
 
-/** Whether it has properties that 3.1.1 lacks. */
+/** Whether it has properties that 3.1.1 does not have. */
 export const usesVersion5 = (draft: PublishDraft): boolean => draft.correlationData !== "" || setsProperties(draft);
 
 export function correlationBytes(text: string): Uint8Array | undefined {
   return /^0x/i.test(text) ? fromHex(text.slice(2)) : new TextEncoder().encode(text);
 }
 
-/** As text where it is printable, else "0x" and hex. */
+/** As text if it is printable, otherwise "0x" and hex. */
 export function correlationText(bytes: Uint8Array): string {
   const text = decodeText(bytes, false);
   return text !== undefined && !/^0x/i.test(text) && !/[\r\n\t]/.test(text) ? text : `0x${toHex(bytes).replaceAll(" ", "")}`;

@@ -23,7 +23,7 @@ interface ReplayDialogProps {
   readonly onClose: () => void;
 }
 
-/** The file goes to the service, which keeps it and replays it: closing the dialog or the page stops neither. */
+/** The file is sent to the service, which stores and replays it: closing the dialog does not stop a replay. */
 export function ReplayDialog({ opened, onClose }: ReplayDialogProps) {
   const replay = useMqttView("replay");
   const client = useControl();
@@ -115,7 +115,7 @@ export interface ReplayReceiver {
   end(file: number): Promise<unknown>;
 }
 
-/** Hands a recorded file over piece by piece; the service's own view shows the progress. Resolves too when it was cancelled. */
+/** Sends a recorded file in pieces; a view of the service shows the progress. Also resolves when it was cancelled. */
 export async function sendReplayFile(receiver: ReplayReceiver, file: Pick<File, "name" | "size" | "slice">): Promise<void> {
   const { id } = await receiver.begin(file.name, file.size);
   try {

@@ -48,7 +48,7 @@ export type ParsedReply =
   | { readonly params: MqttReplyParams }
   | { readonly field: "filter" | "text" | "topic" | "expirySeconds" | "responseTopic"; readonly problem: string };
 
-/** The parameters of the broker's action, or which field is wrong and why. */
+/** The parameters of the broker's action, or the first invalid field with the problem. */
 export function parseReplyDraft(draft: ReplyDraft): ParsedReply {
   const { id, enabled, filter, topic, payload, qos, retain, delayMs, takesCorrelationData } = draft;
   if (!isTopicFilter(filter)) return { field: "filter", problem: "Not a valid topic filter." };
@@ -87,7 +87,7 @@ function conditionOf({ condition, text, field, value }: ReplyDraft): MqttReplyCo
   }
 }
 
-/** Shown after the filter; empty where any payload matches. */
+/** Shown after the filter; empty if any payload matches. */
 export function conditionText(when: MqttReplyCondition): string {
   switch (when.type) {
     case "any payload":

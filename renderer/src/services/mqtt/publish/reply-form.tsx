@@ -32,7 +32,7 @@ interface ReplyFormProps {
   readonly onDone: () => void;
 }
 
-/** One rule: which messages are answered, and with what. */
+/** The form of one rule: which messages are answered, and with what. */
 export function ReplyForm({ rule, onDone }: ReplyFormProps) {
   const client = useControl();
   const [draft, setDraft] = useState(rule);

@@ -16,11 +16,11 @@ const askAfterMs = 120;
 interface RetainedDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
-  /** Whose they are at first. */
+  /** The initial filter. */
   readonly filter: string;
 }
 
-/** Clears the retained messages of a filter, and says how many match; subscribers are not notified. */
+/** Clears the retained messages that match a filter, after showing how many these are; subscribers are not notified. */
 export function RetainedDialog({ opened, onClose, filter }: RetainedDialogProps) {
   const retained = useMqttView("figures", (figures) => figures.retained) ?? 0;
   const client = useControl();
@@ -79,7 +79,7 @@ function countText(count: number | undefined, retained: number): string {
   return `${formatCountOf(count, "retained message")} of ${formatCount(Math.max(count, retained))}. New subscribers will not receive ${pluralOf(count, "it", "them")}. This cannot be undone.`;
 }
 
-/** Undefined until it is known; asked again when there are more or fewer in all. */
+/** Number of matching messages; undefined until it is known, and read again when the total changes. */
 function useRetainedCount(filter: string | undefined, retained: number): Omit<Answer<number>, "set" | "isCurrent"> {
   const client = useControl();
   const [wanted = ""] = useDebouncedValue(filter, askAfterMs);

@@ -13,13 +13,13 @@ export interface TopicRow {
 export interface TopicBranchesView {
   /** Rows of all open branches together, loaded or not. */
   readonly count: number;
-  /** Undefined where the row's page was not read yet. */
+  /** Undefined if the row's page was not read yet. */
   readonly rowAt: (index: number) => TopicRow | undefined;
-  /** Topics that match, in place of the tree; empty without a filter. */
+  /** The matching topics, shown instead of the tree; empty without a filter. */
   readonly filter: string;
   readonly matching: number;
   readonly loaded: boolean;
-  /** The branches that open by themselves were read as well. */
+  /** The automatically opened branches were read too. */
   readonly settled: boolean;
   /** Why the newest read failed. */
   readonly failure: Failure | undefined;
@@ -34,10 +34,10 @@ export interface TopicQuery {
 }
 
 interface Branch {
-  /** By place among its siblings; holes where no page was read. */
+  /** By place among the siblings; sparse, since only some pages were read. */
   readonly nodes: (MqttTopicNode | undefined)[];
 }
-/** Where a node was read last. */
+/** Place at which a node was read last. */
 interface Place {
   readonly key: BranchKey;
   readonly place: number;
@@ -47,27 +47,27 @@ interface Segment {
   readonly key: BranchKey;
   readonly branch: Branch;
   readonly depth: number;
-  /** Place of its first row among the siblings, and on screen. */
+  /** Places of the first row among its siblings and on screen. */
   readonly from: number;
   readonly at: number;
   readonly length: number;
 }
-/** The topic above; undefined for the top, which is not the topic with an empty name. */
+/** The parent topic; undefined for the top level, which differs from the topic with an empty name. */
 type BranchKey = string | undefined;
 
 export interface TopicBranches {
   subscribe(listener: () => void): () => void;
   view(): TopicBranchesView;
-  /** The rows on screen: pages that are missing there are read. */
+  /** Sets the visible rows; missing pages are read. */
   look(first: number, last: number): void;
-  /** Reads again what is on screen: counts and last values. */
+  /** Reads the counts and last values of the visible rows again. */
   refresh(): Promise<void>;
   setFilter(filter: string): void;
   toggle(topic: string, open?: boolean): void;
-  /** Of its row; -1 where it is not among the rows that were read. */
+  /** Index of the topic's row; -1 if it was not read. */
   indexOf(topic: string): number;
   nodeOf(topic: string): MqttTopicNode | undefined;
-  /** Everything was cleared, or another broker answers. */
+  /** Called when the history was cleared, or the broker was restarted. */
   reset(): void;
 }
 
@@ -76,16 +76,16 @@ interface TopicBranchesOptions {
 }
 
 const pageRows = 100;
-/** Rows that are opened by themselves, until the user opens or closes a branch: about one screen. */
+/** Rows to which branches are opened automatically, until the user opens or closes one: about one screen. */
 const openedByItself = 28;
 const openedDepth = 3;
 
-/** The topic tree as rows, with only what is on screen read from the broker: a branch of 100,000 topics costs one page. */
+/** The topic tree as rows; only visible pages are read from the broker, so a branch of 100,000 topics costs one page. */
 export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranches {
   const listeners = new Set<() => void>();
   const expanded = new Set<string>();
   let branches = new Map<BranchKey, Branch>();
-  /** Index of each topic, so that no branch of 100,000 topics is searched. */
+  /** Index of each topic, so that a branch of 100,000 topics is not searched. */
   let places = new Map<string, Place>();
   let segments: readonly Segment[] = [];
   let refreshing = 0;
@@ -95,7 +95,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
   let failure: Failure | undefined;
   let untouched = true;
   let range: readonly [first: number, last: number] = [0, 40];
-  /** Answers to questions from before a reset or another filter are stale. */
+  /** Responses to requests made before a reset or a change of the filter are stale. */
   let era = 0;
   const reading = new Set<string>();
   let view: TopicBranchesView = { count: 0, rowAt: () => undefined, filter, matching: 0, loaded, settled, failure };
@@ -199,7 +199,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
       const place = offset + index;
       if (place >= matching) break;
       const before = branch.nodes[place];
-      // The same object again where nothing changed: its row is not drawn again.
+      // The same object if nothing changed, so that its row is not rendered again.
       if (before === undefined || !isSameNode(before, node)) branch.nodes[place] = node;
       const known = places.get(node.topic);
       if (known?.place !== place || known.key !== key) places.set(node.topic, { key, place });
@@ -208,7 +208,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     failure = undefined;
     rebuild();
     if (untouched && filter === "") openSome(nodes);
-    // Where siblings came or went, rows on screen may have moved to a page that was not read.
+    // If siblings were added or removed, visible rows may be on a page that was not read.
     look(...range);
   }
 
@@ -257,7 +257,7 @@ export function createTopicBranches({ read }: TopicBranchesOptions): TopicBranch
     look,
     async refresh() {
       const pages = pagesIn(...range);
-      // The top is always read: a topic that is new may come there.
+      // The top level is always read, since new topics may appear in it.
       if (!pages.has(undefined)) pages.set(undefined, new Set([0]));
       refreshing++;
       await Promise.all([...pages].flatMap(([key, of]) => [...of].map((page) => readPage(key, page))));
@@ -320,7 +320,7 @@ interface Rows {
 }
 
 /**
- * The topmost topic that has a message, except $SYS; where none is visible, the topmost branch with all below.
+ * The first topic that has a message, except $SYS; if none is visible, the first branch with all topics below.
  * Undefined while rows above it are being read.
  */
 export function firstWithMessage(tree: Rows): TopicScope | undefined {

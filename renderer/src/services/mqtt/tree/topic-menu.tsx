@@ -8,14 +8,14 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import { scopeFilter, type TopicScope } from "./topic-scope.ts";
 
 interface TopicMenuProps {
-  /** The tree with a context menu, by right click or key, for the topic that `nodeOf` names. */
+  /** Wraps the tree with a context menu, by right click or key, for the topic returned by `nodeOf`. */
   readonly children: ReactElement<{ onContextMenu?: (event: React.MouseEvent) => void }>;
   readonly node: MqttTopicNode | undefined;
   readonly onScope: (scope: TopicScope) => void;
   readonly onClearRetained: (filter: string) => void;
 }
 
-/** What can be done with a topic and all below it. */
+/** Actions for a topic and all topics below it. */
 export function TopicMenu({ children, node, onScope, onClearRetained }: TopicMenuProps) {
   const icon = { size: 14, stroke: 1.5 } as const;
   // Keeps the topic's name while it closes.

@@ -2,7 +2,7 @@ import { shownText } from "../../../ui/texts/shown-text.ts";
 import styles from "./topic-panel.module.css";
 import { leafStart } from "./topic-scope.ts";
 
-/** The last levels distinguish topics: where space is short, the beginning is cut. */
+/** The last levels distinguish topics, so a long name is truncated at its start. */
 export function TopicName({ topic, hasLeaf = false }: { readonly topic: string; readonly hasLeaf?: boolean }) {
   const cut = leafStart(topic);
   return (

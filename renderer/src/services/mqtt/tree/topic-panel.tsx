@@ -63,11 +63,11 @@ export function TopicPanel({ branches, filter, onFilter, scope, onScope, onClear
 interface FootProps {
   readonly filter: string;
   readonly matching: number;
-  /** With a filter that has wildcards. */
+  /** Present for a filter with wildcards. */
   readonly onMessages: (() => void) | undefined;
 }
 
-/** How many topics there are, or match. */
+/** The number of topics, or of matching ones. */
 function Foot({ filter, matching, onMessages }: FootProps) {
   const figures = useMqttView("figures");
   const { topics = 0, missingInTree = 0 } = figures ?? {};

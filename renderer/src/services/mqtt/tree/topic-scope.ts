@@ -1,4 +1,4 @@
-/** Whose messages are shown: those of one topic, of a filter, or of a topic and all below it. */
+/** The shown messages: those of one topic, of a filter, or of a topic and all topics below it. */
 export interface TopicScope {
   /** A topic, or a filter with wildcards; empty for none. */
   readonly topic: string;
@@ -21,16 +21,16 @@ export function isTopicFilter(filter: string): boolean {
   );
 }
 
-/** Whether messages of more than one topic may be among those shown. */
+/** Whether the shown messages may have different topics. */
 export const isMixed = (scope: TopicScope): boolean => scope.below || hasWildcard(scope.topic);
 
-/** Where the last level begins that is no wildcard: sensors/hall-a/# is about hall-a. */
+/** Start of the last level that is not a wildcard: "hall-a" in sensors/hall-a/#. */
 export function leafStart(filter: string): number {
   const named = filter.replace(/(\/[+#])+$/, "");
   return named.lastIndexOf("/") + 1;
 }
 
-/** A topic as seen from the chosen branch: what all of its topics begin with is left out. */
+/** A topic relative to the selected branch: without the common prefix. */
 export function topicWithin({ topic: chosen, below }: TopicScope, topic: string): string {
   const levels = chosen.split("/");
   const wildcard = levels.findIndex((level) => level === "+" || level === "#");
@@ -39,7 +39,7 @@ export function topicWithin({ topic: chosen, below }: TopicScope, topic: string)
   return topic.length > start.length && topic.startsWith(start) ? topic.slice(start.length) : topic;
 }
 
-/** Why nothing can be published on it. */
+/** Why a message cannot be published on the topic. */
 export function problemOfTopic(topic: string): string | undefined {
   if (topic === "") return "Enter a topic.";
   if (/[+#]/.test(topic)) return "A topic cannot contain + or #.";

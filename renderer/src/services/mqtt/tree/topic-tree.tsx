@@ -1,4 +1,4 @@
-// biome-ignore-all lint/a11y: rows are placed one by one; the tree has the focus and answers the keys.
+// biome-ignore-all lint/a11y: rows are positioned absolutely; the tree has the focus and handles the keys.
 
 import { Button } from "@mantine/core";
 import { IconChevronDown, IconChevronRight, IconDots } from "@tabler/icons-react";
@@ -23,7 +23,7 @@ interface TopicTreeProps {
   readonly branches: HeldTopicBranches;
   readonly tree: TopicBranchesView;
   readonly chosen: string;
-  /** Topics were left out: the tree is full. */
+  /** The tree is full, so topics are missing. */
   readonly isFull: boolean;
   readonly onScope: (scope: TopicScope) => void;
   readonly onFilter: (filter: string) => void;
@@ -34,14 +34,14 @@ interface TopicTreeProps {
 export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, onClearRetained }: TopicTreeProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const idPrefix = useId();
-  /** Whose menu is asked for. */
+  /** The topic of the open menu. */
   const [asked, setAsked] = useState<MqttTopicNode>();
   const virtual = useVirtualizer({ count: tree.count, getScrollElement: () => scroller.current, estimateSize: () => rowPx, overscan: 4 });
   const items = virtual.getVirtualItems();
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => branches.look(first, last), [branches, first, last]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: other rows are seen from their first.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls to the top when the rows change.
   useEffect(() => {
     scroller.current?.scrollTo({ top: 0 });
   }, [tree.filter]);
@@ -72,7 +72,7 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
     event.preventDefault();
   };
 
-  /** By key it is the chosen row's. */
+  /** When opened by key, it is the menu of the selected row. */
   const onContextMenu = (event: MouseEvent) => {
     const id = (event.target as Element).closest("[role=treeitem]")?.id;
     const row = tree.rowAt(id === undefined ? branches.indexOf(chosen) : Number(id.slice(idPrefix.length + 1)));
@@ -194,7 +194,7 @@ const TopicTreeRow = memo(
         </span>
         <span className={styles.count}>{shortCount(node.count)}</span>
         <span className={styles.value}>{value}</span>
-        {/* A pointer's short cut; by keyboard it is the key for menus. */}
+        {/* For the pointer; by keyboard: the menu key. */}
         <span
           className={styles.more}
           title={`More for ${shownText(node.topic)}`}

@@ -7,15 +7,15 @@ import { useOnFigures } from "../broker/use-broker.ts";
 import { createTopicBranches, type TopicBranches } from "./topic-branches.ts";
 
 const filterAfterMs = 150;
-/** A level that took the broker long to sort is asked for less often. */
+/** A level that takes the broker long to sort is read less often. */
 const restFactor = 6;
 
 export interface HeldTopicBranches extends TopicBranches {
-  /** While it is held, counts and values stay as they are. */
+  /** While true, counts and values are not updated. */
   hold(held: boolean): void;
 }
 
-/** The rows of the topic tree, renewed while messages come. Components subscribe to its view. */
+/** The rows of the topic tree, updated as messages arrive. Components subscribe to its view. */
 export function useTopicBranches(filter: string): HeldTopicBranches {
   const client = useControl();
   const status = useService("mqtt")?.status;
@@ -40,12 +40,12 @@ export function useTopicBranches(filter: string): HeldTopicBranches {
     return () => clearTimeout(timer);
   }, [branches, filter]);
 
-  /** Each start is a run of its own; a tab that is shown again is not. */
+  /** Identifies a run of the service. */
   const run = status?.state === "running" ? status.since : status && "stopped";
   const shownRun = useRef<number | string>(undefined);
   useEffect(() => {
     if (run === undefined || run === shownRun.current) return;
-    // What is shown stays when the service stops; where the page was opened after that, what is kept may be read.
+    // The shown rows stay when the service stops; a page that is opened later reads the kept ones.
     if (typeof run === "number" || shownRun.current === undefined) branches.reset();
     shownRun.current = run;
   }, [branches, run]);
@@ -55,7 +55,7 @@ export function useTopicBranches(filter: string): HeldTopicBranches {
   return branches;
 }
 
-/** What the history's head shows of its topic; false where the topic is not among the rows that were read. */
+/** State of the topic for the head of the history; false if the topic was not read. */
 export function useTopicFacts(branches: TopicBranches, topic: string): { readonly isRetained: boolean; readonly isBranch: boolean } {
   const read = (fact: (node: MqttTopicNode) => boolean) => () => {
     const node = topic === "" ? undefined : branches.nodeOf(topic);

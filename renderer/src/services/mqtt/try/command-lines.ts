@@ -13,7 +13,7 @@ export const commandLanguages = [
 ] as const;
 export type Language = (typeof commandLanguages)[number]["value"];
 
-/** A subscription and a message as a program of one's own has them. */
+/** A subscription and a message as commands or code. */
 export function commandLines(
   language: Language,
   draft: PublishDraft,

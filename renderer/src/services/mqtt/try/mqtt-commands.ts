@@ -61,7 +61,7 @@ function withPayload(command: string, payload: string, encoding: PublishDraft["e
 /** Every printf knows these; only some know those of hex digits. */
 const octalEscape = (digits: string): string => `\\${Number.parseInt(digits, 16).toString(8).padStart(3, "0")}`;
 
-/** The tool takes text only: other bytes are written as hex digits. */
+/** The tool takes only text: other bytes are written as hex digits. */
 function correlationArgument(typed: string): { readonly text: string; readonly isHex: boolean } {
   const bytes = correlationBytes(typed);
   if (!bytes || !/^0x/i.test(typed)) return { text: typed, isHex: false };
@@ -92,7 +92,7 @@ export function mosquittoSub(subscription: SubscribeDraft, address: BrokerAddres
   return words.map(shellQuoted).join(" ");
 }
 
-/** What the tools have no option for. Not as a comment after the command: not every shell accepts one. */
+/** Settings for which the tools have no option. Not as a comment after the command, which not every shell accepts. */
 export function mosquittoNotes(draft: PublishDraft, subscription?: SubscribeDraft): string[] {
   const missing = subscription && [
     subscription.noLocal && "no local",

@@ -77,7 +77,7 @@ function userProperties(draft: PublishDraft): Record<string, string | string[]> 
 const payloadText = ({ payload, encoding }: PublishDraft): string =>
   encoding === "text" ? JSON.stringify(payload) : `Buffer.from(${JSON.stringify(payload.replace(/\s+/g, ""))}, "${encoding}")`;
 
-/** A piece of code among values that are written out as literals. */
+/** An expression, in contrast to values that are written as literals. */
 class Code {
   readonly text: string;
   constructor(text: string) {
@@ -85,7 +85,7 @@ class Code {
   }
 }
 
-/** A value as JavaScript writes it: `{ qos: 1, properties: { contentType: "text/plain" } }`; what is undefined is left out. */
+/** A value as a JavaScript literal: `{ qos: 1, properties: { contentType: "text/plain" } }`; undefined properties are omitted. */
 function javaScriptText(value: unknown): string {
   if (value instanceof Code) return value.text;
   if (Array.isArray(value)) return `[${value.map(javaScriptText).join(", ")}]`;

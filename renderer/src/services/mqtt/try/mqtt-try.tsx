@@ -26,7 +26,7 @@ import { TryCommands } from "./try-commands.tsx";
 import { TryReceived } from "./try-received.tsx";
 import { Answer, TrySubscribe } from "./try-subscribe.tsx";
 
-/** A client to try the broker with: it publishes, subscribes and shows what the broker answers and sends; and the same as commands. */
+/** A client for trying the broker: publishes, subscribes, shows the broker's answers and messages, and gives the same as commands. */
 export function MqttTry() {
   const client = useControl();
   const service = useService("mqtt");
@@ -39,10 +39,10 @@ export function MqttTry() {
   const [state, setState] = useState<TryState<MqttTryAnswer>>({ state: "untried" });
   const parsedWho = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
-  // The last view of a stopped service no longer holds.
+  // The last view of a stopped service is out of date.
   const act = running ? tried : undefined;
 
-  /** Undefined once it is connected, else what the broker said. */
+  /** Undefined if it is connected, otherwise the broker's answer. */
   const connect = async (): Promise<MqttTryAnswer | undefined> => {
     if (!("options" in parsedWho)) return { ok: false, meaning: parsedWho.problem, tookMs: 0 };
     const answer = await client.action(mqttActions, "mqtt", "try.connect", parsedWho.options);

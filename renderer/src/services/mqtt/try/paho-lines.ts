@@ -118,7 +118,7 @@ function payloadText({ payload, encoding }: PublishDraft): string {
   return encoding === "hex" ? `bytes.fromhex(${text})` : `__import__("base64").b64decode(${text})`;
 }
 
-/** A value as Python writes it. */
+/** A value as a Python literal. */
 function pythonText(value: string | number | boolean): string {
   return typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
 }

@@ -6,7 +6,7 @@ import { isTopicFilter } from "../tree/topic-scope.ts";
 export interface SubscribeDraft {
   readonly filter: string;
   readonly qos: 0 | 1 | 2;
-  /** The rest is of 5.0. */
+  /** The following options exist only in 5.0. */
   readonly noLocal: boolean;
   readonly retainAsPublished: boolean;
   readonly retainHandling: 0 | 1 | 2;
@@ -50,7 +50,7 @@ export function parseSubscribeDraft({ identifier, ...draft }: SubscribeDraft): P
   return { params: { ...draft, identifier: number } };
 }
 
-/** The part behind the group; undefined where there is none. */
+/** The filter without `$share/{group}/`; undefined if it is malformed. */
 function sharedFilter(filter: string): string | undefined {
   const [, group, ...levels] = filter.split("/");
   return group && !/[+#]/.test(group) && levels.length > 0 ? levels.join("/") : undefined;

@@ -100,10 +100,10 @@ export interface CommandClient extends TryClientDraft {
 
 export const plainClient: CommandClient = { ...firstTryClient, clientId: "", password: "" };
 
-/** Where the broker requires a login and none is typed, placeholders. */
+/** Placeholders, if the broker requires a login and none is typed. */
 export const namedClient = (client: CommandClient, anonymous: boolean | undefined): CommandClient =>
   anonymous === false ? { ...client, username: client.username || "USER", password: client.password || "PASSWORD" } : client;
 
-/** Whether the session outlives the connection: only then the identifier matters. */
+/** Whether the session outlives the connection; only then the client identifier matters. */
 export const keepsSession = ({ version, cleanStart, expirySeconds }: CommandClient): boolean =>
   !cleanStart || (version === 5 && Number(expirySeconds) > 0);

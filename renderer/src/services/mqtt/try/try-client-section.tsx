@@ -30,7 +30,7 @@ interface TryClientSectionProps {
   readonly onConnect: () => void;
 }
 
-/** The client that Try uses: an ordinary one, which stays connected when the page is left. */
+/** The client of the Try tab; it stays connected when the page is left. */
 export function TryClientSection(props: TryClientSectionProps) {
   const { state, running, draft, parsed, onDraft, onConnect } = props;
   const [open, setOpen] = useRemembered("mqtt.try-client-options", false);
@@ -70,7 +70,7 @@ export function TryClientSection(props: TryClientSectionProps) {
   );
 }
 
-/** The name only where it is another than the form's. */
+/** The name, only if it differs from that in the form. */
 function connectedText(state: MqttTryState, clientId: string): string {
   const version = state.version === 5 ? "5.0" : "3.1.1";
   return state.clientId === clientId ? `connected, ${version}` : `connected, ${version}, as ${state.clientId}`;

@@ -29,7 +29,7 @@ interface TryReceivedProps {
   readonly running: boolean;
 }
 
-/** The messages that the client received, newest first; each opens. */
+/** The messages that the client received, newest first; each can be expanded. */
 export function TryReceived({ state, running }: TryReceivedProps) {
   const client = useControl();
   const answer = useReceived(running ? (state?.received ?? 0) : 0);

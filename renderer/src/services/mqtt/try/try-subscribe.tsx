@@ -14,14 +14,14 @@ import { qosChoices } from "../publish/publish-draft.ts";
 import own from "./mqtt-try.module.css";
 import { parseSubscribeDraft, type SubscribeDraft, usesSubscriptionOptions } from "./subscribe-draft.ts";
 
-/** "PUBACK 0x10 no matching subscribers", with the broker's reason string behind it. */
+/** "PUBACK 0x10 no matching subscribers", followed by the broker's reason string. */
 export function answerText({ packet, reason, meaning, text }: MqttTryAnswer): string {
   const code = reason === undefined ? "" : `0x${reason.toString(16).padStart(2, "0")}`;
   const said = [packet, code, meaning].filter(Boolean).join(" ");
   return text ? `${said}: ${shownText(text)}` : said;
 }
 
-/** What the broker said, with how long it took. */
+/** The broker's answer and its time. */
 export function Answer({ answer }: { readonly answer: MqttTryAnswer }) {
   const text = answerText(answer);
   return (
@@ -37,12 +37,12 @@ interface TrySubscribeProps {
   readonly running: boolean;
   readonly draft: SubscribeDraft;
   readonly onDraft: (draft: SubscribeDraft) => void;
-  /** Undefined where the call failed, which is shown as a notification. */
+  /** Undefined if the call failed, which is shown as a notification. */
   readonly onSubscribe: (params: MqttTrySubscribe) => Promise<MqttTryAnswer | undefined>;
   readonly onUnsubscribe: (filter: string) => void;
 }
 
-/** A new subscription with every option, and the existing ones. */
+/** The form of a new subscription, and the existing subscriptions. */
 export function TrySubscribe({ state, running, draft, onDraft, onSubscribe, onUnsubscribe }: TrySubscribeProps) {
   const [open, setOpen] = useRemembered("mqtt.try-subscribe-options", false);
   const [answer, setAnswer] = useState<MqttTryAnswer>();
