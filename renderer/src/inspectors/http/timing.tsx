@@ -16,7 +16,7 @@ function phasesOf(timing: HttpExchangeFacts["timing"]): readonly Phase[] {
   return [
     { name: "Receive", what: "from the head of the request to the last byte of its body", ms: timing.receiveMs, colour: "var(--bl-s7)" },
     { name: "Answer", what: "from the end of the request to the head of the answer", ms: timing.answerMs, colour: "var(--bl-s1)" },
-    { name: "Send", what: "from the head of the answer to the last byte passed to the system", ms: timing.sendMs, colour: "var(--bl-s4)" },
+    { name: "Send", what: "from the head of the answer to its last byte", ms: timing.sendMs, colour: "var(--bl-s4)" },
   ];
 }
 
