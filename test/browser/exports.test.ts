@@ -34,7 +34,7 @@ it("[BL-103] Cancel in its note ends the download", async () => {
   await page.getByRole("button", { name: "Export" }).click();
   await page.getByRole("menuitem", { name: "CSV", exact: true }).click();
   const download = await downloading;
-  await page.getByRole("alert").getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("group").getByRole("button", { name: "Cancel" }).click();
   await page.getByText("Export cancelled").waitFor();
   expect(await download.failure()).not.toBeNull();
 }, 90_000);
