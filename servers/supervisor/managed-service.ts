@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { LogLevel } from "../../contract/log.ts";
 import type { Endpoint, Failure, ServiceStatus } from "../../contract/service.ts";
+import { type BatchReceiver, receiveBatches } from "../core/service/batch-stream.ts";
 import type { FromService, ServiceBatch, ServiceMode, StreamFromService, ToService } from "../core/service/link.ts";
-import { unpackLogs } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
 import { errorOfFailure, ServiceError, toFailure } from "../core/service/service-error.ts";
 import { createBackOff } from "./back-off.ts";
@@ -40,9 +40,11 @@ export interface ServiceTiming {
   /** Timeout of a stop; then the process is killed. */
   readonly stopTimeoutMs: number;
   readonly firstBackOffMs: number;
+  /** How long the last batches of an ended process may take to be read. */
+  readonly lastBatchesMs: number;
 }
 
-const defaultTiming: ServiceTiming = { startTimeoutMs: 20_000, stopTimeoutMs: 5_000, firstBackOffMs: 500 };
+const defaultTiming: ServiceTiming = { startTimeoutMs: 20_000, stopTimeoutMs: 5_000, firstBackOffMs: 500, lastBatchesMs: 1_000 };
 
 /** One service's process and the only writer of its status. Operations run one at a time; the last one requested wins. */
 export interface ManagedService {
@@ -104,6 +106,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
   /** Spawns the process and waits until it listens; on failure no process is left. */
   async function launch(config: Readonly<Record<string, unknown>>): Promise<StartOutcome> {
     let crash = "";
+    let batches: BatchReceiver | undefined;
     let said: ((outcome: StartOutcome) => void) | undefined;
     const outcome = new Promise<StartOutcome>((resolve) => {
       said = resolve;
@@ -113,6 +116,14 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
     process.onOutput(options.onOutput);
     process.onMessage((message) => {
       if (message.type === "loaded") {
+        batches = receiveBatches({
+          address: message.batches,
+          onBatch(batch) {
+            options.onBatch(batch);
+            process.post({ type: "ack", seq: batch.seq });
+          },
+          onError: (error) => options.onOutput(`its traffic is no longer recorded: ${error.message}`),
+        });
         process.post({
           type: "start",
           mode: options.mode,
@@ -127,7 +138,11 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       else receive(message, process);
     });
     exited = new Promise((resolve) => {
-      process.onExit((code) => {
+      process.onExit(async (code) => {
+        // What the process wrote before its end is still in the socket.
+        const deadline = setTimeout(() => batches?.close(), timing.lastBatchesMs);
+        await batches?.ended;
+        clearTimeout(deadline);
         said?.({ failure: crashFailure(service, code, crash) });
         gone(process, code, crash);
         resolve();
@@ -179,10 +194,6 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
 
   function receive(message: Exclude<FromService, { type: "loaded" | "running" | "failed" | "crashed" }>, process: ServiceProcess) {
     switch (message.type) {
-      case "batch":
-        options.onBatch({ ...message, logs: unpackLogs(message.logs) });
-        process.post({ type: "ack", seq: message.seq });
-        return;
       case "readKept":
         process.post({ type: "kept", records: options.readKept(message.after) });
         return;

@@ -29,7 +29,7 @@ export type Spawner = (service: ServiceId) => ServiceProcess;
  * the exposed collector.
  */
 export const serviceNodeOptions: readonly string[] = [
-  "--max-semi-space-size=8",
+  "--max-semi-space-size=16",
   "--heap-growing-percent=50",
   "--no-allocation-site-pretenuring",
   "--expose-gc",

@@ -6,7 +6,7 @@ import type { Endpoint } from "../../contract/service.ts";
 import type { AccountActions, AccountViews } from "../../contract/services/account.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
 import { accountService } from "../../servers/account/account-service.ts";
-import type { LogEntry } from "../../servers/core/service/log.ts";
+import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
 import { type RunningService, runService } from "../../servers/core/service/run-service.ts";
 import { createEventLog } from "../support/event-log.ts";
 import { createRecorded, type Row, rowsOfBatch } from "../support/records.ts";
@@ -59,11 +59,11 @@ export async function startAccount(
         Buffer.from(batch.records).toString(),
         JSON.stringify(rowsOfBatch(batch)),
         JSON.stringify(added),
-        JSON.stringify(batch.logs),
+        JSON.stringify(readLogs(batch.logs)),
       );
       for (const row of rowsOfBatch(batch)) rows.add(row);
       details.push(...added);
-      logs.push(...batch.logs);
+      logs.push(...readLogs(batch.logs));
       setImmediate(acknowledge, batch.seq);
     },
     onView(name, value) {

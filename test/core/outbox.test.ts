@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Tone } from "../../contract/traffic/row.ts";
 import type { ServiceBatch } from "../../servers/core/service/link.ts";
-import { packLogs, unpackLogs } from "../../servers/core/service/log.ts";
+import { LogWriter, readLogs } from "../../servers/core/service/log.ts";
 import type { TrafficEntry } from "../../servers/core/service/service.ts";
 import { createOutbox, type OutboxLimits } from "../../servers/core/traffic/outbox.ts";
+import type { RecordWriter } from "../../servers/core/traffic/record-writer.ts";
 import { fixtureEntry } from "../supervisor/fixture-service.ts";
 import { type Row, rowsOfBatch } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -67,13 +68,14 @@ describe("outbox", () => {
           const [entry] = open.splice(random.below(open.length), 1);
           if (!entry) continue;
           entry.tone = "ok";
-          outbox.touch(entry);
+          if (random.chance(0.5)) outbox.end(entry);
+          else outbox.touch(entry);
         } else if (dice === 8) vi.advanceTimersByTime(random.below(60));
         else outbox.ack(batches.at(-1)?.seq ?? 0);
       }
       for (const entry of open) {
         entry.tone = "ok";
-        outbox.touch(entry);
+        outbox.end(entry);
       }
       outbox.flush();
       const told = batches.flatMap(rowsOf);
@@ -115,7 +117,7 @@ describe("outbox", () => {
     const { outbox, batches } = createTestOutbox();
     for (let index = 0; index < 25; index++) outbox.log({ at: index, level: "info", text: String(index) });
     vi.advanceTimersByTime(0);
-    expect(batches.map(({ logs, droppedLogs }) => [logs.length, droppedLogs])).toEqual([[10, 15]]);
+    expect(batches.map(({ logs, droppedLogs }) => [readLogs(logs).length, droppedLogs])).toEqual([[10, 15]]);
     outbox.close();
   });
 
@@ -230,6 +232,37 @@ describe("outbox", () => {
     slow.outbox.close();
   });
 
+  it("[BL-126] an entry that ended is written at once, in batches of bounded size, and nothing of it is held", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox({ ...small, entries: 100 });
+    const written: number[] = [];
+    for (let id = 1; id <= 9; id++) {
+      const entry = openEntry(id);
+      outbox.touch(entry);
+      entry.tone = "ok";
+      const { write } = entry;
+      outbox.end(
+        Object.assign(entry, {
+          write: (record: RecordWriter) => {
+            written.push(id);
+            write.call(entry, record);
+          },
+        }),
+      );
+    }
+    expect(written).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    for (let turn = 0; turn < 3; turn++) {
+      vi.advanceTimersByTime(50);
+      outbox.ack(batches.at(-1)?.seq ?? 0);
+    }
+    expect(batches.map((batch) => rowsOf(batch).map(({ id, tone }) => [id, tone]))).toEqual([
+      [1, 2, 3, 4].map((id) => [id, "ok"]),
+      [5, 6, 7, 8].map((id) => [id, "ok"]),
+      [[9, "ok"]],
+    ]);
+    outbox.close();
+  });
+
   it("[BL-126] an entry that cannot be written is counted and ends nothing", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox();
@@ -244,14 +277,19 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-42] lines that are packed for the way are the same at its end", () => {
+  it("[BL-42] log lines are the same after they were sent as bytes", () => {
     const logs = [
       { at: 1.5, level: "debug", text: "" },
       { at: 2, level: "error", text: "a line • with more\nthan ASCII 🚦" },
       { at: 3, level: "info", text: "worth knowing", notable: true },
       { at: 4, level: "warning", text: "last" },
     ] as const;
-    expect(unpackLogs(structuredClone(packLogs(logs)))).toEqual(logs);
-    expect(unpackLogs(packLogs([]))).toEqual([]);
+    const writer = new LogWriter();
+    for (const line of logs) writer.add(line);
+    const taken = writer.take();
+    expect(readLogs(taken)).toEqual(logs);
+    writer.giveBack(taken);
+    expect(readLogs(writer.take())).toEqual([]);
+    for (let cut = 0; cut < taken.length; cut++) expect(readLogs(taken.subarray(0, cut)).length).toBeLessThan(4);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LogEntry } from "../../servers/core/service/log.ts";
+import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
 import { toFailure } from "../../servers/core/service/service-error.ts";
 import { isPortFree } from "../../servers/supervisor/port-doctor.ts";
@@ -19,7 +19,7 @@ async function run(config: Record<string, unknown> = {}) {
     config,
     dataDir: temporaryDir(),
     onBatch(batch) {
-      logs.push(...batch.logs);
+      logs.push(...readLogs(batch.logs));
       rows.push(...rowsOfBatch(batch));
     },
     onView: (name, value) => views.push([name, value]),
@@ -57,7 +57,7 @@ describe("a service in this process", () => {
     const starting = runService(service, {
       config: { starts: "fails" },
       dataDir: temporaryDir(),
-      onBatch: (batch) => logs.push(...batch.logs.map(({ text }) => text)),
+      onBatch: (batch) => logs.push(...readLogs(batch.logs).map(({ text }) => text)),
     });
     await expect(starting).rejects.toMatchObject({ code: "CONFIG_INVALID", message: "This fixture fails", hint: "Let it start well." });
     expect(logs).toEqual(["starting with label plain", "released second", "released first"]);

@@ -5,7 +5,7 @@ import { afterEach } from "vitest";
 import type { Endpoint } from "../../contract/service.ts";
 import type { EventRow, EventsViews } from "../../contract/services/events.ts";
 import type { ServiceMode } from "../../servers/core/service/link.ts";
-import type { LogEntry } from "../../servers/core/service/log.ts";
+import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
 import { eventsService } from "../../servers/events/events-service.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
@@ -43,7 +43,7 @@ export async function startEvents(
     config: { port: 0, ...config },
     dataDir,
     onBatch(batch) {
-      logs.push(...batch.logs);
+      logs.push(...readLogs(batch.logs));
       setImmediate(() => running.outbox.ack(batch.seq));
     },
     onView: (name, value) => void views.set(name, value),

@@ -4,7 +4,7 @@ import { afterEach } from "vitest";
 import type { Endpoint } from "../../contract/service.ts";
 import type { Detail, DetailPart } from "../../contract/traffic/detail.ts";
 import type { HttpExchange } from "../../contract/traffic/http.ts";
-import type { LogEntry } from "../../servers/core/service/log.ts";
+import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
 import type { Counters } from "../../servers/core/service/service.ts";
 import { httpService } from "../../servers/http/http-service.ts";
@@ -45,7 +45,7 @@ export async function startHttp(config: Record<string, unknown> = {}, certificat
     ...(certificatesDir && { certificatesDir }),
     onBatch(batch) {
       recorded.add(batch);
-      logs.push(...batch.logs);
+      logs.push(...readLogs(batch.logs));
       setImmediate(() => running.outbox.ack(batch.seq));
     },
     onView: (name, value) => void views.set(name, value),

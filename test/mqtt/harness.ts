@@ -5,6 +5,7 @@ import WebSocket from "ws";
 import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
 import type { MqttActions } from "../../contract/services/mqtt.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { readLogs } from "../../servers/core/service/log.ts";
 import { type RunningService, runService } from "../../servers/core/service/run-service.ts";
 import type { Counters } from "../../servers/core/service/service.ts";
 import { encodePacket } from "../../servers/mqtt/codec/encode-packet.ts";
@@ -43,7 +44,7 @@ export async function startBroker(config: Record<string, unknown> = {}, dataDir 
     onCounters: (figures) => counters.push(figures),
     onBatch(batch) {
       rows.push(...rowsOfBatch(batch).map((row) => ({ service: "mqtt" as const, ...row })));
-      logs.push(...batch.logs.map(({ text }) => text));
+      logs.push(...readLogs(batch.logs).map(({ text }) => text));
       // Some lines come while it starts, also where it does not.
       void running.then(
         ({ outbox }) => outbox.ack(batch.seq),

@@ -1,4 +1,5 @@
 /** A broker in a process of its own, to be killed or starved: `run-broker.ts DATA-DIR [CONFIG as JSON]`. Prints its endpoints as JSON, then its log. */
+import { readLogs } from "../../servers/core/service/log.ts";
 import { runService } from "../../servers/core/service/run-service.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 
@@ -10,7 +11,7 @@ const running = runService(mqttService, {
   config: { ...quiet, ...JSON.parse(config) },
   dataDir,
   onBatch(batch) {
-    for (const { text } of batch.logs) print(text);
+    for (const { text } of readLogs(batch.logs)) print(text);
     // Some lines come while it starts.
     void running.then(({ outbox }) => outbox.ack(batch.seq));
   },

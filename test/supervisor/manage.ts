@@ -1,7 +1,7 @@
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import type { ServiceId, ServiceStatus } from "../../contract/service.ts";
-import type { LogEntry } from "../../servers/core/service/log.ts";
+import { type LogEntry, readLogs } from "../../servers/core/service/log.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "../../servers/supervisor/managed-service.ts";
 import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
 import { createEventLog, type EventLog } from "../support/event-log.ts";
@@ -46,7 +46,7 @@ export function manage(options: { id?: ServiceId; config?: Record<string, unknow
       onStatus: statuses.add,
       readKept: () => new Uint8Array(),
       onBatch(batch) {
-        for (const entry of batch.logs) logs.add(entry);
+        for (const entry of readLogs(batch.logs)) logs.add(entry);
         for (const row of rowsOfBatch(batch)) rows.add(row);
       },
       onView: () => {},

@@ -85,7 +85,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
     entry.end(trailers);
     if (!entry.longLived && entry.aborted === undefined) latency.add(entry.tookMs);
     if (entry.status >= 500) serverErrors += 1;
-    traffic.touch(entry);
+    traffic.end(entry);
     if (!quiet) writeLogLine(entry);
   }
 
@@ -137,7 +137,7 @@ export function createHttpRecorder({ traffic, log, bodyLimit, redaction, maskPat
     },
     endMessage(message, ended) {
       message.end(ended);
-      traffic.touch(message);
+      traffic.end(message);
     },
     watch(remote, onBegin) {
       watched.set(remote, onBegin);

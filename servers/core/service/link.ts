@@ -4,7 +4,6 @@ import type { LogLevel } from "../../../contract/log.ts";
 import type { Endpoint, Failure } from "../../../contract/service.ts";
 import type { BinaryFromService, BinaryToService } from "../streams/binary-publisher.ts";
 import type { ConsumerMessage, ProviderMessage, ToConsumer, ToProvider } from "../streams/peer-messages.ts";
-import type { LogEntry, PackedLogs } from "./log.ts";
 import type { Counters } from "./service.ts";
 
 /** To serve, or only to answer actions on what is kept (`Service.browse`). */
@@ -30,8 +29,8 @@ export type ToService =
   | { readonly type: "kept"; readonly records: Uint8Array };
 
 export type FromService =
-  /** The process has loaded and waits for `start`. */
-  | { readonly type: "loaded" }
+  /** The process has loaded and waits for `start`. Its batches can be received at the address `batches` (`receiveBatches`). */
+  | { readonly type: "loaded"; readonly batches: string }
   | { readonly type: "running"; readonly endpoints: readonly Endpoint[] }
   | { readonly type: "failed"; readonly failure: Failure }
   /** The last message after a requested stop. */
@@ -44,17 +43,17 @@ export type FromService =
   /** Asks for the kept records beyond a row's id, the oldest first. */
   | { readonly type: "readKept"; readonly after: number }
   | { readonly type: "counters"; readonly at: number; readonly counters: Counters }
-  | { readonly type: "stream"; readonly message: StreamFromService }
-  | (Omit<ServiceBatch, "logs"> & { readonly logs: PackedLogs });
+  | { readonly type: "stream"; readonly message: StreamFromService };
 
 export type StreamFromService = BinaryFromService | ProviderMessage | ConsumerMessage;
 
+/** Rows and log lines, sent over a connection of their own (`batch-stream.ts`). */
 export interface ServiceBatch {
-  readonly type: "batch";
   readonly seq: number;
   /** Rows, details and parts as `RecordWriter` writes them. */
   readonly records: Uint8Array;
-  readonly logs: readonly LogEntry[];
+  /** Log lines as `LogWriter` writes them. */
+  readonly logs: Uint8Array;
   /** Rows since the start that did not fit the queue. */
   readonly droppedRows: number;
   readonly droppedLogs: number;
@@ -77,10 +76,7 @@ export function parentLink(): Link {
   const { parentPort } = process as NodeJS.Process & { parentPort?: ParentPort };
   if (parentPort) {
     return {
-      post(message) {
-        // A view would be cloned together with its whole buffer.
-        parentPort.postMessage(message.type === "batch" ? { ...message, records: message.records.slice() } : message);
-      },
+      post: (message) => parentPort.postMessage(message),
       async postLast(message) {
         parentPort.postMessage(message);
         await new Promise((resolve) => setImmediate(resolve));

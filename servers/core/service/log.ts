@@ -39,40 +39,70 @@ export function createLog(options: { level: () => LogLevel; write: (entry: LogEn
   };
 }
 
-/** Many lines packed into a few values: one object per line would cost both processes several times as much as the line. */
-export interface PackedLogs {
-  readonly at: Float64Array;
-  /** Index among `logLevels`, and `notableBit`. */
-  readonly levels: Uint8Array;
-  /** Where each text ends. */
-  readonly ends: Uint32Array;
-  readonly texts: string;
-}
-
+/** One line: f64 time, u8 level and notable bit, u32 bytes of the text, the text as UTF-8; little-endian. */
+const lineHead = 13;
 const notableBit = 0x80;
+const mostBytesPerCharacter = 3;
+const startBytes = 16 << 10;
+/** A buffer that grew beyond this is not used again. */
+const keptBytes = 256 << 10;
 
-export function packLogs(logs: readonly LogEntry[]): PackedLogs {
-  const at = new Float64Array(logs.length);
-  const levels = new Uint8Array(logs.length);
-  const ends = new Uint32Array(logs.length);
-  let texts = "";
-  logs.forEach((entry, index) => {
-    texts += entry.text;
-    at[index] = entry.at;
-    levels[index] = rank(entry.level) | (entry.notable ? notableBit : 0);
-    ends[index] = texts.length;
-  });
-  return { at, levels, ends, texts };
+/** Log lines as bytes: an object per line would cost two processes several times as much as the line. */
+export class LogWriter {
+  lines = 0;
+  #bytes = Buffer.allocUnsafeSlow(startBytes);
+  #length = 0;
+  readonly #spare: Buffer<ArrayBuffer>[] = [];
+
+  get bytes(): number {
+    return this.#length;
+  }
+
+  add({ at, level, text, notable }: LogEntry): void {
+    const start = this.#length;
+    const needed = start + lineHead + text.length * mostBytesPerCharacter;
+    if (needed > this.#bytes.length) {
+      const grown = Buffer.allocUnsafeSlow(2 * needed);
+      this.#bytes.copy(grown, 0, 0, start);
+      this.#bytes = grown;
+    }
+    this.#bytes.writeDoubleLE(at, start);
+    this.#bytes[start + 8] = rank(level) | (notable ? notableBit : 0);
+    const written = this.#bytes.write(text, start + lineHead);
+    this.#bytes.writeUInt32LE(written, start + 9);
+    this.#length = start + lineHead + written;
+    this.lines++;
+  }
+
+  /** What was added; good until it is given back. */
+  take(): Buffer<ArrayBuffer> {
+    const taken = this.#bytes.subarray(0, this.#length);
+    if (this.#length > 0) this.#bytes = this.#spare.pop() ?? Buffer.allocUnsafeSlow(startBytes);
+    this.#length = 0;
+    this.lines = 0;
+    return taken;
+  }
+
+  giveBack(taken: Buffer<ArrayBuffer>): void {
+    if (taken.length > 0 && taken.buffer.byteLength <= keptBytes && this.#spare.length < 2) this.#spare.push(Buffer.from(taken.buffer));
+  }
 }
 
-export function unpackLogs({ at, levels, ends, texts }: PackedLogs): LogEntry[] {
-  return Array.from(at, (time, index): LogEntry => {
-    const packed = levels[index] ?? 0;
-    return {
-      at: time,
+/** The lines that a `LogWriter` wrote, up to the first that is damaged. */
+export function readLogs(written: Uint8Array): LogEntry[] {
+  const bytes = Buffer.from(written.buffer, written.byteOffset, written.byteLength);
+  const logs: LogEntry[] = [];
+  for (let at = 0; at + lineHead <= bytes.length; ) {
+    const packed = bytes[at + 8] as number;
+    const end = at + lineHead + bytes.readUInt32LE(at + 9);
+    if (end > bytes.length) return logs;
+    logs.push({
+      at: bytes.readDoubleLE(at),
       level: logLevels[packed & ~notableBit] ?? "info",
-      text: texts.slice(ends[index - 1] ?? 0, ends[index]),
+      text: bytes.toString("utf8", at + lineHead, end),
       ...((packed & notableBit) !== 0 && { notable: true as const }),
-    };
-  });
+    });
+    at = end;
+  }
+  return logs;
 }

@@ -31,8 +31,8 @@ export interface RunOptions {
   readonly outboxLimits?: OutboxLimits;
   /** The records that the supervisor kept of earlier processes. */
   readonly readKept?: ReadKept;
-  /** `records` of the batch are valid until it returns. */
-  readonly onBatch?: (batch: ServiceBatch) => void;
+  /** `records` of the batch are valid until `release` is called. */
+  readonly onBatch?: (batch: ServiceBatch, release: () => void) => void;
   /** The other services; without it none runs. */
   readonly services?: PeerServices;
   readonly onStream?: (message: BinaryFromService | ProviderMessage) => void;
@@ -62,7 +62,11 @@ export async function runService(service: Service, options: RunOptions): Promise
   const releases: (() => void | Promise<void>)[] = [];
   const onStop = (release: () => void | Promise<void>) => void releases.push(release);
 
-  const outbox = createOutbox({ post: (batch) => options.onBatch?.(batch), firstRowId: options.firstRowId, limits: options.outboxLimits });
+  const outbox = createOutbox({
+    post: (batch, release) => options.onBatch?.(batch, release),
+    firstRowId: options.firstRowId,
+    limits: options.outboxLimits,
+  });
   onStop(() => {
     outbox.flush();
     outbox.close();

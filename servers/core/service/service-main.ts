@@ -2,9 +2,9 @@ import type { ServiceId } from "../../../contract/service.ts";
 import { createPeerClient } from "../streams/peer-client.ts";
 import type { ToConsumer } from "../streams/peer-messages.ts";
 import type { Outbox } from "../traffic/outbox.ts";
+import { type BatchSender, openBatchSender } from "./batch-stream.ts";
 import { collectAtRest, garbageCollector } from "./collect-at-rest.ts";
 import type { FromService, Link, ToService } from "./link.ts";
-import { packLogs } from "./log.ts";
 import { type RunningService, runService } from "./run-service.ts";
 import type { Service } from "./service.ts";
 import { toFailure } from "./service-error.ts";
@@ -19,6 +19,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   /** Undefined if it did not start. Every message awaits it, so that their order is kept. */
   let started: Promise<RunningService | undefined> = Promise.resolve(undefined);
   let outbox: Outbox | undefined;
+  let batches: BatchSender | undefined;
   let onKept: ((records: Uint8Array) => void) | undefined;
 
   const peers = createPeerClient((message) => link.post({ type: "stream", message }));
@@ -35,6 +36,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
     setTimeout(() => exit(1), lastWordsMs);
     // First the log lines that led to the error, then the error.
     outbox?.flush();
+    await batches?.end();
     await link.postLast({ type: "crashed", message });
     exit(1);
   }
@@ -55,7 +57,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
           firstRowId: message.firstRowId,
           services: peers.services,
           onStream: (message) => link.post({ type: "stream", message }),
-          onBatch: (batch) => link.post({ ...batch, logs: packLogs(batch.logs) }),
+          onBatch: (batch, release) => batches?.send(batch, release),
           readKept: (after) => {
             link.post({ type: "readKept", after });
             return new Promise((resolve) => {
@@ -69,8 +71,9 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
         try {
           const { outbox: itsOutbox, endpoints } = await running;
           outbox = itsOutbox;
-          // Log lines of the start are sent before the report that it listens.
+          // Log lines of the start arrive before the report that it listens.
           outbox.flush();
+          await outbox.acknowledged();
           link.post({ type: "running", endpoints });
         } catch (error) {
           link.post({ type: "failed", failure: toFailure(error) });
@@ -79,6 +82,7 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
       }
       case "stop": {
         await (await started)?.stop();
+        await batches?.end();
         await link.postLast({ type: "stopped" });
         exit(0);
         return;
@@ -115,7 +119,13 @@ export function serviceMain(options: { services: readonly Service[]; id: string;
   }
 
   link.onMessage((message) => void onMessage(message));
-  link.post({ type: "loaded" });
+  openBatchSender().then(
+    (opened) => {
+      batches = opened;
+      link.post({ type: "loaded", batches: opened.address });
+    },
+    (error) => link.post({ type: "failed", failure: toFailure(error) }),
+  );
 }
 
 type StreamToService = Extract<ToService, { type: "stream" }>["message"];

@@ -132,8 +132,10 @@ export interface KeptRecord {
 export interface TrafficSink {
   /** The id for the next entry. */
   nextId(): number;
-  /** Queues the entry; call it when it begins, when it got parts, and when it ended. Never throws, never waits. */
+  /** Queues the entry; call it when it begins and when it changed. Never throws, never waits. */
   touch(entry: TrafficEntry): void;
+  /** Hands over an entry that will not change any more; it is written at once. Never throws, never waits. */
+  end(entry: TrafficEntry): void;
 }
 
 /** Keeps the types of schema, actions and streams; the catalog sees the plain `Service`. */

@@ -13,8 +13,10 @@ export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "too
 }
 
 const startBytes = 64 << 10;
-/** A buffer that grew beyond this for one batch is not kept for the next. */
+/** A buffer that grew beyond this for one batch is not used again. */
 const keptBytes = 1 << 20;
+/** Buffers that wait for their next use; one is written while two batches are on their way. */
+const mostSpare = 2;
 /** Texts and byte strings up to 254 bytes have a length of one byte; 255 says that four follow. */
 const longLength = 255;
 const mostBytesPerCharacter = 3;
@@ -23,12 +25,13 @@ const shortText = Math.floor((longLength - 1) / mostBytesPerCharacter);
 const loopedText = 24;
 
 /**
- * Writes records one behind the other into a buffer that is used again for each batch. Numbers are little-endian.
+ * Writes records one behind the other. Numbers are little-endian.
  * One record: u32 length of the rest, u32 length of the row, the row, u32 length of what is new of the detail, that, and the new parts.
  */
 export class RecordWriter {
   #bytes = Buffer.allocUnsafeSlow(startBytes);
   #view = new DataView(this.#bytes.buffer);
+  readonly #spare: Buffer<ArrayBuffer>[] = [];
   #length = 0;
   #recordAt = 0;
   /** 0 once the detail has ended. */
@@ -38,15 +41,19 @@ export class RecordWriter {
     return this.#length;
   }
 
-  /** The bytes are good until something is written again. */
-  take(): Buffer {
+  /** What was written; the next record begins a new buffer. The bytes are good until they are given back. */
+  take(): Buffer<ArrayBuffer> {
     const taken = this.#bytes.subarray(0, this.#length);
-    if (this.#bytes.length > keptBytes) {
-      this.#bytes = Buffer.allocUnsafeSlow(startBytes);
-      this.#view = new DataView(this.#bytes.buffer);
-    }
+    this.#bytes = this.#spare.pop() ?? Buffer.allocUnsafeSlow(startBytes);
+    this.#view = new DataView(this.#bytes.buffer);
     this.#length = 0;
     return taken;
+  }
+
+  /** The buffer of what was taken is used again. */
+  giveBack(taken: Buffer<ArrayBuffer>): void {
+    if (taken.buffer.byteLength > keptBytes || this.#spare.length >= mostSpare) return;
+    this.#spare.push(Buffer.from(taken.buffer));
   }
 
   begin(): void {

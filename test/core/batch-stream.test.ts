@@ -1,0 +1,100 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import net from "node:net";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createFrameDecoder, openBatchSender, receiveBatches } from "../../servers/core/service/batch-stream.ts";
+import type { ServiceBatch } from "../../servers/core/service/link.ts";
+import { checkLeaks } from "../support/check-leaks.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+
+const batchOf = (seq: number, bytes: number): ServiceBatch => ({
+  seq,
+  records: Buffer.alloc(bytes, seq),
+  logs: Buffer.alloc(bytes % 7, seq + 1),
+  droppedRows: seq * 2,
+  droppedLogs: seq * 3,
+});
+const copyOf = (batch: ServiceBatch): ServiceBatch => ({ ...batch, records: Buffer.from(batch.records), logs: Buffer.from(batch.logs) });
+
+/** The bytes of frames as a sender writes them. */
+async function framesOf(batches: readonly ServiceBatch[]): Promise<Buffer> {
+  const sender = await openBatchSender();
+  const socket = net.connect(sender.address);
+  const chunks: Buffer[] = [];
+  socket.on("data", (chunk) => chunks.push(chunk));
+  for (const batch of batches) sender.send(batch, () => {});
+  await sender.end();
+  return Buffer.concat(chunks);
+}
+
+describe("batches from a service's process", () => {
+  checkLeaks();
+
+  it("[BL-128] arrive as they were sent, also those from before the connection, and their bytes are released", async () => {
+    const sender = await openBatchSender();
+    const sent = [batchOf(1, 0), batchOf(2, 10), batchOf(3, 3 << 20), batchOf(4, 300_000)];
+    let released = 0;
+    for (const batch of sent.slice(0, 2)) sender.send(batch, () => released++);
+    const received: ServiceBatch[] = [];
+    const receiver = receiveBatches({
+      address: sender.address,
+      onBatch: (batch) => received.push(copyOf(batch)),
+      onError: (error) => expect.unreachable(error.message),
+    });
+    for (const batch of sent.slice(2)) sender.send(batch, () => released++);
+    await sender.end();
+    await receiver.ended;
+    expect(received).toEqual(sent);
+    expect(released).toBe(4);
+    expect(process.platform === "win32" || existsSync(path.dirname(sender.address))).toBe(process.platform === "win32");
+  });
+
+  it("[BL-128] only the first connection is accepted, and what is sent after the supervisor left is released", async () => {
+    const sender = await openBatchSender();
+    const receiver = receiveBatches({ address: sender.address, onBatch: () => {}, onError: () => {} });
+    await new Promise<void>((resolve) => sender.send(batchOf(1, 10), resolve));
+    const second = net.connect(sender.address);
+    await once(second, "error");
+    receiver.close();
+    await receiver.ended;
+    await new Promise<void>((resolve) => sender.send(batchOf(2, 10 << 20), resolve));
+    await sender.end();
+  });
+
+  it("[BL-128] frames are found wherever the stream is cut (seeds 1 to 50)", async () => {
+    const sent = [batchOf(1, 0), batchOf(2, 1), batchOf(3, 700), batchOf(4, 0), batchOf(5, 40_000)];
+    const bytes = await framesOf(sent);
+    for (let seed = 1; seed <= 50; seed++) {
+      const random = seededRandom(seed);
+      const received: ServiceBatch[] = [];
+      const decoder = createFrameDecoder((batch) => received.push(copyOf(batch)));
+      for (let at = 0; at < bytes.length; ) {
+        const length = 1 + random.below(seed % 2 === 0 ? 40 : 20_000);
+        decoder.push(bytes.subarray(at, at + length));
+        at += length;
+      }
+      expect(received).toEqual(sent);
+    }
+  });
+
+  it("[BL-128] bytes that are no frames are refused (seeds 1 to 2,000)", () => {
+    const refused = [0, 23, (256 << 20) + 1].map((length) => {
+      const bytes = Buffer.alloc(64);
+      bytes.writeUInt32LE(length, 0);
+      return bytes;
+    });
+    for (const bytes of refused) expect(() => createFrameDecoder(() => {}).push(bytes)).toThrow(RangeError);
+    for (let seed = 1; seed <= 2_000; seed++) {
+      const random = seededRandom(seed);
+      const bytes = Buffer.from(Array.from({ length: 200 }, () => random.below(256)));
+      // A plausible length, so that the rest is read.
+      bytes.writeUInt32LE(24 + random.below(100), 0);
+      try {
+        createFrameDecoder(() => {}).push(bytes);
+      } catch (error) {
+        expect(error).toBeInstanceOf(RangeError);
+      }
+    }
+  });
+});
