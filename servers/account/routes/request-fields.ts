@@ -57,5 +57,21 @@ const secretName = /token|refresh|pass|pwd|^pw$|^pin$|secret|credential|^auth|^c
 const accountName = /^(?:user(?:_?name)?|login|e?mail|account)$/i;
 
 /** Secret fields of the API's bodies, and the names that clients may send instead: never recorded. */
-export const isSecretField = (name: string, value?: string): boolean =>
-  secretName.test(name) || (accountName.test(name) && value !== "" && shownAccount(value?.trim() ?? "") === undefined);
+export function isSecretField(name: string, value?: string): boolean {
+  const naming = namingOf(name);
+  return naming === "secret" || (naming === "account" && value !== "" && shownAccount(value?.trim() ?? "") === undefined);
+}
+
+type Naming = "secret" | "account" | "other";
+/** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */
+const namings = new Map<string, Naming>();
+const rememberedNames = 500;
+
+function namingOf(name: string): Naming {
+  const known = namings.get(name);
+  if (known !== undefined) return known;
+  const naming = secretName.test(name) ? "secret" : accountName.test(name) ? "account" : "other";
+  if (namings.size >= rememberedNames) namings.clear();
+  namings.set(name, naming);
+  return naming;
+}

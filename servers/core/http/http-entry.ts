@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../service/service.ts";
 import type { PendingParts } from "../traffic/pending-parts.ts";
@@ -207,9 +206,14 @@ export class HttpEntry implements TrafficEntry {
 
   #writeFields(record: RecordWriter, raw: readonly string[]): void {
     const { redaction } = this.head;
-    const fields = redaction ? redaction.headers(headerPairs(raw)).flat() : raw;
-    record.u32(fields.length >> 1);
-    for (let index = 0; index < (fields.length >> 1) << 1; index++) record.text(fields[index] as string);
+    const fields = raw.length >> 1;
+    record.u32(fields);
+    for (let index = 0; index < fields; index++) {
+      const name = raw[2 * index] as string;
+      const value = raw[2 * index + 1] as string;
+      record.text(name);
+      record.text(redaction ? redaction.field(name, value) : value);
+    }
   }
 
   #writeResponseHead(record: RecordWriter): void {
@@ -219,7 +223,7 @@ export class HttpEntry implements TrafficEntry {
     if (head === "" && !this.ended) return;
     this.#wroteResponse = true;
     const { redaction } = this.head;
-    if (redaction) {
+    if (redaction?.mayHoldCredential(head)) {
       const { reason, headers } = parseHead(head);
       record.u8(httpTag.responseFields);
       record.u32(this.#status);
@@ -244,7 +248,7 @@ export class HttpEntry implements TrafficEntry {
     const { kept, shown } = this.#hide(body, redaction);
     record.u8(tag);
     record.bytes(shown);
-    if (shown.equals(kept)) return;
+    if (shown === kept || shown.equals(kept)) return;
     record.u8(httpTag.hiddenIn);
     record.u8(side);
     record.u32(kept.length);
@@ -305,9 +309,3 @@ const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_0
 
 // `_header` is the head as written, with what Node itself adds; there is no public way to ask for it.
 const writtenHead = (response: ServerResponse): string => (response as ServerResponse & { readonly _header?: string | null })._header ?? "";
-
-function headerPairs(raw: readonly string[]): HeaderList {
-  const pairs: [string, string][] = [];
-  for (let index = 0; index + 1 < raw.length; index += 2) pairs.push([raw[index] ?? "", raw[index + 1] ?? ""]);
-  return pairs;
-}

@@ -1,11 +1,14 @@
-import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
 import { hidden, type IsSecret, redactBody } from "./redact-body.ts";
 
 /** Redaction of an exchange, for services whose clients send real credentials. */
 export interface HttpRedaction {
   target(target: string): string;
-  headers(headers: HeaderList): HeaderList;
+  /** The value to be shown of a header field. */
+  field(name: string, value: string): string;
+  /** Whether a response head may hold a credential: if not, it is recorded as it was written. */
+  mayHoldCredential(head: string): boolean;
+  /** The same buffer where nothing is hidden. */
   body(body: Buffer): Buffer;
 }
 
@@ -13,16 +16,25 @@ export interface HttpRedaction {
 export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
   return {
     target: redactTarget,
-    headers: (headers) => headers.map((field) => (isCredential(field) ? ([field[0], redactCredential(field[1])] as const) : field)),
-    body: (body) => (body.length === 0 ? body : Buffer.from(redactBody(body.toString("utf8"), isSecret))),
+    field: (name, value) => (isCredential(name, value) ? redactCredential(value) : value),
+    mayHoldCredential: (head) => credentialSign.test(head),
+    body(body) {
+      if (body.length === 0) return body;
+      const text = body.toString("utf8");
+      const shown = redactBody(text, isSecret);
+      return shown === text ? body : Buffer.from(shown);
+    },
   };
 }
 
 /** By the name of the field, or by the scheme in its value where the name is misspelt. A challenge holds no secret. */
-const isCredential = ([name, value]: HeaderList[number]) => {
+const isCredential = (name: string, value: string) => {
   const naming = namingOf(name);
   return naming === "secret" || (naming === "other" && /^(?:basic|bearer|digest)\s/i.test(value));
 };
+
+/** Finds every head with a field that `isCredential` finds, and some others. */
+const credentialSign = new RegExp(`^[^:\\r\\n]*(?:cookie|${secretName.source})|:[ \\t]*(?:basic|bearer|digest)\\s`, "im");
 
 type Naming = "secret" | "challenge" | "other";
 /** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */

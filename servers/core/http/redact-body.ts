@@ -42,9 +42,59 @@ function isSecretPair(name: string, value: string, isSecret: IsSecret): boolean 
 
 const formText = (text: string) => decodeURIComponent(text.replaceAll("+", " "));
 
-const token = /\s*(?:("(?:[^"\\]|\\.)*")|([{}[\],:])|(-?[\w.+]+(?:-[\w.+]+)*))/y;
+/** Positions of one token; `start` is behind the white space before it. */
+interface Token {
+  kind: "string" | "mark" | "word" | "none";
+  start: number;
+  end: number;
+}
 
-/** Scans tokens without recursion, so that depth costs neither memory nor stack. */
+/** Reads one token into `found`: a string with its quotes, one of `{}[],:`, or a number or literal. "none" is anything else. */
+function readToken(text: string, from: number, found: Token): void {
+  let at = from;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+  found.start = at;
+  const code = text.charCodeAt(at);
+  if (code === quote) {
+    const end = stringEnd(text, at + 1);
+    found.kind = end === -1 ? "none" : "string";
+    found.end = end;
+  } else if (isMark(code)) {
+    found.kind = "mark";
+    found.end = at + 1;
+  } else {
+    while (isWord(text.charCodeAt(at))) at++;
+    found.kind = at > found.start ? "word" : "none";
+    found.end = at;
+  }
+}
+
+const quote = 0x22;
+const backslash = 0x5c;
+const isSpace = (code: number) => code === 0x20 || (code >= 0x09 && code <= 0x0d);
+/** One of `{}[],:`. */
+const isMark = (code: number) => code === 0x2c || code === 0x3a || code === 0x5b || code === 0x5d || code === 0x7b || code === 0x7d;
+/** Letters, digits and `_.+-`. */
+const isWord = (code: number) =>
+  (code >= 0x61 && code <= 0x7a) ||
+  (code >= 0x30 && code <= 0x39) ||
+  (code >= 0x41 && code <= 0x5a) ||
+  code === 0x2b ||
+  code === 0x2d ||
+  code === 0x2e ||
+  code === 0x5f;
+
+/** Behind the closing quote of a string that begins before `from`; -1 where there is none. */
+function stringEnd(text: string, from: number): number {
+  for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (before >= from && text.charCodeAt(before) === backslash) before--;
+    if ((end - before) % 2 === 1) return end + 1;
+  }
+  return -1;
+}
+
+/** Scans tokens without recursion, so that depth costs neither memory nor stack. Returns `text` itself where nothing is hidden. */
 function redactJson(text: string, isSecret: IsSecret): string {
   const open: ("{" | "[")[] = [];
   let expected: "value" | "key" | "colon" | "next" = "value";
@@ -52,40 +102,49 @@ function redactJson(text: string, isSecret: IsSecret): string {
   let hiddenFrom = -1;
   let key: string | undefined;
   let redacted = "";
-  token.lastIndex = 0;
+  /** Up to here the text is in `redacted`. */
+  let copied = 0;
+  const found: Token = { kind: "none", start: 0, end: 0 };
 
-  for (;;) {
-    // The text was trimmed, so that nothing but tokens is left.
-    if (token.lastIndex >= text.length) return redacted;
-    const [whole, string, mark, word] = token.exec(text) ?? [];
-    if (whole === undefined) return redacted + hidden;
-    let shown = whole;
+  const hide = (start: number, end: number) => {
+    redacted += `${text.slice(copied, start)}"${hidden}"`;
+    copied = end;
+  };
+  const hideRest = (from: number) => redacted + (hiddenFrom === -1 ? text.slice(copied, from) : "") + hidden;
+
+  // The text was trimmed, so that nothing but tokens is left.
+  for (let at = 0; at < text.length; at = found.end) {
+    readToken(text, at, found);
+    const { kind, start, end } = found;
+    const mark = kind === "mark" ? text[start] : undefined;
+    if (kind === "none") return hideRest(at);
     switch (expected) {
       case "key":
-        if (string !== undefined) {
-          key = string;
+        if (kind === "string") {
+          key = text.slice(start, end);
           expected = "colon";
         } else if (mark === "}") expected = close();
-        else return redacted + hidden;
+        else return hideRest(at);
         break;
       case "colon":
-        if (mark !== ":") return redacted + hidden;
+        if (mark !== ":") return hideRest(at);
         expected = "value";
         break;
       case "value":
         if (mark === "{" || mark === "[") {
           if (hiddenFrom === -1 && key !== undefined && isSecretMember(key, undefined, isSecret)) {
             hiddenFrom = open.length;
-            redacted += `"${hidden}"`;
+            hide(start, end);
           }
           open.push(mark);
           expected = mark === "{" ? "key" : "value";
           key = undefined;
         } else if (mark === "]" && open.at(-1) === "[") expected = close();
-        else if (mark !== undefined) return redacted + hidden;
+        else if (mark !== undefined) return hideRest(at);
         else {
           // null is no secret.
-          if (key !== undefined && word !== "null" && isSecretMember(key, whole, isSecret)) shown = `"${hidden}"`;
+          if (hiddenFrom === -1 && key !== undefined && !isNull(start, end) && isSecretMember(key, text.slice(start, end), isSecret))
+            hide(start, end);
           key = undefined;
           expected = "next";
         }
@@ -93,12 +152,18 @@ function redactJson(text: string, isSecret: IsSecret): string {
       default:
         if (mark === "," && open.length > 0) expected = open.at(-1) === "{" ? "key" : "value";
         else if ((mark === "}" && open.at(-1) === "{") || (mark === "]" && open.at(-1) === "[")) expected = close();
-        else return redacted + hidden;
+        else return hideRest(at);
     }
-    if (hiddenFrom === -1) redacted += shown;
-    else if (open.length === hiddenFrom) hiddenFrom = -1;
+    if (hiddenFrom !== -1) {
+      copied = end;
+      if (open.length === hiddenFrom) hiddenFrom = -1;
+    }
   }
+  return copied === 0 ? text : redacted + text.slice(copied);
 
+  function isNull(start: number, end: number): boolean {
+    return end - start === 4 && text.startsWith("null", start);
+  }
   function close(): "next" {
     open.pop();
     key = undefined;
@@ -109,9 +174,14 @@ function redactJson(text: string, isSecret: IsSecret): string {
 /** Name and value are JSON tokens; what cannot be parsed counts as a secret. */
 function isSecretMember(key: string, value: string | undefined, isSecret: IsSecret): boolean {
   try {
-    const parsed: unknown = value?.trim().startsWith('"') ? JSON.parse(value) : value?.trim();
-    return isSecret(JSON.parse(key) as string, parsed as string | undefined);
+    return isSecret(stringOf(key), value?.startsWith('"') ? stringOf(value) : value);
   } catch {
     return true;
   }
 }
+
+/** Of a JSON string with its quotes. Throws where it is not valid. */
+const stringOf = (token: string): string => (isPlain.test(token) ? token.slice(1, -1) : (JSON.parse(token) as string));
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a JSON string with a control character is not valid (RFC 8259 §7)
+const isPlain = /^"[^\\\0-\x1f]*"$/;
