@@ -13,52 +13,71 @@ export function putVariable(bytes: Buffer, at: number, value: number): number {
   return position;
 }
 
-/** Collects the parts of a packet whose length is not computed in advance. */
+const startBytes = 64;
+
+/** Writes a packet whose length is not computed in advance. */
 export class ByteWriter {
-  private readonly parts: Buffer[] = [];
+  #bytes = Buffer.allocUnsafe(startBytes);
   length = 0;
 
-  private add(part: Buffer): this {
-    this.parts.push(part);
-    this.length += part.length;
+  byte(value: number): this {
+    this.#reserve(1);
+    this.#bytes[this.length++] = value;
     return this;
   }
 
-  byte(value: number): this {
-    return this.add(Buffer.from([value]));
-  }
-
   twoBytes(value: number): this {
-    return this.add(Buffer.from([value >> 8, value & 0xff]));
+    this.#reserve(2);
+    this.#bytes[this.length++] = value >> 8;
+    this.#bytes[this.length++] = value;
+    return this;
   }
 
   fourBytes(value: number): this {
-    const part = Buffer.allocUnsafe(4);
-    part.writeUInt32BE(value);
-    return this.add(part);
+    this.#reserve(4);
+    this.length = this.#bytes.writeUInt32BE(value, this.length);
+    return this;
   }
 
   variable(value: number): this {
-    const part = Buffer.allocUnsafe(variableLength(value));
-    putVariable(part, 0, value);
-    return this.add(part);
+    this.#reserve(4);
+    this.length = putVariable(this.#bytes, this.length, value);
+    return this;
   }
 
   /** Prefixed with its length in two bytes. */
   binary(value: Buffer): this {
-    if (value.length > 0xffff) throw new RangeError("An MQTT string or binary field holds at most 65,535 bytes.");
-    return this.twoBytes(value.length).add(value);
+    return this.#prefix(value.length).raw(value);
   }
 
   string(value: string): this {
-    return this.binary(Buffer.from(value, "utf8"));
+    const bytes = Buffer.byteLength(value);
+    this.#prefix(bytes).#reserve(bytes);
+    this.length += this.#bytes.write(value, this.length);
+    return this;
   }
 
   raw(value: Buffer): this {
-    return this.add(value);
+    this.#reserve(value.length);
+    this.#bytes.set(value, this.length);
+    this.length += value.length;
+    return this;
   }
 
   bytes(): Buffer {
-    return Buffer.concat(this.parts, this.length);
+    return this.#bytes.subarray(0, this.length);
+  }
+
+  #prefix(length: number): this {
+    if (length > 0xffff) throw new RangeError("An MQTT string or binary field holds at most 65,535 bytes.");
+    return this.twoBytes(length);
+  }
+
+  #reserve(more: number): void {
+    const needed = this.length + more;
+    if (needed <= this.#bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
+    grown.set(this.#bytes.subarray(0, this.length));
+    this.#bytes = grown;
   }
 }

@@ -8,10 +8,11 @@ export function encodePacket(packet: Packet, version: ProtocolVersion): Buffer {
   const writer = new ByteWriter();
   const flags = writeBody(writer, packet, version);
   const firstByte = (packetTypes.indexOf(packet.type) << 4) | flags;
-  const header = Buffer.allocUnsafe(1 + variableLength(writer.length));
-  header[0] = firstByte;
-  putVariable(header, 1, writer.length);
-  return Buffer.concat([header, writer.bytes()]);
+  const body = writer.bytes();
+  const bytes = Buffer.allocUnsafe(1 + variableLength(body.length) + body.length);
+  bytes[0] = firstByte;
+  bytes.set(body, putVariable(bytes, 1, body.length));
+  return bytes;
 }
 
 /** Returns the low four bits of the first byte. */
