@@ -4,10 +4,10 @@ import { comparedWith } from "../../renderer/src/services/mqtt/history/message-h
 import { firstField, numericFields, unitOf, wholePayload } from "../../renderer/src/services/mqtt/history/numeric-fields.ts";
 import { aloneBetween, createPlotReader, gapsOf, plotSeries, readingText } from "../../renderer/src/services/mqtt/history/plot-series.ts";
 import { shortCount } from "../../renderer/src/ui/texts/quantity.ts";
-import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/bytes.ts";
 import type { FormatChoice } from "../../renderer/src/viewer/content-format.ts";
-import { layOutContent } from "../../renderer/src/viewer/content-layout.ts";
-import { copiedText } from "../../renderer/src/viewer/line-diff.ts";
+import { fromHex, toBase64, toHex } from "../../renderer/src/viewer/decode/bytes.ts";
+import { layOutContent } from "../../renderer/src/viewer/layout/content-layout.ts";
+import { copiedText } from "../../renderer/src/viewer/layout/line-diff.ts";
 import { previewLine, previewOf } from "../../renderer/src/viewer/payload-preview.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

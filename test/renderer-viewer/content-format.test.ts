@@ -1,14 +1,14 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { readRemembered } from "../../renderer/src/ui/use-remembered.ts";
-import { fromBase64 } from "../../renderer/src/viewer/bytes.ts";
 import { detectFormat } from "../../renderer/src/viewer/content-format.ts";
-import { layOutContent } from "../../renderer/src/viewer/content-layout.ts";
-import { decodeBody } from "../../renderer/src/viewer/decode-body.ts";
-import { hexLine, hexText } from "../../renderer/src/viewer/hex-lines.ts";
+import { fromBase64 } from "../../renderer/src/viewer/decode/bytes.ts";
+import { decodeBody } from "../../renderer/src/viewer/decode/decode-body.ts";
+import { multipartParts } from "../../renderer/src/viewer/decode/multipart.ts";
 import { imageSize } from "../../renderer/src/viewer/image-size.ts";
-import { layOutPlain, withoutSoftBreaks } from "../../renderer/src/viewer/laid-out-text.ts";
-import { multipartParts } from "../../renderer/src/viewer/multipart.ts";
+import { layOutContent } from "../../renderer/src/viewer/layout/content-layout.ts";
+import { hexLine, hexText } from "../../renderer/src/viewer/layout/hex-lines.ts";
+import { layOutPlain, withoutSoftBreaks } from "../../renderer/src/viewer/layout/laid-out-text.ts";
 import { formatChoices, withChoice } from "../../renderer/src/viewer/remembered-format.ts";
 
 const readChoices = (stored: string | undefined) => readRemembered(stored, [], formatChoices);

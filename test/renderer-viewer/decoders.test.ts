@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { fromHex, toHex } from "../../renderer/src/viewer/bytes.ts";
-import { decodeCbor } from "../../renderer/src/viewer/decode-cbor.ts";
-import { decodeMessagePack } from "../../renderer/src/viewer/decode-message-pack.ts";
-import { decodeProtobuf } from "../../renderer/src/viewer/decode-protobuf.ts";
-import { DecodeError, valueText } from "../../renderer/src/viewer/decoded-value.ts";
-import { layOutProtobuf, protobufValue } from "../../renderer/src/viewer/protobuf-layout.ts";
+import { fromHex, toHex } from "../../renderer/src/viewer/decode/bytes.ts";
+import { decodeCbor } from "../../renderer/src/viewer/decode/decode-cbor.ts";
+import { decodeMessagePack } from "../../renderer/src/viewer/decode/decode-message-pack.ts";
+import { decodeProtobuf } from "../../renderer/src/viewer/decode/decode-protobuf.ts";
+import { DecodeError, valueText } from "../../renderer/src/viewer/decode/decoded-value.ts";
+import { layOutProtobuf, protobufValue } from "../../renderer/src/viewer/layout/protobuf-layout.ts";
 import { type SeededRandom, seededRandom } from "../support/seeded-random.ts";
 
 const bytes = (hex: string) => fromHex(hex) ?? new Uint8Array();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ContentFormat, contentFormats } from "../../renderer/src/viewer/content-format.ts";
-import { type LayoutRequest, layOutContent } from "../../renderer/src/viewer/content-layout.ts";
-import { layoutBounds } from "../../renderer/src/viewer/laid-out-text.ts";
+import { type LayoutRequest, layOutContent } from "../../renderer/src/viewer/layout/content-layout.ts";
+import { layoutBounds } from "../../renderer/src/viewer/layout/laid-out-text.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { layOutJson } from "../../renderer/src/viewer/json-layout.ts";
-import { jsonTokens, looksLikeJson } from "../../renderer/src/viewer/json-tokens.ts";
+import { layOutJson } from "../../renderer/src/viewer/layout/json-layout.ts";
+import { jsonTokens, looksLikeJson } from "../../renderer/src/viewer/layout/json-tokens.ts";
 
 const pretty = (text: string) => layOutJson(text).text;
 

@@ -19,7 +19,7 @@ import {
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef } from "react";
 import { escaped, hiddenCharacters } from "../ui/texts/shown-text.ts";
 import styles from "./code-view.module.css";
-import { type LaidOutText, type MarkKind, markKinds, withoutSoftBreaks } from "./laid-out-text.ts";
+import { type LaidOutText, type MarkKind, markKinds, withoutSoftBreaks } from "./layout/laid-out-text.ts";
 import { createSearchPanel } from "./search-panel.ts";
 
 export interface CodeViewHandle {

@@ -1,9 +1,9 @@
-import { decodeText } from "./bytes.ts";
-import { decodeCbor } from "./decode-cbor.ts";
-import { decodeMessagePack } from "./decode-message-pack.ts";
-import { DecodeError } from "./decoded-value.ts";
+import { decodeText } from "./decode/bytes.ts";
+import { decodeCbor } from "./decode/decode-cbor.ts";
+import { decodeMessagePack } from "./decode/decode-message-pack.ts";
+import { DecodeError } from "./decode/decoded-value.ts";
 import { imageSize } from "./image-size.ts";
-import { isJsonScalar, looksLikeJson } from "./json-tokens.ts";
+import { isJsonScalar, looksLikeJson } from "./layout/json-tokens.ts";
 
 /** What bytes can be shown as. */
 export const contentFormats = [

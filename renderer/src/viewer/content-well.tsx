@@ -3,7 +3,7 @@ import { lazy, type Ref, Suspense } from "react";
 import { formatBytes } from "../ui/texts/quantity.ts";
 import type { CodeViewHandle } from "./code-view.tsx";
 import styles from "./content-viewer.module.css";
-import type { LaidOutText } from "./laid-out-text.ts";
+import type { LaidOutText } from "./layout/laid-out-text.ts";
 import type { ContentLayoutState } from "./use-content-layout.ts";
 
 /** Loaded when content is first shown: the page does not wait for it. */

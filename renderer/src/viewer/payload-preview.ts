@@ -1,12 +1,12 @@
 import type { MqttMessageSummary } from "../../../contract/traffic/mqtt.ts";
 import { shownText } from "../ui/texts/shown-text.ts";
-import { decodeText, fromBase64, toHex } from "./bytes.ts";
 import { detectFormat, type FormatChoice } from "./content-format.ts";
-import { decodeCbor } from "./decode-cbor.ts";
-import { decodeMessagePack } from "./decode-message-pack.ts";
-import { decodeProtobuf } from "./decode-protobuf.ts";
-import { type DecodedValue, DecodeError, valueText } from "./decoded-value.ts";
-import { protobufValue } from "./protobuf-layout.ts";
+import { decodeText, fromBase64, toHex } from "./decode/bytes.ts";
+import { decodeCbor } from "./decode/decode-cbor.ts";
+import { decodeMessagePack } from "./decode/decode-message-pack.ts";
+import { decodeProtobuf } from "./decode/decode-protobuf.ts";
+import { type DecodedValue, DecodeError, valueText } from "./decode/decoded-value.ts";
+import { protobufValue } from "./layout/protobuf-layout.ts";
 
 /** How a payload begins, base64, and how long it is. */
 type Start = Pick<MqttMessageSummary, "start" | "bytes">;

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "react";
-import { type ContentLayout, type LayoutRequest, layOutContent } from "./content-layout.ts";
-import { layOutHex } from "./hex-lines.ts";
+import { type ContentLayout, type LayoutRequest, layOutContent } from "./layout/content-layout.ts";
+import { layOutHex } from "./layout/hex-lines.ts";
 
 /** Smaller content is laid out at once: that takes less time than handing it over. */
 const atOnceBytes = 16 * 1_024;
@@ -26,7 +26,7 @@ export function useContentLayout(request: LayoutRequest): ContentLayoutState {
   const [slow, setSlow] = useState<LayoutRequest>();
   useEffect(() => {
     if (atOnce) return;
-    const worker = new Worker(new URL("./layout-worker.ts", import.meta.url), { type: "module" });
+    const worker = new Worker(new URL("./layout/layout-worker.ts", import.meta.url), { type: "module" });
     const slowTimer = setTimeout(() => setSlow(request), progressAfterMs);
     const stop = () => {
       clearTimeout(slowTimer);

@@ -1,6 +1,6 @@
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
-import { toBase64 } from "../../viewer/bytes.ts";
+import { toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 
 /** A request to say again in another language. */

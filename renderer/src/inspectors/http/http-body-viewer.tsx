@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { HeaderList, HttpBody } from "../../../../contract/traffic/http.ts";
-import { fromBase64 } from "../../viewer/bytes.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { headerValue } from "./headers.ts";
 
 interface HttpBodyViewerProps {

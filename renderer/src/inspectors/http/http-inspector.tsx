@@ -4,7 +4,7 @@ import { useService } from "../../control/use-store.ts";
 import { ToneMark, toneOf } from "../../list/tone-mark.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { fromBase64 } from "../../viewer/bytes.ts";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
 import { ConnectionTab } from "./connection-tab.tsx";

@@ -1,7 +1,7 @@
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
-import { decodeText, fromBase64 } from "../../viewer/bytes.ts";
+import { decodeText, fromBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 import { headerValue } from "../http/headers.ts";
 

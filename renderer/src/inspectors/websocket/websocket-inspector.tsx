@@ -10,7 +10,7 @@ import { originOf } from "../../ui/texts/address.ts";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
-import { decodeText, fromBase64, toHex } from "../../viewer/bytes.ts";
+import { decodeText, fromBase64, toHex } from "../../viewer/decode/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { HeaderListView } from "../header-list.tsx";
 import { ConnectionTab } from "../http/connection-tab.tsx";

@@ -11,7 +11,7 @@ import { Caption, SectionTitle } from "../../ui/panel.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { TextWell } from "../../viewer/content-well.tsx";
-import { layOutJson } from "../../viewer/json-layout.ts";
+import { layOutJson } from "../../viewer/layout/json-layout.ts";
 import { OutcomeMark } from "./event-columns.tsx";
 import { eventField, fieldGroups } from "./event-fields.ts";
 import styles from "./event-inspector.module.css";

@@ -1,8 +1,8 @@
 import { Button, Textarea } from "@mantine/core";
 import type { ReactNode } from "react";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
-import { layOutJson } from "../../viewer/json-layout.ts";
-import { copiedText } from "../../viewer/line-diff.ts";
+import { layOutJson } from "../../viewer/layout/json-layout.ts";
+import { copiedText } from "../../viewer/layout/line-diff.ts";
 import styles from "./try-page.module.css";
 import type { JsonCheck } from "./try-request.ts";
 

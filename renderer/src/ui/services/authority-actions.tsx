@@ -1,7 +1,7 @@
 import { Button, Tabs } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useState } from "react";
-import { fromBase64 } from "../../viewer/bytes.ts";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { CommandLine } from "../copy/command-line.tsx";
 import { CopyButton } from "../copy/copy-button.tsx";
 import { saveFile } from "../copy/files.ts";

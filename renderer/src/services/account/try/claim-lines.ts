@@ -1,4 +1,4 @@
-import { fromBase64Url } from "../../../viewer/bytes.ts";
+import { fromBase64Url } from "../../../viewer/decode/bytes.ts";
 import { wallTime } from "../wall-time.ts";
 
 export interface ClaimLine {

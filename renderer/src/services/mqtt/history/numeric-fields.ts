@@ -1,4 +1,4 @@
-import { jsonTokens, type Token } from "../../../viewer/json-tokens.ts";
+import { jsonTokens, type Token } from "../../../viewer/layout/json-tokens.ts";
 
 /** Name of the field if the whole payload is a number. */
 export const wholePayload = "";

@@ -3,8 +3,8 @@ import type { MqttMessage } from "../../../../../contract/traffic/mqtt.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { formatDuration } from "../../../ui/texts/time.ts";
-import { fromBase64, toHex } from "../../../viewer/bytes.ts";
-import { hexText } from "../../../viewer/hex-lines.ts";
+import { fromBase64, toHex } from "../../../viewer/decode/bytes.ts";
+import { hexText } from "../../../viewer/layout/hex-lines.ts";
 import styles from "./message-panel.module.css";
 
 interface Property {

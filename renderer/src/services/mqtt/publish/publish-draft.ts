@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
 import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
-import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewer/bytes.ts";
+import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewer/decode/bytes.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
 import { noProperties, type PropertyDraft, parseProperties, propertyDraft, setsProperties } from "./property-draft.ts";
 

@@ -1,5 +1,5 @@
 import { shellQuoted } from "../../../ui/copy/copy-text.ts";
-import { decodeText, toHex } from "../../../viewer/bytes.ts";
+import { decodeText, toHex } from "../../../viewer/decode/bytes.ts";
 import type { BrokerAddress } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
 import { firstSubscription, type SubscribeDraft } from "./subscribe-draft.ts";

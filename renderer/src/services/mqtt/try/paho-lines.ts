@@ -1,4 +1,4 @@
-import { toHex } from "../../../viewer/bytes.ts";
+import { toHex } from "../../../viewer/decode/bytes.ts";
 import { type BrokerAddress, usesWebSocket } from "../broker/broker-address.ts";
 import { correlationBytes, type PublishDraft, usesVersion5 } from "../publish/publish-draft.ts";
 import type { SubscribeDraft } from "./subscribe-draft.ts";

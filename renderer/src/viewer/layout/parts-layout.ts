@@ -1,8 +1,8 @@
-import { formatBytes } from "../ui/texts/quantity.ts";
-import { decodeText } from "./bytes.ts";
+import { formatBytes } from "../../ui/texts/quantity.ts";
+import { decodeText } from "../decode/bytes.ts";
+import type { Part } from "../decode/multipart.ts";
 import { hexText } from "./hex-lines.ts";
 import { type LaidOutText, TextLayout } from "./laid-out-text.ts";
-import type { Part } from "./multipart.ts";
 
 /** Names and values of a form, decoded, one a line. */
 export function layOutForm(fields: Iterable<readonly [string, string]>): LaidOutText {

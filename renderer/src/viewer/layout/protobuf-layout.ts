@@ -1,6 +1,6 @@
-import { toHex } from "./bytes.ts";
-import type { ProtobufField, ProtobufValue } from "./decode-protobuf.ts";
-import { type DecodedValue, shortest } from "./decoded-value.ts";
+import { toHex } from "../decode/bytes.ts";
+import type { ProtobufField, ProtobufValue } from "../decode/decode-protobuf.ts";
+import { type DecodedValue, shortest } from "../decode/decoded-value.ts";
 import { type LaidOutText, type MarkKind, TextLayout } from "./laid-out-text.ts";
 
 interface Piece {

@@ -1,16 +1,16 @@
-import { decodeText } from "./bytes.ts";
-import { type ContentFacts, type ContentFormat, charsetOf, detectFormat, type FormatChoice, formatTitles } from "./content-format.ts";
-import { decodeCbor } from "./decode-cbor.ts";
-import { decodeMessagePack } from "./decode-message-pack.ts";
-import { decodeProtobuf } from "./decode-protobuf.ts";
-import { DecodeError, valueText } from "./decoded-value.ts";
+import { type ContentFacts, type ContentFormat, charsetOf, detectFormat, type FormatChoice, formatTitles } from "../content-format.ts";
+import { decodeText } from "../decode/bytes.ts";
+import { decodeCbor } from "../decode/decode-cbor.ts";
+import { decodeMessagePack } from "../decode/decode-message-pack.ts";
+import { decodeProtobuf } from "../decode/decode-protobuf.ts";
+import { DecodeError, valueText } from "../decode/decoded-value.ts";
+import { multipartParts } from "../decode/multipart.ts";
 import { layOutHex } from "./hex-lines.ts";
 import { layOutJson } from "./json-layout.ts";
 import { isJsonScalar, looksLikeJson } from "./json-tokens.ts";
 import { type LaidOutText, layOutPlain, layoutBounds } from "./laid-out-text.ts";
 import { compareTexts } from "./line-diff.ts";
 import { layOutMarkup } from "./markup-layout.ts";
-import { multipartParts } from "./multipart.ts";
 import { layOutForm, layOutParts } from "./parts-layout.ts";
 import { layOutProtobuf } from "./protobuf-layout.ts";
 
