@@ -24,7 +24,7 @@ type Method = (typeof methods)[number];
 
 /** Backlot goes on recording what came last for a moment; that belongs to the price of those requests. */
 const settleMs = 1_000;
-const targets = { timesExpress: 1.3, timesHttpbin: 0.2 };
+const targets = { timesExpress: { GET: 1.3, POST: 1.2 }, timesHttpbin: 0.2, timesExpressP99: 2 };
 
 interface Contender {
   readonly name: string;
@@ -177,14 +177,19 @@ function table(method: Method, samples: Samples): string {
 }
 
 function verdict(samples: Samples): string {
-  const microseconds = microsecondsOf(samples, "GET");
-  const of = (name: string) => median(microseconds.get(name) ?? []);
-  const service = of("Backlot, HTTP service");
+  const of = (method: Method, name: string) => median(microsecondsOf(samples, method).get(name) ?? []);
+  const timesExpress = (method: Method) => of(method, "Backlot, HTTP service") / of(method, "Express 5, bare");
   const sentence = (ratio: number, target: number, what: string) =>
     `${ratio.toFixed(2)} × ${what} (target: at most ${target}, ${ratio <= target ? "reached" : "missed"})`;
-  const parts = [sentence(service / of("Express 5, bare"), targets.timesExpress, "bare Express")];
-  if (microseconds.has("httpbin under gunicorn")) {
-    parts.push(sentence(service / of("httpbin under gunicorn"), targets.timesHttpbin, "httpbin"));
+  const get = [sentence(timesExpress("GET"), targets.timesExpress.GET, "bare Express")];
+  if (microsecondsOf(samples, "GET").has("httpbin under gunicorn")) {
+    get.push(sentence(of("GET", "Backlot, HTTP service") / of("GET", "httpbin under gunicorn"), targets.timesHttpbin, "httpbin"));
   }
-  return `GET / with the recorder on takes the service ${parts.join(" and ")}.`;
+  const p99 = (name: string) =>
+    median([...samples].find(([contender]) => contender.name === name)?.[1].GET.map((sample) => sample.p99Ms) ?? []);
+  return [
+    `GET / with the recorder on takes the service ${get.join(" and ")},`,
+    `POST ${sentence(timesExpress("POST"), targets.timesExpress.POST, "bare Express")}.`,
+    `The p99 of GET / is ${sentence(p99("Backlot") / p99("Express 5, bare"), targets.timesExpressP99, "bare Express'")}.`,
+  ].join(" ");
 }

@@ -7,7 +7,7 @@ import { memoryOf } from "./process-tree.ts";
 import { Samples } from "./samples.ts";
 
 /** Connects as a multiple of mosquitto's per CPU second; at most so many kB for an idle connection and ms between two messages. */
-const floors = { connects: 0.25, idleKilobytes: 9, gapMs: 100 };
+const floors = { connects: 0.5, idleKilobytes: 9, gapMs: 100 };
 const connectingAtOnce = 64;
 /** One of the subscribers stops reading. */
 const frozenCase = { subscribers: 100, perSecond: 250, payloadBytes: 4_096 };
