@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
 import type { HeaderList, HttpBody } from "../traffic/http.ts";
+import { httpActions } from "./http.ts";
 
 /** Fields of a user's contact that PUT /details may change; the page may change all of `contactFields`. */
 export const changeableDetails = [
@@ -272,6 +273,7 @@ export const accountActions = {
       body: z.string().max(65_536).default(""),
     }),
   ),
+  resend: httpActions.resend,
   /** Sends a few plausible requests a second until it is turned off. */
   "sample.start": operation<null>()(none),
   "sample.stop": operation<null>()(none),

@@ -254,6 +254,7 @@ export const eventsActions = {
   ),
   /** A real request to the service's own port. */
   try: httpActions.try,
+  resend: httpActions.resend,
   /** Posts a few events a second to the service's own port until it is turned off. */
   "sample.start": operation<null>()(none),
   "sample.stop": operation<null>()(none),

@@ -71,6 +71,26 @@ export const httpActions = {
       body: z.string().max(1_048_576).default(""),
     }),
   ),
+  /** Sends a recorded request again, to the service's own port. */
+  resend: operation<TryAnswer>()(
+    z.strictObject({
+      method: z
+        .string()
+        .max(40)
+        .regex(/^[\w!#$%&'*+.^`|~-]+$/, "A method is one word."),
+      /** As it was in the request line. */
+      target: z.string().min(1).max(65_536),
+      headers: z
+        .array(z.tuple([z.string().max(1_024), z.string().max(65_536)]))
+        .max(1_000)
+        .default([]),
+      /** Base64. */
+      body: z
+        .base64()
+        .max(8 << 20)
+        .default(""),
+    }),
+  ),
   /** Sends a few plausible requests a second until it is turned off, so that a new user sees traffic. */
   "sample.start": operation<null>()(z.strictObject({})),
   "sample.stop": operation<null>()(z.strictObject({})),

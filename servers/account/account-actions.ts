@@ -12,7 +12,7 @@ import type { AccountStore } from "./store/account-store.ts";
 import { addSampleRecords } from "./store/sample-data.ts";
 import type { Contact, ListedUser, User } from "./store/users-table.ts";
 
-export type DataHandlers = Omit<Handlers<AccountActions>, "try" | "sample.start" | "sample.stop">;
+export type DataHandlers = Omit<Handlers<AccountActions>, "try" | "resend" | "sample.start" | "sample.stop">;
 
 export interface AccountActionsOptions {
   readonly store: AccountStore;

@@ -19,7 +19,7 @@ const deletionCountMs = 20_000;
 const dayMs = 86_400_000;
 
 /** The page's actions that work while the service does not listen: all but requests and limits. */
-export type DataHandlers = Omit<Handlers<EventsActions>, "try" | "sample.start" | "sample.stop" | "limits.reset">;
+export type DataHandlers = Omit<Handlers<EventsActions>, "try" | "resend" | "sample.start" | "sample.stop" | "limits.reset">;
 
 export function createDataActions(parts: {
   readonly access: StoreAccess;

@@ -34,6 +34,7 @@ export function browseEvents(context: EventsContext): void {
   context.handle({
     ...handlers,
     try: needsService,
+    resend: needsService,
     "sample.start": needsService,
     "sample.stop": needsService,
     "limits.reset": needsService,

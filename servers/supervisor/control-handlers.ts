@@ -24,6 +24,7 @@ import type { RateHistoryStore } from "./rate-history.ts";
 import type { SettingsFile } from "./settings-file.ts";
 import type { SupervisedService } from "./supervised-service.ts";
 import type { TopicHub } from "./topic-hub.ts";
+import { createTrafficExport } from "./traffic/traffic-export.ts";
 
 export interface ControlParts {
   readonly info: AppInfo;
@@ -77,6 +78,8 @@ export function createControlHandlers(parts: ControlParts): ControlHandlers {
       }
       case "log":
         return async (after) => parts.logs.exportPart(source, after);
+      case "traffic":
+        return createTrafficExport({ ...source, stores: source.ids.map((id) => find(id).traffic), version: parts.info.version });
       default:
         return source satisfies never;
     }

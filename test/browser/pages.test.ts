@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import mqtt from "mqtt";
 import { expect, it } from "vitest";
 import { openBrowserShell } from "./browser-shell.ts";
@@ -73,6 +74,39 @@ it("[BL-166] a row of the Timeline opens in place, whatever its kind", async () 
   } finally {
     await client.endAsync(true);
   }
+}, 60_000);
+
+it("[BL-166] the Timeline is there after a reload, before its services are known", async () => {
+  const { page } = await openBrowserShell("http");
+  await page.getByRole("link", { name: "Timeline" }).first().click();
+  await page.getByText("No traffic yet").waitFor();
+  await page.reload();
+  await page.getByText("No traffic yet").waitFor();
+}, 60_000);
+
+it("[BL-208] a row's menu, the toolbar's and the palette send it again, and the rows are exported as HAR", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await fetch(`${origin}/api/echo`, { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"a":1}' });
+  const echoes = page.getByRole("row").filter({ hasText: "/api/echo" });
+  await echoes.first().click({ button: "right" });
+  await page.getByRole("menu", { name: "Row" }).getByRole("menuitem", { name: "Send again" }).click();
+  await page.getByText("Sent POST /api/echo again: 200 OK").first().waitFor();
+  await expect.poll(() => echoes.count()).toBe(2);
+  const more = page.getByRole("button", { name: "More: export, copy, send again" });
+  await more.click();
+  await page.getByRole("menuitem", { name: "Send again" }).click();
+  await expect.poll(() => echoes.count()).toBe(3);
+  await page.keyboard.press("Control+k");
+  await page.getByLabel("Search services, actions, settings").last().fill("send again");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => echoes.count()).toBe(4);
+  await more.click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Export as HAR", exact: true }).click();
+  const { log } = JSON.parse(await readFile(await (await download).path(), "utf8"));
+  expect(log.entries.map(({ request }: { request: { postData: { text: string } } }) => request.postData.text)).toEqual(
+    Array.from({ length: 4 }, () => '{"a":1}'),
+  );
 }, 60_000);
 
 it("[BL-167] the palette offers what can be done here, with its key, and the page of shortcuts lists the keys", async () => {

@@ -33,6 +33,35 @@ it("[HTTP-103] try makes a real request and names its row", async () => {
   expect(head).toMatchObject({ status: 200, body: { bytes: 0 } });
 });
 
+it("[BL-204] resend sends a recorded request again as it was: method, header fields and the bytes of its body", async () => {
+  const service = await startHttp();
+  const bytes = Buffer.from([0, 255, 1, 254]);
+  const answer = await service.act<TryAnswer>("resend", {
+    method: "PROPFIND",
+    target: "/anything?x=%20",
+    headers: [
+      ["Host", "example.test"],
+      ["X-Two", "a"],
+      ["X-Two", "b"],
+      ["Transfer-Encoding", "chunked"],
+    ],
+    body: bytes.toString("base64"),
+  });
+  const row = await service.ended(({ id }) => id === answer.row);
+  const { request } = service.detail(row.id);
+  expect([request.method, request.target]).toEqual(["PROPFIND", "/anything?x=%20"]);
+  expect(request.headers).toEqual(
+    expect.arrayContaining([
+      ["Host", "example.test"],
+      ["X-Two", "a"],
+      ["X-Two", "b"],
+      ["Content-Length", "4"],
+    ]),
+  );
+  expect(Buffer.from(request.body.base64, "base64")).toEqual(bytes);
+  await expect(service.act("resend", { method: "GET /x", target: "/" })).rejects.toMatchObject({ code: "CALL_INVALID" });
+});
+
 it("[HTTP-104] try is bounded in size and time, and tells when it cannot send", async () => {
   const service = await startHttp({ generatedBytes: 8 << 20 });
   const large = await service.act<TryAnswer>("try", { method: "GET", target: "/bytes/4000000" });

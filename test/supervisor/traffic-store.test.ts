@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Tone } from "../../contract/traffic/row.ts";
 import type { DetailDecoders } from "../../servers/core/traffic/detail-decoder.ts";
 import { createTrafficMemory } from "../../servers/supervisor/traffic/traffic-memory.ts";
-import { createTrafficStore, type TrafficQuery } from "../../servers/supervisor/traffic/traffic-store.ts";
+import { createTrafficStore, type RowRange, type TrafficQuery } from "../../servers/supervisor/traffic/traffic-store.ts";
 import { createTurns } from "../../servers/supervisor/traffic/turns.ts";
 import { type Row, recordsOf, rowsOfBatch, type TestRecord } from "../support/records.ts";
 import { seededRandom } from "../support/seeded-random.ts";
@@ -59,6 +59,19 @@ describe("traffic store", () => {
     expect(await ids({ parent: 1 })).toEqual([3]);
     expect(await store.read({ ...everything, tone: "failed", limit: 1 })).toMatchObject({ matching: 2, kept: 4, total: 4, dropped: 0 });
     expect((await store.read(everything)).rows[0]).toEqual({ service: "http", ...row(4, "aborted", { preview: "Needle" }) });
+  });
+
+  it("[BL-205] reads rows in their order after an id, up to another one", async () => {
+    const store = create();
+    store.add(batch([1, 2, 3, 4, 5, 6].map((id) => row(id, id % 2 === 0 ? "failed" : "ok"))));
+    const ids = async (query: Partial<RowRange>) =>
+      (await store.readAfter({ text: "", tone: "all", after: 0, upTo: store.newestId(), limit: 100, ...query })).map(({ id }) => id);
+    expect(await ids({})).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await ids({ after: 2, limit: 2 })).toEqual([3, 4]);
+    expect(await ids({ tone: "failed", upTo: 5 })).toEqual([2, 4]);
+    store.clear();
+    store.add(batch([row(7)]));
+    expect(await ids({})).toEqual([7]);
   });
 
   it("[BL-42] counts what was dropped, over the processes of a service", async () => {

@@ -84,12 +84,12 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   return [
     {
       group: "Here",
-      actions: shownCommands().map(({ id, label, keywords, shortcut, run }) => ({
+      actions: shownCommands().map(({ id, title, keywords, key, run }) => ({
         id: `here-${id}`,
-        label,
+        label: title,
         ...(keywords !== undefined && { keywords }),
         leftSection: icon(IconTerminal2),
-        rightSection: shortcut && <Kbd>{shortcuts[shortcut].keys.join(" ")}</Kbd>,
+        rightSection: key && <Kbd>{shortcuts[key].keys.join(" ")}</Kbd>,
         onClick: run,
       })),
     },

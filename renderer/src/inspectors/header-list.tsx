@@ -1,7 +1,7 @@
 import type { HeaderList } from "../../../contract/traffic/http.ts";
+import { isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
 import { CopyButton } from "../ui/copy/copy-button.tsx";
 import { useReveal } from "../ui/forms/secret-text.tsx";
-import { isSecretHeader, maskedValue } from "./http/headers.ts";
 import { FieldRow, FieldRows, FoldedSection } from "./section.tsx";
 
 interface HeaderListViewProps {

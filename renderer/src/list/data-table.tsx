@@ -4,6 +4,7 @@ import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type KeyboardEvent,
+  type MouseEvent,
   memo,
   type ReactNode,
   type Ref,
@@ -20,6 +21,8 @@ import { movedRow } from "./row-cursor.ts";
 import { useFittedColumns } from "./use-fitted-columns.ts";
 
 const rowPx = 28;
+/** `aria-rowindex` of the first row: it counts from 1, and the head is a row. */
+const firstRowIndex = 2;
 const bodyKeys: ReadonlySet<string> = new Set(["ArrowDown", "ArrowUp", "PageDown", "PageUp", "Home", "End", "Enter"]);
 
 export interface DataTableHandle {
@@ -50,6 +53,8 @@ export interface DataTableProps<Row> {
   readonly onSort?: (column: string) => void;
   /** Called when the list is scrolled away from its top, and back to it. */
   readonly onScrolledAway?: (away: boolean) => void;
+  /** The right button was pressed on a row, or the menu key with a row chosen: the menu around the table is this row's. */
+  readonly onRowMenu?: ((row: Row) => void) | undefined;
   /** The last rows are visible. */
   readonly onEndNear?: () => void;
   readonly ref?: Ref<DataTableHandle>;
@@ -136,6 +141,18 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     return () => document.removeEventListener("keydown", listen);
   }, []);
 
+  const onContextMenu = (event: MouseEvent) => {
+    const place = Number((event.target as Element).closest("[aria-rowindex]")?.getAttribute("aria-rowindex")) - firstRowIndex;
+    // The key for menus is pressed on the table and not on a row.
+    const row = rowAt(place >= 0 ? place : indexOfChosen());
+    if (row === undefined || !props.onRowMenu) {
+      event.stopPropagation();
+      return;
+    }
+    props.onChoose(row);
+    props.onRowMenu(row);
+  };
+
   const shown = items.map((item) => ({ item, row: rowAt(item.index) }));
   const chosenIsShown = shown.some(({ row }) => row !== undefined && rowId(row) === chosen);
   return (
@@ -151,6 +168,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       style={{ "--columns": template } as never}
       onScroll={() => setAway((scroller.current?.scrollTop ?? 0) > 1)}
       onKeyDown={onKeyDown}
+      onContextMenu={onContextMenu}
     >
       <div role="rowgroup" className={styles.head}>
         <div role="row" aria-rowindex={1} className={styles.columns}>
@@ -231,7 +249,7 @@ const TableRow = memo(function TableRow({ domId, row, index, topPx, columns, isC
     <div
       id={domId}
       role="row"
-      aria-rowindex={index + 2}
+      aria-rowindex={index + firstRowIndex}
       aria-selected={isChosen}
       className={`${styles.columns} ${styles.row}`}
       style={{ transform: `translateY(${topPx}px)` }}

@@ -1,10 +1,14 @@
-import { type ReactNode, useCallback } from "react";
+import { Menu } from "@mantine/core";
+import { type ReactNode, useCallback, useState } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { CommandItems } from "../ui/command-items.tsx";
+import type { Command } from "../ui/commands.ts";
 import { capitalized } from "../ui/texts/quantity.ts";
 import type { Column } from "./column.ts";
 import { DataTable } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import { ListAnswer } from "./list-answer.tsx";
+import styles from "./list-page.module.css";
 import type { TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
@@ -16,30 +20,42 @@ interface LiveTableProps {
   /** "requests" */
   readonly items: string;
   readonly onFollow: () => void;
+  /** Of the menu that the right button opens on a row. */
+  readonly commandsOf: (row: TrafficRow) => readonly Command[];
   /** Shown instead of rows. */
   readonly empty: ReactNode;
 }
 
 /** The rows of a live list; only this component renders for each frame with new rows. */
-export function LiveTable({ rows, choice, columns, items, onFollow, empty }: LiveTableProps) {
+export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, empty }: LiveTableProps) {
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other rows in the same places.
   const rowAt = useCallback((index: number) => rows.rowAt(index), [rows, version]);
   const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
+  const [menuRow, setMenuRow] = useState<TrafficRow>();
   return (
     <ListAnswer rows={rows} what={`the ${items}`}>
       <Arrived rows={rows} onFollow={onFollow} />
-      <DataTable
-        {...choice.tableProps}
-        label={`${capitalized(items)}, newest first`}
-        count={count}
-        rowAt={rowAt}
-        columns={columns}
-        onScrolledAway={rows.scrolled}
-        onEndNear={onEndNear}
-        empty={empty}
-      />
+      {/* Not in a portal, as all menus; fixed, since the list cuts what is beyond its edges. */}
+      <Menu width={220} withinPortal={false} floatingStrategy="fixed">
+        <Menu.ContextMenu>
+          <div className={styles.menuArea}>
+            <DataTable
+              {...choice.tableProps}
+              label={`${capitalized(items)}, newest first`}
+              count={count}
+              rowAt={rowAt}
+              columns={columns}
+              onScrolledAway={rows.scrolled}
+              onEndNear={onEndNear}
+              onRowMenu={setMenuRow}
+              empty={empty}
+            />
+          </div>
+        </Menu.ContextMenu>
+        <Menu.Dropdown aria-label="Row">{menuRow && <CommandItems commands={commandsOf(menuRow)} />}</Menu.Dropdown>
+      </Menu>
     </ListAnswer>
   );
 }

@@ -4,6 +4,8 @@ import type { DataTableHandle } from "./data-table.tsx";
 export interface RowChoice<Row, Id extends number | string> {
   readonly table: RefObject<DataTableHandle | null>;
   readonly chosen: Id | undefined;
+  /** The chosen row as it was when it was chosen, where that was in the list. */
+  readonly chosenRow: Row | undefined;
   /** The row in the inspector; `row` in its state when it was opened, if it was opened from a list. */
   readonly opened: { readonly id: Id; readonly row: Row | undefined } | undefined;
   choose(row: Row): void;
@@ -22,15 +24,17 @@ export interface RowChoice<Row, Id extends number | string> {
   };
 }
 
+const none = { id: undefined, row: undefined };
+
 /** The chosen row of a list and the opened one; while the inspector is open it follows the choice. */
 export function useRowChoice<Row, Id extends number | string>(idOf: (row: Row) => Id): RowChoice<Row, Id> {
   const table = useRef<DataTableHandle>(null);
-  const [chosen, setChosen] = useState<Id>();
+  const [{ id: chosen, row: chosenRow }, setChosen] = useState<{ readonly id: Id | undefined; readonly row: Row | undefined }>(none);
   const [opened, setOpened] = useState<{ readonly id: Id; readonly row: Row | undefined }>();
   const choose = useCallback(
     (row: Row) => {
       const id = idOf(row);
-      setChosen(id);
+      setChosen({ id, row });
       setOpened((known) => known && { id, row });
     },
     [idOf],
@@ -38,13 +42,13 @@ export function useRowChoice<Row, Id extends number | string>(idOf: (row: Row) =
   const open = useCallback(
     (row: Row) => {
       const id = idOf(row);
-      setChosen(id);
+      setChosen({ id, row });
       setOpened({ id, row });
     },
     [idOf],
   );
   const openId = useCallback((id: Id) => {
-    setChosen(id);
+    setChosen({ id, row: undefined });
     setOpened({ id, row: undefined });
   }, []);
   const close = useCallback(() => {
@@ -55,6 +59,7 @@ export function useRowChoice<Row, Id extends number | string>(idOf: (row: Row) =
     () => ({
       table,
       chosen,
+      chosenRow,
       opened,
       choose,
       open,
@@ -62,6 +67,6 @@ export function useRowChoice<Row, Id extends number | string>(idOf: (row: Row) =
       close,
       tableProps: { ref: table, rowId: idOf, chosen, onChoose: choose, onOpen: open, onClose: close },
     }),
-    [chosen, opened, choose, open, openId, close, idOf],
+    [chosen, chosenRow, opened, choose, open, openId, close, idOf],
   );
 }

@@ -1,4 +1,4 @@
-/** The command registry: one list for the palette, the keys, and the page of shortcuts. */
+/** The command registry: one table for the palette, the keys, the menus and the page of shortcuts. */
 import { useEffect, useLayoutEffect, useRef } from "react";
 
 /** The modifier key for shortcuts on this system. */
@@ -28,19 +28,23 @@ type CommandKey = "logs" | "filter" | "pause";
 export interface Command {
   /** Unique among the commands of a page. */
   readonly id: string;
-  /** The same text as on its button or menu entry. */
-  readonly label: string;
+  /** The text in the palette, in menus and on buttons. */
+  readonly title: string;
   readonly keywords?: string;
-  readonly shortcut?: CommandKey;
+  readonly key?: CommandKey;
+  /** Whether it can be run now; without it, whenever it is offered. */
+  readonly when?: () => boolean;
   readonly run: () => void;
 }
 
 const known = new Map<symbol, () => readonly Command[]>();
 
-/** The commands of all components that are shown now. */
-export const shownCommands = (): readonly Command[] => [...known.values()].flatMap((commands) => commands());
+const canRun = ({ when }: Command): boolean => when?.() ?? true;
 
-/** Offers commands in the palette and by their keys for as long as the component is shown. */
+/** The commands that can be run now, of what is shown. */
+export const shownCommands = (): readonly Command[] => [...known.values()].flatMap((commands) => commands()).filter(canRun);
+
+/** Offers commands in the palette and by their keys for as long as the component is shown. Menus show the same ones (`CommandItems`). */
 export function useCommands(commands: readonly Command[]): void {
   const newest = useRef(commands);
   useLayoutEffect(() => {
@@ -50,7 +54,7 @@ export function useCommands(commands: readonly Command[]): void {
     const key = Symbol("commands");
     known.set(key, () => newest.current);
     const onKeyDown = (event: KeyboardEvent) => {
-      const command = newest.current.find(({ shortcut }) => shortcut !== undefined && isPressed(shortcut, event));
+      const command = newest.current.find((one) => one.key !== undefined && isPressed(one.key, event) && canRun(one));
       if (!command) return;
       event.preventDefault();
       command.run();
@@ -83,7 +87,7 @@ function isPressed(key: CommandKey, event: KeyboardEvent): boolean {
 
 /** Pause and Resume of the page's list. */
 export function usePauseCommand({ paused, onToggle, enabled = true }: PauseCommand): void {
-  useCommands(enabled ? [{ id: "pause", label: paused ? "Resume the list" : "Pause the list", shortcut: "pause", run: onToggle }] : []);
+  useCommands(enabled ? [{ id: "pause", title: paused ? "Resume the list" : "Pause the list", key: "pause", run: onToggle }] : []);
 }
 
 interface PauseCommand {

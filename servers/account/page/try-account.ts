@@ -1,6 +1,6 @@
 import type { ParsedParamsOf } from "../../../contract/operation.ts";
 import type { AccountActions, AccountTry, AccountTryStep } from "../../../contract/services/account.ts";
-import type { LoopbackClient, LoopbackRequest } from "../../core/http/loopback-client.ts";
+import type { LoopbackClient } from "../../core/http/loopback-client.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { totpMethod } from "../access/logins.ts";
 
@@ -10,7 +10,7 @@ export async function tryAccount(client: LoopbackClient, params: ParsedParamsOf<
   const target = pathOf(params.target);
   const steps: AccountTryStep[] = [];
 
-  async function step(title: AccountTryStep["title"], sent: LoopbackRequest): Promise<Record<string, unknown> | undefined> {
+  async function step(title: AccountTryStep["title"], sent: AccountTryStep["request"]): Promise<Record<string, unknown> | undefined> {
     const request = { ...sent, headers: [...sent.headers, ["User-Agent", "backlot"] as const] };
     const { status, reason, headers, body: received, tookMs, row } = await client.send(request);
     steps.push({ title, request, status, reason, headers, body: received, tookMs, ...(row !== undefined && { row }) });

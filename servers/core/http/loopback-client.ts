@@ -14,7 +14,7 @@ export interface LoopbackRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: HeaderList;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 export interface LoopbackClient {
@@ -27,10 +27,10 @@ export interface LoopbackClient {
 export function createLoopbackClient({ port, recorder }: { readonly port: number; readonly recorder: HttpRecorder }): LoopbackClient {
   const running = new Set<() => void>();
 
-  function send({ method, target, headers: given, body: text }: LoopbackRequest): Promise<TryAnswer> {
+  function send({ method, target, headers: given, body: content }: LoopbackRequest): Promise<TryAnswer> {
     const headers = given.filter(([name]) => !framing.has(name.toLowerCase()));
     const has = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
-    const body = Buffer.from(text);
+    const body = typeof content === "string" ? Buffer.from(content) : content;
     if (!has("host")) headers.unshift(["Host", `127.0.0.1:${port}`]);
     if (!has("user-agent")) headers.push(["User-Agent", "backlot"]);
     if (body.length > 0) headers.push(["Content-Length", String(body.length)]);

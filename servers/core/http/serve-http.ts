@@ -58,7 +58,7 @@ export interface HttpServing {
   readonly recorder: HttpRecorder;
   readonly client: LoopbackClient;
   /** The actions that every service over HTTP has. */
-  readonly actions: Pick<Handlers<HttpActions>, "try" | "sample.start" | "sample.stop">;
+  readonly actions: Pick<Handlers<HttpActions>, "try" | "resend" | "sample.start" | "sample.stop">;
 }
 
 /**
@@ -111,6 +111,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, 
     client,
     actions: {
       try: client.send,
+      resend: ({ body, ...request }) => client.send({ ...request, body: Buffer.from(body, "base64") }),
       "sample.start"() {
         sample.start();
         return null;

@@ -20,6 +20,12 @@ export interface TrafficQuery extends RowFilter {
   readonly limit: number;
 }
 
+export interface RowRange extends RowFilter {
+  readonly after: number;
+  readonly upTo: number;
+  readonly limit: number;
+}
+
 export interface TrafficStoreOptions {
   readonly service: ServiceId;
   readonly decoders: DetailDecoders;
@@ -36,6 +42,10 @@ export interface TrafficStore {
   rowsOf(batch: Pick<ServiceBatch, "records">): readonly TrafficRow[];
   /** `caller` takes turns with others. */
   read(query: TrafficQuery, caller?: unknown): Promise<TrafficPage>;
+  /** The oldest rows after an id, at most up to another one: for reading all of them in their order. */
+  readAfter(query: RowRange, caller?: unknown): Promise<readonly TrafficRow[]>;
+  /** The newest id; 0 before the first row. */
+  newestId(): number;
   detail(row: number): Promise<RowDetail | null>;
   parts(row: number, from: number | undefined, limit: number): Promise<DetailPartPage | null>;
   /** Records of rows with greater ids, in the form of a batch, the oldest first, up to some hundred kilobytes; without parts. */
@@ -256,6 +266,24 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
       yield;
     }
   }
+  /** Oldest first. */
+  function* findAfter(query: RowRange): Generator<void, readonly TrafficRow[]> {
+    const matches = createRowMatcher(query);
+    const rows: TrafficRow[] = [];
+    let last = query.after;
+    for (;;) {
+      let at = index.below(Math.max(last, clearedUpTo) + 1);
+      const end = Math.min(index.below(query.upTo + 1), at + rowsPerStep);
+      if (at >= end) return rows;
+      for (; at < end; at++) {
+        last = index.idAt(at);
+        const row = rowAt(at);
+        if (matches(row)) rows.push(decode(row));
+        if (rows.length === query.limit) return rows;
+      }
+      yield;
+    }
+  }
   function newest({ before, limit }: TrafficQuery): TrafficPage {
     const rows: TrafficRow[] = [];
     const end = index.below(clearedUpTo + 1);
@@ -278,6 +306,8 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     },
     rowsOf,
     read: async (query, caller) => (isFiltering(query) ? turns.run(caller, find(query)) : newest(query)),
+    readAfter: (query, caller) => turns.run(caller, findAfter(query)),
+    newestId: () => highestId,
     detail: (id) =>
       look(id, (decoder, at) => {
         const bytes = rowAt(at);

@@ -1,6 +1,6 @@
-import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
-import { toBase64 } from "../../viewer/decode/bytes.ts";
+import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 
 /** A request to say again in another language. */
@@ -15,6 +15,11 @@ export interface Replay {
   readonly body: Uint8Array;
   /** Set where the body is not whole. */
   readonly missingBytes?: number;
+}
+
+export function replayOf({ request }: HttpExchangeFacts, origin: string): Replay {
+  const body = fromBase64(request.body.base64);
+  return { ...request, origin, body, missingBytes: request.body.bytes - body.length };
 }
 
 export const copyFormats = ["curl", "javascript", "python", "raw"] as const;

@@ -1,14 +1,12 @@
 import { useMemo } from "react";
-import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { useService } from "../../control/use-store.ts";
 import { ToneMark, toneOf } from "../../list/tone-mark.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
-import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
 import { ConnectionTab } from "./connection-tab.tsx";
-import { httpCopies, type Replay } from "./copy-as.ts";
+import { httpCopies, replayOf } from "./copy-as.ts";
 import { EventsTab } from "./events-tab.tsx";
 import { RequestTab } from "./request-tab.tsx";
 import { ResponseTab } from "./response-tab.tsx";
@@ -59,9 +57,4 @@ export function MethodAndTarget({ method, target }: { readonly method: string; r
       <b>{shownText(method)}</b> {shownText(target)}
     </>
   );
-}
-
-function replayOf({ request }: HttpExchangeFacts, origin: string): Replay {
-  const body = fromBase64(request.body.base64);
-  return { ...request, origin, body, missingBytes: request.body.bytes - body.length };
 }

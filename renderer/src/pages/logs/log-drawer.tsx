@@ -21,7 +21,7 @@ import { useLogView } from "./use-log-view.ts";
 export function LogDrawer() {
   const { opened, toggle } = useLogDrawer();
   const [height, setHeight] = useRemembered("logs-height", 280);
-  useCommands([{ id: "logs", label: opened ? "Close the logs" : "Open the logs", shortcut: "logs", run: toggle }]);
+  useCommands([{ id: "logs", title: opened ? "Close the logs" : "Open the logs", key: "logs", run: toggle }]);
   return (
     <section className={styles.drawer} aria-label="Logs">
       {opened && <EdgeHandle axis="y" minimum={140} maximum={600} value={height} onChange={setHeight} label="Height of the logs" />}

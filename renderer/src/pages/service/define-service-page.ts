@@ -2,6 +2,7 @@ import type { ComponentType, ReactNode } from "react";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import type { Inspectors } from "../../inspectors/inspector-frame.tsx";
+import type { RowCommands } from "../../inspectors/kind-commands.ts";
 import type { Column } from "../../list/column.ts";
 import type { TrafficFilter } from "../../list/traffic-filter.ts";
 import type { Noun } from "../../ui/texts/quantity.ts";
@@ -27,7 +28,7 @@ export interface EmptyText {
   readonly Ways?: ComponentType;
 }
 
-/** A live list of traffic, with toolbar, filter, pause, follow, choice of columns, clearing and the inspector. */
+/** A live list of traffic, with toolbar, filter, pause, follow, choice of columns, copy, resend, export, clearing and the inspector. */
 export interface TrafficTab {
   readonly kind: "traffic";
   readonly item: Noun;
@@ -61,6 +62,8 @@ export interface ServicePageDefinition {
   readonly minSample: { readonly verb: string; readonly outcome: string };
   /** One for each kind of detail that its service records. */
   readonly inspectors: Inspectors;
+  /** What can be done with its rows, by the same kinds. */
+  readonly rowCommands: RowCommands;
   /** Text of the badge in the heading while the service is open to the LAN, if it differs from the usual one. */
   readonly LanText?: ComponentType;
 }

@@ -21,10 +21,12 @@ import { capitalized, formatCountOf, type Noun } from "../../ui/texts/quantity.t
 import { IconButton, PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import type { TrafficTab } from "./define-service-page.ts";
+import { ListMenu } from "./list-menu.tsx";
 import { useRequestedRow } from "./requested-row.ts";
 import { RowInspector } from "./row-inspector.tsx";
 import { ServiceEmpty } from "./service-empty.tsx";
 import { TrafficStatusLine } from "./traffic-status-line.tsx";
+import { useRowCommands } from "./use-row-commands.ts";
 
 const rowId = (row: TrafficRow) => row.id;
 
@@ -39,6 +41,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const choice = useRowChoice(rowId);
   const list = useLiveList(rows, filter, choice);
   useRequestedRow(id, choice.openId);
+  const commandsOf = useRowCommands(choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter));
   return (
@@ -67,6 +70,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
         <>
           <IconButton label="Clear the list" icon={IconTrash} onClick={() => void clear(id, service?.title ?? id)} />
           <ColumnMenu all={allColumns} choice={columns} />
+          <ListMenu rows={rows} ids={[id]} stem={`backlot-${id}`} item={item.one} chosen={choice.chosenRow} commandsOf={commandsOf} />
           <ToolbarSeparator />
           <PauseButton paused={list.paused} onToggle={list.togglePause} />
         </>
@@ -88,6 +92,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
           items={item.many}
           columns={columns.columns}
           onFollow={list.follow}
+          commandsOf={commandsOf}
           empty={isEmpty && <NoneMatches rows={rows} item={item} onAll={() => setFilter(noFilter)} />}
         />
       )}

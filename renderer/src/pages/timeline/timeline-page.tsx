@@ -23,8 +23,10 @@ import { Boundary } from "../../ui/status/boundary.tsx";
 import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
+import { ListMenu } from "../service/list-menu.tsx";
 import { RowInspector } from "../service/row-inspector.tsx";
 import { TrafficStatusLine } from "../service/traffic-status-line.tsx";
+import { useRowCommands } from "../service/use-row-commands.ts";
 import styles from "./timeline.module.css";
 import { timelineColumns } from "./timeline-columns.tsx";
 
@@ -62,6 +64,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
   const rows = useJoinedTrafficRows(shownIds.join(), filter);
   const choice = useRowChoice(rowId);
   const list = useLiveList(rows, filter, choice);
+  const commandsOf = useRowCommands(choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter)) || hidden.length > 0;
   const first = firstCommand(built);
@@ -80,6 +83,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
       tools={
         <>
           <ColumnMenu all={allColumns} choice={columns} />
+          <ListMenu rows={rows} ids={shownIds} stem="backlot-timeline" item="row" chosen={choice.chosenRow} commandsOf={commandsOf} />
           <ToolbarSeparator />
           <PauseButton paused={list.paused} onToggle={list.togglePause} />
         </>
@@ -93,6 +97,7 @@ function Timeline({ built }: { readonly built: readonly ServiceView[] }) {
         items="traffic of all services"
         columns={columns.columns}
         onFollow={list.follow}
+        commandsOf={commandsOf}
         empty={
           isEmpty && (
             <EmptyState

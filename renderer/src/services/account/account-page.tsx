@@ -1,4 +1,5 @@
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
+import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
@@ -13,6 +14,7 @@ export const accountPage = defineServicePage({
   color: "--bl-s3",
   minSample: { verb: "OPTIONS", outcome: "pending" },
   inspectors: httpInspectors,
+  rowCommands: httpRowCommands,
   tabs: [
     trafficTab({
       item: nounOf("request"),

@@ -73,9 +73,9 @@ export function EventsLive() {
   const togglePause = () => (view.mode === "paused" ? follow() : pages.pause());
   usePauseCommand({ paused: view.mode === "paused", onToggle: togglePause, enabled: running });
   useCommands([
-    { id: "export-csv", label: "Export the events as CSV", run: () => void exportAs("csv") },
-    { id: "export-jsonl", label: "Export the events as JSONL", run: () => void exportAs("jsonl") },
-    { id: "generate", label: "Generate sample events…", run: () => setGenerating(true) },
+    { id: "export-csv", title: "Export the events as CSV", run: () => void exportAs("csv") },
+    { id: "export-jsonl", title: "Export the events as JSONL", run: () => void exportAs("jsonl") },
+    { id: "generate", title: "Generate sample events…", run: () => setGenerating(true) },
   ]);
   const sortBy = (column: string) => {
     table.current?.toTop();

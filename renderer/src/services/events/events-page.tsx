@@ -1,4 +1,5 @@
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
+import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
 import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { EventsLive } from "./events-live.tsx";
 import { EventsTry } from "./events-try.tsx";
@@ -8,5 +9,6 @@ export const eventsPage = defineServicePage({
   color: "--bl-s7",
   minSample: { verb: "OPTIONS", outcome: "pending" },
   inspectors: httpInspectors,
+  rowCommands: httpRowCommands,
   tabs: [liveTab(EventsLive), tryTab(EventsTry)],
 });

@@ -1,4 +1,5 @@
 import { httpInspectors } from "../../inspectors/http-inspectors.ts";
+import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
@@ -10,6 +11,7 @@ export const httpPage = defineServicePage({
   color: "--bl-s1",
   minSample: { verb: "OPTIONS", outcome: "pending" },
   inspectors: httpInspectors,
+  rowCommands: httpRowCommands,
   tabs: [
     trafficTab({
       item: nounOf("request"),

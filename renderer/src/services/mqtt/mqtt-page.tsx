@@ -2,6 +2,7 @@ import { defineServicePage, liveTab, tryTab } from "../../pages/service/define-s
 import { useAnonymous } from "./broker/use-broker.ts";
 import { MqttEventInspector } from "./inspectors/mqtt-event-inspector.tsx";
 import { MqttMessageInspector } from "./inspectors/mqtt-message-inspector.tsx";
+import { mqttRowCommands } from "./inspectors/mqtt-row-commands.ts";
 import { MqttLive } from "./live/mqtt-live.tsx";
 import { MqttTry } from "./try/mqtt-try.tsx";
 
@@ -15,6 +16,7 @@ export const mqttPage = defineServicePage({
   color: "--bl-s6",
   minSample: { verb: "QoS 1, retain", outcome: "no subscriber" },
   inspectors: { "mqtt-message": MqttMessageInspector, "mqtt-event": MqttEventInspector },
+  rowCommands: mqttRowCommands,
   tabs: [liveTab(MqttLive), tryTab(MqttTry)],
   LanText,
 });

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import { isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
 import type { Replay } from "../../inspectors/http/copy-as.ts";
-import { isSecretHeader } from "../../inspectors/http/headers.ts";
 import { targetWithoutCredentials, withoutCredentialText, withoutCredentialValues } from "../../ui/credentials.ts";
 
 export type TryMethod = (typeof tryMethods)[number];

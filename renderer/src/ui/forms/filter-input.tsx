@@ -22,7 +22,7 @@ const longestFilter = 100;
 /** Escape clears it, then removes the focus. */
 export function FilterInput({ value, onChange, placeholder, width = 230, slash = true, focused = false, onDown }: FilterInputProps) {
   const input = useRef<HTMLInputElement>(null);
-  useCommands(slash ? [{ id: "filter", label: "Go to the filter", shortcut: "filter", run: () => input.current?.select() }] : []);
+  useCommands(slash ? [{ id: "filter", title: "Go to the filter", key: "filter", run: () => input.current?.select() }] : []);
   const clear = (
     <ActionIcon
       size={18}

@@ -63,8 +63,8 @@ export function MqttLive() {
   };
   usePauseCommand({ paused, onToggle: togglePause });
   useCommands([
-    { id: "publish", label: "Publish a message…", run: () => setDialog("publish") },
-    { id: "export", label: "Export the history…", run: () => setDialog("export") },
+    { id: "publish", title: "Publish a message…", run: () => setDialog("publish") },
+    { id: "export", title: "Export the history…", run: () => setDialog("export") },
   ]);
   const beginAnew = (next: TopicScope) => {
     branches.reset();

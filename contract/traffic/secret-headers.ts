@@ -1,0 +1,25 @@
+/** Header fields that carry credentials: the inspector masks them, and exports do. */
+
+const secretName = /^(proxy-)?authorization$|^(set-)?cookie2?$|api[-_]?key|token|secret|password|passwd|session/i;
+/** `content-…` and the like carry such words without being secrets. */
+const plainName = /^(access-control-|content-|x-csrf-token-name$|sec-websocket-)/i;
+
+/** Whether a header of this name usually carries something to keep out of a screenshot. */
+export const isSecretHeader = (name: string): boolean => secretName.test(name) && !plainName.test(name);
+
+/** What kind of secret it is stays readable: the scheme of Authorization, the names of cookies. */
+export function maskedValue(name: string, value: string): string {
+  const dots = "••••••";
+  if (/^(set-)?cookie2?$/i.test(name)) {
+    const [first = "", ...attributes] = value.split(";");
+    const parts = /^set-/i.test(name) ? [maskPair(first, dots), ...attributes] : [first, ...attributes].map((pair) => maskPair(pair, dots));
+    return parts.join(";");
+  }
+  const scheme = /^(Basic|Bearer|Digest|Negotiate|Token) /i.exec(value)?.[0] ?? "";
+  return `${scheme}${dots}`;
+}
+
+function maskPair(pair: string, dots: string): string {
+  const at = pair.indexOf("=");
+  return at < 0 ? dots : `${pair.slice(0, at + 1)}${dots}`;
+}

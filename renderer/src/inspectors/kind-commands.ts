@@ -1,0 +1,26 @@
+import type { ServiceView } from "../../../contract/service.ts";
+import type { Detail, DetailKind } from "../../../contract/traffic/detail.ts";
+import type { ControlClient } from "../control/control-client.ts";
+import { FailureError } from "../control/failure-error.ts";
+
+type OfKind<Kind extends DetailKind> = Extract<Detail, { readonly kind: Kind }>;
+
+/** What can be done with a row whose detail is of one kind. */
+export interface KindCommands<Kind extends DetailKind> {
+  /** `title` says as what it is copied: "curl". */
+  readonly copies: readonly { readonly title: string; readonly text: (detail: OfKind<Kind>, service: ServiceView) => string }[];
+  /** "path": what `TrafficRow.target` is. */
+  readonly target: string;
+  /** Sends it again; resolves with what came of it, in words. */
+  readonly resend?: {
+    readonly title: string;
+    readonly run: (client: ControlClient, detail: OfKind<Kind>, service: ServiceView) => Promise<string>;
+  };
+}
+
+/** One entry for each kind that a service records. */
+export type RowCommands = { readonly [Kind in DetailKind]?: KindCommands<Kind> };
+
+/** Why something that was recorded cannot be sent again. */
+export const notWhole = (why: string): FailureError =>
+  new FailureError({ code: "CALL_INVALID", message: `It cannot be sent again. ${why}`, hint: "Send it from Try, with what is missing." });

@@ -1,0 +1,68 @@
+import { Menu } from "@mantine/core";
+import { IconDots } from "@tabler/icons-react";
+import type { ServiceId } from "../../../../contract/service.ts";
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { stampedName, startExport } from "../../app/exports/export-words.ts";
+import { useControl } from "../../control/client-context.tsx";
+import type { TrafficRows } from "../../list/traffic-rows.ts";
+import { CommandItems } from "../../ui/command-items.tsx";
+import { type Command, useCommands } from "../../ui/commands.ts";
+import { attempt } from "../../ui/status/notify.tsx";
+import { IconMenu } from "../../ui/toolbar.tsx";
+
+const formats = [
+  { format: "har", title: "HAR" },
+  { format: "jsonl", title: "JSON Lines" },
+] as const;
+
+interface ListMenuProps {
+  readonly rows: TrafficRows;
+  readonly ids: readonly ServiceId[];
+  /** Of the exported file: "backlot-http". */
+  readonly stem: string;
+  /** "request" */
+  readonly item: string;
+  /** The one whose commands are shown first. */
+  readonly chosen: TrafficRow | undefined;
+  readonly commandsOf: (row: TrafficRow) => readonly Command[];
+}
+
+/** What can be done with the chosen row and with all rows that match; the palette offers the same. */
+export function ListMenu({ rows, ids, stem, item, chosen, commandsOf }: ListMenuProps) {
+  const client = useControl();
+  const ofRow = chosen ? commandsOf(chosen) : [];
+  const ofList = [false, true].flatMap((credentials) =>
+    formats.map(
+      ({ format, title }): Command => ({
+        id: `list-export-${format}${credentials ? "-credentials" : ""}`,
+        title: `Export as ${title}${credentials ? ", with credentials" : ""}`,
+        keywords: "save download",
+        when: () => rows.view().count > 0,
+        run: () => {
+          const { text, tone } = rows.view().filter;
+          void attempt(
+            startExport(client, {
+              source: { kind: "traffic", ids: [...ids], text, tone, format, credentials },
+              name: stampedName(stem, format),
+              item,
+            }),
+          );
+        },
+      }),
+    ),
+  );
+  useCommands([...ofRow, ...ofList]);
+  return (
+    <IconMenu label="More: export, copy, send again" icon={IconDots} width={256}>
+      {chosen && (
+        <>
+          <Menu.Label>{`${chosen.verb} ${chosen.target}`}</Menu.Label>
+          <CommandItems commands={ofRow} />
+          <Menu.Divider />
+        </>
+      )}
+      <Menu.Label>The rows that match</Menu.Label>
+      <CommandItems commands={ofList} />
+    </IconMenu>
+  );
+}

@@ -1,0 +1,91 @@
+/** HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/), an entry at a time. */
+import type { ServiceId } from "../../../contract/service.ts";
+import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
+
+/** What is before the first entry. */
+export const harHead = (version: string): string =>
+  `{"log":{"version":"1.2","creator":${JSON.stringify({ name: "Backlot", version })},"entries":[\n`;
+/** What is after the last one. */
+export const harTail = "\n]}}\n";
+
+const headerValue = (headers: HeaderList, name: string): string => headers.find(([other]) => other.toLowerCase() === name)?.[1] ?? "";
+const named = (headers: HeaderList) => headers.map(([name, value]) => ({ name, value }));
+/** The format's word for what is not known. */
+const unknown = -1;
+
+export function harEntry({ request, response, timing, connection, at, aborted }: HttpExchangeFacts, service: ServiceId): object {
+  const host = headerValue(request.headers, "host") || connection.local;
+  const queryAt = request.target.indexOf("?");
+  const query = queryAt < 0 ? "" : request.target.slice(queryAt + 1);
+  const { text = "", encoding, comment } = contentOf(request.body);
+  return {
+    startedDateTime: new Date(at).toISOString(),
+    time: timing.totalMs ?? 0,
+    request: {
+      method: request.method,
+      url: `http://${host}${request.target}`,
+      httpVersion: `HTTP/${request.httpVersion}`,
+      cookies: [],
+      headers: named(request.headers),
+      queryString: [...new URLSearchParams(query)].map(([name, value]) => ({ name, value })),
+      ...(request.body.bytes > 0 && {
+        // The format has no encoding for what is posted: tools that know the extension take it from "_encoding".
+        postData: { mimeType: headerValue(request.headers, "content-type"), text, ...(encoding && { _encoding: encoding }), ...comment },
+      }),
+      headersSize: unknown,
+      bodySize: request.body.bytes,
+    },
+    response: response
+      ? {
+          status: response.status,
+          statusText: response.reason,
+          httpVersion: `HTTP/${request.httpVersion}`,
+          cookies: [],
+          headers: named(response.headers),
+          content: content(response.body, headerValue(response.headers, "content-type")),
+          redirectURL: headerValue(response.headers, "location"),
+          headersSize: unknown,
+          bodySize: response.body.bytes,
+        }
+      : noResponse,
+    cache: {},
+    timings: { send: timing.receiveMs ?? 0, wait: timing.answerMs ?? 0, receive: timing.sendMs ?? 0 },
+    connection: String(connection.id),
+    _service: service,
+    ...(aborted !== undefined && { comment: `ended early: ${aborted}` }),
+  };
+}
+
+const noResponse = {
+  status: 0,
+  statusText: "",
+  httpVersion: "",
+  cookies: [],
+  headers: [],
+  content: { size: 0, mimeType: "" },
+  redirectURL: "",
+  headersSize: unknown,
+  bodySize: unknown,
+};
+
+function content(body: HttpBody, mimeType: string): object {
+  const { comment, ...kept } = contentOf(body);
+  return { size: body.bytes, mimeType, ...kept, ...comment };
+}
+
+/** The body as it crossed the wire: text where it is UTF-8, else base64. */
+function contentOf({ base64, bytes, hiddenIn }: HttpBody) {
+  const kept = Buffer.from(base64, "base64");
+  const comment =
+    hiddenIn !== undefined
+      ? { comment: "secret values are hidden" }
+      : kept.length < bytes
+        ? { comment: `the first ${kept.length} of ${bytes} bytes` }
+        : undefined;
+  if (kept.length === 0) return { comment };
+  try {
+    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(kept), encoding: undefined, comment };
+  } catch {
+    return { text: base64, encoding: "base64", comment };
+  }
+}

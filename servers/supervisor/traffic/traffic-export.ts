@@ -1,0 +1,98 @@
+import { setImmediate } from "node:timers/promises";
+import type { ExportPart } from "../../../contract/export.ts";
+import type { Detail } from "../../../contract/traffic/detail.ts";
+import type { HeaderList } from "../../../contract/traffic/http.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
+import { isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
+import type { PartReader } from "../export-pump.ts";
+import { harEntry, harHead, harTail } from "./har.ts";
+import type { RowFilter } from "./row-matcher.ts";
+import type { TrafficStore } from "./traffic-store.ts";
+
+interface TrafficExportOptions extends RowFilter {
+  readonly stores: readonly Pick<TrafficStore, "read" | "readAfter" | "newestId" | "detail">[];
+  readonly format: "har" | "jsonl";
+  /** Whether header fields with credentials keep their values. */
+  readonly credentials: boolean;
+  /** Backlot's. */
+  readonly version: string;
+}
+
+const partCharacters = 128 << 10;
+const rowsAtOnce = 200;
+/** How long the export keeps the event loop. */
+const sliceMs = 4;
+
+/** One export of the rows that are kept when it begins: the oldest first, of several services by their time. It has to be read in order. */
+export function createTrafficExport({ stores, format, credentials, version, ...filter }: TrafficExportOptions): PartReader {
+  const caller = {};
+  const cursors = stores.map((store) => ({ store, upTo: store.newestId(), after: 0, rows: [] as TrafficRow[], isDone: false }));
+  let entries = 0;
+
+  async function next(): Promise<{ readonly store: (typeof stores)[number]; readonly row: TrafficRow } | undefined> {
+    let first: (typeof cursors)[number] | undefined;
+    for (const cursor of cursors) {
+      if (cursor.rows.length === 0 && !cursor.isDone) {
+        const { after, upTo, store } = cursor;
+        cursor.rows = [...(await store.readAfter({ ...filter, after, upTo, limit: rowsAtOnce }, caller))];
+        cursor.after = cursor.rows.at(-1)?.id ?? after;
+        cursor.isDone = cursor.rows.length < rowsAtOnce;
+      }
+      const [row] = cursor.rows;
+      if (row && (first?.rows[0] === undefined || row.at < first.rows[0].at)) first = cursor;
+    }
+    const row = first?.rows.shift();
+    return first && row && { store: first.store, row };
+  }
+
+  /** Empty where the format has no place for the row. */
+  function write(row: TrafficRow, detail: Detail | null): string {
+    const shown = detail && !credentials ? withoutCredentials(detail) : detail;
+    if (format === "jsonl") return `${JSON.stringify({ ...row, detail: shown })}\n`;
+    if (shown?.kind !== "http" && shown?.kind !== "websocket") return "";
+    return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(shown, row.service))}`;
+  }
+
+  async function countAll(): Promise<number> {
+    const pages = await Promise.all(stores.map((store) => store.read({ ...filter, limit: 1 }, caller)));
+    return pages.reduce((sum, { matching }) => sum + matching, 0);
+  }
+
+  return async (after): Promise<ExportPart> => {
+    const isFirst = after === undefined;
+    // How many of them have a place in HAR is known at its end only.
+    const total = isFirst && format === "jsonl" ? await countAll() : undefined;
+    let text = isFirst && format === "har" ? harHead(version) : "";
+    let items = 0;
+    let sliceEnd = performance.now() + sliceMs;
+    while (text.length < partCharacters) {
+      const found = await next();
+      if (!found) return { text: format === "har" ? `${text}${harTail}` : text, items, ...(total !== undefined && { total }) };
+      // As it is now: an open row that was filtered may have ended meanwhile.
+      const read = await found.store.detail(found.row.id);
+      const written = write(read?.row ?? found.row, read?.detail ?? null);
+      if (written !== "") {
+        text += written;
+        items++;
+        entries++;
+      }
+      if (performance.now() < sliceEnd) continue;
+      await setImmediate();
+      sliceEnd = performance.now() + sliceMs;
+    }
+    return { text, items, next: "more", ...(total !== undefined && { total }) };
+  };
+}
+
+const masked = (headers: HeaderList): HeaderList =>
+  headers.map(([name, value]) => [name, isSecretHeader(name) ? maskedValue(name, value) : value]);
+
+function withoutCredentials(detail: Detail): Detail {
+  if (detail.kind !== "http" && detail.kind !== "websocket") return detail;
+  const { request, response } = detail;
+  return {
+    ...detail,
+    request: { ...request, headers: masked(request.headers), trailers: masked(request.trailers) },
+    ...(response && { response: { ...response, headers: masked(response.headers) } }),
+  };
+}

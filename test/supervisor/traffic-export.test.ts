@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import type { Detail } from "../../contract/traffic/detail.ts";
+import type { HeaderList, HttpExchange } from "../../contract/traffic/http.ts";
+import type { TrafficRow } from "../../contract/traffic/row.ts";
+import { createTrafficExport } from "../../servers/supervisor/traffic/traffic-export.ts";
+
+const base64 = (text: string | Uint8Array) => Buffer.from(text as string).toString("base64");
+const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
+  ...{ id, service: "http", at: 1_000 * id, kind: "http", verb: "POST", target: `/items?n=${id}`, tone: "ok", outcome: "200" },
+  ...{ tookMs: 3, bytesIn: 5, bytesOut: 2, client: "curl", peer: "127.0.0.1:5000", preview: "" },
+  ...part,
+});
+const requestHeaders: HeaderList = [
+  ["Host", "localhost:8080"],
+  ["Authorization", "Bearer abc.def"],
+  ["Cookie", "session=1234; theme=dark"],
+  ["Content-Type", "text/plain"],
+];
+const exchange = (id: number, part: Partial<HttpExchange> = {}): HttpExchange => ({
+  kind: "http",
+  id,
+  at: 1_000 * id,
+  request: {
+    ...{ method: "POST", target: `/items?n=${id}`, httpVersion: "1.1", headers: requestHeaders, trailers: [] },
+    body: { bytes: 5, base64: base64("hello") },
+  },
+  response: {
+    ...{ status: 200, reason: "OK", headers: [["Set-Cookie", "session=5678; Path=/"]] },
+    body: { bytes: 4, base64: base64(Uint8Array.of(0xff, 0xfe)) },
+  },
+  timing: { receiveMs: 1, answerMs: 2, sendMs: 3, totalMs: 6 },
+  connection: { id: 7, remote: "127.0.0.1:5000", local: "127.0.0.1:8080", requests: 1, openedAt: 0 },
+  ...part,
+});
+const message: Detail = { kind: "mqtt-event", id: 2, at: 1_500, clientId: "c", text: "connected" };
+
+/** A store of rows with details that counts how many details were read. */
+function storeOf(rows: TrafficRow[], details: ReadonlyMap<number, Detail>) {
+  const state = { details: 0 };
+  return {
+    state,
+    newestId: () => rows.at(-1)?.id ?? 0,
+    read: async () => ({ rows: [], matching: rows.length, kept: rows.length, total: rows.length, dropped: 0 }),
+    readAfter: async ({ after, upTo, limit }: { after: number; upTo: number; limit: number }) =>
+      rows.filter(({ id }) => id > after && id <= upTo).slice(0, limit),
+    async detail(id: number) {
+      state.details++;
+      const detail = details.get(id);
+      return detail ? { row: rows.find((row) => row.id === id) as TrafficRow, detail } : null;
+    },
+  };
+}
+const options = { text: "", tone: "all", credentials: false, version: "1.2.3" } as const;
+
+async function allOf(read: ReturnType<typeof createTrafficExport>) {
+  let text = "";
+  let items = 0;
+  let parts = 0;
+  let total: number | undefined;
+  for (let after: string | undefined, last = false; !last; ) {
+    const part = await read(after);
+    text += part.text;
+    items += part.items;
+    total ??= part.total;
+    parts++;
+    after = part.next;
+    last = after === undefined;
+  }
+  return { text, items, parts, total };
+}
+
+describe("an export of traffic", () => {
+  const http = () => storeOf([row(1), row(3)], new Map<number, Detail>([1, 3].map((id) => [id, exchange(id)])));
+  const mqtt = () => storeOf([row(2, { service: "mqtt", kind: "mqtt-event", at: 1_500 })], new Map([[2, message]]));
+
+  it("[BL-205] has one JSON object a line, of several services by their time", async () => {
+    const { text, items, total } = await allOf(createTrafficExport({ ...options, stores: [http(), mqtt()], format: "jsonl" }));
+    const lines = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ service, id }) => `${service} ${id}`)).toEqual(["http 1", "mqtt 2", "http 3"]);
+    expect([items, total]).toEqual([3, 3]);
+    expect(lines[1]).toEqual({ ...row(2, { service: "mqtt", kind: "mqtt-event", at: 1_500 }), detail: message });
+  });
+
+  it("[BL-206] has every HTTP exchange as HAR 1.2, and nothing else", async () => {
+    const { text, items } = await allOf(createTrafficExport({ ...options, stores: [mqtt(), http()], format: "har" }));
+    const { log } = JSON.parse(text);
+    expect([log.version, log.creator, log.entries.length, items]).toEqual(["1.2", { name: "Backlot", version: "1.2.3" }, 2, 2]);
+    expect(log.entries[0]).toMatchObject({
+      startedDateTime: "1970-01-01T00:00:01.000Z",
+      time: 6,
+      request: {
+        method: "POST",
+        url: "http://localhost:8080/items?n=1",
+        httpVersion: "HTTP/1.1",
+        queryString: [{ name: "n", value: "1" }],
+        postData: { mimeType: "text/plain", text: "hello" },
+        bodySize: 5,
+      },
+      response: { status: 200, statusText: "OK", content: { size: 4, encoding: "base64", comment: "the first 2 of 4 bytes" } },
+      timings: { send: 1, wait: 2, receive: 3 },
+    });
+  });
+
+  it("[BL-206] is whole HAR where there is nothing in it, and where an exchange was not answered", async () => {
+    const empty = await allOf(createTrafficExport({ ...options, stores: [mqtt()], format: "har" }));
+    expect(JSON.parse(empty.text).log.entries).toEqual([]);
+    const { response: _, ...unanswered } = exchange(1, { aborted: "client left" });
+    const store = storeOf([row(1)], new Map([[1, unanswered]]));
+    const { text } = await allOf(createTrafficExport({ ...options, stores: [store], format: "har" }));
+    expect(JSON.parse(text).log.entries[0]).toMatchObject({ response: { status: 0 }, comment: "ended early: client left" });
+  });
+
+  it("[BL-207] masks header fields with credentials, unless they are asked for", async () => {
+    for (const format of ["har", "jsonl"] as const) {
+      const { text } = await allOf(createTrafficExport({ ...options, stores: [http()], format }));
+      for (const secret of ["abc.def", "1234", "5678"]) expect(text).not.toContain(secret);
+      expect(text).toContain("Bearer ••••••");
+      const whole = await allOf(createTrafficExport({ ...options, stores: [http()], format, credentials: true }));
+      for (const secret of ["Bearer abc.def", "session=1234; theme=dark", "session=5678; Path=/"]) expect(whole.text).toContain(secret);
+    }
+  });
+
+  it("[BL-205] is read in bounded parts, has the rows from its beginning, and leaves out no row whose detail is gone", async () => {
+    const rows = Array.from({ length: 1_000 }, (_, index) => row(index + 1, { preview: "x".repeat(250) }));
+    const store = storeOf(rows, new Map());
+    const read = createTrafficExport({ ...options, stores: [store], format: "jsonl" });
+    const first = await read(undefined);
+    expect(first.text.length).toBeLessThan(140_000);
+    expect([first.next, store.state.details < 400]).toEqual(["more", true]);
+    rows.push(row(1_001));
+    const rest = await allOf(read);
+    expect([first.items + rest.items, rest.text.trimEnd().split("\n").at(-1)]).toEqual([
+      1_000,
+      JSON.stringify({ ...rows[999], detail: null }),
+    ]);
+  });
+});
