@@ -44,8 +44,6 @@ export interface MqttFigures {
   readonly bytesOut: number;
   readonly queued: number;
   readonly dropped: Readonly<Record<string, number>>;
-  /** Recorded messages of all topics. */
-  readonly kept: number;
   /** Messages that came too fast to be recorded one by one; all are counted in the tree. */
   readonly unrecorded: number;
 }
@@ -86,6 +84,8 @@ export interface MqttReplayFile {
 /** `view/mqtt`, by name. */
 export interface MqttViews {
   readonly figures: MqttFigures;
+  /** Recorded messages of all topics; of a stopped broker, those that the supervisor kept. */
+  readonly history: { readonly kept: number };
   /** The busiest ones; the rest by `client.list`. */
   readonly clients: MqttClientPage;
   readonly demo: { readonly running: boolean; readonly messagesPerSecond: number };

@@ -1,5 +1,5 @@
 import type { Handlers } from "../../contract/operation.ts";
-import { type MqttActions, mqttActions } from "../../contract/services/mqtt.ts";
+import { type MqttActions, type MqttViews, mqttActions } from "../../contract/services/mqtt.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
@@ -12,7 +12,23 @@ export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions
   const recorder = new MessageRecorder(context.traffic, { ...config, inCluster: config.cluster !== "" });
   context.onStop(() => recorder.close());
   await recorder.restoreFrom(context.kept);
-  context.handle({ ...refusedActions(), ...historyHandlers(recorder, () => false) });
+  const history = historyHandlers(recorder, () => false);
+  const showKept = () => context.view("history", { kept: recorder.kept } satisfies MqttViews["history"]);
+  showKept();
+  context.handle({
+    ...refusedActions(),
+    ...history,
+    "history.clear": async (params) => {
+      const cleared = await history["history.clear"](params);
+      showKept();
+      return cleared;
+    },
+    "history.restore": async (params) => {
+      const restored = await history["history.restore"](params);
+      showKept();
+      return restored;
+    },
+  });
 }
 
 function refusedActions(): Handlers<MqttActions> {

@@ -104,6 +104,7 @@ export async function startMqtt(context: ServiceContext<MqttConfig, MqttActions>
     recorder,
     clientFaults,
     small: {
+      history: () => ({ kept: recorder.kept }),
       demo: () => ({ running: demo.running, messagesPerSecond: demo.messagesPerSecond }),
       replies: () => ({ rules: replies.list() }),
       repeats: () => ({ list: repeats.list() }),

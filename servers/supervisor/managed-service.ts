@@ -187,7 +187,7 @@ export function createManagedService(options: ManagedServiceOptions): ManagedSer
       setStatus({ state: "failed", since, failure: { ...crash, code: "CRASH_LOOP", hint } });
       return;
     }
-    const hint = "It is restarted automatically. Its log has the lines before the crash.";
+    const hint = "Its log has the lines before the crash.";
     setStatus({ state: "failed", since, failure: { ...crash, hint }, retryAt: since + waitMs });
     retryTimer = setTimeout(() => void enqueue(() => startNow({ asked: stopsAsked, byItself: true })).catch(() => {}), waitMs);
   }

@@ -269,3 +269,22 @@ it("[MQTT-277] a tab that is shown again, and a broker that was stopped, show wh
   await two.waitFor();
   await page.getByRole("row", { name: /Hello, MQTT!/ }).waitFor();
 }, 60_000);
+
+it("[MQTT-291] a stopped broker that kept nothing says nothing of it, and what was kept can be cleared", async () => {
+  const { page } = await openBrowserShell("mqtt", { flags });
+  const kept = page.getByText(/this is what was kept/);
+  const clear = page.getByRole("button", { name: "Clear counts and history" });
+  const pause = page.getByRole("button", { name: "Pause", exact: true });
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("button", { name: "Start", exact: true }).waitFor();
+  expect([await kept.count(), await clear.isDisabled(), await pause.isDisabled()]).toEqual([0, true, true]);
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await publish(page, "a/one");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText("showing 1 of 1").waitFor();
+  await kept.waitFor();
+  await clear.click();
+  await page.getByText("Cleared 1 message.").waitFor();
+  await kept.waitFor({ state: "detached" });
+}, 60_000);

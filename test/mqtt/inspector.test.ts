@@ -194,7 +194,7 @@ describe("what the page asks for", () => {
     const broker = await startBroker({ recordedMessages: 5 });
     for (let index = 0; index < 12; index++) await broker.act("publish", { topic: `t/${index % 3}`, payload: String(index) });
     const { messages } = await broker.act("topic.history", { filter: "#" });
-    await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.kept).toBe(5);
+    await expect.poll(() => (broker.views.get("history") as MqttViews["history"] | undefined)?.kept).toBe(5);
     expect(messages.map(({ start }) => Buffer.from(start, "base64").toString())).toEqual(["11", "10", "9", "8", "7"]);
   });
 

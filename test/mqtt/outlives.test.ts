@@ -2,7 +2,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExportPart } from "../../contract/export.ts";
 import type { ParamsOf, ResultOf } from "../../contract/operation.ts";
-import type { MqttActions } from "../../contract/services/mqtt.ts";
+import type { MqttActions, MqttViews } from "../../contract/services/mqtt.ts";
 import { mqttService } from "../../servers/mqtt/mqtt-service.ts";
 import { nodeSpawner } from "../../servers/supervisor/spawner.ts";
 import { supervise } from "../supervisor/supervise.ts";
@@ -51,7 +51,7 @@ async function superviseBroker() {
 }
 
 describe("what the page shows of a broker outlives its process", { timeout: 60_000 }, () => {
-  it("[MQTT-239] stopped: tree, history, messages and export are there, and a start goes on from them", async () => {
+  it("[MQTT-239] [MQTT-290] stopped: tree, history, messages and export are there, and a start goes on from them", async () => {
     const { supervisor, dashboard, act, shown, publish } = await superviseBroker();
     await publish(["1", "2", "3", "4", "5"]);
     const before = await shown();
@@ -62,7 +62,9 @@ describe("what the page shows of a broker outlives its process", { timeout: 60_0
     ]);
     expect(before.exported.split("\n").filter(Boolean)).toHaveLength(5);
     await supervisor.stop("mqtt");
+    const histories = dashboard.follow("view/mqtt");
     expect(await shown()).toEqual(before);
+    await histories.until(({ name, value }) => name === "history" && (value as MqttViews["history"]).kept === 5);
     const refusal = await dashboard.refusal("service.action", { id: "mqtt", action: "publish", params: { topic: "a" } });
     expect(refusal).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
 

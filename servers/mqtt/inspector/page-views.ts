@@ -81,7 +81,6 @@ function figuresOf(engine: Engine, recorder: MessageRecorder): Omit<MqttFigures,
     bytesOut: scheduler.bytesOut,
     queued,
     dropped: { ...counters.dropped },
-    kept: recorder.kept,
     unrecorded: recorder.unrecorded,
   };
 }

@@ -34,35 +34,42 @@ interface MqttToolbarProps {
 
 /** The rate, the numbers of shown and omitted messages, and the actions. */
 export function MqttToolbar({ history, service, paused, onPause, onClear, onDialog }: MqttToolbarProps) {
-  const running = service?.status.state === "running";
+  const state = service?.status.state;
+  const running = state === "running";
+  const kept = useMqttView("history", (history) => history.kept) ?? 0;
+  const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
   return (
     <Toolbar className={styles.toolbar} label="Messages">
-      <LiveFacts history={history} running={running} paused={paused} />
+      <LiveFacts kept={Math.max(kept, shown)} shown={shown} state={state} paused={paused} />
       <ToolbarSeparator />
-      <IconButton label="Clear counts and history" icon={IconTrash} disabled={!running} onClick={onClear} />
+      <IconButton label="Clear counts and history" icon={IconTrash} disabled={!running && Math.max(kept, shown) === 0} onClick={onClear} />
       <MoreMenu running={running} onDialog={onDialog} />
       <Button leftSection={<IconSend size={14} stroke={1.5} />} disabled={!running} onClick={() => onDialog("publish")}>
         Publish…
       </Button>
-      <PauseButton paused={paused} onToggle={onPause} what="the page" />
+      <PauseButton paused={paused} onToggle={onPause} what="the page" disabled={!running && !paused} />
     </Toolbar>
   );
 }
 
-interface LiveFactsProps extends Pick<MqttToolbarProps, "history" | "paused"> {
-  readonly running: boolean;
+interface LiveFactsProps extends Pick<MqttToolbarProps, "paused"> {
+  readonly state: ServiceView["status"]["state"] | undefined;
+  /** Recorded messages of all topics. */
+  readonly kept: number;
+  /** Those of the chosen topic that the list holds. */
+  readonly shown: number;
 }
 
-function LiveFacts({ history, running, paused }: LiveFactsProps) {
+function LiveFacts({ state, kept, shown, paused }: LiveFactsProps) {
   const figures = useMqttView("figures");
-  const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
+  const running = state === "running";
   const flow = useFlowRates(figures);
   const pausedAt = usePausedAt(paused, figures);
   return (
     <>
       <Facts className={styles.facts}>
-        {running ? <Rate /> : <span className={styles.stopped}>stopped; this is what was kept</span>}
-        <span>{`showing ${formatCount(shown)} of ${formatCount(Math.max(figures?.kept ?? 0, shown))}`}</span>
+        {running ? <Rate /> : kept > 0 && <span className={styles.stopped}>{`${state ?? "stopped"}; this is what was kept`}</span>}
+        {(running || kept > 0) && <span>{`showing ${formatCount(shown)} of ${formatCount(kept)}`}</span>}
         {pausedAt && (
           <span className={styles.paused}>
             <IconPlayerPauseFilled size={12} aria-hidden="true" />

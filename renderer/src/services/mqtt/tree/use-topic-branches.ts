@@ -47,6 +47,8 @@ export function useTopicBranches(filter: string): HeldTopicBranches {
     if (run === undefined || run === shownRun.current) return;
     // The shown rows stay when the service stops; a page that is opened later reads the kept ones.
     if (typeof run === "number" || shownRun.current === undefined) branches.reset();
+    // The broker's last messages came after its last figures.
+    else if (!isHeld.current) void branches.renew();
     shownRun.current = run;
   }, [branches, run]);
   useOnFigures(() => {
