@@ -3,7 +3,7 @@ import mqtt from "mqtt";
 import { expect, it } from "vitest";
 import { openBrowserShell } from "./browser-shell.ts";
 
-it("a tab that the service does not have is its first one, and arrow keys walk through the tabs", async () => {
+it("[BL-258] a tab that the service does not have is its first one, and arrow keys, Home and End choose tabs", async () => {
   const { page } = await openBrowserShell("http");
   await page.evaluate(() => {
     location.hash = "#/http/nothing";
@@ -16,6 +16,13 @@ it("a tab that the service does not have is its first one, and arrow keys walk t
     await tab(name).and(page.locator("[aria-selected=true]")).and(page.locator(":focus")).waitFor();
   }
   expect(await page.evaluate(() => location.hash)).toBe("#/http/logs");
+  for (const [key, name] of [
+    ["Home", "Live"],
+    ["End", "Logs"],
+  ] as const) {
+    await page.keyboard.press(key);
+    await tab(name).and(page.locator("[aria-selected=true]")).and(page.locator(":focus")).waitFor();
+  }
 }, 60_000);
 
 it("[BL-165] another tab and back keep what is paused, opened and answered", async () => {

@@ -27,7 +27,9 @@ it("[BL-158] the dashboard is given the authority, which is made when it is firs
 it("[BL-158] the lines to trust it name the file, quoted where it has to be", () => {
   const systems = trustSteps("/data/backlot.crt");
   expect(systems.map(({ name }) => name)).toEqual(["Linux", "macOS", "Windows", "iOS", "Android", "Firefox", "Programs"]);
-  expect(systems.at(-1)?.commands?.[0]).toBe("curl --cacert /data/backlot.crt https://localhost:PORT/");
-  const commands = trustSteps("C:\\My Data\\backlot.crt").flatMap(({ commands }) => commands ?? []);
+  expect(systems.at(-1)?.commands?.[0]?.command).toBe("curl --cacert /data/backlot.crt https://localhost:PORT/");
+  const commands = trustSteps("C:\\My Data\\backlot.crt")
+    .flatMap(({ commands }) => commands ?? [])
+    .map(({ command }) => command);
   expect(commands.filter((command) => !command.includes('"C:\\My Data\\backlot.crt"'))).toEqual([]);
 });

@@ -5,6 +5,7 @@ import type { DetailKind, Details } from "../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { Spring } from "../ui/panel.tsx";
 import { Boundary } from "../ui/status/boundary.tsx";
+import { TabList } from "../ui/tab-list.tsx";
 import { shownText } from "../ui/texts/shown-text.ts";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./inspector-frame.module.css";
@@ -86,13 +87,7 @@ export function InspectorTabs({ rememberAs, tabs, first = tabs[0]?.name ?? "" }:
   const shown = tabs.some(({ name }) => name === chosen) ? chosen : first;
   return (
     <Tabs className={styles.tabs} value={shown} onChange={(next) => setChosen(next ?? first)} keepMounted={false}>
-      <Tabs.List className={styles.tabList}>
-        {tabs.map(({ name, title }) => (
-          <Tabs.Tab key={name} value={name}>
-            {title}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
+      <TabList className={styles.tabList} tabs={tabs} />
       {tabs.map(({ name, title, content }) => (
         <Tabs.Panel key={name} value={name} className={styles.panel}>
           <Boundary region={`inspector: ${title}`}>{content}</Boundary>

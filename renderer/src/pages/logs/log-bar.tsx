@@ -12,7 +12,7 @@ import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./log-bar.module.css";
 import { LevelTag } from "./log-lines.tsx";
 
-/** The closed drawer: the number of errors since it was last open with the newest of them, or else the newest line. */
+/** The closed drawer: the number of errors since it was last open, and the newest line. */
 export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void }) {
   const newest = useNewestLine();
   const [seenAt, setSeenAt] = useRemembered("logs-seen", 0);
@@ -31,9 +31,13 @@ export function LogBar({ opened, onToggle }: { opened: boolean; onToggle(): void
       <UnstyledButton className={styles.toggle} onClick={onToggle} aria-expanded={opened}>
         <Chevron size={14} stroke={1.5} />
         Logs
-        {errors.length > 0 && <Chip tone="bad">{formatCountOf(errors.length, "error")}</Chip>}
+        {errors.length > 0 && (
+          <Chip tone="bad" title={shownText(errors.at(-1)?.text ?? "")}>
+            {formatCountOf(errors.length, "error")}
+          </Chip>
+        )}
       </UnstyledButton>
-      {!opened && <Newest line={errors.at(-1) ?? newest} />}
+      {!opened && <Newest line={newest} />}
       <ProcessCount />
       <Kbd>{shortcuts.logs.keys.join(" ")}</Kbd>
     </div>

@@ -8,6 +8,7 @@ import { Loading } from "../../ui/status/answered.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { EmptyState } from "../../ui/status/empty-state.tsx";
 import { FailureBlock } from "../../ui/status/failure-block.tsx";
+import { TabList } from "../../ui/tab-list.tsx";
 import { useVisited } from "../../ui/use-remembered.ts";
 import { ConfigTab } from "../config/config-tab.tsx";
 import { LogsTab } from "../logs/logs-tab.tsx";
@@ -48,13 +49,7 @@ export function ServicePage({ id, tab: asked }: { id: ServiceId; tab: string }) 
         keepMountedMode="activity"
         className={styles.tabs}
       >
-        <Tabs.List className={styles.list}>
-          {tabs.map(({ name, title }) => (
-            <Tabs.Tab key={name} value={name}>
-              {title}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
+        <TabList className={styles.list} tabs={tabs} />
         {status.state === "failed" && (
           <div className={styles.failure}>
             <FailureBlock id={id} failure={status.failure} retryAt={status.retryAt} operations={operations} />

@@ -1,10 +1,16 @@
 import styles from "./command-line.module.css";
 import { CopyButton } from "./copy-button.tsx";
 
+interface CommandLineProps {
+  readonly command: string;
+  /** All of it is shown, in several lines where it has to be. */
+  readonly wraps?: boolean;
+}
+
 /** A command to copy into a terminal. */
-export function CommandLine({ command }: { command: string }) {
+export function CommandLine({ command, wraps = false }: CommandLineProps) {
   return (
-    <span className={styles.line}>
+    <span className={styles.line} data-wraps={wraps || undefined}>
       <span className={styles.prompt} aria-hidden="true">
         $
       </span>

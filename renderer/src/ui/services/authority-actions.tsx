@@ -6,6 +6,7 @@ import { CommandLine } from "../copy/command-line.tsx";
 import { CopyButton } from "../copy/copy-button.tsx";
 import { saveFile } from "../copy/files.ts";
 import { Dialog } from "../forms/dialog.tsx";
+import { TabList } from "../tab-list.tsx";
 import styles from "./authority-actions.module.css";
 import { trustSteps } from "./trust-steps.ts";
 
@@ -40,17 +41,14 @@ export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsP
           keep its key, in the data folder, to yourself.
         </p>
         <Tabs defaultValue="Linux">
-          <Tabs.List aria-label="System or program">
-            {trustSteps(file).map(({ name }) => (
-              <Tabs.Tab key={name} value={name}>
-                {name}
-              </Tabs.Tab>
-            ))}
-          </Tabs.List>
+          <TabList label="System or program" tabs={trustSteps(file).map(({ name }) => ({ name, title: name }))} />
           {trustSteps(file).map(({ name, commands = [], steps = [] }) => (
             <Tabs.Panel key={name} value={name} className={styles.steps}>
-              {commands.map((command) => (
-                <CommandLine key={command} command={command} />
+              {commands.map(({ command, on }) => (
+                <div key={command} className={styles.step}>
+                  {on !== undefined && <p className={styles.on}>{on}</p>}
+                  <CommandLine command={command} wraps />
+                </div>
               ))}
               {steps.length > 1 ? (
                 <ol className={styles.list}>

@@ -1,8 +1,14 @@
 /** How to make a system or program trust a certificate authority. */
+export interface TrustCommand {
+  readonly command: string;
+  /** Which system or program it is for, where there are several. */
+  readonly on?: string;
+}
+
 export interface TrustSteps {
   readonly name: string;
   /** To be typed into a terminal. */
-  readonly commands?: readonly string[];
+  readonly commands?: readonly TrustCommand[];
   readonly steps?: readonly string[];
 }
 
@@ -13,17 +19,16 @@ export function trustSteps(file: string): readonly TrustSteps[] {
     {
       name: "Linux",
       commands: [
-        `sudo cp ${quoted} /usr/local/share/ca-certificates/backlot.crt && sudo update-ca-certificates`,
-        `sudo trust anchor ${quoted}`,
-        `certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n Backlot -i ${quoted}`,
+        { on: "Debian, Ubuntu", command: `sudo cp ${quoted} /usr/local/share/ca-certificates/backlot.crt && sudo update-ca-certificates` },
+        { on: "Fedora, Arch", command: `sudo trust anchor ${quoted}` },
+        { on: "Chrome", command: `certutil -d sql:$HOME/.pki/nssdb -A -t C,, -n Backlot -i ${quoted}` },
       ],
-      steps: ["The first line is for Debian and Ubuntu, the second for Fedora and Arch, the third for Chrome."],
     },
     {
       name: "macOS",
-      commands: [`sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain ${quoted}`],
+      commands: [{ command: `sudo security add-trusted-cert -d -r trustRoot -k /Library/Keychains/System.keychain ${quoted}` }],
     },
-    { name: "Windows", commands: [`certutil -addstore Root ${quoted}`], steps: ["Run it as administrator."] },
+    { name: "Windows", commands: [{ command: `certutil -addstore Root ${quoted}` }], steps: ["Run it as administrator."] },
     {
       name: "iOS",
       steps: [
@@ -50,12 +55,11 @@ export function trustSteps(file: string): readonly TrustSteps[] {
     {
       name: "Programs",
       commands: [
-        `curl --cacert ${quoted} https://localhost:PORT/`,
-        `NODE_EXTRA_CA_CERTS=${quoted} node app.js`,
-        `SSL_CERT_FILE=${quoted} python app.py`,
-        `keytool -importcert -cacerts -alias backlot -file ${quoted}`,
+        { on: "curl", command: `curl --cacert ${quoted} https://localhost:PORT/` },
+        { on: "Node", command: `NODE_EXTRA_CA_CERTS=${quoted} node app.js` },
+        { on: "Python; with requests the variable is REQUESTS_CA_BUNDLE", command: `SSL_CERT_FILE=${quoted} python app.py` },
+        { on: "Java", command: `keytool -importcert -cacerts -alias backlot -file ${quoted}` },
       ],
-      steps: ["In this order: curl, Node, Python (with requests the variable is REQUESTS_CA_BUNDLE), Java."],
     },
   ];
 }
