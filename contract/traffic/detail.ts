@@ -26,9 +26,9 @@ export interface PartsSummary {
   readonly total: number;
   /** Bytes of content of all parts. */
   readonly bytes: number;
-  /** How many of `total` are kept. */
+  /** How many of `total` are not kept. */
   readonly leftOut: number;
-  /** How many of `bytes` are kept. */
+  /** How many of `bytes` are not kept. */
   readonly leftOutBytes: number;
 }
 

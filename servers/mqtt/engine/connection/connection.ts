@@ -296,7 +296,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.attempt(() => {
       if (this.context.scheduler.beforeWrite?.() === false) this.output.discard();
       else this.output.flush();
-      this.output.unhinder();
+      this.output.endFaults();
     });
     this.attempt(() => this.transport.end());
     this.attempt(() => this.context.onClosed(this, why));

@@ -218,8 +218,8 @@ export class Output {
     this.letGo(this.delayMs === 0 ? Number.POSITIVE_INFINITY : performance.now());
   }
 
-  /** Before the connection ends: writes the bytes that were held back. */
-  unhinder(): void {
+  /** Ends freeze and delay, and writes the bytes that they held back: before the connection ends. */
+  endFaults(): void {
     this.frozen = false;
     this.delay(0);
   }
