@@ -1,7 +1,7 @@
 import { UnstyledButton } from "@mantine/core";
 import { IconArrowUp, IconPlayerPauseFilled } from "@tabler/icons-react";
 import { formatCount } from "../ui/texts/quantity.ts";
-import styles from "./list-page.module.css";
+import styles from "./follow-mark.module.css";
 
 interface FollowMarkProps {
   readonly mode: "following" | "held" | "paused";

@@ -22,10 +22,33 @@ interface ListPageProps {
   readonly below?: ReactNode;
 }
 
+interface ListFrameProps {
+  readonly label: string;
+  readonly children: ReactNode;
+}
+
+/** What surrounds a list: bars above it, `ListArea`, a status line below it. */
+export function ListFrame({ label, children }: ListFrameProps) {
+  return (
+    <section className={styles.page} aria-label={label}>
+      {children}
+    </section>
+  );
+}
+
+/** Takes the height that the bars leave; `region` names it in the log. */
+export function ListArea({ region, children }: { readonly region: string; readonly children: ReactNode }) {
+  return (
+    <div className={styles.list}>
+      <Boundary region={region}>{children}</Boundary>
+    </div>
+  );
+}
+
 /** Toolbar, list and status line, each in a fixed place. */
 export function ListPage({ label, toolbarLabel, filter, scopes, tools, status, children, below }: ListPageProps) {
   return (
-    <section className={styles.page} aria-label={label}>
+    <ListFrame label={label}>
       <Boundary region={`${label}: toolbar`} line>
         <Toolbar label={toolbarLabel} className={scopes ? styles.withScopes : ""}>
           {filter}
@@ -34,15 +57,13 @@ export function ListPage({ label, toolbarLabel, filter, scopes, tools, status, c
           {tools}
         </Toolbar>
       </Boundary>
-      <div className={styles.list}>
-        <Boundary region={label}>{children}</Boundary>
-      </div>
+      <ListArea region={label}>{children}</ListArea>
       <Boundary region={`${label}: status line`} line>
         {status}
       </Boundary>
       <Boundary region={`${label}: below the list`} line>
         {below}
       </Boundary>
-    </section>
+    </ListFrame>
   );
 }

@@ -13,6 +13,11 @@ export function PanelHead({ plain = false, className, ...rest }: ElementProps & 
   return <div {...rest} className={classes(styles.head, className)} data-plain={plain || undefined} />;
 }
 
+/** The name of a page. */
+export function PageTitle({ className, children }: { readonly className?: string | undefined; readonly children: ReactNode }) {
+  return <h1 className={classes(styles.page, className)}>{children}</h1>;
+}
+
 /** What names a panel or a section of one. */
 export function SectionTitle({ as: Tag = "h2", className, ...rest }: ElementProps & { readonly as?: "h2" | "h3" }) {
   return <Tag {...rest} className={classes(styles.title, className)} />;

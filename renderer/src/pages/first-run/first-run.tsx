@@ -5,11 +5,11 @@ import type { ServiceView } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { firstCommand } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
+import { PageTitle } from "../../ui/panel.tsx";
 import { useStartSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { notifyFailure } from "../../ui/status/notify.tsx";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
-import overview from "../overview/overview.module.css";
 import styles from "./first-run.module.css";
 import { PortTable } from "./port-table.tsx";
 
@@ -23,13 +23,11 @@ export function FirstRun({ built, unbuilt }: FirstRunProps) {
   const first = firstCommand(built);
   return (
     <div className={styles.page}>
-      <div className={overview.heading}>
-        <h1 className={overview.title}>Overview</h1>
-        <span className={`${overview.states} ${overview.stopped}`}>
-          <span className={overview.state}>
-            <StatusShape shape="stopped" />
-            Nothing started yet
-          </span>
+      <div className={styles.heading}>
+        <PageTitle>Overview</PageTitle>
+        <span className={styles.state}>
+          <StatusShape shape="stopped" />
+          Nothing started yet
         </span>
       </div>
       <div className={styles.middle}>

@@ -1,6 +1,7 @@
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRates } from "../../control/use-store.ts";
+import { PageTitle } from "../../ui/panel.tsx";
 import { type Shape, StatusShape, shapeOf } from "../../ui/status/status-shape.tsx";
 import { formatByteRate, formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import styles from "./overview.module.css";
@@ -33,7 +34,7 @@ export function OverviewHeading({ services, unbuilt }: OverviewHeadingProps) {
   const { clients, itemsPerSecond, bytesPerSecond } = totalsOf(services, useRates());
   return (
     <div className={styles.heading}>
-      <h1 className={styles.title}>Overview</h1>
+      <PageTitle>Overview</PageTitle>
       <div className={styles.states}>
         {shapes.map(([shape, word]) => {
           const count = services.filter(({ status }) => shapeOf(status.state) === shape).length;

@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { IconPlayerPlay, IconRefresh, IconSquare, IconWifi } from "@tabler/icons-react";
 import type { ServiceView } from "../../../../contract/service.ts";
 import { servicePages } from "../../services/registry.ts";
-import { Chip } from "../../ui/panel.tsx";
+import { Chip, PageTitle } from "../../ui/panel.tsx";
 import type { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { Since } from "../../ui/status/since.tsx";
 import { StateLabel } from "../../ui/status/status-shape.tsx";
@@ -21,7 +21,7 @@ export function ServiceHeading({ service, operations }: ServiceHeadingProps) {
   const running = status.state === "running";
   return (
     <div className={styles.heading}>
-      <h1 className={styles.title}>{title}</h1>
+      <PageTitle>{title}</PageTitle>
       <StateLabel state={status.state} />
       <Since status={status} />
       <EndpointChips endpoints={endpointsOf(service)} running={running} />

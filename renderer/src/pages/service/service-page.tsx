@@ -3,6 +3,7 @@ import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import { goTo, servicePage } from "../../app/route.ts";
 import { useService } from "../../control/use-store.ts";
 import { servicePages } from "../../services/registry.ts";
+import { PageTitle } from "../../ui/panel.tsx";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { Loading } from "../../ui/status/answered.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
@@ -88,7 +89,7 @@ function NotBuilt({ service }: { service: ServiceView }) {
   return (
     <div className={styles.page}>
       <div className={styles.heading}>
-        <h1 className={styles.title}>{service.title}</h1>
+        <PageTitle>{service.title}</PageTitle>
       </div>
       <EmptyState title={`${service.title} is not built yet`} text={`It will stand in for: ${service.purpose}.`} />
     </div>

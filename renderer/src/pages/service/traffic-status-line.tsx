@@ -1,9 +1,8 @@
-import { UnstyledButton } from "@mantine/core";
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { useRate } from "../../control/use-store.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
-import styles from "../../list/list-page.module.css";
+import { Fact, LeftOut, SinceStart, StatusLink } from "../../list/list-status.tsx";
 import { isFiltering } from "../../list/traffic-filter.ts";
 import type { TrafficRows, TrafficRowsView } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
@@ -27,17 +26,15 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
     <StatusLine>
       <Facts>
         <FollowState rows={rows} view={view} onFollow={onFollow} />
-        <LeftOut view={view} rate={rate} />
-        {running && <span className={styles.fact}>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</span>}
-        <span className={styles.fact} title={view.isFull ? "No more are loaded at once. Filter to find older ones." : undefined}>
-          {shownText(view)}
-        </span>
+        <RowsLeftOut view={view} rate={rate} />
+        {running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</Fact>}
+        <Fact title={view.isFull ? "No more are loaded at once. Filter to find older ones." : undefined}>{shownText(view)}</Fact>
         {service && running && <StopSampleTraffic service={service} />}
       </Facts>
-      <span className={styles.since} title={rate?.note}>
+      <SinceStart title={rate?.note}>
         {running && <span title={isoTime(running.since)}>{`since ${clockMinutes(running.since)}`}</span>}
         {rate?.note && running && ` · ${rate.note}`}
-      </span>
+      </SinceStart>
     </StatusLine>
   );
 }
@@ -67,22 +64,20 @@ function StopSampleTraffic({ service }: { readonly service: ServiceView }) {
   if (!sample.playing) return null;
   return (
     <span>
-      <UnstyledButton className={styles.link} onClick={sample.toggle}>
-        Stop sample traffic
-      </UnstyledButton>
+      <StatusLink onClick={sample.toggle}>Stop sample traffic</StatusLink>
     </span>
   );
 }
 
-function LeftOut({ view, rate }: { readonly view: TrafficRowsView; readonly rate: RateSample | undefined }) {
+function RowsLeftOut({ view, rate }: { readonly view: TrafficRowsView; readonly rate: RateSample | undefined }) {
   const lost = rate?.dropped ?? 0;
   const leftOut = lost + view.skipped;
   if (leftOut === 0) return null;
   const skipped = `${formatCount(view.skipped)} arrived too fast for this list. They are kept, and shown when the load falls.`;
   const unrecorded = `${formatCount(lost)} were served and counted, but not recorded.`;
   return (
-    <span className={styles.leftOut} title={[view.skipped > 0 && skipped, lost > 0 && unrecorded].filter(Boolean).join(" ")}>
+    <LeftOut title={[view.skipped > 0 && skipped, lost > 0 && unrecorded].filter(Boolean).join(" ")}>
       {`${formatCount(leftOut)} left out under load`}
-    </span>
+    </LeftOut>
   );
 }

@@ -2,6 +2,7 @@ import { Kbd, type MantineColorScheme, SegmentedControl, useMantineColorScheme }
 import type { ComponentType } from "react";
 import { schemes } from "../../app/scheme-menu.tsx";
 import { shortcuts } from "../../ui/commands.ts";
+import { PageTitle } from "../../ui/panel.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { About } from "./about.tsx";
 import { Certificates } from "./certificates.tsx";
@@ -24,7 +25,7 @@ const columns: readonly (readonly { readonly region: string; readonly Panel: Com
 export function SettingsPage() {
   return (
     <div className={styles.page}>
-      <h1 className={styles.title}>Settings</h1>
+      <PageTitle className={styles.title}>Settings</PageTitle>
       <div className={styles.columns}>
         {columns.map((panels) => (
           <div key={panels[0]?.region}>

@@ -18,6 +18,7 @@ import { joinedId, useJoinedTrafficRows } from "../../list/use-traffic-rows.ts";
 import { firstCommand, seriesToken } from "../../services/registry.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { PageTitle } from "../../ui/panel.tsx";
 import { Loading } from "../../ui/status/answered.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { EmptyState } from "../../ui/status/empty-state.tsx";
@@ -38,7 +39,7 @@ export function TimelinePage() {
   const services = useServices();
   return (
     <div className={styles.page}>
-      <h1 className={styles.title}>Timeline</h1>
+      <PageTitle className={styles.title}>Timeline</PageTitle>
       {services.length === 0 ? (
         <Loading what="the services" />
       ) : (

@@ -1,7 +1,6 @@
-import { UnstyledButton } from "@mantine/core";
 import { type AccountViews, accountActions } from "../../../../contract/services/account.ts";
 import { useControl } from "../../control/client-context.tsx";
-import listPage from "../../list/list-page.module.css";
+import { Fact, SinceStart, StatusLink } from "../../list/list-status.tsx";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
@@ -20,15 +19,15 @@ export function AccountStatusLine({ shown }: AccountStatusLineProps) {
   return (
     <StatusLine>
       <Facts>
-        {shown && <span className={listPage.fact}>{shown}</span>}
-        {totals && <span className={listPage.fact}>{formatCountOf(totals.liveSessions, "live session")}</span>}
-        {totals && <span className={listPage.fact}>{formatCountOf(totals.liveTokens, "live token")}</span>}
+        {shown && <Fact>{shown}</Fact>}
+        {totals && <Fact>{formatCountOf(totals.liveSessions, "live session")}</Fact>}
+        {totals && <Fact>{formatCountOf(totals.liveTokens, "live token")}</Fact>}
         {limits && limits.busiest.length > 0 && <Failures limits={limits} />}
       </Facts>
       {totals && (
-        <span className={listPage.since}>
+        <SinceStart>
           {`since start: ${formatCountOf(totals.logins, "login")}, ${formatCountOf(totals.failedLogins, "failed login")}`}
-        </span>
+        </SinceStart>
       )}
     </StatusLine>
   );
@@ -48,9 +47,7 @@ function Failures({ limits }: { readonly limits: AccountViews["limits"] }) {
       <span className={isFull ? styles.press : undefined}>
         {`${busiest.failures} of ${limits.failures} failed logins${isFull ? ", refused now" : ""}`}
       </span>{" "}
-      <UnstyledButton className={listPage.link} onClick={() => void forget()}>
-        Forget
-      </UnstyledButton>
+      <StatusLink onClick={() => void forget()}>Forget</StatusLink>
     </span>
   );
 }

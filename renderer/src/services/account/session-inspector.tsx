@@ -6,6 +6,7 @@ import { useAnswer } from "../../control/use-answer.ts";
 import { InspectorFrame, InspectorPanel } from "../../inspectors/inspector-frame.tsx";
 import { Section } from "../../inspectors/section.tsx";
 import { useConfirm } from "../../ui/forms/confirm.tsx";
+import { Pair, Pairs } from "../../ui/panel.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { formatCount, formatCountOf, pluralOf } from "../../ui/texts/quantity.ts";
@@ -14,7 +15,6 @@ import { isoTime } from "../../ui/texts/time.ts";
 import { StateMark } from "./state-mark.tsx";
 import { TokenCard } from "./token-card.tsx";
 import { ClockControl } from "./users/clock-control.tsx";
-import styles from "./users/user-inspector.module.css";
 import { wallTimeMs } from "./wall-time.ts";
 
 interface SessionInspectorProps {
@@ -65,19 +65,23 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
       actions={session.state !== "ended" && <Button onClick={() => void end()}>End session</Button>}
       onClose={onClose}
     >
-      <InspectorPanel label={`Session of ${email}`} className={styles.ruled}>
-        <section className={styles.section} aria-label="Session">
-          <dl className={styles.known}>
-            <dt>Began</dt>
-            <dd title={isoTime(session.startedAt)}>{wallTimeMs(session.startedAt)}</dd>
-            <dt>Client</dt>
-            <dd>{`${shownText(session.client) || "unknown client"} at ${session.address}`}</dd>
-            <dt>Id</dt>
-            <dd>{id}</dd>
-            {session.ended && <dt>Ended</dt>}
-            {session.ended && <dd>{session.ended}</dd>}
-          </dl>
-        </section>
+      <InspectorPanel label={`Session of ${email}`}>
+        <Section title="Session">
+          <Pairs>
+            <Pair name="Began" mono title={isoTime(session.startedAt)}>
+              {wallTimeMs(session.startedAt)}
+            </Pair>
+            <Pair name="Client" mono>{`${shownText(session.client) || "unknown client"} at ${session.address}`}</Pair>
+            <Pair name="Id" mono>
+              {id}
+            </Pair>
+            {session.ended && (
+              <Pair name="Ended" mono>
+                {session.ended}
+              </Pair>
+            )}
+          </Pairs>
+        </Section>
         <Answered answer={tokens} what="the tokens" compact>
           {(page) => <Tokens page={page} live={session.liveTokens} />}
         </Answered>

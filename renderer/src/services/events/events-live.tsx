@@ -8,7 +8,7 @@ import { useRate, useService, viewsOf } from "../../control/use-store.ts";
 import { ColumnMenu } from "../../list/column-menu.tsx";
 import { DataTable } from "../../list/data-table.tsx";
 import { NewRows } from "../../list/follow-mark.tsx";
-import listPage from "../../list/list-page.module.css";
+import { ListArea, ListFrame } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
 import { useCommands, usePauseCommand } from "../../ui/commands.ts";
@@ -109,7 +109,7 @@ export function EventsLive() {
   const isBare = isGone || (isEmpty && !filtered);
   const failure = available ? (storage?.failure ?? view.failure) : undefined;
   return (
-    <section className={listPage.page} aria-label="Live events">
+    <ListFrame label="Live events">
       <Boundary region="events: toolbar" line>
         <EventsToolbar filter={filter} onFilter={setFilter} view={view} />
       </Boundary>
@@ -139,42 +139,40 @@ export function EventsLive() {
           onReport={setReport}
         />
       </Boundary>
-      <div className={listPage.list}>
-        <Boundary region="events: list">
-          {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
-          {!view.loaded && !view.failure ? (
-            <Loading what="the events" />
-          ) : isGone ? (
-            running ? null : (
-              <EventsStopped service={service} kept={totals?.events} />
-            )
-          ) : isEmpty && !filtered ? (
-            <ServiceEmpty id="events" service={service} text={eventsEmpty} />
-          ) : (
-            <DataTable
-              {...choice.tableProps}
-              label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
-              count={rows.length}
-              rowAt={rowAt}
-              columns={columns.columns}
-              sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
-              onSort={sortBy}
-              onScrolledAway={pages.scrolled}
+      <ListArea region="events: list">
+        {view.mode === "held" && view.arrived > 0 && running && <NewRows count={view.arrived} onFollow={follow} />}
+        {!view.loaded && !view.failure ? (
+          <Loading what="the events" />
+        ) : isGone ? (
+          running ? null : (
+            <EventsStopped service={service} kept={totals?.events} />
+          )
+        ) : isEmpty && !filtered ? (
+          <ServiceEmpty id="events" service={service} text={eventsEmpty} />
+        ) : (
+          <DataTable
+            {...choice.tableProps}
+            label={view.order.column === "id" ? "Events, newest first" : "Events, sorted"}
+            count={rows.length}
+            rowAt={rowAt}
+            columns={columns.columns}
+            sort={{ column: columnOfOrder(view.order), direction: view.order.direction }}
+            onSort={sortBy}
+            onScrolledAway={pages.scrolled}
+          />
+        )}
+        {isEmpty && filtered && !isGone && (
+          // Over the table and not in it: a grid holds rows only.
+          <div className={styles.nothing}>
+            <NothingMatches
+              events={totals?.events ?? 0}
+              more={view.more}
+              onAll={() => setFilter(noFilter)}
+              onFurther={() => void pages.next()}
             />
-          )}
-          {isEmpty && filtered && !isGone && (
-            // Over the table and not in it: a grid holds rows only.
-            <div className={styles.nothing}>
-              <NothingMatches
-                events={totals?.events ?? 0}
-                more={view.more}
-                onAll={() => setFilter(noFilter)}
-                onFurther={() => void pages.next()}
-              />
-            </div>
-          )}
-        </Boundary>
-      </div>
+          </div>
+        )}
+      </ListArea>
       <Boundary region="events: status line" line>
         <EventsStatusLine
           pages={pages}
@@ -200,7 +198,7 @@ export function EventsLive() {
           />
         </InspectorSlot>
       )}
-    </section>
+    </ListFrame>
   );
 }
 

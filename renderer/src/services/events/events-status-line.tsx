@@ -3,7 +3,7 @@ import { IconChevronLeft, IconChevronLeftPipe, IconChevronRight, IconChevronRigh
 import type { ServiceView } from "../../../../contract/service.ts";
 import type { RateSample } from "../../../../contract/traffic/row.ts";
 import { FollowMark } from "../../list/follow-mark.tsx";
-import listPage from "../../list/list-page.module.css";
+import { StatusLink } from "../../list/list-status.tsx";
 import { useServiceOperations } from "../../ui/services/use-service-operations.ts";
 import { formatCount, formatRate } from "../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../ui/toolbar.tsx";
@@ -101,9 +101,9 @@ function Stopped({ view, available, service }: Pick<EventsStatusLineProps, "view
   return (
     <>
       <span className={styles.stopped}>stopped; these rows were read before</span>
-      <UnstyledButton className={listPage.follow} disabled={service?.status.state === "starting"} onClick={() => void start("events")}>
+      <StatusLink disabled={service?.status.state === "starting"} onClick={() => void start("events")}>
         Start to browse
-      </UnstyledButton>
+      </StatusLink>
     </>
   );
 }

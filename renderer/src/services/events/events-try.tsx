@@ -16,9 +16,9 @@ import { HttpAnswer } from "../try/http-answer.tsx";
 import { JsonBodyField } from "../try/json-body-field.tsx";
 import { TryCommands } from "../try/same-as.tsx";
 import { SendButton } from "../try/send-button.tsx";
-import styles from "../try/try-page.module.css";
 import { TryPage } from "../try/try-page.tsx";
 import { checkJson, sentRequest, type TryRequest } from "../try/try-request.ts";
+import { TrySection } from "../try/try-section.tsx";
 import own from "./events-try.module.css";
 import { exampleNames, exampleText } from "./example-events.ts";
 import { firstTries, type TryKind, triesSchema, triesWithoutCredentials, tryKinds, tryTitles } from "./try-kinds.ts";
@@ -59,7 +59,7 @@ export function EventsTry() {
           </div>
           <div className={own.line}>
             <TextInput
-              className={styles.target}
+              className={own.target}
               aria-label="Path and query"
               value={request.target}
               spellCheck={false}
@@ -97,7 +97,7 @@ export function EventsTry() {
 
 function EventEditor({ request, onBody }: { readonly request: TryRequest; readonly onBody: (body: string) => void }) {
   return (
-    <section className={styles.section} aria-label="Event to send">
+    <TrySection label="Event to send">
       <JsonBodyField
         title="Event"
         label="Event to send"
@@ -121,6 +121,6 @@ function EventEditor({ request, onBody }: { readonly request: TryRequest; readon
           </Menu.Dropdown>
         </Menu>
       </JsonBodyField>
-    </section>
+    </TrySection>
   );
 }

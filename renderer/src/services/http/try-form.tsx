@@ -1,10 +1,12 @@
-import { Autocomplete, type OptionsFilter, Select, UnstyledButton } from "@mantine/core";
+import { UnstyledButton } from "@mantine/core";
 import { tryMethods } from "../../../../contract/services/http.ts";
 import { HeaderEditor } from "../try/header-editor.tsx";
 import { JsonBodyField } from "../try/json-body-field.tsx";
 import { SendButton } from "../try/send-button.tsx";
-import styles from "../try/try-page.module.css";
+import { MethodField, TargetField, TryLine } from "../try/try-fields.tsx";
 import { checkJson, methodOf, type TryRequest, takesBody } from "../try/try-request.ts";
+import { TrySection } from "../try/try-section.tsx";
+import styles from "./try-form.module.css";
 import { routeOf, suggestedTargets, tryRoutes } from "./try-routes.ts";
 
 interface TryFormProps {
@@ -17,12 +19,6 @@ interface TryFormProps {
   /** Offers a few routes below the form. */
   readonly suggesting: boolean;
 }
-
-/** Within the page's landmarks, and not clipped by the scrolling column. */
-const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
-
-/** After a choice the text is not a search: all routes are offered again. */
-const all: OptionsFilter = ({ options }) => options;
 
 const suggestions = tryRoutes.map(({ group, routes }) => ({ group, items: routes.map((route) => route.target) }));
 
@@ -38,44 +34,23 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
     set({ method: methodOf(route.method), target, body, headers });
   };
   return (
-    <div className={styles.form}>
-      <div className={styles.line}>
-        <Select
-          aria-label="Method"
-          className={styles.method}
-          data={[...tryMethods]}
-          value={request.method}
-          allowDeselect={false}
-          withCheckIcon={false}
-          comboboxProps={{ ...inPlace, width: 120, position: "bottom-start" }}
-          withScrollArea={false}
-          onChange={(method) => set({ method: methodOf(method ?? "GET") })}
-        />
-        <Autocomplete
-          aria-label="Path and query"
-          className={styles.target}
-          data={suggestions}
+    <div>
+      <TryLine>
+        <MethodField methods={tryMethods} value={request.method} onChange={(method) => set({ method: methodOf(method ?? "GET") })} />
+        <TargetField
+          label="Path and query"
           value={request.target}
-          limit={60}
-          withScrollArea={false}
-          styles={{ options: { maxHeight: 360, overflowY: "auto" }, option: { padding: "4px 10px" } }}
-          comboboxProps={inPlace}
-          spellCheck={false}
-          filter={routeOf(request.target) && all}
+          suggestions={suggestions}
+          offersAll={routeOf(request.target) !== undefined}
+          hintOf={(target) => routeOf(target)?.method}
           onChange={(target) => set({ target })}
-          onOptionSubmit={takeRoute}
-          renderOption={({ option }) => (
-            <span className={styles.option}>
-              {option.value}
-              <span className={styles.optionMethod}>{routeOf(option.value)?.method}</span>
-            </span>
-          )}
+          onPick={takeRoute}
         />
         <SendButton running={running} sending={sending} onSend={onSend} />
-      </div>
+      </TryLine>
       <HeaderEditor headers={request.headers} onChange={(headers) => set({ headers })} />
       {takesBody(request.method) && (
-        <section className={styles.section} aria-label="Body to send">
+        <TrySection label="Body to send">
           <JsonBodyField
             title="Body"
             label="Body to send"
@@ -84,7 +59,7 @@ export function TryForm({ request, onChange, onSend, running, sending, suggestin
             rows={{ least: 4, most: 14 }}
             onChange={(body) => set({ body })}
           />
-        </section>
+        </TrySection>
       )}
       {suggesting && (
         <div className={styles.suggested}>

@@ -3,9 +3,10 @@ import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatAgo, formatTook, isoTime } from "../../ui/texts/time.ts";
-import styles from "../try/try-page.module.css";
 import type { TryRequest } from "../try/try-request.ts";
+import { TrySection, TrySectionHead } from "../try/try-section.tsx";
 import type { Tried } from "./try-history.ts";
+import styles from "./try-history-list.module.css";
 
 interface TryHistoryProps {
   readonly history: readonly Tried[];
@@ -17,14 +18,12 @@ export function TryHistory({ history, onPick, onClear }: TryHistoryProps) {
   const now = useNow(5_000);
   if (history.length === 0) return null;
   return (
-    <section className={styles.section} aria-label="History">
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>History</h2>
-        <span className={styles.check}>{history.length}</span>
+    <TrySection label="History">
+      <TrySectionHead title="History" state={history.length}>
         <Button size="compact-xs" variant="subtle" onClick={onClear}>
           Clear history
         </Button>
-      </div>
+      </TrySectionHead>
       <ul className={styles.history}>
         {history.map((tried) => (
           <li key={`${tried.at}`}>
@@ -34,14 +33,14 @@ export function TryHistory({ history, onPick, onClear }: TryHistoryProps) {
               ) : (
                 <ToneMark tone={toneOfStatus(tried.status)} word={String(tried.status)} />
               )}
-              <span className={styles.triedMethod}>{tried.request.method}</span>
-              <span className={styles.triedTarget}>{shownText(tried.request.target)}</span>
-              <span className={styles.triedTook}>{tried.tookMs !== undefined && formatTook(tried.tookMs)}</span>
-              <span className={styles.triedAgo}>{formatAgo(Math.max(0, now - tried.at))}</span>
+              <span className={styles.method}>{tried.request.method}</span>
+              <span className={styles.target}>{shownText(tried.request.target)}</span>
+              <span className={styles.took}>{tried.tookMs !== undefined && formatTook(tried.tookMs)}</span>
+              <span className={styles.ago}>{formatAgo(Math.max(0, now - tried.at))}</span>
             </UnstyledButton>
           </li>
         ))}
       </ul>
-    </section>
+    </TrySection>
   );
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import type { Failure } from "../../../../contract/service.ts";
 import { Notice } from "../../ui/panel.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
-import styles from "./try-page.module.css";
+import styles from "./answer-pane.module.css";
 
 /** What became of the last try. */
 export type TryState<Answer> =
@@ -37,12 +37,12 @@ export function AnswerPane<Answer>(props: AnswerPaneProps<Answer>) {
 function Content<Answer>({ state, running, untried, stopped, children }: AnswerPaneProps<Answer>) {
   switch (state.state) {
     case "untried":
-      return <p className={styles.note}>{running ? untried : stopped}</p>;
+      return <AnswerNote>{running ? untried : stopped}</AnswerNote>;
     case "sending":
       return (
-        <p className={styles.note}>
+        <AnswerNote>
           <Loader size={12} mr={8} /> Waiting for the answer…
-        </p>
+        </AnswerNote>
       );
     case "failed":
       return (
@@ -55,4 +55,9 @@ function Content<Answer>({ state, running, untried, stopped, children }: AnswerP
     default:
       return state satisfies never;
   }
+}
+
+/** In place of an answer, or of its body. */
+export function AnswerNote({ children }: { readonly children: ReactNode }) {
+  return <p className={styles.note}>{children}</p>;
 }

@@ -1,7 +1,8 @@
 import { ActionIcon, Autocomplete, Button, TextInput } from "@mantine/core";
 import { IconPlus, IconX } from "@tabler/icons-react";
 import type { HeaderList } from "../../../../contract/traffic/http.ts";
-import styles from "./try-page.module.css";
+import styles from "./header-editor.module.css";
+import { TrySection, TrySectionHead } from "./try-section.tsx";
 
 const commonNames = [
   "Accept",
@@ -26,17 +27,15 @@ interface HeaderEditorProps {
 export function HeaderEditor({ headers, onChange }: HeaderEditorProps) {
   const change = (at: number, header: HeaderList[number]) => onChange(headers.map((other, index) => (index === at ? header : other)));
   return (
-    <section className={styles.section} aria-label="Headers to send">
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>Headers</h2>
-        <span className={styles.check}>{headers.length === 0 && "none added"}</span>
+    <TrySection label="Headers to send">
+      <TrySectionHead title="Headers" state={headers.length === 0 && "none added"}>
         <Button size="compact-xs" variant="subtle" leftSection={<IconPlus size={13} />} onClick={() => onChange([...headers, ["", ""]])}>
           Add
         </Button>
-      </div>
+      </TrySectionHead>
       {headers.map(([name, value], index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; names are typed and may repeat.
-        <div key={index} className={styles.headerRow}>
+        <div key={index} className={styles.row}>
           <Autocomplete
             aria-label={`Header ${index + 1}, name`}
             placeholder="Name"
@@ -60,6 +59,6 @@ export function HeaderEditor({ headers, onChange }: HeaderEditorProps) {
           </ActionIcon>
         </div>
       ))}
-    </section>
+    </TrySection>
   );
 }

@@ -6,7 +6,7 @@ import { HttpBodyViewer } from "../../inspectors/http/http-body-viewer.tsx";
 import { ToneMark, toneOfStatus } from "../../list/tone-mark.tsx";
 import { formatBytes } from "../../ui/texts/quantity.ts";
 import { formatTook } from "../../ui/texts/time.ts";
-import styles from "./try-page.module.css";
+import styles from "./http-answer.module.css";
 
 interface HttpAnswerProps {
   readonly answer: TryAnswer;
@@ -27,7 +27,7 @@ export function HttpAnswer({ answer, route, emptyText, onShowInLive }: HttpAnswe
   ];
   return (
     <>
-      <div className={styles.answerHead}>
+      <div className={styles.head}>
         <h2 className={styles.status}>
           <ToneMark tone={toneOfStatus(answer.status)} word={`${answer.status} ${answer.reason}`} />
         </h2>
@@ -39,7 +39,7 @@ export function HttpAnswer({ answer, route, emptyText, onShowInLive }: HttpAnswe
         )}
       </div>
       <HeaderListView headers={answer.headers} />
-      <div className={styles.answerBody}>
+      <div className={styles.body}>
         <HttpBodyViewer of="answer" route={route} body={answer.body} headers={answer.headers} emptyText={emptyText} />
       </div>
     </>

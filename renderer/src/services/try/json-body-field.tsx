@@ -3,8 +3,9 @@ import type { ReactNode } from "react";
 import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { layOutJson } from "../../viewer/layout/json-layout.ts";
 import { copiedText } from "../../viewer/layout/line-diff.ts";
-import styles from "./try-page.module.css";
+import styles from "./json-body-field.module.css";
 import type { JsonCheck } from "./try-request.ts";
+import { TryProblem, TrySectionHead } from "./try-section.tsx";
 
 interface JsonBodyFieldProps {
   readonly title: string;
@@ -27,30 +28,30 @@ function formatted(json: string): string {
 export function JsonBodyField({ title, label, value, check, rows, onChange, children }: JsonBodyFieldProps) {
   return (
     <>
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>{title}</h2>
-        <span className={styles.check} aria-live="polite">
-          {check.state === "valid" && (
-            <>
-              <StatusShape shape="running" /> JSON
-            </>
-          )}
-          {check.state === "invalid" && (
-            <span className={styles.problem}>
-              <StatusShape shape="failed" /> {check.problem}
-            </span>
-          )}
-        </span>
+      <TrySectionHead
+        title={title}
+        isLive
+        state={
+          <>
+            {check.state === "valid" && (
+              <>
+                <StatusShape shape="running" /> JSON
+              </>
+            )}
+            {check.state === "invalid" && <TryProblem>{check.problem}</TryProblem>}
+          </>
+        }
+      >
         {check.state === "valid" && (
           <Button size="compact-xs" variant="subtle" onClick={() => onChange(formatted(value))}>
             Format
           </Button>
         )}
         {children}
-      </div>
+      </TrySectionHead>
       <Textarea
         aria-label={label}
-        className={styles.bodyInput}
+        className={styles.body}
         value={value}
         autosize
         minRows={rows.least}

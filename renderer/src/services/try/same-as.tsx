@@ -3,9 +3,11 @@ import type { ReactNode } from "react";
 import { z } from "zod";
 import { type CopyFormat, copyAs, copyFormats } from "../../inspectors/http/copy-as.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { Note } from "../../ui/panel.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import styles from "./try-page.module.css";
+import styles from "./same-as.module.css";
 import { replayOfTry, type TryRequest } from "./try-request.ts";
+import { TrySection, TrySectionHead } from "./try-section.tsx";
 
 interface SameAsProps<Language extends string> {
   readonly languages: readonly { readonly value: Language; readonly label: string }[];
@@ -27,10 +29,8 @@ interface SameAsProps<Language extends string> {
 export function SameAs<Language extends string>(props: SameAsProps<Language>) {
   const { languages, language, onLanguage, text, copied, copies, notes, below, children } = props;
   return (
-    <section className={styles.section} aria-label="The same as lines to copy">
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>The same as</h2>
-        <span className={styles.check} />
+    <TrySection label="The same as lines to copy">
+      <TrySectionHead title="The same as">
         <SegmentedControl
           aria-label="Language"
           data={languages.map((entry) => ({ ...entry }))}
@@ -39,18 +39,18 @@ export function SameAs<Language extends string>(props: SameAsProps<Language>) {
         />
         {children}
         <CopyButton text={copied ?? text} what={copies} size={24} />
-      </div>
+      </TrySectionHead>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard. */}
       <pre className={styles.command} tabIndex={0}>
         {text}
       </pre>
       {notes?.map((note) => (
-        <p key={note} className={styles.aside}>
+        <Note key={note} className={styles.note}>
           {note}
-        </p>
+        </Note>
       ))}
       {below}
-    </section>
+    </TrySection>
   );
 }
 

@@ -8,7 +8,7 @@ import { ToneMark, toneOfStatus } from "../../../list/tone-mark.tsx";
 import { requestRow } from "../../../pages/service/requested-row.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
-import { Notice } from "../../../ui/panel.tsx";
+import { Caption, Notice, SectionTitle } from "../../../ui/panel.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
@@ -16,7 +16,7 @@ import { ContentWell } from "../../../viewer/content-well.tsx";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import type { LayoutRequest } from "../../../viewer/layout/content-layout.ts";
 import { useContentLayout } from "../../../viewer/use-content-layout.ts";
-import styles from "../../try/try-page.module.css";
+import { AnswerNote } from "../../try/answer-pane.tsx";
 import { ClaimList } from "../token-card.tsx";
 import own from "./account-try.module.css";
 import { decodeToken } from "./claim-lines.ts";
@@ -61,9 +61,9 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
     <section className={own.step} data-last={last || undefined} aria-label={`${number}. ${titles[step.title]}`}>
       <div className={own.stepHead}>
         <span className={own.number}>{number}</span>
-        <h2 className={styles.title}>{titles[step.title]}</h2>
+        <SectionTitle>{titles[step.title]}</SectionTitle>
         <ToneMark tone={toneOfStatus(step.status)} word={`${step.status} ${step.reason}`} />
-        <span className={styles.facts}>{[formatTook(step.tookMs), formatBytes(step.body.bytes)].join(" · ")}</span>
+        <Caption grow>{[formatTook(step.tookMs), formatBytes(step.body.bytes)].join(" · ")}</Caption>
         {row !== undefined && (
           <Button
             size="compact-xs"
@@ -97,7 +97,7 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
       {details && <HeaderListView title="Headers sent" headers={step.request.headers} />}
       {details && <HeaderListView title="Headers" headers={step.headers} />}
       {text === "" ? (
-        <p className={styles.note}>The answer has no body.</p>
+        <AnswerNote>The answer has no body.</AnswerNote>
       ) : (
         opened && (
           <div className={own.body} style={{ "--lines": lineCount } as CSSProperties}>

@@ -1,9 +1,10 @@
-import { Autocomplete, Button, type OptionsFilter, SegmentedControl, Select, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, TextInput } from "@mantine/core";
 import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { JsonBodyField } from "../../try/json-body-field.tsx";
 import { SendButton } from "../../try/send-button.tsx";
-import styles from "../../try/try-page.module.css";
+import { MethodField, TargetField } from "../../try/try-fields.tsx";
 import { checkJson } from "../../try/try-request.ts";
+import { TrySection, TrySectionHead } from "../../try/try-section.tsx";
 import own from "./account-try.module.css";
 import {
   type CallMethod,
@@ -32,9 +33,6 @@ interface TryFormProps {
   readonly sending: boolean;
 }
 
-/** Within the page's landmarks, and not clipped by the scrolling column. */
-const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
-const all: OptionsFilter = ({ options }) => options;
 const callNames = calls.map(callName);
 const jsonHeaders = [["content-type", "application/json"]] as const;
 
@@ -57,7 +55,7 @@ export function TryForm(props: TryFormProps) {
         <span className={own.spring} />
         <SendButton running={running} sending={sending} onSend={onSend} />
       </div>
-      <section className={styles.section} aria-label="Who">
+      <TrySection label="Who">
         <div className={own.who}>
           <TextInput
             label="User"
@@ -82,38 +80,24 @@ export function TryForm(props: TryFormProps) {
             <Button onClick={props.onFillCode}>Fill in the current code</Button>
           </div>
         )}
-      </section>
-      <section className={styles.section} aria-label="Call">
-        <div className={styles.sectionHead}>
-          <h2 className={styles.title}>{draft.scheme === "bearer" ? "Then, with the token" : "Call"}</h2>
-        </div>
+      </TrySection>
+      <TrySection label="Call">
+        <TrySectionHead title={draft.scheme === "bearer" ? "Then, with the token" : "Call"} />
         <div className={own.call}>
-          <Select
-            aria-label="Method"
-            className={styles.method}
-            data={[...callMethods]}
+          <MethodField
+            methods={callMethods}
             value={draft.method}
-            allowDeselect={false}
-            withCheckIcon={false}
-            comboboxProps={{ ...inPlace, width: 120, position: "bottom-start" }}
-            withScrollArea={false}
             onChange={(method) => set({ method: (method as CallMethod | null) ?? "GET" })}
           />
-          <Autocomplete
-            aria-label="Path"
-            className={styles.target}
-            data={callNames}
+          <TargetField
+            label="Path"
             value={draft.target}
-            withScrollArea={false}
-            styles={{ options: { maxHeight: 360, overflowY: "auto" }, option: { padding: "4px 10px" } }}
-            comboboxProps={inPlace}
-            spellCheck={false}
-            filter={all}
+            suggestions={callNames}
+            offersAll
             onChange={(target) => {
               if (!callNames.includes(target)) set({ target });
             }}
-            onOptionSubmit={takeCall}
-            renderOption={({ option }) => <span className={styles.option}>{option.value}</span>}
+            onPick={takeCall}
           />
         </div>
         {takesBody(draft.method) && (
@@ -126,7 +110,7 @@ export function TryForm(props: TryFormProps) {
             onChange={(body) => set({ body })}
           />
         )}
-      </section>
+      </TrySection>
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { Section } from "../../../inspectors/section.tsx";
 import { PasswordField } from "../../../ui/forms/password-field.tsx";
+import { Pair, Pairs } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { askForUser } from "../account-service.ts";
@@ -39,16 +40,17 @@ export function UserSignIn({ user, onUser, onToggle }: UserSignInProps) {
           </>
         }
       >
-        <dl className={styles.known}>
-          <dt>Last login</dt>
-          <dd>
+        <Pairs>
+          <Pair name="Last login" mono>
             <LastLogin of={user.lastLogin} />
-          </dd>
-          <dt>From</dt>
-          <dd>{user.lastAddress || "–"}</dd>
-          <dt>DNS zones</dt>
-          <dd>{user.zones}</dd>
-        </dl>
+          </Pair>
+          <Pair name="From" mono>
+            {user.lastAddress || "–"}
+          </Pair>
+          <Pair name="DNS zones" mono>
+            {user.zones}
+          </Pair>
+        </Pairs>
       </Section>
       <NewPassword user={user} onUser={onUser} />
       <SecondFactor user={user} onUser={onUser} />

@@ -9,12 +9,11 @@ import { failureOf } from "../../../control/failure-error.ts";
 import { useService } from "../../../control/use-store.ts";
 import { draftForm } from "../../../ui/forms/draft-form.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
-import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { TryState } from "../../try/answer-pane.tsx";
 import { SendButton } from "../../try/send-button.tsx";
-import styles from "../../try/try-page.module.css";
 import { TryPage } from "../../try/try-page.tsx";
+import { TryProblem, TrySection, TrySectionHead } from "../../try/try-section.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
 import { draftWithoutCredentials, firstDraft, parsePublishDraft, publishDraftSchema, usesVersion5 } from "../publish/publish-draft.ts";
 import { PublishForm } from "../publish/publish-form.tsx";
@@ -80,12 +79,12 @@ export function MqttTry() {
             onPassword={setPassword}
             onConnect={() => void attempt(connect())}
           />
-          <section className={styles.section} aria-label="Publish">
-            <div className={styles.sectionHead}>
-              <h2 className={styles.title}>Publish</h2>
-              <span className={styles.check} aria-live="polite">
-                <PublishResult state={state} leftOut={who.version === 4 && usesVersion5(draft)} />
-              </span>
+          <TrySection label="Publish">
+            <TrySectionHead
+              title="Publish"
+              isLive
+              state={<PublishResult state={state} leftOut={who.version === 4 && usesVersion5(draft)} />}
+            >
               <SendButton
                 title="Publish"
                 running={running}
@@ -93,9 +92,9 @@ export function MqttTry() {
                 isValid={"params" in parsed}
                 onSend={() => void publish()}
               />
-            </div>
+            </TrySectionHead>
             <PublishForm form={draftForm(draft, setDraft, parsed)} />
-          </section>
+          </TrySection>
           <TryCommands draft={draft} subscription={subscription} client={{ ...who, password }} service={service} />
         </>
       }
@@ -129,11 +128,7 @@ function PublishResult({ state, leftOut }: { readonly state: TryState<MqttTryAns
     case "sending":
       return leftOut ? "3.1.1 has no properties: they are left out" : null;
     case "failed":
-      return (
-        <span className={styles.problem}>
-          <StatusShape shape="failed" /> {state.failure.message}
-        </span>
-      );
+      return <TryProblem>{state.failure.message}</TryProblem>;
     case "answered":
       return (
         <>

@@ -8,7 +8,7 @@ import { PasswordField } from "../../../ui/forms/password-field.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import styles from "../../try/try-page.module.css";
+import { TryProblem, TrySectionHead } from "../../try/try-section.tsx";
 import { qosChoices } from "../publish/publish-draft.ts";
 import own from "./mqtt-try.module.css";
 import { hasOptions, type ParsedTryClient, type TryClientDraft } from "./try-client-draft.ts";
@@ -39,11 +39,7 @@ export function TryClientSection(props: TryClientSectionProps) {
   const connected = state?.state === "connected";
   return (
     <section className={own.client} aria-label="Client">
-      <div className={styles.sectionHead}>
-        <h2 className={styles.title}>Client</h2>
-        <span className={styles.check} aria-live="polite">
-          <StateWords state={running ? state : undefined} clientId={draft.clientId} />
-        </span>
+      <TrySectionHead title="Client" isLive state={<StateWords state={running ? state : undefined} clientId={draft.clientId} />}>
         <Button size="compact-xs" variant="subtle" aria-expanded={showsOptions} onClick={() => setOpen(!open)}>
           {showsOptions ? "Fewer options" : hasOptions(draft) ? "Options (some set)" : "Options"}
         </Button>
@@ -54,7 +50,7 @@ export function TryClientSection(props: TryClientSectionProps) {
             Connect
           </Button>
         )}
-      </div>
+      </TrySectionHead>
       <div className={own.who}>
         <ChoiceField form={form} name="version" label="Protocol version" choices={versions} />
         <TextField
@@ -87,11 +83,7 @@ function StateWords({ state, clientId }: { readonly state: MqttTryState | undefi
     );
   }
   const text = state.ended ? answerText(state.ended) : "";
-  return (
-    <span className={styles.problem} title={text}>
-      <StatusShape shape="failed" /> {text}
-    </span>
-  );
+  return <TryProblem title={text}>{text}</TryProblem>;
 }
 
 function DisconnectMenu({ hasWill }: { readonly hasWill: boolean }) {

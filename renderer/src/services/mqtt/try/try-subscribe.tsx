@@ -8,7 +8,7 @@ import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { formatTook } from "../../../ui/texts/time.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import styles from "../../try/try-page.module.css";
+import { TryProblem } from "../../try/try-section.tsx";
 import { subscriptionText } from "../clients/mqtt-texts.ts";
 import { qosChoices } from "../publish/publish-draft.ts";
 import own from "./mqtt-try.module.css";
@@ -24,10 +24,11 @@ export function answerText({ packet, reason, meaning, text }: MqttTryAnswer): st
 /** The broker's answer and its time. */
 export function Answer({ answer }: { readonly answer: MqttTryAnswer }) {
   const text = answerText(answer);
+  const said = answer.packet ? `${text} · ${formatTook(answer.tookMs)}` : text;
+  if (!answer.ok) return <TryProblem title={text}>{said}</TryProblem>;
   return (
-    <span className={answer.ok ? undefined : styles.problem} title={text}>
-      <StatusShape shape={answer.ok ? "running" : "failed"} /> {text}
-      {answer.packet && ` · ${formatTook(answer.tookMs)}`}
+    <span title={text}>
+      <StatusShape shape="running" /> {said}
     </span>
   );
 }

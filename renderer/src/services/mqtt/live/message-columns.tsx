@@ -1,14 +1,14 @@
 import { type ReactNode, useMemo, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import { Boundary } from "../../../ui/status/boundary.tsx";
-import styles from "../live/mqtt-live.module.css";
+import { DeliveryPanel } from "../history/delivery-panel.tsx";
+import { HistoryPanel } from "../history/history-panel.tsx";
+import type { MessageHistory } from "../history/message-history.ts";
+import { useChosenMessage } from "../history/use-chosen-message.ts";
 import type { PublishDraft } from "../publish/publish-draft.ts";
 import type { TopicScope } from "../tree/topic-scope.ts";
 import { type HeldTopicBranches, useTopicFacts } from "../tree/use-topic-branches.ts";
-import { DeliveryPanel } from "./delivery-panel.tsx";
-import { HistoryPanel } from "./history-panel.tsx";
-import type { MessageHistory } from "./message-history.ts";
-import { useChosenMessage } from "./use-chosen-message.ts";
+import styles from "./mqtt-live.module.css";
 
 interface MessageColumnsProps {
   readonly branches: HeldTopicBranches;
