@@ -35,7 +35,6 @@ export function MqttEventInspector({ row, detail, onClose }: InspectorProps<"mqt
                 {row.peer}
               </Pair>
             )}
-            {row.client !== "" && <Pair name="Software">{row.client}</Pair>}
             {row.reason !== undefined && <Pair name="Reason">{row.reason}</Pair>}
             {text !== "" && <Pair name="Text">{text}</Pair>}
           </Pairs>
