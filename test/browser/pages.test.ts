@@ -25,6 +25,27 @@ it("[BL-258] a tab that the service does not have is its first one, and arrow ke
   }
 }, 60_000);
 
+it("[BL-259] a column's head sorts what the list holds, by mouse and by keyboard, until the list follows again", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  for (const target of ["/api/b", "/api/c", "/api/a"]) await fetch(`${origin}${target}`);
+  const head = page.getByRole("columnheader", { name: "Path" });
+  const paths = () =>
+    page
+      .getByRole("row")
+      .getByText(/^\/api\/[abc]$/)
+      .allTextContents();
+  await expect.poll(paths).toEqual(["/api/a", "/api/c", "/api/b"]);
+  expect(await head.getAttribute("aria-sort")).toBe("none");
+  await head.getByRole("button").click();
+  await expect.poll(paths).toEqual(["/api/c", "/api/b", "/api/a"]);
+  expect(await head.getAttribute("aria-sort")).toBe("descending");
+  await head.getByRole("button").press("Enter");
+  await expect.poll(paths).toEqual(["/api/a", "/api/b", "/api/c"]);
+  await page.getByRole("button", { name: "Resume", exact: true }).click();
+  await expect.poll(paths).toEqual(["/api/a", "/api/c", "/api/b"]);
+  expect(await head.getAttribute("aria-sort")).toBe("none");
+}, 60_000);
+
 it("[BL-165] another tab and back keep what is paused, opened and answered", async () => {
   const { page, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/data?first`);

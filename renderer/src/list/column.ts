@@ -14,10 +14,14 @@ export interface Column<Row> {
   readonly besidePx?: number;
   /** The column can be sorted by its head, if the table can be sorted. */
   readonly sortable?: boolean;
+  /** By what the rows of a live list are sorted; the column is sortable then. */
+  readonly sortValue?: (row: Row) => number | string | undefined;
   /** Columns with a higher rank are hidden first if there is no room; 0 is never hidden. */
   readonly rank: number;
   readonly cell: (row: Row) => ReactNode;
 }
+
+export const isSortable = <Row>({ sortable, sortValue }: Column<Row>): boolean => sortable === true || sortValue !== undefined;
 
 export interface FittedColumns<Row> {
   readonly columns: readonly Column<Row>[];

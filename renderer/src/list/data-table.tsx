@@ -15,7 +15,7 @@ import {
   useImperativeHandle,
   useRef,
 } from "react";
-import type { Column } from "./column.ts";
+import { type Column, isSortable } from "./column.ts";
 import styles from "./data-table.module.css";
 import { movedRow } from "./row-cursor.ts";
 import { useFittedColumns } from "./use-fitted-columns.ts";
@@ -173,12 +173,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       <div role="rowgroup" className={styles.head}>
         <div role="row" aria-rowindex={1} className={styles.columns}>
           {columns.map((column) => (
-            <div
-              key={column.id}
-              role="columnheader"
-              data-align={column.align}
-              aria-sort={props.sort?.column === column.id ? props.sort.direction : undefined}
-            >
+            <div key={column.id} role="columnheader" data-align={column.align} aria-sort={ariaSort(column, props)}>
               <ColumnHead column={column as Column<unknown>} sort={props.sort} onSort={props.onSort} />
             </div>
           ))}
@@ -207,6 +202,12 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
+/** "none" tells a screen reader that the column can be sorted by. */
+function ariaSort<Row>(column: Column<Row>, { sort, onSort }: Pick<DataTableProps<Row>, "sort" | "onSort">) {
+  if (!onSort || !isSortable(column)) return undefined;
+  return sort?.column === column.id ? sort.direction : "none";
+}
+
 function ColumnHead({
   column,
   sort,
@@ -216,7 +217,7 @@ function ColumnHead({
   sort: TableSort | undefined;
   onSort: DataTableProps<unknown>["onSort"];
 }) {
-  if (!onSort || !column.sortable) return column.title;
+  if (!onSort || !isSortable(column)) return column.title;
   const direction = sort?.column === column.id ? sort.direction : undefined;
   const Arrow = direction === "ascending" ? IconArrowUp : IconArrowDown;
   return (

@@ -33,6 +33,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "time",
     title: "Time",
+    sortValue: ({ at }) => at,
     minSample: "00:00:00.000",
     face: "mono",
     rank: 3,
@@ -45,15 +46,17 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "method",
     title: "Method",
+    sortValue: ({ verb }) => verb,
     minSample: "OPTIONS",
     face: "mono-bold",
     rank: 0,
     cell: (row) => <span className={styles.method}>{shownText(row.verb)}</span>,
   },
-  { id: "path", title: "Path", rank: 0, cell: (row) => <Path target={row.target} /> },
+  { id: "path", title: "Path", sortValue: ({ target }) => target, rank: 0, cell: (row) => <Path target={row.target} /> },
   {
     id: "status",
     title: "Status",
+    sortValue: statusWord,
     minSample: "pending",
     face: "mono-bold",
     besidePx: 14,
@@ -63,6 +66,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "took",
     title: "Took",
+    sortValue: ({ tookMs }) => tookMs,
     align: "end",
     minSample: "00 m 00 s",
     rank: 1,
@@ -71,6 +75,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "size",
     title: "Size",
+    sortValue: ({ bytesOut }) => bytesOut,
     align: "end",
     minSample: "000 MB",
     rank: 2,
@@ -79,6 +84,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
   {
     id: "client",
     title: "Client",
+    sortValue: ({ client }) => client,
     minSample: "EventSource :00000",
     preferredSample: "Apache-HttpClient :00000",
     rank: 4,

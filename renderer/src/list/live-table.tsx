@@ -1,14 +1,15 @@
 import { Menu } from "@mantine/core";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { CommandItems } from "../ui/command-items.tsx";
 import type { Command } from "../ui/commands.ts";
 import { capitalized } from "../ui/texts/quantity.ts";
 import type { Column } from "./column.ts";
-import { DataTable } from "./data-table.tsx";
+import { DataTable, type TableSort } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import { ListAnswer } from "./list-answer.tsx";
 import styles from "./list-page.module.css";
+import { nextSort, sortRows } from "./sort-rows.ts";
 import type { TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
@@ -30,9 +31,13 @@ interface LiveTableProps {
 export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, empty }: LiveTableProps) {
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);
+  const { sort, onSort } = useSort(rows, choice.table);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other rows in the same places.
-  const rowAt = useCallback((index: number) => rows.rowAt(index), [rows, version]);
-  const onEndNear = useCallback(() => void rows.loadOlder(), [rows]);
+  const sorted = useMemo(() => sort && sortRows(rows.toArray(), columns, sort), [rows, version, columns, sort]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
+  const rowAt = useCallback((index: number) => (sorted ? sorted[index] : rows.rowAt(index)), [rows, version, sorted]);
+  // Older rows would move those that are read.
+  const onEndNear = useCallback(() => void (sorted || rows.loadOlder()), [rows, sorted]);
   const [menuRow, setMenuRow] = useState<TrafficRow>();
   return (
     <ListAnswer rows={rows} what={`the ${items}`}>
@@ -43,10 +48,12 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
           <div className={styles.menuArea}>
             <DataTable
               {...choice.tableProps}
-              label={`${capitalized(items)}, newest first`}
+              label={`${capitalized(items)}, ${sort ? "sorted" : "newest first"}`}
               count={count}
               rowAt={rowAt}
               columns={columns}
+              {...(sort && { sort })}
+              onSort={onSort}
               onScrolledAway={rows.scrolled}
               onEndNear={onEndNear}
               onRowMenu={setMenuRow}
@@ -58,6 +65,21 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
       </Menu>
     </ListAnswer>
   );
+}
+
+/** Sorting pauses the list and orders the rows that it holds; following ends it. */
+function useSort(rows: TrafficRows, table: RowChoice<TrafficRow, number>["table"]) {
+  const [chosen, setChosen] = useState<TableSort>();
+  const paused = useRowsView(rows, (view) => view.mode === "paused");
+  const sort = paused ? chosen : undefined;
+  if (chosen && !paused) setChosen(undefined);
+  const onSort = (column: string) => {
+    const next = nextSort(sort, column);
+    table.current?.toTop();
+    if (next) rows.pause();
+    setChosen(next);
+  };
+  return { sort, onSort };
 }
 
 function Arrived({ rows, onFollow }: Pick<LiveTableProps, "rows" | "onFollow">) {

@@ -1,5 +1,5 @@
 import { type RefObject, useLayoutEffect, useMemo, useState } from "react";
-import { type Column, type FittedColumns, fitColumns } from "./column.ts";
+import { type Column, type FittedColumns, fitColumns, isSortable } from "./column.ts";
 
 /** Widths of columns come from their widest value, measured once in the font that shows it. */
 
@@ -68,5 +68,5 @@ export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, co
 
 function columnWidthPx<Row>(column: Column<Row>): number {
   const text = textWidthPx(column.minSample ?? "", fonts[column.face ?? "text"]) + (column.besidePx ?? 0);
-  return Math.max(text, textWidthPx(column.title, headFont) + (column.sortable ? sortArrowPx : 0));
+  return Math.max(text, textWidthPx(column.title, headFont) + (isSortable(column) ? sortArrowPx : 0));
 }

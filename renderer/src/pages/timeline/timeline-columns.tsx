@@ -16,6 +16,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "time",
     title: "Time",
+    sortValue: ({ at }) => at,
     minSample: "00:00:00.000",
     face: "mono",
     rank: 0,
@@ -28,6 +29,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "service",
     title: "Service",
+    sortValue: ({ service }) => titleOf(service),
     minSample: longest(titles),
     besidePx: 16,
     rank: 0,
@@ -41,6 +43,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "verb",
     title: "What",
+    sortValue: ({ verb }) => verb,
     minSample: longest(pages.map((page) => page.minSample.verb)),
     face: "mono",
     rank: 1,
@@ -49,6 +52,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "target",
     title: "Where",
+    sortValue: ({ target }) => target,
     rank: 0,
     cell: (row) => (
       <span className={styles.target} title={shownText(row.target)}>
@@ -59,6 +63,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "outcome",
     title: "Outcome",
+    sortValue: ({ outcome }) => outcome,
     minSample: longest(pages.map((page) => page.minSample.outcome)),
     face: "mono",
     besidePx: 14,
@@ -68,6 +73,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "took",
     title: "Took",
+    sortValue: ({ tookMs }) => tookMs,
     align: "end",
     minSample: "00 m 00 s",
     rank: 2,
@@ -76,6 +82,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "in",
     title: "In",
+    sortValue: ({ bytesIn }) => bytesIn,
     align: "end",
     minSample: "000 MB",
     rank: 4,
@@ -84,6 +91,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "out",
     title: "Out",
+    sortValue: ({ bytesOut }) => bytesOut,
     align: "end",
     minSample: "000 MB",
     rank: 3,
@@ -92,6 +100,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
   {
     id: "client",
     title: "Client",
+    sortValue: ({ client }) => client,
     minSample: "python-requests",
     rank: 5,
     cell: (row) => <span className={styles.soft}>{shownText(row.client)}</span>,

@@ -7,6 +7,7 @@ import { refusalWords } from "./refusal-words.ts";
 const user: Column<TrafficRow> = {
   id: "user",
   title: "User",
+  sortValue: (row) => row.user,
   minSample: "billing@example.org",
   preferredSample: "somebody.else@a-company.example.org",
   rank: 0,
@@ -17,6 +18,7 @@ const user: Column<TrafficRow> = {
 const reason: Column<TrafficRow> = {
   id: "reason",
   title: "Refused because",
+  sortValue: (row) => row.reason,
   minSample: "wrong user or password",
   preferredSample: "field not known: companyregistrationnumber",
   rank: 0,
