@@ -147,7 +147,7 @@ it("[BL-153] a certificate that MQTT made goes on as the authority", async () =>
     extensions: [
       { name: "basicConstraints", cA: true, critical: true },
       { name: "keyUsage", digitalSignature: true, keyCertSign: true, critical: true },
-      { name: "extKeyUsage", serverAuth: true },
+      { name: "extKeyUsage", serverAuth: true, clientAuth: true },
       { name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] },
     ],
   });

@@ -26,7 +26,7 @@ export interface CertificatesOptions {
 
 /**
  * One certificate serves all services and processes of an installation, and is kept: a new one is signed where the kept one lacks
- * a name of this computer, expires within 30 days, or is of another authority.
+ * a name of this computer, is not for clients too, expires within 30 days, or is of another authority.
  */
 export async function openCertificates(options: CertificatesOptions): Promise<InstallationCertificates> {
   const { folder, log, onStop, now = Date.now, names = computerNames, checkEveryMs = 30_000 } = options;
@@ -80,13 +80,17 @@ async function currentLeaf(folder: string, names: readonly string[], now: number
   return { authority, leaf };
 }
 
+/** RFC 5280 §4.2.1.12: the purpose id-kp-clientAuth. */
+const clientAuthentication = "1.3.6.1.5.5.7.3.2";
+
 /** Extra names are accepted: a network that comes and goes must not renew the certificate each time. */
 function isCurrent(leaf: TlsMaterial, authority: TlsMaterial, names: readonly string[], now: number): boolean {
   const certificate = new X509Certificate(leaf.cert);
   const issuer = new X509Certificate(authority.cert);
   const lasts = isValid(leaf, now, Math.min(renewBeforeMs, Date.parse(issuer.validTo) - now - 1));
   const hasName = (name: string) => (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
-  return lasts && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey) && names.every(hasName);
+  const isForClients = certificate.keyUsage?.includes(clientAuthentication) === true;
+  return isForClients && lasts && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey) && names.every(hasName);
 }
 
 /** An Android emulator reaches its host as 10.0.2.2, a container as host.docker.internal. */

@@ -42,7 +42,7 @@ export async function makeAuthority(name: string, now: number): Promise<TlsMater
   return { cert: `${certificate.toString("pem")}\n`, key: await pemOfKey(keys.privateKey) };
 }
 
-/** A server's certificate for host names and addresses, signed by `authority`. */
+/** A server's certificate for host names and addresses, signed by `authority`; a client may show it too, to a service that asks for one. */
 export async function makeLeaf(authority: TlsMaterial, names: readonly string[], now: number): Promise<TlsMaterial> {
   const x509 = await loadX509();
   const issuer = new x509.X509Certificate(authority.cert);
@@ -60,7 +60,7 @@ export async function makeLeaf(authority: TlsMaterial, names: readonly string[],
     extensions: [
       new x509.BasicConstraintsExtension(false, undefined, true),
       new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth]),
       new x509.SubjectAlternativeNameExtension(names.map((value) => ({ type: isIP(value) === 0 ? "dns" : "ip", value }))),
       // OpenSSL's strict checks, Python's default since 3.13, ask for both identifiers.
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
