@@ -53,7 +53,7 @@ try {
     await delay(700);
   });
   for (const tab of ["Config", "Logs"]) await everywhere(dashboard, `http-${tab.toLowerCase()}`, (page) => openService(page, "HTTP", tab));
-  for (const service of ["MQTT", "Account", "Events"]) {
+  for (const service of ["gRPC", "MQTT", "Account", "Events"]) {
     await everywhere(dashboard, `${service.toLowerCase()}-live`, (page) => openService(page, service, "Live"));
   }
   await everywhere(dashboard, "account-users", async (page) => {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fail, run } from "./setup.mjs";
 
-/** Command that shows the package is there, and the package that brings it. */
+/** Command or file that shows the package is there, and the package that brings it. */
 const tools = [
   { command: "chromium", package: "chromium", use: "end-to-end tests of the dashboard" },
   { command: "curl", package: "curl", use: "the HTTP service's tests" },
@@ -11,18 +11,24 @@ const tools = [
   // Its server's programs are not on the PATH; this one, of the same package, is.
   { command: "pg_ctlcluster", package: "postgresql", use: "the events service's tests with several instances" },
   { command: "redis-server", package: "redis-server", use: "the tests of the events service and the MQTT broker with several instances" },
+  { command: "protoc", package: "protobuf-compiler", use: "the gRPC service's tests" },
+  { file: "/usr/include/google/protobuf/descriptor.proto", package: "libprotobuf-dev", use: "the gRPC service's tests" },
+  { file: "/usr/lib/python3/dist-packages/grpc", package: "python3-grpcio", use: "the gRPC service's tests" },
+  { file: "/usr/lib/python3/dist-packages/google/protobuf", package: "python3-protobuf", use: "the gRPC service's tests" },
   { command: "mosquitto_pub", package: "mosquitto-clients", use: "the MQTT broker's tests" },
 ];
 
 const find = (command) =>
   (process.env.PATH ?? "").split(path.delimiter).some((folder) => folder !== "" && existsSync(path.join(folder, command)));
 
+const isThere = ({ command, file }) => (file === undefined ? find(command) : existsSync(file));
+
 /**
  * As root on Debian, installs what is missing. Elsewhere names it: in CI that is a failure, on a contributor's
  * machine the tests that need it say so.
  */
 export async function installSystemPackages() {
-  let missing = tools.filter(({ command }) => !find(command));
+  let missing = tools.filter((tool) => !isThere(tool));
   if (missing.length === 0) return;
   if (process.platform === "linux" && process.getuid?.() === 0 && find("apt-get")) {
     const packages = missing.map((tool) => tool.package);
@@ -30,8 +36,9 @@ export async function installSystemPackages() {
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
     await run("apt-get", ["-qq", "update"], { toStderr: true, env });
     await run("apt-get", ["-qq", "install", "-y", "--no-install-recommends", ...packages], { toStderr: true, env });
-    missing = tools.filter(({ command }) => !find(command));
+    missing = tools.filter((tool) => !isThere(tool));
   }
-  for (const tool of missing) console.error(`Missing: ${tool.command} (Debian package ${tool.package}), needed for ${tool.use}.`);
+  for (const tool of missing)
+    console.error(`Missing: ${tool.command ?? tool.file} (Debian package ${tool.package}), needed for ${tool.use}.`);
   if (missing.length > 0 && process.env.CI === "true") fail("In CI every tool must be there.");
 }

@@ -1,16 +1,16 @@
 import { accountService } from "./account/account-service.ts";
 import type { Service } from "./core/service/service.ts";
 import { eventsService } from "./events/events-service.ts";
+import { grpcService } from "./grpc/grpc-service.ts";
 import { httpService } from "./http/http-service.ts";
 import { mqttService } from "./mqtt/mqtt-service.ts";
 import type { PlannedService } from "./supervisor/supervisor.ts";
 
 /** The services of this version, in the window's order: one line each. */
-export const services: readonly Service[] = [httpService, mqttService, accountService, eventsService];
+export const services: readonly Service[] = [httpService, grpcService, mqttService, accountService, eventsService];
 
 /** Planned services: shown in the rail, and their ports are proposed to no other service. */
 export const plannedServices: readonly PlannedService[] = [
-  { id: "grpc", title: "gRPC", purpose: "Greeter with all four call patterns, reflection, health", ports: [50_051, 8_000] },
   { id: "rtsp", title: "RTSP", purpose: "Two test streams, H.264 and AAC", ports: [8_554, 8_888] },
   { id: "webrtc", title: "WebRTC", purpose: "Rooms, signalling, STUN and TURN", ports: [8_443] },
 ];

@@ -1,5 +1,4 @@
 import { connect, type Socket } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach } from "vitest";
 import type { Endpoint } from "../../contract/service.ts";
 import type { Detail, DetailPart } from "../../contract/traffic/detail.ts";
@@ -10,6 +9,7 @@ import type { Counters } from "../../servers/core/service/service.ts";
 import { httpService } from "../../servers/http/http-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createRecorded, type Row } from "../support/records.ts";
+import { until } from "../support/until.ts";
 
 checkLeaks();
 
@@ -76,16 +76,7 @@ export async function startHttp(config: Record<string, unknown> = {}, certificat
 /** Runs after the test, last registered first. */
 export const onEnd = (release: () => unknown): void => void releases.push(release);
 
-/** Asks again and again until there is an answer; fails after some seconds. */
-export async function until<Value>(ask: () => Value | undefined | false | null, timeoutMs = 5_000): Promise<Value> {
-  const endAt = Date.now() + timeoutMs;
-  for (;;) {
-    const value = ask();
-    if (value !== undefined && value !== false && value !== null) return value;
-    if (Date.now() > endAt) throw new Error(`waited ${timeoutMs} ms in vain for: ${ask}`);
-    await sleep(10);
-  }
-}
+export { until };
 
 export interface RawConnection {
   readonly socket: Socket;

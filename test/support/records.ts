@@ -6,6 +6,7 @@ import type { TrafficEntry } from "../../servers/core/service/service.ts";
 import { type DetailDecoder, type RecordedPart, readPart } from "../../servers/core/traffic/detail-decoder.ts";
 import { RecordWriter, type RowFields } from "../../servers/core/traffic/record-writer.ts";
 import { readRecords, readRow, rowParts } from "../../servers/core/traffic/row-record.ts";
+import { callDecoder } from "../../servers/grpc/observe/decode-call.ts";
 import { mqttMessageDecoder } from "../../servers/mqtt/inspector/message-bytes.ts";
 import { mqttEventDecoder } from "../../servers/mqtt/inspector/mqtt-event.ts";
 
@@ -17,6 +18,7 @@ const decoders: Readonly<Partial<Record<DetailKind, DetailDecoder>>> = {
   "websocket-message": webSocketMessageDecoder,
   "mqtt-message": mqttMessageDecoder,
   "mqtt-event": mqttEventDecoder,
+  "grpc-call": callDecoder,
 };
 
 export const rowsOfBatch = ({ records }: Pick<ServiceBatch, "records">): Row[] =>

@@ -4,11 +4,12 @@ import { isPickedAtStart, originOf } from "../ui/texts/address.ts";
 import type { Tokens } from "../ui/theme.ts";
 import { accountPage } from "./account/account-page.tsx";
 import { eventsPage } from "./events/events-page.tsx";
+import { grpcPage } from "./grpc/grpc-page.tsx";
 import { httpPage } from "./http/http-page.tsx";
 import { mqttPage } from "./mqtt/mqtt-page.tsx";
 
 /** The page of each built service: one line each. */
-const pages: readonly ServicePageDefinition[] = [httpPage, mqttPage, accountPage, eventsPage];
+const pages: readonly ServicePageDefinition[] = [httpPage, grpcPage, mqttPage, accountPage, eventsPage];
 
 export const servicePages: ReadonlyMap<ServiceId, ServicePageDefinition> = new Map(pages.map((page) => [page.id, page]));
 

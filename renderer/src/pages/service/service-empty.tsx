@@ -2,7 +2,7 @@ import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import { SampleTrafficButton, useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { StartServiceButton } from "../../ui/services/start-service-button.tsx";
 import { FirstSteps } from "../../ui/status/first-steps.tsx";
-import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
+import { addressOf, isPickedAtStart, originOf } from "../../ui/texts/address.ts";
 import type { EmptyText } from "./define-service-page.ts";
 
 interface ServiceEmptyProps {
@@ -26,7 +26,7 @@ export function ServiceEmpty({ id, service, text }: ServiceEmptyProps) {
               title: "Listening",
               text: (
                 <>
-                  on <code>{origin.replace(/^https?:\/\//, "")}</code>. {text.nothing}
+                  on <code>{addressOf(origin)}</code>. {text.nothing}
                 </>
               ),
             }

@@ -20,8 +20,10 @@ export function endpointsOf(service: ServiceView | undefined): readonly Endpoint
   return service.status.state === "running" ? service.status.endpoints : service.plannedEndpoints;
 }
 
-/** Of its first HTTP endpoint, without a slash at the end; with port 0 until an address is known. */
+/** Scheme, host and port of its first endpoint; with port 0 until an address is known. */
 export function originOf(service: ServiceView | undefined): string {
-  const url = endpointsOf(service).find((endpoint) => endpoint.url.startsWith("http"))?.url;
-  return url === undefined ? "http://127.0.0.1:0" : new URL(url).origin;
+  const url = endpointsOf(service)[0]?.url;
+  if (url === undefined) return "http://127.0.0.1:0";
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
 }

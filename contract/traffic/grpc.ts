@@ -1,0 +1,83 @@
+/** One gRPC call, as the server saw it: the call is a row, its messages are its parts. */
+import type { PartHead, PartsSummary } from "./detail.ts";
+import type { HeaderList } from "./http.ts";
+
+/** By how many messages pass in each direction. */
+export const grpcPatterns = ["unary", "server stream", "client stream", "bidi stream"] as const;
+export type GrpcPattern = (typeof grpcPatterns)[number];
+
+/** The wire protocol of a call. */
+export const grpcProtocols = ["grpc", "grpc-web", "connect"] as const;
+export type GrpcProtocol = (typeof grpcProtocols)[number];
+
+export interface GrpcStatus {
+  readonly code: number;
+  /** "NOT_FOUND" */
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Times are milliseconds since the call began. */
+export interface GrpcCall {
+  readonly kind: "grpc-call";
+  readonly id: number;
+  readonly at: number;
+  readonly protocol: GrpcProtocol;
+  /** "/example.Greeter/SayHello" */
+  readonly path: string;
+  /** Absent for a method that is not served. */
+  readonly method?: {
+    readonly pattern: GrpcPattern;
+    /** Full names of the message types. */
+    readonly requestType: string;
+    readonly responseType: string;
+  };
+  readonly authority: string;
+  /** As they crossed the wire, with the pseudo-header fields. Values of fields that end in "-bin" are base64. */
+  readonly requestHeaders: HeaderList;
+  /** Absent until they are sent, and in an answer that has trailers only. */
+  readonly responseHeaders?: HeaderList;
+  readonly trailers?: HeaderList;
+  /** What the client got, or would have got. Absent while the call is open. */
+  readonly status?: GrpcStatus;
+  /** Why the call ended without a status from the service: "client cancelled". */
+  readonly aborted?: string;
+  /** From `grpc-timeout`: when the call may take no longer. */
+  readonly deadlineMs?: number;
+  /** "identity", "gzip", "deflate" */
+  readonly requestEncoding: string;
+  readonly responseEncoding: string;
+  readonly received: number;
+  readonly sent: number;
+  readonly timing: {
+    readonly headersMs?: number;
+    readonly halfCloseMs?: number;
+    readonly totalMs?: number;
+  };
+  readonly connection: {
+    readonly id: number;
+    readonly remote: string;
+    readonly local: string;
+    readonly openedAt: number;
+    /** Number of calls on this connection so far, this one included. */
+    readonly calls: number;
+    /** "TLSv1.3 TLS_AES_256_GCM_SHA384"; absent without TLS. */
+    readonly tls?: string;
+    /** Subject of the client's certificate, where one was given and verified. */
+    readonly clientCertificate?: string;
+  };
+  readonly parts: PartsSummary;
+}
+
+export interface GrpcMessagePart extends PartHead {
+  readonly kind: "grpc-message";
+  /** As seen by the service. */
+  readonly direction: "received" | "sent";
+  /** Of the message, uncompressed. */
+  readonly bytes: number;
+  /** Of the message on the wire, without its five bytes of prefix. */
+  readonly wireBytes: number;
+  readonly compressed: boolean;
+  /** The serialized message; shorter than `bytes` where the recorder's limit cut it. */
+  readonly base64: string;
+}

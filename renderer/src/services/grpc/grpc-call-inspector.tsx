@@ -1,0 +1,159 @@
+import { useMemo } from "react";
+import type { DetailPart } from "../../../../contract/traffic/detail.ts";
+import type { GrpcCall, GrpcMessagePart } from "../../../../contract/traffic/grpc.ts";
+import { HeaderListView } from "../../inspectors/header-list.tsx";
+import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
+import { PartsList } from "../../inspectors/parts-list.tsx";
+import { Section } from "../../inspectors/section.tsx";
+import { useParts } from "../../inspectors/use-detail.ts";
+import type { Column } from "../../list/column.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { Pair, Pairs } from "../../ui/panel.tsx";
+import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import { fromBase64, toHex } from "../../viewer/decode/bytes.ts";
+import { MethodName } from "./grpc-columns.tsx";
+
+/** A call: its messages while it goes on, its metadata, and how it ended. */
+export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc-call">) {
+  const parts = useParts(row.service, row.id, Math.max(row.parts ?? 0, detail.parts.total));
+  const { path, requestHeaders, responseHeaders, trailers } = detail;
+  const word = row.tone === "pending" ? "open" : row.outcome;
+  return (
+    <InspectorFrame
+      title={<MethodName path={path} />}
+      hint={path}
+      mono
+      mark={<ToneMark tone={row.tone} word={word} title={row.reason ?? word} />}
+      onClose={onClose}
+    >
+      <InspectorTabs
+        rememberAs="inspector.grpc-tab"
+        tabs={[
+          {
+            name: "messages",
+            title: "Messages",
+            content: (
+              <PartsList
+                item="message"
+                parts={parts}
+                isPart={isMessage}
+                columns={columns}
+                content={(part) => <MessageContent message={part} path={path} />}
+                onClose={onClose}
+              />
+            ),
+          },
+          {
+            name: "call",
+            title: "Call",
+            content: <CallFacts detail={detail} />,
+          },
+          {
+            name: "metadata",
+            title: "Metadata",
+            content: (
+              <>
+                <HeaderListView title="Request" headers={requestHeaders} />
+                {responseHeaders && <HeaderListView title="Response headers" headers={responseHeaders} />}
+                {trailers && <HeaderListView title="Trailers" headers={trailers} />}
+              </>
+            ),
+          },
+        ]}
+      />
+    </InspectorFrame>
+  );
+}
+
+function CallFacts({ detail }: { readonly detail: GrpcCall }) {
+  const { status, aborted, method, authority, deadlineMs, timing, connection, requestEncoding, responseEncoding, protocol, at } = detail;
+  return (
+    <>
+      <Section title="Status">
+        <Pairs>
+          <Pair name="Status">{status ? `${status.code} ${status.name}` : (aborted ?? "still open")}</Pair>
+          {status && status.message !== "" && <Pair name="Message">{status.message}</Pair>}
+          <Pair name="Deadline">{deadlineMs === undefined ? "none" : `${formatTook(deadlineMs)} after it began`}</Pair>
+          <Pair name="Began" mono title={isoTime(at)}>
+            {clockTime(at)}
+          </Pair>
+          {timing.headersMs !== undefined && <Pair name="Answered after">{formatTook(timing.headersMs)}</Pair>}
+          {timing.halfCloseMs !== undefined && <Pair name="Client's end after">{formatTook(timing.halfCloseMs)}</Pair>}
+          {timing.totalMs !== undefined && <Pair name="Took">{formatTook(timing.totalMs)}</Pair>}
+        </Pairs>
+      </Section>
+      <Section title="Method">
+        <Pairs>
+          <Pair name="Pattern">{method?.pattern ?? "not served"}</Pair>
+          {method && (
+            <Pair name="Request" mono>
+              {method.requestType}
+            </Pair>
+          )}
+          {method && (
+            <Pair name="Response" mono>
+              {method.responseType}
+            </Pair>
+          )}
+          <Pair name="Compression">{`${requestEncoding} in, ${responseEncoding} out`}</Pair>
+        </Pairs>
+      </Section>
+      <Section title="Connection">
+        <Pairs>
+          <Pair name="Client" mono>
+            {connection.remote}
+          </Pair>
+          <Pair name="Authority" mono>
+            {authority || "none"}
+          </Pair>
+          <Pair name="Protocol">{protocol}</Pair>
+          <Pair name="TLS">{connection.tls ?? "no"}</Pair>
+          {connection.clientCertificate !== undefined && <Pair name="Client certificate">{connection.clientCertificate}</Pair>}
+          <Pair name="Connection">{`#${connection.id}, call ${formatCount(connection.calls)} on it`}</Pair>
+        </Pairs>
+      </Section>
+    </>
+  );
+}
+
+const isMessage = (part: DetailPart): part is GrpcMessagePart => part.kind === "grpc-message";
+const directions = { received: "↓ received", sent: "↑ sent" } as const;
+const shownBytes = 24;
+
+const columns: readonly Column<GrpcMessagePart>[] = [
+  { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
+  {
+    id: "time",
+    title: "Time",
+    minSample: "00:00:00.000",
+    face: "mono",
+    rank: 2,
+    cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
+  },
+  { id: "bytes", title: "Bytes", rank: 0, cell: ({ base64 }) => <code>{toHex(fromBase64(base64.slice(0, (shownBytes / 3) * 4)))}</code> },
+  {
+    id: "size",
+    title: "Size",
+    minSample: "999 kB, 999 kB",
+    align: "end",
+    rank: 3,
+    cell: ({ bytes, wireBytes, compressed }) => (compressed ? `${formatBytes(bytes)}, ${formatBytes(wireBytes)} sent` : formatBytes(bytes)),
+  },
+];
+
+function MessageContent({ message: { base64, bytes }, path }: { readonly message: GrpcMessagePart; readonly path: string }) {
+  const content = useMemo(() => ({ bytes: fromBase64(base64), totalBytes: bytes }), [base64, bytes]);
+  return (
+    <ContentViewer
+      of="message"
+      title="Content"
+      content={content}
+      contentType="application/protobuf"
+      rememberAs={`grpc ${path}`}
+      cutBy="Recorded message"
+      emptyText="The message is empty: every field has its default."
+    />
+  );
+}

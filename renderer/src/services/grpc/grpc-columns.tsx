@@ -1,0 +1,81 @@
+import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import cell from "../../list/cell.module.css";
+import type { Column } from "../../list/column.ts";
+import { ToneMark } from "../../list/tone-mark.tsx";
+import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
+import styles from "./grpc.module.css";
+
+/** Scopes of the filter over calls. */
+export const callScopes = [
+  { value: "all", label: "All" },
+  { value: "ok", label: "OK" },
+  { value: "refused", label: "Refused" },
+  { value: "failed", label: "Failed" },
+] as const;
+
+export const grpcColumns: readonly Column<TrafficRow>[] = [
+  {
+    id: "time",
+    title: "Time",
+    minSample: "00:00:00.000",
+    face: "mono",
+    rank: 3,
+    cell: (row) => (
+      <span className={cell.quietMono} title={isoTime(row.at)}>
+        {clockTime(row.at)}
+      </span>
+    ),
+  },
+  { id: "pattern", title: "Pattern", minSample: "server stream", rank: 2, cell: (row) => <span className={cell.soft}>{row.verb}</span> },
+  { id: "method", title: "Method", rank: 0, cell: (row) => <MethodName path={row.target} /> },
+  {
+    id: "status",
+    title: "Status",
+    minSample: "DEADLINE_EXCEEDED",
+    face: "mono-bold",
+    besidePx: 14,
+    rank: 0,
+    cell: (row) => <ToneMark tone={row.tone} word={row.tone === "pending" ? "open" : row.outcome} title={row.reason ?? row.outcome} />,
+  },
+  { id: "messages", title: "Messages", align: "end", minSample: "000,000", rank: 1, cell: (row) => formatCount(row.parts ?? 0) },
+  {
+    id: "took",
+    title: "Took",
+    align: "end",
+    minSample: "00 m 00 s",
+    rank: 1,
+    cell: (row) => (row.tookMs === undefined ? <span className={cell.quiet}>–</span> : formatTook(row.tookMs)),
+  },
+  {
+    id: "size",
+    title: "Size",
+    align: "end",
+    minSample: "000 MB",
+    rank: 4,
+    cell: (row) => <span className={cell.soft}>{formatBytes(row.bytesIn + row.bytesOut)}</span>,
+  },
+  {
+    id: "client",
+    title: "Client",
+    minSample: "grpc-node-js :00000",
+    rank: 5,
+    cell: (row) => (
+      <span className={cell.soft} title={row.peer}>
+        {row.client} {row.peer.slice(row.peer.lastIndexOf(":"))}
+      </span>
+    ),
+  },
+];
+
+/** "/package.Service/Method": the name is what people look for. */
+export function MethodName({ path }: { readonly path: string }) {
+  const slash = path.lastIndexOf("/");
+  return (
+    <span className={styles.method} title={path}>
+      <span className={cell.soft}>{shownText(path.slice(1, slash + 1))}</span>
+      {shownText(path.slice(slash + 1))}
+    </span>
+  );
+}

@@ -1,0 +1,31 @@
+import { defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
+import { nounOf } from "../../ui/texts/quantity.ts";
+import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
+import { callScopes, grpcColumns } from "./grpc-columns.tsx";
+
+export const grpcPage = defineServicePage({
+  id: "grpc",
+  color: "--bl-s2",
+  minSample: { verb: "server stream", outcome: "DEADLINE_EXCEEDED" },
+  inspectors: { "grpc-call": GrpcCallInspector },
+  rowCommands: { "grpc-call": { target: "method", copies: [] } },
+  tabs: [
+    trafficTab({
+      item: nounOf("call"),
+      columns: grpcColumns,
+      scopes: callScopes,
+      filterPlaceholder: "Method, status, client",
+      empty: {
+        nothing: "No call has come yet.",
+        point: (origin) => `your client at ${origin.replace(/^grpcs?:\/\//, "")}, or send sample traffic.`,
+        watch: "each call appear here, with its messages, metadata, status and time.",
+        appears: [
+          ["call", "method, pattern and status, newest first, with messages and time"],
+          ["details", "each message in both directions, metadata and trailers"],
+          ["status", "code, message and trailers, and how long the client would have waited"],
+        ],
+        command: (origin) => `grpcurl -plaintext -d '{"name":"world"}' ${origin.replace(/^grpcs?:\/\//, "")} example.Greeter/SayHello`,
+      },
+    }),
+  ],
+});

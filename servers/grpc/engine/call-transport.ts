@@ -1,0 +1,65 @@
+import type { Metadata } from "@grpc/grpc-js";
+import type { GrpcProtocol } from "../../../contract/traffic/grpc.ts";
+import type { GrpcConnection } from "./connections.ts";
+
+/** What a call ends with. */
+export interface CallEnd {
+  readonly code: number;
+  readonly message: string;
+  readonly trailers: Metadata;
+}
+
+/** What the client got of the end of a call; undefined where there was no status. */
+export interface SentEnd {
+  readonly headers: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly trailers: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly status: { readonly code: number; readonly message: string } | undefined;
+  /** Why there is no status: "client cancelled". */
+  readonly aborted: string | undefined;
+}
+
+/** Facts of a call when its headers have come. */
+export interface CallHead {
+  readonly protocol: GrpcProtocol;
+  readonly path: string;
+  readonly authority: string;
+  /** As they crossed the wire: name, value, name, value. */
+  readonly rawHeaders: readonly string[];
+  readonly metadata: Metadata;
+  /** `grpc-timeout`, or what the protocol has in its place; NaN if it cannot be read. */
+  readonly timeoutMs: number | undefined;
+  /** Codings of messages in the order in which the client names them. */
+  readonly acceptEncoding: string;
+  readonly requestEncoding: string;
+  /** Number of calls on the connection so far, this one included. */
+  readonly connectionCalls: number;
+  readonly connection: GrpcConnection;
+}
+
+/** A message as it came. */
+export interface ReceivedMessage {
+  readonly bytes: Uint8Array;
+  readonly wireBytes: number;
+  readonly compressed: boolean;
+}
+
+/** What the wire tells a call. Nothing of it throws. */
+export interface CallEvents {
+  onMessage(message: ReceivedMessage): void;
+  onHalfClose(): void;
+  /** The call is over: its status was sent, or the client has left. Nothing follows. */
+  onOver(end: SentEnd): void;
+}
+
+/** One call on the wire, of any protocol. */
+export interface CallTransport {
+  readonly head: CallHead;
+  /** Asks for the next message or the half-close. */
+  read(): void;
+  sendHeaders(headers: Metadata): void;
+  /** `frame` is the message behind its prefix, and may be compressed. Calls back when it has left for the system. */
+  sendFrame(frame: Buffer, onWritten: () => void): void;
+  end(end: CallEnd): void;
+  /** Ends the call without a status. */
+  reset(): void;
+}

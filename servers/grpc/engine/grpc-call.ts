@@ -1,0 +1,294 @@
+import { Metadata } from "@grpc/grpc-js";
+import type { CallEntry } from "../observe/call-entry.ts";
+import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
+import { compressFrame, type MessageCoding } from "./message-coding.ts";
+import { type BehaviourOptions, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
+import { StatusError, statusCode } from "./status.ts";
+
+/** What a handler wants to know of the client's messages. */
+export interface MessageSink {
+  message(bytes: Uint8Array): void | Promise<void>;
+  /** The client has sent its last message. */
+  halfClose(): void | Promise<void>;
+}
+
+export interface CallLimits {
+  /** A client that leaves so much unread is not sent more by handlers that can wait. */
+  readonly highWaterBytes: number;
+  /** A client that leaves so much unread loses its call. */
+  readonly unreadBytes: number;
+}
+
+export interface GrpcCallOptions {
+  readonly transport: CallTransport;
+  readonly entry: CallEntry;
+  readonly limits: CallLimits;
+  /** Of answers, to a client that accepts it. */
+  readonly coding: MessageCoding;
+  readonly behaviour: BehaviourOptions;
+  /** Told of an error that is no status: the handler has a fault. */
+  readonly onFault: (call: GrpcCall, error: unknown) => void;
+  readonly onOver: (call: GrpcCall, end: SentEnd) => void;
+}
+
+const longestTimerMs = 0x7fff_ffff;
+
+/**
+ * One call, whatever its protocol: what handlers read from and write to. A step of it that throws ends this call with a status and
+ * nothing else.
+ */
+export class GrpcCall implements CallEvents {
+  readonly entry: CallEntry;
+  readonly head: CallHead;
+  /** Sent before the first message; to be changed before that. */
+  readonly responseHeaders = new Metadata();
+  readonly trailers = new Metadata();
+  /** Milliseconds since the epoch. */
+  readonly deadlineAt: number | undefined;
+  /** Called when the client has read enough for more to be sent. */
+  onWritable: (() => void) | undefined;
+  readonly #options: GrpcCallOptions;
+  readonly #transport: CallTransport;
+  #sink: MessageSink | undefined;
+  #behaviour: RequestedBehaviour | undefined;
+  #coding: MessageCoding = "identity";
+  #deadline: NodeJS.Timeout | undefined;
+  #delay: NodeJS.Timeout | undefined;
+  #sentHeaders = false;
+  #unwritten = 0;
+  #sent = 0;
+  /** Messages that are being compressed, in order. */
+  #compressing: Promise<void> | undefined;
+  #finishing = false;
+  #over = false;
+  #overListeners: (() => void)[] = [];
+
+  constructor(options: GrpcCallOptions) {
+    const { transport, entry } = options;
+    this.#options = options;
+    this.#transport = transport;
+    this.entry = entry;
+    this.head = transport.head;
+    const { timeoutMs } = transport.head;
+    if (timeoutMs !== undefined && !Number.isNaN(timeoutMs)) {
+      this.deadlineAt = entry.at + timeoutMs;
+      this.#setDeadline(timeoutMs);
+    }
+  }
+
+  get metadata(): Metadata {
+    return this.head.metadata;
+  }
+
+  /** Nothing more can be sent. */
+  get isEnding(): boolean {
+    return this.#finishing || this.#over;
+  }
+
+  /** Whether a handler that can wait may send. */
+  get isWritable(): boolean {
+    return this.#unwritten < this.#options.limits.highWaterBytes;
+  }
+
+  /** Begins with what the client asked for by metadata, then with the method's handler. */
+  begin(): void {
+    const { entry } = this;
+    const { behaviour, coding } = this.#options;
+    this.run(() => {
+      this.#behaviour = requestedBehaviour(this.head, behaviour);
+      this.#chooseCoding(this.#behaviour?.coding ?? coding);
+      for (const [name, value] of this.#behaviour?.headers ?? []) this.responseHeaders.add(name, value);
+      if (Number.isNaN(this.head.timeoutMs))
+        throw new StatusError("INTERNAL", "grpc-timeout is no number of up to eight digits with a unit");
+      if (!entry.method) throw new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
+      const delayMs = this.#behaviour?.delayMs ?? 0;
+      if (delayMs === 0) this.#beginHandler();
+      else this.#delay = setTimeout(() => this.run(() => this.#beginHandler()), delayMs);
+    });
+  }
+
+  #beginHandler(): void | Promise<void> {
+    const asked = this.#behaviour;
+    if (asked?.status && asked.cutAfter === undefined) {
+      this.finish(asked.status.code, asked.status.message);
+      return;
+    }
+    if (asked?.cutAfter === 0) {
+      this.#cut();
+      return;
+    }
+    return this.entry.method?.begin(this);
+  }
+
+  /** Runs a step of the call, also one of a timer or an event from elsewhere; what it throws ends this call. */
+  run(step: () => void | Promise<void>): void {
+    try {
+      const result = step();
+      if (result instanceof Promise) result.catch((error: unknown) => this.fail(error));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  /** Ends the call with the status of a `StatusError`; any other error is INTERNAL. */
+  fail(error: unknown): void {
+    if (error instanceof StatusError) {
+      this.finish(error.code, error.message);
+      return;
+    }
+    this.#options.onFault(this, error);
+    this.finish(statusCode("INTERNAL"), "the handler of this method failed; the log says more");
+  }
+
+  /** Takes the client's messages; each is asked for with `read`. */
+  receive(sink: MessageSink): void {
+    this.#sink = sink;
+    this.read();
+  }
+
+  read(): void {
+    if (!this.isEnding) this.#transport.read();
+  }
+
+  /** Asks for the next message once there is room for an answer. */
+  readWhenWritable(): void {
+    if (this.isWritable) this.read();
+    else {
+      this.onWritable = () => {
+        this.onWritable = undefined;
+        this.read();
+      };
+    }
+  }
+
+  onMessage(message: ReceivedMessage): void {
+    if (this.isEnding) return;
+    this.entry.addReceived(message);
+    this.run(() => this.#sink?.message(message.bytes));
+  }
+
+  onHalfClose(): void {
+    if (this.isEnding) return;
+    this.entry.halfClosed();
+    this.run(() => this.#sink?.halfClose());
+  }
+
+  /** Sends the headers now and not with the first message. */
+  sendHeaders(): void {
+    if (this.#sentHeaders || this.isEnding) return;
+    this.#sentHeaders = true;
+    if (this.#coding !== "identity") this.responseHeaders.set("grpc-encoding", this.#coding);
+    this.entry.answered(this.#coding);
+    this.#transport.sendHeaders(this.responseHeaders);
+  }
+
+  /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; then `onWritable` is called. */
+  send(frame: Buffer): boolean {
+    if (this.isEnding) return false;
+    this.sendHeaders();
+    this.#sent++;
+    if (this.#coding === "identity") this.#transmit(frame, frame);
+    else this.#compress(frame, this.#coding);
+    if (this.#sent === this.#behaviour?.cutAfter) this.#cut();
+    else if (this.#unwritten > this.#options.limits.unreadBytes) {
+      this.finish(statusCode("RESOURCE_EXHAUSTED"), "the client reads too slowly: too much waits for it");
+    }
+    return this.isWritable;
+  }
+
+  #compress(frame: Buffer, coding: Exclude<MessageCoding, "identity">): void {
+    this.#unwritten += frame.length;
+    const compressed = compressFrame(frame, coding);
+    if (!this.#compressing && Buffer.isBuffer(compressed)) {
+      this.#unwritten -= frame.length;
+      this.#transmit(compressed, frame);
+      return;
+    }
+    const done: Promise<void> = Promise.all([this.#compressing, compressed]).then(
+      ([, wire]) => {
+        this.#unwritten -= frame.length;
+        if (this.#compressing === done) this.#compressing = undefined;
+        if (!this.#over) this.#transmit(wire, frame);
+      },
+      (error: unknown) => this.fail(error),
+    );
+    this.#compressing = done;
+  }
+
+  #transmit(wire: Buffer, frame: Buffer): void {
+    this.entry.addSent(frame, wire);
+    this.#unwritten += wire.length;
+    this.#transport.sendFrame(wire, () => {
+      const wasWritable = this.isWritable;
+      this.#unwritten -= wire.length;
+      if (!wasWritable && this.isWritable && this.onWritable && !this.isEnding) this.run(this.onWritable);
+    });
+  }
+
+  /** Ends the call. What comes second does nothing. */
+  finish(code = 0, message = ""): void {
+    if (this.isEnding) return;
+    const asked = this.#behaviour;
+    if (asked && asked.headers.length > 0) this.sendHeaders();
+    this.#finishing = true;
+    clearTimeout(this.#delay);
+    for (const [name, value] of asked?.trailers ?? []) this.trailers.add(name, value);
+    // The details belong to a status that is an error.
+    if (code !== 0 && asked?.details) this.trailers.set("grpc-status-details-bin", asked.details(code, message));
+    const end = () => this.#transport.end({ code, message: message.toWellFormed(), trailers: this.trailers });
+    if (this.#compressing) this.#compressing.then(end);
+    else end();
+  }
+
+  #cut(): void {
+    const status = this.#behaviour?.status;
+    if (status) {
+      this.finish(status.code, status.message);
+      return;
+    }
+    this.#finishing = true;
+    this.#transport.reset();
+  }
+
+  /** Ends the call without a status. */
+  reset(): void {
+    if (this.#over) return;
+    this.#finishing = true;
+    this.#transport.reset();
+  }
+
+  /** Calls back once when the call is over, however it ended. */
+  whenOver(listener: () => void): void {
+    if (this.#over) listener();
+    else this.#overListeners.push(listener);
+  }
+
+  onOver(end: SentEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    clearTimeout(this.#deadline);
+    clearTimeout(this.#delay);
+    this.onWritable = undefined;
+    this.#sink = undefined;
+    this.#options.onOver(this, end);
+    const listeners = this.#overListeners;
+    this.#overListeners = [];
+    for (const listener of listeners) this.run(listener);
+  }
+
+  #chooseCoding(wanted: MessageCoding): void {
+    if (wanted !== "identity" && this.head.acceptEncoding.split(/\s*,\s*/).includes(wanted)) this.#coding = wanted;
+  }
+
+  #setDeadline(leftMs: number): void {
+    this.#deadline = setTimeout(
+      () => {
+        // A timer cannot be longer: a deadline in many days is set again.
+        const left = (this.deadlineAt ?? 0) - Date.now();
+        if (left > 0 && leftMs > longestTimerMs) this.#setDeadline(left);
+        else this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded");
+      },
+      Math.min(leftMs, longestTimerMs),
+    );
+  }
+}

@@ -1,0 +1,37 @@
+import type { DescMethod } from "@bufbuild/protobuf";
+import { type GrpcPattern, grpcPatterns } from "../../../contract/traffic/grpc.ts";
+import type { GrpcCall } from "./grpc-call.ts";
+
+/** A served method. Its types are in the descriptor pool; `begin` is called with each call and may do what it likes with it. */
+export interface GrpcMethod {
+  /** "/example.Greeter/SayHello" */
+  readonly path: string;
+  readonly service: string;
+  readonly name: string;
+  readonly pattern: GrpcPattern;
+  readonly requestType: string;
+  readonly responseType: string;
+  /** What it throws, or rejects with, ends the call. */
+  readonly begin: (call: GrpcCall) => void | Promise<void>;
+}
+
+/** Methods by path; it may change while calls are open, which go on as they began. */
+export interface GrpcMethods {
+  find(path: string): GrpcMethod | undefined;
+}
+
+export function methodOf(described: DescMethod, begin: GrpcMethod["begin"]): GrpcMethod {
+  const service = described.parent.typeName;
+  return {
+    path: `/${service}/${described.name}`,
+    service,
+    name: described.name,
+    pattern: patternOf(described),
+    requestType: described.input.typeName,
+    responseType: described.output.typeName,
+    begin,
+  };
+}
+
+export const patternOf = ({ proto }: DescMethod): GrpcPattern =>
+  grpcPatterns[(proto.clientStreaming ? 2 : 0) + (proto.serverStreaming ? 1 : 0)] as GrpcPattern;

@@ -1,0 +1,57 @@
+import { promisify } from "node:util";
+import { createGunzip, createInflate, deflate, deflateSync, gzip, gzipSync } from "node:zlib";
+import { prefixBytes } from "./message-type.ts";
+import { StatusError } from "./status.ts";
+
+/** Codings of messages, by their names in `grpc-encoding`. "deflate" is the zlib format. */
+export const messageCodings = ["identity", "gzip", "deflate"] as const;
+export type MessageCoding = (typeof messageCodings)[number];
+
+/** Up to here compressing takes less than handing it to another thread. */
+const compressedAtOnce = 16 << 10;
+const compressors = {
+  gzip: { now: gzipSync, later: promisify(gzip) },
+  deflate: { now: deflateSync, later: promisify(deflate) },
+} as const;
+
+/** The frame with its message compressed; of a large one later. */
+export function compressFrame(frame: Buffer, coding: Exclude<MessageCoding, "identity">): Buffer | Promise<Buffer> {
+  const message = frame.subarray(prefixBytes);
+  const { now, later } = compressors[coding];
+  return message.length <= compressedAtOnce ? compressedFrame(now(message)) : later(message).then(compressedFrame);
+}
+
+function compressedFrame(message: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(prefixBytes + message.length);
+  frame[0] = 1;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, prefixBytes);
+  return frame;
+}
+
+/** Rejects with a `StatusError` for bytes that are damaged or become longer than the limit. */
+export function inflateMessage(message: Uint8Array, coding: string, limit: number): Promise<Buffer> {
+  if (coding === "identity" || coding === "") {
+    return Promise.reject(new StatusError("INTERNAL", "a message says that it is compressed, and grpc-encoding does not say how"));
+  }
+  if (coding !== "gzip" && coding !== "deflate") {
+    return Promise.reject(
+      new StatusError("UNIMPLEMENTED", `messages compressed with ${coding.slice(0, 40)} are not accepted: gzip and deflate are`),
+    );
+  }
+  return new Promise((resolve, reject) => {
+    const inflater = coding === "gzip" ? createGunzip() : createInflate();
+    const chunks: Buffer[] = [];
+    let length = 0;
+    inflater.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length <= limit) return;
+      inflater.destroy();
+      reject(new StatusError("RESOURCE_EXHAUSTED", `a message is longer than ${limit} bytes when it is decompressed`));
+    });
+    inflater.on("error", () => reject(new StatusError("INTERNAL", `a message cannot be decompressed: its bytes are not ${coding}`)));
+    inflater.on("end", () => resolve(Buffer.concat(chunks, length)));
+    inflater.end(message);
+  });
+}

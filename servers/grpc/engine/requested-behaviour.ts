@@ -1,0 +1,119 @@
+import type { MetadataValue } from "@grpc/grpc-js";
+import type { CallHead } from "./call-transport.ts";
+import type { StatusDetails } from "./error-details.ts";
+import { type MessageCoding, messageCodings } from "./message-coding.ts";
+import { StatusError, type StatusName, statusCode, statusNames } from "./status.ts";
+
+/** What a client asks for by `x-backlot-…` metadata, to test how it deals with it. */
+export interface RequestedBehaviour {
+  readonly status: { readonly code: number; readonly message: string } | undefined;
+  readonly delayMs: number;
+  /** The call ends after so many messages of the service. */
+  readonly cutAfter: number | undefined;
+  readonly headers: readonly (readonly [name: string, value: MetadataValue])[];
+  readonly trailers: readonly (readonly [name: string, value: MetadataValue])[];
+  /** The serialized google.rpc.Status. */
+  readonly details: StatusDetails | undefined;
+  readonly coding: MessageCoding | undefined;
+}
+
+const prefix = "x-backlot-";
+const known = ["status", "message", "details", "details-bin", "delay", "cut-after", "headers", "trailers", "echo", "compression"];
+
+export interface BehaviourOptions {
+  readonly longestDelayMs: number;
+  readonly readDetails: (texts: readonly string[]) => StatusDetails;
+}
+
+/** Undefined if nothing is asked for. Throws INVALID_ARGUMENT for what is not understood: a test that asks in vain must not pass. */
+export function requestedBehaviour(
+  { rawHeaders }: CallHead,
+  { longestDelayMs, readDetails }: BehaviourOptions,
+): RequestedBehaviour | undefined {
+  // From the fields as they came: Node joins those of one name with commas, which JSON is full of.
+  let asked: Map<string, string[]> | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const field = rawHeaders[index] as string;
+    if (!field.startsWith(prefix)) continue;
+    const name = field.slice(prefix.length);
+    if (!known.includes(name)) throw wrong(name, `there is no such field; there are ${known.map((one) => prefix + one).join(", ")}`);
+    asked ??= new Map();
+    asked.set(name, [...(asked.get(name) ?? []), rawHeaders[index + 1] as string]);
+  }
+  if (!asked) return undefined;
+  const text = (name: string): string | undefined => asked.get(name)?.[0];
+  const texts = (name: string): readonly string[] => asked.get(name) ?? [];
+  const status = text("status");
+  const delay = text("delay");
+  const cut = text("cut-after");
+  const coding = text("compression");
+  const details = texts("details");
+  const bytes = text("details-bin");
+  const echoed = echo(rawHeaders, text("echo"));
+  const code = status === undefined ? undefined : codeOf(status);
+  return {
+    status: code === undefined ? undefined : { code, message: text("message") ?? `${statusNames[code]} was asked for` },
+    delayMs: delay === undefined ? 0 : durationOf(delay, longestDelayMs),
+    cutAfter: cut === undefined ? undefined : countOf(cut),
+    headers: [...pairsOf("headers", texts("headers")), ...echoed.headers],
+    trailers: [...pairsOf("trailers", texts("trailers")), ...echoed.trailers],
+    details: bytes !== undefined ? () => Buffer.from(bytes, "base64") : details.length > 0 ? readDetails(details) : undefined,
+    coding: coding === undefined ? undefined : codingOf(coding),
+  };
+}
+
+const wrong = (name: string, why: string) => new StatusError("INVALID_ARGUMENT", `${prefix}${name}: ${why}`);
+
+function codeOf(text: string): number {
+  const code = /^\d+$/.test(text) ? Number(text) : statusCode(text.trim().toUpperCase() as StatusName);
+  if (code < 0 || code > 16) throw wrong("status", `${JSON.stringify(text)} is no status: 0 to 16, or a name such as UNAVAILABLE`);
+  return code;
+}
+
+function durationOf(text: string, longestMs: number): number {
+  const [, number, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text) ?? [];
+  const milliseconds = Number(number) * (unit === "ms" ? 1 : 1_000);
+  if (number === undefined || milliseconds > longestMs) {
+    throw wrong("delay", `${JSON.stringify(text)} is no time up to ${longestMs / 1_000}s, such as 250ms or 2s`);
+  }
+  return milliseconds;
+}
+
+function countOf(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw wrong("cut-after", `${JSON.stringify(text)} is no number of messages`);
+  return Number(text);
+}
+
+function codingOf(text: string): MessageCoding {
+  const coding = messageCodings.find((one) => one === text);
+  if (!coding) throw wrong("compression", `there are ${messageCodings.join(", ")}`);
+  return coding;
+}
+
+/** "name=value" each. */
+function pairsOf(field: string, texts: readonly string[]): Pairs {
+  return texts.map((text) => {
+    const [, name = "", value = ""] = /^\s*([0-9a-z_.-]+)\s*=([ -~]*)$/i.exec(text) ?? [];
+    if (name === "" || /^(?:grpc-|content-type$)/i.test(name)) throw wrong(field, `${JSON.stringify(text)} is not name=value`);
+    return [name.toLowerCase(), metadataValue(name.toLowerCase(), value)] as const;
+  });
+}
+
+const notEchoed = /^(?::|grpc-|x-backlot-|te$|content-type$|user-agent$|accept-encoding$)/;
+
+/** Metadata of the client's own, sent back as it came. */
+function echo(rawHeaders: readonly string[], where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
+  if (where === undefined) return { headers: [], trailers: [] };
+  if (where !== "headers" && where !== "trailers" && where !== "both") throw wrong("echo", "there are headers, trailers and both");
+  const pairs: [string, MetadataValue][] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase();
+    if (!notEchoed.test(name)) pairs.push([name, metadataValue(name, rawHeaders[index + 1] as string)]);
+  }
+  return { headers: where === "trailers" ? [] : pairs, trailers: where === "headers" ? [] : pairs };
+}
+
+type Pairs = readonly (readonly [name: string, value: MetadataValue])[];
+
+/** A field whose name ends in "-bin" has base64. */
+const metadataValue = (name: string, text: string): MetadataValue => (name.endsWith("-bin") ? Buffer.from(text, "base64") : text.trim());

@@ -1,0 +1,37 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import type { Handlers } from "../../contract/operation.ts";
+import type { GrpcActions } from "../../contract/services/grpc.ts";
+import { ServiceError } from "../core/service/service-error.ts";
+import type { GrpcSampleTraffic } from "./sample-traffic.ts";
+import type { Health } from "./services/health.ts";
+import type { ServedMethods } from "./services/served-methods.ts";
+
+export interface GrpcActionParts {
+  readonly health: Health;
+  readonly sample: GrpcSampleTraffic;
+  readonly served: () => ServedMethods;
+  readonly revision: () => number;
+}
+
+/** The page's actions. */
+export const createGrpcActions = ({ health, sample, served, revision }: GrpcActionParts): Handlers<GrpcActions> => ({
+  "health.set"({ service, state }) {
+    if (health.state(service) === "SERVICE_UNKNOWN")
+      throw new ServiceError("CALL_INVALID", `There is no service ${service}`, "Choose one that is served.");
+    health.set(service, state);
+    return null;
+  },
+  schema() {
+    const set = create(FileDescriptorSetSchema, { file: served().pool.files.map(({ proto }) => proto) });
+    return { base64: Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString("base64"), revision: revision() };
+  },
+  "sample.start"() {
+    sample.start();
+    return null;
+  },
+  "sample.stop"() {
+    sample.stop();
+    return null;
+  },
+});

@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { commonFields, type FieldMeta, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+
+const limit = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group">) =>
+  field(wholeNumber(least, most, standard), { ...meta, group: "Limits" });
+const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
+  field(wholeNumber(least, most, standard), { ...meta, unit: "ms", group: "Connections" });
+
+export const grpcConfig = z.strictObject({
+  port: portField(50_051, { title: "Port", env: "GRPC_PORT" }),
+  metricsPort: portField(8_000, { title: "Metrics port", help: "Prometheus text at /metrics and at /.", env: "METRICS_PORT" }),
+  ...commonFields("grpc"),
+
+  tls: field(z.boolean().default(false), {
+    title: "TLS",
+    help: "With a certificate of this installation's authority; Settings says how to trust it. Without TLS it is HTTP/2 in plain text.",
+    env: "GRPC_TLS",
+    group: "TLS",
+  }),
+  clientCertificates: field(z.enum(["optional", "required"]).default("optional"), {
+    title: "Client certificates",
+    help: "Verified by the client authority. Required: a client without one cannot connect.",
+    env: "GRPC_CLIENT_CERTIFICATES",
+    group: "TLS",
+  }),
+  clientCaFile: field(z.string().default(""), {
+    title: "Client authority",
+    help: "PEM file with the authorities of client certificates; empty for this installation's own.",
+    env: "GRPC_CLIENT_CA_FILE",
+    group: "TLS",
+  }),
+
+  serverId: field(z.string().min(1).max(200).default("backlot"), {
+    title: "Server name",
+    help: "In greetings, and as server_id in answers.",
+    env: "GRPC_SERVER_ID",
+    group: "Answers",
+  }),
+  compression: field(z.enum(["identity", "gzip", "deflate"]).default("identity"), {
+    title: "Compression",
+    help: "Of answers, to clients that accept it. Requests may always be compressed with gzip and deflate.",
+    env: "GRPC_COMPRESSION",
+    group: "Answers",
+  }),
+
+  messageBytes: limit(1, 1 << 30, 4 << 20, {
+    title: "Largest message",
+    help: "Of a client, also after it is decompressed; more ends the call with RESOURCE_EXHAUSTED.",
+    unit: "B",
+    env: "GRPC_MESSAGE_BYTES",
+  }),
+  concurrentStreams: limit(1, 1_000_000, 256, {
+    title: "Calls on a connection",
+    help: "Open at the same time; a client waits with more of them.",
+    env: "GRPC_CONCURRENT_STREAMS",
+  }),
+  unreadBytes: limit(64 << 10, 1 << 30, 4 << 20, {
+    title: "Unread bytes",
+    help: "A client that leaves more of a stream unread loses the call.",
+    unit: "B",
+    env: "GRPC_UNREAD_BYTES",
+  }),
+  streamItems: limit(1, 1_000_000_000, 10_000, {
+    title: "Longest StreamData",
+    help: "Items; a greater count is cut.",
+    env: "GRPC_STREAM_ITEMS",
+  }),
+  delaySeconds: field(z.number().min(0).max(3_600).default(60), {
+    title: "Longest delay",
+    help: "That a client may ask for with x-backlot-delay.",
+    unit: "s",
+    env: "GRPC_DELAY_SECONDS",
+    group: "Limits",
+  }),
+
+  keepaliveMs: time(0, 86_400_000, 30_000, {
+    title: "Keepalive",
+    help: "An idle connection is pinged so often; 0 never.",
+    env: "GRPC_KEEPALIVE_MS",
+  }),
+  keepaliveTimeoutMs: time(100, 3_600_000, 10_000, {
+    title: "Keepalive timeout",
+    help: "For the answer to a ping; then the connection is closed.",
+    env: "GRPC_KEEPALIVE_TIMEOUT_MS",
+  }),
+  graceMs: time(0, 4_000, 2_000, {
+    title: "Grace time",
+    help: "For calls in flight when the service stops; then they end with UNAVAILABLE.",
+    env: "GRPC_GRACE_MS",
+  }),
+
+  recordedMessageBytes: field(wholeNumber(0, 1 << 20, 8 << 10), {
+    title: "Recorded message",
+    help: "Bytes of each message kept for the inspector.",
+    unit: "B",
+    env: "GRPC_RECORDED_MESSAGE_BYTES",
+    group: "Recorder",
+  }),
+});
+export type GrpcConfig = z.output<typeof grpcConfig>;

@@ -1,0 +1,21 @@
+import { grpcActions } from "../../contract/services/grpc.ts";
+import { defineService } from "../core/service/service.ts";
+import { grpcConfig } from "./grpc-config.ts";
+import { grpcEndpoints } from "./grpc-endpoints.ts";
+import { grpcSnippets } from "./grpc-snippets.ts";
+
+export const grpcService = defineService({
+  id: "grpc",
+  title: "gRPC",
+  purpose: "Greeter with all four call patterns, reflection, health",
+  config: grpcConfig,
+  actions: grpcActions,
+  details: { "grpc-call": async () => (await import("./observe/decode-call.ts")).callDecoder },
+  ports: [
+    { field: "port", transport: "tcp" },
+    { field: "metricsPort", transport: "tcp" },
+  ],
+  endpoints: grpcEndpoints,
+  snippets: grpcSnippets,
+  start: async (context) => (await import("./start-grpc.ts")).startGrpc(context),
+});

@@ -1,0 +1,243 @@
+import { grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
+import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
+import type { TrafficEntry } from "../../core/service/service.ts";
+import { PendingParts } from "../../core/traffic/pending-parts.ts";
+import type { RecordWriter } from "../../core/traffic/record-writer.ts";
+import type { CallHead, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
+import { prefixBytes } from "../engine/message-type.ts";
+import { statusName } from "../engine/status.ts";
+import { callTag, messageFlags } from "./call-record.ts";
+
+export interface CallEntryOptions {
+  readonly id: number;
+  readonly head: CallHead;
+  readonly method: GrpcMethod | undefined;
+  readonly client: string;
+  /** Bytes that are kept of each message. */
+  readonly messageLimit: number;
+  readonly touch: (entry: CallEntry) => void;
+}
+
+const rowTargetLength = 1_024;
+
+/** One call while it lasts. It holds references to messages, and is serialized only when a batch is sent. */
+export class CallEntry implements TrafficEntry {
+  readonly id: number;
+  readonly at = Date.now();
+  readonly method: GrpcMethod | undefined;
+  readonly client: string;
+  readonly head: CallHead;
+  readonly #touch: (entry: CallEntry) => void;
+  readonly #messageLimit: number;
+  readonly #parts = new PendingParts();
+  readonly #startedAt = performance.now();
+  #bytesIn = 0;
+  #bytesOut = 0;
+  #received = 0;
+  #sent = 0;
+  /** The start of the first message that says something. */
+  #preview: Uint8Array = new Uint8Array();
+  #answeredAt = 0;
+  #halfClosedAt = 0;
+  #endedAt = 0;
+  #end: SentEnd | undefined;
+  #wroteHead = false;
+  #wroteAnswered = false;
+  #wroteHalfClose = false;
+  /** Of the answer, once it is chosen. */
+  responseEncoding = "identity";
+
+  constructor({ id, head, method, client, messageLimit, touch }: CallEntryOptions) {
+    this.id = id;
+    this.head = head;
+    this.method = method;
+    this.client = client;
+    this.#messageLimit = messageLimit;
+    this.#touch = touch;
+  }
+
+  get path(): string {
+    return this.head.path;
+  }
+
+  get received(): number {
+    return this.#received;
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  addReceived({ bytes, wireBytes, compressed }: ReceivedMessage): void {
+    this.#received++;
+    this.#bytesIn += bytes.length;
+    this.#add(bytes, wireBytes, messageFlags(false, compressed));
+  }
+
+  /** `frame` is the message behind its prefix, `wire` the same as it is sent. */
+  addSent(frame: Buffer, wire: Buffer): void {
+    this.#sent++;
+    this.#bytesOut += frame.length - prefixBytes;
+    this.#add(frame.subarray(prefixBytes), wire.length - prefixBytes, messageFlags(true, wire !== frame));
+  }
+
+  #add(message: Uint8Array, wireBytes: number, flags: number): void {
+    let kept = message.length > this.#messageLimit ? message.subarray(0, this.#messageLimit) : message;
+    if (this.#preview.length === 0) this.#preview = kept.subarray(0, previewBytes);
+    if (flags > 1) {
+      const content = Buffer.allocUnsafe(4 + kept.length);
+      content.writeUInt32LE(wireBytes, 0);
+      content.set(kept, 4);
+      kept = content;
+    }
+    this.#parts.add(kept, message.length, flags);
+    this.#touch(this);
+  }
+
+  halfClosed(): void {
+    this.#halfClosedAt = performance.now();
+  }
+
+  answered(encoding: string): void {
+    this.#answeredAt = performance.now();
+    this.responseEncoding = encoding;
+  }
+
+  end(end: SentEnd): void {
+    this.#endedAt = performance.now();
+    this.#end = end;
+    this.#touch(this);
+  }
+
+  get open(): boolean {
+    return this.#end === undefined;
+  }
+
+  get tookMs(): number {
+    return (this.#endedAt || performance.now()) - this.#startedAt;
+  }
+
+  get outcome(): string {
+    if (!this.#end) return "";
+    return this.#end.status ? statusName(this.#end.status.code) : (this.#end.aborted ?? "no status");
+  }
+
+  get tone(): Tone {
+    if (!this.#end) return "pending";
+    return this.#end.status ? toneOf(this.#end.status.code) : "aborted";
+  }
+
+  get reason(): string | undefined {
+    const message = this.#end?.status?.message;
+    return message === "" ? undefined : message;
+  }
+
+  // An estimate: counting the bytes of the head exactly would cost too much.
+  get heldBytes(): number {
+    return 600 + this.head.rawHeaders.length * 40 + this.#parts.held;
+  }
+
+  write(record: RecordWriter): void {
+    const { path, rawHeaders } = this.head;
+    record.row({
+      id: this.id,
+      at: this.at,
+      kind: "grpc-call",
+      verb: this.method?.pattern ?? "unknown",
+      target: path.length > rowTargetLength ? `${path.slice(0, rowTargetLength)}…` : path,
+      tone: this.tone,
+      outcome: this.outcome,
+      tookMs: this.#end && rounded(this.tookMs),
+      bytesIn: this.#bytesIn,
+      bytesOut: this.#bytesOut,
+      parts: this.#parts.total,
+      partBytes: this.#parts.bytes,
+      client: this.client,
+      peer: this.head.connection.remote,
+      preview: this.#preview,
+      reason: this.reason?.slice(0, rowTargetLength),
+    });
+    if (!this.#wroteHead) this.#writeHead(record, rawHeaders);
+    if (this.#answeredAt !== 0 && !this.#wroteAnswered) {
+      this.#wroteAnswered = true;
+      record.u8(callTag.answered);
+      record.f64(this.#answeredAt - this.#startedAt);
+      record.text(this.responseEncoding);
+    }
+    if (this.#halfClosedAt !== 0 && !this.#wroteHalfClose) {
+      this.#wroteHalfClose = true;
+      record.u8(callTag.halfClose);
+      record.f64(this.#halfClosedAt - this.#startedAt);
+    }
+    if (this.#end) this.#writeEnd(record, this.#end);
+    this.#parts.write(record);
+  }
+
+  #writeHead(record: RecordWriter, rawHeaders: readonly string[]): void {
+    this.#wroteHead = true;
+    const { head, method } = this;
+    const { connection } = head;
+    record.u8(callTag.head);
+    record.u8(grpcProtocols.indexOf(head.protocol));
+    record.text(head.path);
+    record.u8(method ? grpcPatterns.indexOf(method.pattern) : grpcPatterns.length);
+    record.text(method?.requestType ?? "");
+    record.text(method?.responseType ?? "");
+    record.text(head.authority);
+    record.f64(head.timeoutMs ?? Number.NaN);
+    record.text(head.requestEncoding);
+    record.u32(rawHeaders.length >> 1);
+    for (const text of rawHeaders) record.text(text);
+    record.f64(connection.id);
+    record.text(connection.local);
+    record.f64(connection.openedAt);
+    record.u32(head.connectionCalls);
+    record.text(connection.tls ?? "");
+    record.text(connection.clientCertificate ?? "");
+  }
+
+  #writeEnd(record: RecordWriter, { headers, trailers, status, aborted }: SentEnd): void {
+    if (headers) {
+      record.u8(callTag.responseHeaders);
+      writePairs(record, headers);
+    }
+    if (trailers) {
+      record.u8(callTag.trailers);
+      writePairs(record, trailers);
+    }
+    if (status) {
+      record.u8(callTag.status);
+      record.u32(status.code);
+      record.text(status.message);
+    }
+    if (aborted !== undefined) {
+      record.u8(callTag.aborted);
+      record.text(aborted);
+    }
+    record.u8(callTag.counts);
+    record.f64(this.#received);
+    record.f64(this.#sent);
+    record.u8(callTag.total);
+    record.f64(this.#endedAt - this.#startedAt);
+  }
+}
+
+function writePairs(record: RecordWriter, pairs: readonly (readonly [string, string])[]): void {
+  record.u32(pairs.length);
+  for (const [name, value] of pairs) {
+    record.text(name);
+    record.text(value);
+  }
+}
+
+const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;
+
+/** Codes of faults of the service, as HTTP's 5xx: UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
+const failures = new Set([2, 4, 13, 14, 15]);
+
+function toneOf(code: number): Tone {
+  if (code === 0) return "ok";
+  if (code === 1) return "aborted";
+  return failures.has(code) ? "failed" : "refused";
+}

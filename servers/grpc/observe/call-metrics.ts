@@ -1,0 +1,64 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { SentEnd } from "../engine/call-transport.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
+import { statusName } from "../engine/status.ts";
+import type { CallEntry } from "./call-entry.ts";
+
+/** Prometheus metrics of calls. */
+export interface CallMetrics {
+  readonly registry: Registry;
+  begin(method: GrpcMethod | undefined): void;
+  end(entry: CallEntry, end: SentEnd): void;
+}
+
+export function createCallMetrics(): CallMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: "grpc_server_requests_total",
+    help: "Calls that have ended, by method and status code.",
+    labelNames: ["method", "code"],
+    registers,
+  });
+  const latency = new Histogram({
+    name: "grpc_server_request_latency_seconds",
+    help: "Time from a call's headers to its end, by method and status code.",
+    labelNames: ["method", "code"],
+    registers,
+  });
+  const active = new Gauge({ name: "grpc_server_active_requests", help: "Open calls, by method.", labelNames: ["method"], registers });
+  // Looking labels up costs more than counting.
+  const actives = new Map<string, Gauge.Internal<"method">>();
+  const ended = new Map<string, { readonly requests: Counter.Internal; readonly latency: Histogram.Internal<"method" | "code"> }>();
+
+  function activeOf(method: string): Gauge.Internal<"method"> {
+    let known = actives.get(method);
+    if (!known) {
+      known = active.labels({ method });
+      actives.set(method, known);
+    }
+    return known;
+  }
+
+  return {
+    registry,
+    begin: (method) => activeOf(labelOf(method)).inc(),
+    end(entry, { status }) {
+      const method = labelOf(entry.method);
+      // A call that its client gave up.
+      const code = status ? statusName(status.code) : "CANCELLED";
+      const key = `${code} ${method}`;
+      let known = ended.get(key);
+      if (!known) {
+        known = { requests: requests.labels({ method, code }), latency: latency.labels({ method, code }) };
+        ended.set(key, known);
+      }
+      known.requests.inc();
+      known.latency.observe(entry.tookMs / 1_000);
+      activeOf(method).dec();
+    },
+  };
+}
+
+/** Of methods that are not served there may be any number: they share a label. */
+const labelOf = (method: GrpcMethod | undefined): string => method?.path ?? "unknown";

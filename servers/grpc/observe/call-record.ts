@@ -1,0 +1,23 @@
+/** Tags of the pieces of a call's detail. Pieces are written in the order in which they become known. */
+export const callTag = {
+  /** Protocol, method, authority, header fields, codings, connection. */
+  head: 1,
+  responseHeaders: 2,
+  trailers: 3,
+  status: 4,
+  aborted: 5,
+  /** Milliseconds to the client's half-close. */
+  halfClose: 6,
+  total: 7,
+  /** Messages received and sent. */
+  counts: 8,
+  /** Milliseconds to the answer's headers, and the coding of its messages. */
+  answered: 9,
+} as const;
+
+/** Flags of a message. The content of a compressed one begins with its length on the wire, in four bytes. */
+const sentFlag = 1;
+const compressedFlag = 2;
+export const messageFlags = (sent: boolean, compressed: boolean): number => (sent ? sentFlag : 0) | (compressed ? compressedFlag : 0);
+export const isSent = (flags: number): boolean => (flags & sentFlag) !== 0;
+export const isCompressed = (flags: number): boolean => (flags & compressedFlag) !== 0;

@@ -1,0 +1,97 @@
+import { createClientNames } from "../../core/http/client-name.ts";
+import { durationText } from "../../core/http/http-log-line.ts";
+import type { Log } from "../../core/service/log.ts";
+import type { Counters, TrafficSink } from "../../core/service/service.ts";
+import { createLatencyWindow } from "../../core/traffic/latency-window.ts";
+import type { CallHead, SentEnd } from "../engine/call-transport.ts";
+import type { GrpcConnections } from "../engine/connections.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
+import { CallEntry } from "./call-entry.ts";
+import type { CallMetrics } from "./call-metrics.ts";
+
+export interface CallRecorderOptions {
+  readonly traffic: TrafficSink;
+  readonly log: Log;
+  readonly metrics: CallMetrics;
+  /** Bytes that are kept of each message. */
+  readonly messageLimit: number;
+}
+
+/** Begins and ends the row of each call, counts it and writes its log line. */
+export interface CallRecorder {
+  begin(head: CallHead, method: GrpcMethod | undefined): CallEntry;
+  end(entry: CallEntry, end: SentEnd): void;
+  counters(connections: Pick<GrpcConnections, "bytes" | "count">): Counters;
+}
+
+export function createCallRecorder({ traffic, log, metrics, messageLimit }: CallRecorderOptions): CallRecorder {
+  const clientNameOf = createClientNames();
+  const latency = createLatencyWindow();
+  const touch = (entry: CallEntry) => traffic.touch(entry);
+  let begun = 0;
+  let open = 0;
+  let messages = 0;
+  let failed = 0;
+
+  function writeLogLine(entry: CallEntry, end: SentEnd): void {
+    const level = end.status ? "info" : "warning";
+    if (!log.enabled(level)) return;
+    const { path, outcome, tookMs, received, sent, client, head, reason } = entry;
+    const shown = path.length > 200 ? `${path.slice(0, 200)}…` : path;
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break the line
+    const why = reason === undefined ? "" : ` ${reason.replace(/[\0-\x1f\x7f]/g, " ").slice(0, 300)}`;
+    log[level](`${shown} ${outcome} ${durationText(tookMs)} ${received} in ${sent} out ${client || "-"} ${head.connection.remote}${why}`);
+  }
+
+  return {
+    begin(head, method) {
+      begun++;
+      open++;
+      metrics.begin(method);
+      const entry = new CallEntry({
+        id: traffic.nextId(),
+        head,
+        method,
+        client: clientNameOf(userAgentOf(head.rawHeaders)),
+        messageLimit,
+        touch,
+      });
+      traffic.touch(entry);
+      return entry;
+    },
+    end(entry, end) {
+      open--;
+      entry.end(end);
+      messages += entry.received + entry.sent;
+      if (entry.tone === "failed") failed++;
+      if (end.status && entry.method?.pattern === "unary") latency.add(entry.tookMs);
+      metrics.end(entry, end);
+      writeLogLine(entry, end);
+    },
+    counters(connections) {
+      const { read, written } = connections.bytes();
+      const p95 = latency.percentile(0.95);
+      const notes = [
+        ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
+        ...(failed === 0 ? [] : [`${failed.toLocaleString("en")} of ${begun.toLocaleString("en")} failed`]),
+      ];
+      return {
+        items: begun,
+        unit: "call/s",
+        bytesIn: read,
+        bytesOut: written,
+        clients: connections.count,
+        figures: [
+          { label: "messages of ended calls", value: messages, unit: "msg/s", perSecond: true },
+          { label: "open calls", value: open, unit: "" },
+        ],
+        note: notes.join(" · "),
+      };
+    },
+  };
+}
+
+function userAgentOf(rawHeaders: readonly string[]): string | undefined {
+  const at = rawHeaders.indexOf("user-agent");
+  return at < 0 ? undefined : rawHeaders[at + 1];
+}

@@ -1,0 +1,116 @@
+import { type GrpcCall, type GrpcMessagePart, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
+import type { HeaderList } from "../../../contract/traffic/http.ts";
+import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
+import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
+import { statusName } from "../engine/status.ts";
+import { callTag, isCompressed, isSent } from "./call-record.ts";
+
+export const callDecoder: DetailDecoder = {
+  detail: readCall,
+  part({ index, at, bytes, flags, content }): GrpcMessagePart {
+    const compressed = isCompressed(flags);
+    const wireBytes = compressed && content.length >= 4 ? content.readUInt32LE(0) : bytes;
+    return {
+      kind: "grpc-message",
+      index,
+      at,
+      direction: isSent(flags) ? "sent" : "received",
+      bytes,
+      wireBytes,
+      compressed,
+      base64: content.toString("base64", compressed ? 4 : 0),
+    };
+  },
+};
+
+type Head = Pick<
+  GrpcCall,
+  "protocol" | "path" | "method" | "authority" | "deadlineMs" | "requestEncoding" | "requestHeaders" | "connection"
+>;
+type Ending = { -readonly [Key in "responseHeaders" | "trailers" | "status" | "aborted"]?: GrpcCall[Key] };
+
+/** Joins the pieces that were written one by one. */
+function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
+  const reader = new RecordReader(detail);
+  let head: Head | undefined;
+  const ending: Ending = {};
+  const timing: { headersMs?: number; halfCloseMs?: number; totalMs?: number } = {};
+  let responseEncoding = "identity";
+  let received = 0;
+  let sent = 0;
+  while (!reader.atEnd) {
+    switch (reader.u8()) {
+      case callTag.head:
+        head = readHead(reader, row.peer);
+        break;
+      case callTag.answered:
+        timing.headersMs = rounded(reader.f64());
+        responseEncoding = reader.text();
+        break;
+      case callTag.halfClose:
+        timing.halfCloseMs = rounded(reader.f64());
+        break;
+      case callTag.responseHeaders:
+        ending.responseHeaders = readPairs(reader);
+        break;
+      case callTag.trailers:
+        ending.trailers = readPairs(reader);
+        break;
+      case callTag.status: {
+        const code = reader.u32();
+        ending.status = { code, name: statusName(code), message: reader.text() };
+        break;
+      }
+      case callTag.aborted:
+        ending.aborted = reader.text();
+        break;
+      case callTag.counts:
+        received = reader.f64();
+        sent = reader.f64();
+        break;
+      case callTag.total:
+        timing.totalMs = rounded(reader.f64());
+        break;
+      default:
+        throw new RecordError("a piece of a call has an unknown tag");
+    }
+  }
+  if (!head) throw new RecordError("a call has no head");
+  return { kind: "grpc-call", id: row.id, at: row.at, ...head, ...ending, responseEncoding, received, sent, timing, parts };
+}
+
+function readHead(reader: RecordReader, remote: string): Head {
+  const protocol = grpcProtocols[reader.u8()] ?? "grpc";
+  const path = reader.text();
+  const pattern = grpcPatterns[reader.u8()];
+  const requestType = reader.text();
+  const responseType = reader.text();
+  const authority = reader.text();
+  const deadlineMs = reader.f64();
+  const requestEncoding = reader.text();
+  const requestHeaders = readPairs(reader);
+  const id = reader.f64();
+  const local = reader.text();
+  const openedAt = reader.f64();
+  const calls = reader.u32();
+  const tls = reader.text();
+  const clientCertificate = reader.text();
+  return {
+    protocol,
+    path,
+    ...(pattern && { method: { pattern, requestType, responseType } }),
+    authority,
+    ...(!Number.isNaN(deadlineMs) && { deadlineMs }),
+    requestEncoding,
+    requestHeaders,
+    connection: { id, remote, local, openedAt, calls, ...(tls !== "" && { tls }), ...(clientCertificate !== "" && { clientCertificate }) },
+  };
+}
+
+const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;
+
+function readPairs(reader: RecordReader): HeaderList {
+  const pairs: [string, string][] = [];
+  for (let left = reader.u32(); left > 0; left--) pairs.push([reader.text(), reader.text()]);
+  return pairs;
+}

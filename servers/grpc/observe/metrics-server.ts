@@ -1,0 +1,29 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Registry } from "prom-client";
+import { type ListenOptions, listenTcp } from "../../core/net/tcp-listener.ts";
+
+const paths = new Set(["/", "/metrics"]);
+
+/** Serves the metrics as text for Prometheus, at /metrics and at /. Resolves with the port. */
+export function listenMetrics(registry: Registry, options: Omit<ListenOptions, "createServer">): Promise<number> {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? "").split("?", 1)[0] as string;
+    if (request.method !== "GET" && request.method !== "HEAD") response.writeHead(405, { Allow: "GET, HEAD" }).end();
+    else if (!paths.has(path)) response.writeHead(404).end();
+    else {
+      const text = await registry.metrics();
+      response.writeHead(200, { "Content-Type": registry.contentType, "X-Content-Type-Options": "nosniff" }).end(text);
+    }
+  }
+  return listenTcp({
+    ...options,
+    createServer() {
+      const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+        request.resume();
+        answer(request, response).catch(() => response.destroy());
+      });
+      server.on("clientError", (_error, socket) => socket.destroy());
+      return server;
+    },
+  });
+}

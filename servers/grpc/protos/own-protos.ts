@@ -1,0 +1,24 @@
+import { readFile } from "node:fs/promises";
+import { assetFile } from "../../core/files/asset-file.ts";
+import { compileProtos } from "./compile-protos.ts";
+import { createDescriptorPool, type DescriptorPool } from "./descriptor-pool.ts";
+
+/** The protocol files that Backlot brings along, by the names under which they are imported; in `assets/proto`. */
+const ownFiles = [
+  "example.proto",
+  "google/rpc/status.proto",
+  "google/rpc/error_details.proto",
+  "grpc/health/v1/health.proto",
+  "grpc/reflection/v1/reflection.proto",
+  "grpc/reflection/v1alpha/reflection.proto",
+];
+
+export async function loadOwnProtos(): Promise<DescriptorPool> {
+  const sources = await Promise.all(
+    ownFiles.map(async (name) => ({ name, text: await readFile(assetFile("grpc", `proto/${name}`), "utf8") })),
+  );
+  const { files, registry, errors } = compileProtos(sources);
+  const [error] = errors;
+  if (error) throw error;
+  return createDescriptorPool(files, registry);
+}

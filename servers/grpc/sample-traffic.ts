@@ -1,0 +1,108 @@
+import { Client, type ClientReadableStream, credentials, Metadata } from "@grpc/grpc-js";
+import { prefixBytes } from "./engine/message-type.ts";
+import { clientMessage, dataRequest, echoMessage, helloRequest, streamRequest } from "./services/example-messages.ts";
+
+export interface GrpcSampleTraffic {
+  start(): void;
+  stop(): void;
+}
+
+export interface GrpcSampleOptions {
+  readonly port: number;
+  /** The authority's certificate; undefined without TLS. */
+  readonly authority: () => Promise<string | undefined>;
+  readonly show: (view: { readonly running: boolean }) => void;
+}
+
+const intervalMs = 600;
+const callTimeoutMs = 5_000;
+const asIs = (bytes: Buffer): Buffer => bytes;
+const body = (frame: Buffer): Buffer => frame.subarray(prefixBytes);
+const names = ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Ken"];
+
+/** A client of our own on loopback that makes real calls of each pattern, so that a new user sees something move. */
+export function createGrpcSampleTraffic({ port, authority, show }: GrpcSampleOptions): GrpcSampleTraffic {
+  let stopCurrent: (() => void) | undefined;
+
+  function play(client: Client): () => void {
+    let turn = 0;
+    const ignore = () => {};
+    const options = () => ({ deadline: Date.now() + callTimeoutMs });
+    const unary = (path: string, frame: Buffer, metadata = new Metadata()) =>
+      void client.makeUnaryRequest(path, asIs, asIs, body(frame), metadata, options(), ignore);
+    const watched = (stream: ClientReadableStream<Buffer>) => stream.on("data", ignore).on("error", ignore);
+    const calls: readonly (() => void)[] = [
+      () => unary("/example.Greeter/SayHello", helloRequest.frame({ name: names[turn % names.length] as string })),
+      () => unary("/example.EchoService/EchoUnary", echoMessage.frame({ message: `order ${48_000 + turn}` })),
+      () =>
+        watched(
+          client.makeServerStreamRequest(
+            "/example.Greeter/StreamData",
+            asIs,
+            asIs,
+            body(dataRequest.frame({ count: 5, prefix: "item" })),
+            options(),
+          ),
+        ),
+      () => {
+        const stream = client.makeClientStreamRequest("/example.Greeter/ClientStream", asIs, asIs, options(), ignore);
+        stream.on("error", ignore);
+        for (let sequence = 1; sequence <= 3; sequence++) {
+          stream.write(body(clientMessage.frame({ clientId: "sample", message: `reading ${sequence}`, sequence })));
+        }
+        stream.end();
+      },
+      () => {
+        const stream = client.makeBidiStreamRequest("/example.Greeter/BidirectionalStream", asIs, asIs, options());
+        watched(stream as unknown as ClientReadableStream<Buffer>);
+        for (let sequence = 1; sequence <= 2; sequence++) {
+          stream.write(body(clientMessage.frame({ clientId: "sample", message: `ping ${sequence}`, sequence })));
+        }
+        stream.end();
+      },
+      () => {
+        const request = streamRequest.frame({ fromPosition: turn, count: 4, rate: 20, payloadBytes: 16 });
+        watched(client.makeServerStreamRequest("/example.StreamService/Subscribe", asIs, asIs, body(request), options()));
+      },
+      () => {
+        const metadata = new Metadata();
+        metadata.set("x-backlot-status", "NOT_FOUND");
+        metadata.set("x-backlot-message", "no such user");
+        unary("/example.Greeter/SayHello", helloRequest.frame({ name: "nobody" }), metadata);
+      },
+    ];
+    const timer = setInterval(() => calls[turn++ % calls.length]?.(), intervalMs);
+    return () => {
+      clearInterval(timer);
+      client.close();
+    };
+  }
+
+  function stop(): void {
+    if (!stopCurrent) return;
+    stopCurrent();
+    stopCurrent = undefined;
+    show({ running: false });
+  }
+
+  show({ running: false });
+  return {
+    start() {
+      if (stopCurrent) return;
+      let isStopped = false;
+      stopCurrent = () => {
+        isStopped = true;
+      };
+      show({ running: true });
+      authority().then(
+        (root) => {
+          if (isStopped) return;
+          const channel = root === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(root));
+          stopCurrent = play(new Client(`127.0.0.1:${port}`, channel, { "grpc.primary_user_agent": "sample/1.0" }));
+        },
+        () => stop(),
+      );
+    },
+    stop,
+  };
+}

@@ -1,0 +1,97 @@
+import type { HealthState } from "../../../contract/services/grpc.ts";
+import type { GrpcCall } from "../engine/grpc-call.ts";
+import { readOne, unary } from "../engine/handlers.ts";
+import { describedMessage } from "../engine/message-type.ts";
+import { StatusError } from "../engine/status.ts";
+import type { DescriptorPool } from "../protos/descriptor-pool.ts";
+import type { ServiceHandlers } from "./service-handlers.ts";
+
+interface HealthRequest {
+  readonly service: string;
+}
+interface HealthReply {
+  readonly status: number;
+}
+
+/** As the enum has them. */
+const numbers: Readonly<Record<HealthState, number>> = { SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 };
+/** More are not answered by List, as its description has it. */
+const mostListed = 100;
+
+/** grpc.health.v1: the state of each service, and of the whole server as "". */
+export class Health {
+  readonly #states = new Map<string, HealthState>([["", "SERVING"]]);
+  readonly #watchers = new Map<string, Set<(state: HealthState) => void>>();
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  states(): readonly (readonly [service: string, state: HealthState])[] {
+    return [...this.#states];
+  }
+
+  state(service: string): HealthState {
+    return this.#states.get(service) ?? "SERVICE_UNKNOWN";
+  }
+
+  /** Tells the watchers of the service at once. */
+  set(service: string, state: HealthState): void {
+    if (this.state(service) === state) return;
+    if (state === "SERVICE_UNKNOWN") this.#states.delete(service);
+    else this.#states.set(service, state);
+    for (const watcher of [...(this.#watchers.get(service) ?? [])]) watcher(state);
+    this.#onChange();
+  }
+
+  /** Services that are new are SERVING; those that are gone are unknown. */
+  serve(services: readonly string[]): void {
+    for (const service of services) if (!this.#states.has(service)) this.set(service, "SERVING");
+    for (const [service] of [...this.#states]) if (service !== "" && !services.includes(service)) this.set(service, "SERVICE_UNKNOWN");
+  }
+
+  stop(): void {
+    for (const [service] of [...this.#states]) this.set(service, "NOT_SERVING");
+  }
+
+  watch(service: string, watcher: (state: HealthState) => void): () => void {
+    const watchers = this.#watchers.get(service) ?? new Set();
+    this.#watchers.set(service, watchers.add(watcher));
+    return () => {
+      watchers.delete(watcher);
+      if (watchers.size === 0) this.#watchers.delete(service);
+    };
+  }
+}
+
+export function healthService(health: Health, pool: DescriptorPool): ServiceHandlers {
+  const request = describedMessage<HealthRequest>(pool.message("grpc.health.v1.HealthCheckRequest"));
+  const reply = describedMessage<HealthReply>(pool.message("grpc.health.v1.HealthCheckResponse"));
+  const listRequest = describedMessage<object>(pool.message("grpc.health.v1.HealthListRequest"));
+  const listReply = describedMessage<{ readonly statuses: Readonly<Record<string, HealthReply>> }>(
+    pool.message("grpc.health.v1.HealthListResponse"),
+  );
+
+  function watch(call: GrpcCall, service: string): void {
+    const send = (state: HealthState) => call.run(() => void call.send(reply.frame({ status: numbers[state] })));
+    send(health.state(service));
+    call.whenOver(health.watch(service, send));
+  }
+
+  return {
+    "grpc.health.v1.Health": {
+      Check: unary(request, reply, ({ service }) => {
+        const state = health.state(service);
+        if (state === "SERVICE_UNKNOWN") throw new StatusError("NOT_FOUND", `there is no service ${service.slice(0, 200)}`);
+        return { status: numbers[state] };
+      }),
+      List: unary(listRequest, listReply, () => {
+        const states = health.states();
+        if (states.length > mostListed) throw new StatusError("RESOURCE_EXHAUSTED", `there are more than ${mostListed} services`);
+        return { statuses: Object.fromEntries(states.map(([service, state]) => [service, { status: numbers[state] }])) };
+      }),
+      Watch: (call) => readOne(call, request, ({ service }) => watch(call, service)),
+    },
+  };
+}

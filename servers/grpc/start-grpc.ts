@@ -1,0 +1,84 @@
+import type { Endpoint } from "../../contract/service.ts";
+import type { GrpcActions } from "../../contract/services/grpc.ts";
+import { readAuthorities } from "../core/certificates/configured-certificate.ts";
+import { configuredFile } from "../core/config/configured-file.ts";
+import type { TlsSource } from "../core/net/tls-listener.ts";
+import type { ServiceContext } from "../core/service/service.ts";
+import { createDetailReader } from "./engine/error-details.ts";
+import { listenGrpc } from "./engine/grpc-server.ts";
+import { createGrpcActions } from "./grpc-actions.ts";
+import { type GrpcConfig, grpcConfig } from "./grpc-config.ts";
+import { grpcEndpoints } from "./grpc-endpoints.ts";
+import { createCallMetrics } from "./observe/call-metrics.ts";
+import { createCallRecorder } from "./observe/call-recorder.ts";
+import { listenMetrics } from "./observe/metrics-server.ts";
+import { loadOwnProtos } from "./protos/own-protos.ts";
+import { createGrpcSampleTraffic } from "./sample-traffic.ts";
+import { chat } from "./services/chat.ts";
+import { echo } from "./services/echo.ts";
+import { greeter } from "./services/greeter.ts";
+import { Health, healthService } from "./services/health.ts";
+import { reflection } from "./services/reflection.ts";
+import { createServedMethods } from "./services/served-methods.ts";
+import { stream } from "./services/stream.ts";
+
+export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
+  const { config, log, traffic, onStop } = context;
+  const own = await loadOwnProtos();
+  const health = new Health(() => showHealth());
+  const showHealth = () => context.view("health", { states: health.states() });
+  const served = createServedMethods(own, {
+    ...greeter({ serverId: config.serverId, mostItems: config.streamItems }),
+    ...echo(),
+    ...chat(own),
+    ...stream({ mostPayloadBytes: config.messageBytes }),
+    ...healthService(health, own),
+    ...reflection(own, () => served.pool),
+  });
+  health.serve(own.services.map(({ typeName }) => typeName));
+  showHealth();
+  context.view("services", { services: served.view, revision: 1 });
+
+  const metrics = createCallMetrics();
+  const recorder = createCallRecorder({ traffic, log, metrics, messageLimit: config.recordedMessageBytes });
+  const metricsPort = await listenMetrics(metrics.registry, { port: config.metricsPort, openToLan: config.openToLan, onStop });
+  const server = await listenGrpc({
+    ...{ port: config.port, openToLan: config.openToLan, methods: served, recorder, log, onStop },
+    largestMessage: config.messageBytes,
+    concurrentStreams: config.concurrentStreams,
+    keepaliveMs: config.keepaliveMs,
+    keepaliveTimeoutMs: config.keepaliveTimeoutMs,
+    graceMs: config.graceMs,
+    coding: config.compression,
+    limits: { highWaterBytes: 64 << 10, unreadBytes: config.unreadBytes },
+    behaviour: { longestDelayMs: config.delaySeconds * 1_000, readDetails: createDetailReader(own) },
+    tls: config.tls
+      ? { certificates: await tlsSource(context), requireClientCertificate: config.clientCertificates === "required" }
+      : undefined,
+  });
+  // Clients that watch are told before their calls end.
+  onStop(() => health.stop());
+  context.counters(() => recorder.counters(server.connections));
+
+  const sample = createGrpcSampleTraffic({
+    port: server.port,
+    authority: async () => (config.tls ? (await context.certificates()).authority.cert : undefined),
+    show: (view) => context.view("sample", view),
+  });
+  onStop(sample.stop);
+  context.handle(createGrpcActions({ health, sample, served: () => served, revision: () => 1 }));
+  return grpcEndpoints({ ...config, port: server.port, metricsPort });
+}
+
+/** This computer's certificate, and the authority that client certificates are verified with. */
+async function tlsSource({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions>): Promise<TlsSource> {
+  const own = await certificates();
+  const file = configuredFile(grpcConfig.shape, config, "clientCaFile");
+  const ca = file.path === "" ? own.authority.cert : await readAuthorities(file);
+  return {
+    get options() {
+      return { ...own.options, ca };
+    },
+    onChange: own.onChange,
+  };
+}

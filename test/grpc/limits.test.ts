@@ -1,0 +1,183 @@
+import { connect } from "node:http2";
+import { gzipSync } from "node:zlib";
+import { credentials } from "@grpc/grpc-js";
+import { expect, it } from "vitest";
+import { openAuthority } from "../../servers/core/certificates/certificate-authority.ts";
+import { makeLeaf } from "../../servers/core/certificates/sign-certificate.ts";
+import { echoMessage, helloReply, helloRequest, streamItem, streamRequest } from "../../servers/grpc/services/example-messages.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { until } from "../support/until.ts";
+import { body, callMethod, openStream } from "./calls.ts";
+import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
+
+const echoUnary = "/example.EchoService/EchoUnary";
+const sayHello = "/example.Greeter/SayHello";
+const hello = (service: GrpcUnderTest) => callMethod(service.client(), sayHello, helloRequest, helloReply, [{ name: "x" }]);
+
+/** One call as raw HTTP/2; resolves with the fields of its end. */
+function rawCall(service: GrpcUnderTest, headers: Record<string, string>, bytes: Buffer): Promise<Record<string, unknown>> {
+  const session = connect(`http://${service.address}`);
+  onEnd(() => session.destroy());
+  session.on("error", () => {});
+  const stream = session.request({ ":method": "POST", ":path": echoUnary, "content-type": "application/grpc", te: "trailers", ...headers });
+  stream.on("error", () => {});
+  stream.resume();
+  stream.end(bytes);
+  return new Promise((resolve) => {
+    let fields: Record<string, unknown> = {};
+    stream.on("response", (response) => {
+      fields = { ...fields, ...response };
+    });
+    stream.on("trailers", (trailers) => {
+      fields = { ...fields, ...trailers };
+    });
+    stream.on("close", () => resolve(fields));
+  });
+}
+
+const framed = (message: Buffer, flag = 0) => {
+  const prefix = Buffer.from([flag, 0, 0, 0, 0]);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+};
+
+it("[GRPC-50] a message above the limit is RESOURCE_EXHAUSTED, also one that becomes so when it is decompressed", async () => {
+  const service = await startGrpc({ messageBytes: 1_000 });
+  const large = await callMethod(service.client(), echoUnary, echoMessage, echoMessage, [{ message: "x".repeat(1_001) }]);
+  expect(large.status.code).toBe(8);
+  expect(await service.ended(({ tone }) => tone === "refused")).toMatchObject({ outcome: "RESOURCE_EXHAUSTED" });
+  const bomb = framed(gzipSync(Buffer.alloc(1 << 20)), 1);
+  expect(await rawCall(service, { "grpc-encoding": "gzip" }, bomb)).toMatchObject({ "grpc-status": "8" });
+  expect((await hello(service)).status.code).toBe(0);
+});
+
+it("[GRPC-51] gzip and deflate in both directions; damaged, undeclared and unknown codings have their status", async () => {
+  const service = await startGrpc({ compression: "gzip" });
+  const text = "the same ".repeat(3_000);
+  for (const algorithm of [1, 2]) {
+    const client = service.client({ "grpc.default_compression_algorithm": algorithm });
+    const { replies, headers } = await callMethod(client, echoUnary, echoMessage, echoMessage, [{ message: text }]);
+    expect(replies).toEqual([{ message: text }]);
+    expect(headers).toBeDefined();
+  }
+  const deflated = await callMethod(
+    service.client(),
+    "/example.EchoService/EchoBidiStream",
+    echoMessage,
+    echoMessage,
+    [{ message: text }, { message: "b" }],
+    {
+      metadata: { "x-backlot-compression": "deflate" },
+    },
+  );
+  expect(deflated.replies).toEqual([{ message: text }, { message: "b" }]);
+  await until(() => service.rows().filter(({ outcome }) => outcome === "OK").length === 3);
+  const details = service.rows().map(({ id }) => [service.detail(id).requestEncoding, service.detail(id).responseEncoding]);
+  expect(details).toEqual([
+    ["deflate", "gzip"],
+    ["gzip", "gzip"],
+    ["identity", "deflate"],
+  ]);
+  const [received, sent] = service.parts(1);
+  expect(received).toMatchObject({ direction: "received", compressed: true, bytes: text.length + 4 });
+  expect(sent).toMatchObject({ direction: "sent", compressed: true, bytes: text.length + 4 });
+  expect(received?.wireBytes).toBeLessThan(500);
+  expect(await rawCall(service, { "grpc-encoding": "gzip" }, framed(Buffer.from("no gzip"), 1))).toMatchObject({ "grpc-status": "13" });
+  expect(await rawCall(service, {}, framed(Buffer.from("no coding"), 1))).toMatchObject({ "grpc-status": "13" });
+  expect(await rawCall(service, { "grpc-encoding": "snappy" }, framed(Buffer.from("x"), 1))).toMatchObject({ "grpc-status": "12" });
+});
+
+it("[GRPC-52] a deadline ends the call with DEADLINE_EXCEEDED; one of many days is none that is over; a wrong one is INTERNAL", async () => {
+  const service = await startGrpc();
+  const request = framed(Buffer.from("0a0178", "hex"));
+  expect(await rawCall(service, { "grpc-timeout": "99999999H" }, request)).toMatchObject({ "grpc-status": "0" });
+  expect(await rawCall(service, { "grpc-timeout": "20m", "x-backlot-delay": "5s" }, request)).toMatchObject({ "grpc-status": "4" });
+  expect(await rawCall(service, { "grpc-timeout": "soon" }, request)).toMatchObject({ "grpc-status": "13" });
+  const row = await service.ended(({ outcome }) => outcome === "DEADLINE_EXCEEDED");
+  expect(service.detail(row.id)).toMatchObject({ deadlineMs: 20, status: { code: 4, message: "Deadline exceeded" } });
+});
+
+it("[GRPC-53] a client that does not read is not sent more than fits, and loses a call whose sender cannot wait; others go on", async () => {
+  const service = await startGrpc({ concurrentStreams: 3 });
+  const slow = openStream(service.client(), "/example.StreamService/Subscribe");
+  slow.pause();
+  slow.write(body(streamRequest.frame({ fromPosition: 0, count: 100_000, rate: 100_000, payloadBytes: 1_000 })));
+  slow.end();
+  await until(() => service.rows().some(({ parts = 0 }) => parts > 10));
+  let before = -1;
+  await until(() => {
+    const { bytesOut = 0 } = service.rows()[0] ?? {};
+    const isStill = bytesOut === before && bytesOut > 0;
+    before = bytesOut;
+    return isStill;
+  });
+  expect(before).toBeLessThan(4 << 20);
+  expect((await hello(service)).status.code).toBe(0);
+  slow.cancel();
+});
+
+it("[GRPC-54] more open calls on a connection than the limit wait, or are refused", async () => {
+  const service = await startGrpc({ concurrentStreams: 2 });
+  const session = connect(`http://${service.address}`);
+  onEnd(() => session.destroy());
+  await new Promise((resolve) => session.once("remoteSettings", resolve));
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(2);
+});
+
+it("[GRPC-55] TLS by the installation's authority; a client's certificate is verified and shown, and may be required", async () => {
+  const folder = temporaryDir();
+  const service = await startGrpc({ tls: true }, folder);
+  const authority = await openAuthority(folder, Date.now());
+  const leaf = await makeLeaf(authority, ["localhost"], Date.now());
+  const root = Buffer.from(authority.cert);
+  const plain = credentials.createSsl(root);
+  const withCertificate = credentials.createSsl(root, Buffer.from(leaf.key), Buffer.from(leaf.cert));
+  const call = (channel = plain, of = service) => callMethod(of.client({}, channel), sayHello, helloRequest, helloReply, [{ name: "x" }]);
+  expect(service.endpoints[0]).toMatchObject({ label: "gRPC over TLS", url: expect.stringMatching(/^grpcs:/) });
+  expect((await call()).status.code).toBe(0);
+  expect((await call(withCertificate)).status.code).toBe(0);
+  await until(() => service.rows().length === 2 && service.rows().every(({ tone }) => tone === "ok"));
+  const [first, second] = service.rows().map(({ id }) => service.detail(id).connection);
+  expect(first?.tls).toMatch(/^TLSv1\.3 /);
+  expect([first?.clientCertificate, second?.clientCertificate]).toEqual([undefined, expect.stringContaining("Backlot")]);
+
+  const strict = await startGrpc({ tls: true, clientCertificates: "required" }, folder);
+  expect((await call(withCertificate, strict)).status.code).toBe(0);
+  expect((await call(plain, strict)).status.code).toBe(14);
+});
+
+it("[GRPC-56] bytes that are no HTTP/2 and broken frames end their connection only, with a log line", async () => {
+  const service = await startGrpc();
+  const { connect: connectTcp } = await import("node:net");
+  for (const bytes of ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\x04\x06\0\0\0\0\0abcd"]) {
+    const socket = connectTcp(service.port, "127.0.0.1");
+    onEnd(() => socket.destroy());
+    socket.on("error", () => {});
+    socket.resume();
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    socket.write(bytes, "latin1");
+    await closed;
+  }
+  await until(() => service.logs.some(({ level, text }) => level === "warning" && /A connection from .* was closed/.test(text)));
+  expect((await hello(service)).status.code).toBe(0);
+});
+
+it("[GRPC-57] what waits in streams of a stopped service: calls in flight finish in the grace time, endless ones end with UNAVAILABLE", async () => {
+  const service = await startGrpc({ graceMs: 600 });
+  const short = callMethod(service.client(), sayHello, helloRequest, helloReply, [{ name: "x" }], {
+    metadata: { "x-backlot-delay": "300ms" },
+  });
+  const endless = callMethod(service.client(), "/example.StreamService/Subscribe", streamRequest, streamItem, [
+    { fromPosition: 0, count: 0, rate: 50, payloadBytes: 0 },
+  ]);
+  await until(() => service.rows().length === 2);
+  const startedAt = performance.now();
+  await service.stop();
+  const tookMs = performance.now() - startedAt;
+  expect((await short).status.code).toBe(0);
+  const { status, replies } = await endless;
+  expect(status).toMatchObject({ code: 14, details: "the service is stopping" });
+  expect(replies.length).toBeGreaterThan(10);
+  expect(tookMs).toBeGreaterThan(550);
+  expect(tookMs).toBeLessThan(2_000);
+});

@@ -1,0 +1,147 @@
+import { connect } from "node:http2";
+import { expect, it } from "vitest";
+import {
+  clientMessage,
+  dataRequest,
+  dataResponse,
+  helloReply,
+  helloRequest,
+  serverResponse,
+} from "../../servers/grpc/services/example-messages.ts";
+import { until } from "../support/until.ts";
+import { body, callMethod } from "./calls.ts";
+import { onEnd, startGrpc } from "./harness.ts";
+
+it("[GRPC-60] a call is one row; its messages are its parts in both directions, as their bytes, with times and sizes", async () => {
+  const service = await startGrpc({ serverId: "here" });
+  const sent = [1, 2].map((sequence) => ({ clientId: "c", message: `m${sequence}`, sequence }));
+  await callMethod(service.client(), "/example.Greeter/BidirectionalStream", clientMessage, serverResponse, sent, {
+    metadata: { "x-mine": "yes", "x-raw-bin": Buffer.from([1, 2]) },
+    deadlineMs: 5_000,
+  });
+  const row = await service.ended(() => true);
+  expect(service.rows().length).toBe(1);
+  expect(row).toMatchObject({
+    kind: "grpc-call",
+    verb: "bidi stream",
+    target: "/example.Greeter/BidirectionalStream",
+    tone: "ok",
+    outcome: "OK",
+    client: "grpc-node-js",
+    parts: 4,
+    bytesIn: 18,
+  });
+  const detail = service.detail(row.id);
+  expect(detail).toMatchObject({
+    protocol: "grpc",
+    method: { pattern: "bidi stream", requestType: "example.ClientMessage", responseType: "example.ServerResponse" },
+    authority: service.address,
+    status: { code: 0, name: "OK", message: "" },
+    requestEncoding: "identity",
+    responseEncoding: "identity",
+    received: 2,
+    sent: 2,
+    connection: { calls: 1, remote: row.peer, local: service.address },
+  });
+  expect(detail.requestHeaders).toEqual(
+    expect.arrayContaining([
+      ["x-mine", "yes"],
+      ["x-raw-bin", "AQI="],
+      [":path", "/example.Greeter/BidirectionalStream"],
+    ]),
+  );
+  expect(detail.responseHeaders).toEqual(expect.arrayContaining([["content-type", "application/grpc+proto"]]));
+  expect(detail.trailers).toEqual(expect.arrayContaining([["grpc-status", "0"]]));
+  expect(detail.deadlineMs).toBeGreaterThan(4_000);
+  const { headersMs = -1, halfCloseMs = -1, totalMs = -1 } = detail.timing;
+  expect(headersMs >= 0 && halfCloseMs >= 0 && totalMs >= halfCloseMs).toBe(true);
+  const parts = service.parts(row.id);
+  expect(parts.filter(({ direction }) => direction === "received").map(({ base64 }) => base64)).toEqual(
+    sent.map((message) => body(clientMessage.frame(message)).toString("base64")),
+  );
+  expect(
+    parts
+      .filter(({ direction }) => direction === "sent")
+      .map(({ base64 }) => serverResponse.decode(Buffer.from(base64, "base64")).response),
+  ).toEqual(["Echo: m1", "Echo: m2"]);
+  expect(parts.every(({ at, bytes, wireBytes, compressed }) => at >= row.at && bytes === wireBytes && !compressed)).toBe(true);
+});
+
+it("[GRPC-61] messages of an open call are there while it goes on, and long ones are cut at the recorder's limit", async () => {
+  const service = await startGrpc({ recordedMessageBytes: 10 });
+  const session = connect(`http://${service.address}`);
+  onEnd(() => session.destroy());
+  const stream = session.request({
+    ":method": "POST",
+    ":path": "/example.Greeter/BidirectionalStream",
+    "content-type": "application/grpc",
+  });
+  stream.on("error", () => {}).resume();
+  stream.write(clientMessage.frame({ clientId: "", message: "x".repeat(100), sequence: 0 }));
+  const row = await until(() => service.rows().find(({ parts }) => parts === 2));
+  expect(row.tone).toBe("pending");
+  expect(service.detail(row.id).status).toBeUndefined();
+  expect(service.parts(row.id)[0]).toMatchObject({ bytes: 102, base64: expect.stringMatching(/^.{16}$/) });
+  session.destroy();
+  expect(await service.ended(() => true)).toMatchObject({ tone: "aborted", outcome: "client left" });
+  expect(service.detail(row.id)).toMatchObject({ aborted: "client left" });
+});
+
+it("[GRPC-62] the log names each call with status, time, messages and client; the counters count calls", async () => {
+  const service = await startGrpc();
+  await callMethod(service.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }]);
+  const line = await until(() => service.logs.find(({ text }) => text.startsWith("/example.Greeter/SayHello")));
+  expect(line).toMatchObject({
+    level: "info",
+    text: expect.stringMatching(/^\/example\.Greeter\/SayHello OK \S+ ms 1 in 1 out grpc-node-js 127\.0\.0\.1:\d+$/),
+  });
+  await until(() => service.counters()?.items === 1);
+  expect(service.counters()).toMatchObject({ items: 1, unit: "call/s", clients: 1 });
+});
+
+it("[GRPC-63] metrics at /metrics and at /: calls by method and code, their times, and the open ones", async () => {
+  const service = await startGrpc();
+  const client = service.client();
+  await callMethod(client, "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }]);
+  await callMethod(client, "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }], {
+    metadata: { "x-backlot-status": "ABORTED" },
+  });
+  await callMethod(client, "/no.Such/Method", helloRequest, helloReply, [{ name: "x" }]);
+  const open = callMethod(client, "/example.Greeter/StreamData", dataRequest, dataResponse, [{ count: 5, prefix: "" }]);
+  await until(() => service.rows().length === 4);
+  const text = await (await fetch(service.metricsUrl)).text();
+  expect(text).toContain('grpc_server_requests_total{method="/example.Greeter/SayHello",code="OK"} 1');
+  expect(text).toContain('grpc_server_requests_total{method="/example.Greeter/SayHello",code="ABORTED"} 1');
+  expect(text).toContain('grpc_server_requests_total{method="unknown",code="UNIMPLEMENTED"} 1');
+  expect(text).toContain('grpc_server_active_requests{method="/example.Greeter/StreamData"} 1');
+  expect(text).toContain('grpc_server_request_latency_seconds_bucket{le="0.005",method="/example.Greeter/SayHello",code="OK"}');
+  expect(text).toContain('grpc_server_request_latency_seconds_count{method="/example.Greeter/SayHello",code="OK"} 1');
+  await open;
+  const root = await fetch(new URL("/", service.metricsUrl));
+  expect([root.status, root.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+  expect((await fetch(new URL("/other", service.metricsUrl))).status).toBe(404);
+  expect((await fetch(service.metricsUrl, { method: "POST" })).status).toBe(405);
+});
+
+it("[GRPC-64] the page gets the services with their methods, the types as a descriptor set, and sample traffic of each pattern", async () => {
+  const service = await startGrpc();
+  const views = await until(
+    () =>
+      service.views.get("services") as
+        | { readonly services: readonly { readonly name: string; readonly methods: readonly object[] }[] }
+        | undefined,
+  );
+  expect(views.services.find(({ name }) => name === "example.Greeter")?.methods).toContainEqual({
+    path: "/example.Greeter/SayHello",
+    name: "SayHello",
+    pattern: "unary",
+    requestType: "example.HelloRequest",
+    responseType: "example.HelloReply",
+  });
+  const { base64 } = await service.act<{ readonly base64: string }>("schema");
+  expect(Buffer.from(base64, "base64").includes("example.proto")).toBe(true);
+  await service.act("sample.start");
+  await until(() => new Set(service.rows().map(({ verb }) => verb)).size === 4, 10_000);
+  await service.act("sample.stop");
+  await until(() => (service.views.get("sample") as { readonly running: boolean }).running === false);
+});

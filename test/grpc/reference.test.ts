@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { describedMessage, type MessageType } from "../../servers/grpc/engine/message-type.ts";
+import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
+import * as messages from "../../servers/grpc/services/example-messages.ts";
+import { until } from "../support/until.ts";
+import { body, callMethod, openStream } from "./calls.ts";
+import { startGrpc } from "./harness.ts";
+
+const { helloRequest, helloReply, dataRequest, dataResponse, clientMessage, serverResponse, echoMessage, streamRequest, streamItem } =
+  messages;
+
+it("[GRPC-1] SayHello greets by name, with status 200", async () => {
+  const service = await startGrpc({ serverId: "here" });
+  const { replies, status } = await callMethod(service.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "Zoë" }]);
+  expect(replies).toEqual([{ message: "Hello, Zoë from here!", status: 200 }]);
+  expect(status).toMatchObject({ code: 0, details: "" });
+});
+
+it("[GRPC-2] StreamData sends ids from 0, 100 ms apart, and cuts a count that is too great", async () => {
+  const service = await startGrpc({ streamItems: 4 });
+  const startedAt = performance.now();
+  const { replies, status } = await callMethod(service.client(), "/example.Greeter/StreamData", dataRequest, dataResponse, [
+    { count: 100, prefix: "item" },
+  ]);
+  expect(performance.now() - startedAt).toBeGreaterThan(280);
+  expect(replies.map(({ id, value }) => [id, value])).toEqual([0, 1, 2, 3].map((id) => [id, `item-${id}`]));
+  expect(replies.every(({ timestamp }) => Math.abs(Date.parse(timestamp) - Date.now()) < 60_000)).toBe(true);
+  expect(status.code).toBe(0);
+  const none = await callMethod(service.client(), "/example.Greeter/StreamData", dataRequest, dataResponse, [{ count: 0, prefix: "" }]);
+  expect([none.replies, none.status.code]).toEqual([[], 0]);
+});
+
+it("[GRPC-3] ClientStream answers once with the number of messages, BidirectionalStream answers each", async () => {
+  const service = await startGrpc({ serverId: "here" });
+  const client = service.client();
+  const sent = [1, 2, 3].map((sequence) => ({ clientId: "c", message: `m${sequence}`, sequence: sequence * 10 }));
+  const once = await callMethod(client, "/example.Greeter/ClientStream", clientMessage, serverResponse, sent);
+  expect(once.replies).toMatchObject([{ serverId: "here", response: "Received 3 messages", receivedSequence: 3 }]);
+  const each = await callMethod(client, "/example.Greeter/BidirectionalStream", clientMessage, serverResponse, sent);
+  expect(each.replies.map(({ response, receivedSequence }) => [response, receivedSequence])).toEqual([
+    ["Echo: m1", 10],
+    ["Echo: m2", 20],
+    ["Echo: m3", 30],
+  ]);
+});
+
+it("[GRPC-4] EchoService returns what it gets", async () => {
+  const service = await startGrpc();
+  const client = service.client();
+  const one = await callMethod(client, "/example.EchoService/EchoUnary", echoMessage, echoMessage, [{ message: "ä" }]);
+  expect(one.replies).toEqual([{ message: "ä" }]);
+  const many = Array.from({ length: 50 }, (_, index) => ({ message: `m${index}` }));
+  expect((await callMethod(client, "/example.EchoService/EchoBidiStream", echoMessage, echoMessage, many)).replies).toEqual(many);
+});
+
+it("[GRPC-5] ChatService: members of a room see who joins, says and leaves; a stream that ends has left", async () => {
+  const service = await startGrpc();
+  const pool = await loadOwnProtos();
+  const request = describedMessage<object>(pool.message("example.ChatRequest"));
+  const event = describedMessage<object>(pool.message("example.ChatEvent"));
+  const member = () => {
+    const stream = openStream(service.client(), "/example.ChatService/Chat");
+    const events: { readonly case: string; readonly value: object }[] = [];
+    stream.on("data", (bytes: Buffer) => events.push((event.decode(bytes) as { event: (typeof events)[number] }).event));
+    const send = (action: string, value: object) => void stream.write(body(request.frame({ action: { case: action, value } })));
+    return { stream, events, send };
+  };
+  const [ada, bob] = [member(), member()];
+  ada.send("join", { room: "lobby", name: "Ada" });
+  await until(() => ada.events.length === 1);
+  bob.send("join", { room: "lobby", name: "Ada" });
+  bob.send("join", { room: "lobby", name: "Bob" });
+  bob.send("say", { room: "lobby", text: "hello" });
+  await until(() => ada.events.length === 3);
+  bob.stream.cancel();
+  await until(() => ada.events.length === 4);
+  expect(ada.events).toMatchObject([
+    { case: "presence", value: { members: ["Ada"] } },
+    { case: "joined", value: { name: "Bob" } },
+    { case: "said", value: { name: "Bob", text: "hello" } },
+    { case: "left", value: { name: "Bob" } },
+  ]);
+  expect(bob.events).toMatchObject([
+    { case: "refused", value: { reason: "Ada is in this room already" } },
+    { case: "presence", value: { members: ["Ada", "Bob"] } },
+    { case: "said" },
+  ]);
+  const reply = describedMessage<{ rooms: object[] }>(pool.message("example.ListRoomsReply"));
+  const listed = await callMethod(service.client(), "/example.ChatService/ListRooms", helloRequest, reply, [{ name: "" }]);
+  expect(listed.replies[0]?.rooms).toMatchObject([{ name: "lobby", members: ["Ada"] }]);
+  ada.stream.end();
+});
+
+it("[GRPC-6] StreamService goes on from a position, with rate, count and payload; a position's item is always the same", async () => {
+  const service = await startGrpc();
+  const ask = (value: Partial<Parameters<typeof streamRequest.frame>[0]>) =>
+    callMethod(service.client(), "/example.StreamService/Subscribe", streamRequest, streamItem, [
+      { fromPosition: 0, count: 0, rate: 0, payloadBytes: 0, ...value },
+    ]);
+  const whole = await ask({ count: 6, rate: 1_000, payloadBytes: 20 });
+  const rest = await ask({ fromPosition: 4, count: 2, rate: 1_000, payloadBytes: 20 });
+  const known = ({ position, value, payload }: (typeof whole.replies)[number]) => [position, value, Buffer.from(payload).toString()];
+  expect(whole.replies.map(({ position }) => position)).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(rest.replies.map(known)).toEqual(whole.replies.slice(4).map(known));
+  expect(whole.replies[0]?.payload.length).toBe(20);
+  expect((await ask({ count: -1 })).status).toMatchObject({ code: 3, details: expect.stringContaining("count is not from 0") });
+});
+
+it("[GRPC-7] an endless stream keeps its rate, and ends when its client leaves", async () => {
+  const service = await startGrpc();
+  const stream = openStream(service.client(), "/example.StreamService/Subscribe");
+  let count = 0;
+  stream.on("data", () => count++);
+  stream.write(body(streamRequest.frame({ fromPosition: 0, count: 0, rate: 200, payloadBytes: 0 })));
+  stream.end();
+  await sleep(500);
+  expect(count).toBeGreaterThan(60);
+  expect(count).toBeLessThan(130);
+  stream.cancel();
+  expect(await service.ended(({ tone }) => tone === "aborted")).toMatchObject({ outcome: "client cancelled" });
+});
+
+it("[GRPC-8] the messages are those of example.proto, to the number and type", async () => {
+  const pool = await loadOwnProtos();
+  for (const type of Object.values(messages) as unknown as readonly MessageType<object>[]) {
+    const described = describedMessage<object>(pool.message(type.typeName));
+    const { fields } = pool.message(type.typeName);
+    const sample = Object.fromEntries(
+      fields.map(({ localName, scalar }, index) => [
+        localName,
+        { 9: `text ${index}`, 12: Buffer.from([index, 255]), 1: 1.5, 3: BigInt(7 - 2 * index) }[scalar as number] ?? -index - 1,
+      ]),
+    );
+    const plain = Object.fromEntries(
+      Object.entries(sample).map(([name, value]) => [name, typeof value === "bigint" ? Number(value) : value]),
+    );
+    const bytes = body(described.frame(sample));
+    expect(body((type as { frame(value: object): Buffer }).frame(plain)).toString("hex"), type.typeName).toBe(bytes.toString("hex"));
+    expect(type.decode(bytes), type.typeName).toEqual(plain);
+  }
+});

@@ -1,0 +1,16 @@
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { projectRoot } from "../support/start-backlot.ts";
+
+it("every rule of docs/spec/grpc.md has a test that is named after it, and every such test its rule", () => {
+  const specified = [...readFileSync(path.join(projectRoot, "docs/spec/grpc.md"), "utf8").matchAll(/^- \*\*\[(GRPC-\d+)\]\*\*/gm)].map(
+    ([, rule = ""]) => rule,
+  );
+  const tested = readdirSync(import.meta.dirname)
+    .filter((file) => file.endsWith(".test.ts"))
+    .flatMap((file) => [...readFileSync(path.join(import.meta.dirname, file), "utf8").matchAll(/^ *it\(["'`]\[(GRPC-\d+)\]/gm)])
+    .map(([, rule = ""]) => rule);
+  const byNumber = (left: string, right: string) => Number(left.slice(5)) - Number(right.slice(5));
+  expect([...new Set(tested)].sort(byNumber)).toEqual(specified);
+});
