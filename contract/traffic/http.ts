@@ -58,6 +58,8 @@ export interface HttpExchangeFacts {
     /** Number of requests on this connection so far, this one included. */
     readonly requests: number;
     readonly openedAt: number;
+    /** "TLSv1.3"; absent on a connection without TLS. */
+    readonly tls?: string;
   };
 }
 

@@ -31,6 +31,7 @@ it("[AC-54] of a body only what is certainly harmless is shown", () => {
     ["a=b\r\nAuthorization: Basic eA==", "•••"],
     ['"hunter2"', "•••"],
     ["", ""],
+    ['{"a":1}\n', '{"a":1}\n'],
   ];
   for (const [body, shown] of cases) expect(redactBody(body, isSecret), body).toBe(shown);
   const byValue = (name: string, value?: string) => name === "who" && value !== "me";

@@ -18,6 +18,10 @@ it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the i
   expect([answer.status, (JSON.parse(answer.body) as { url: string }).url]).toEqual([200, `${url}/get?a=1`]);
   const row = await service.ended(({ target }) => target === "/get?a=1");
   expect(row).toMatchObject({ tone: "ok", verb: "GET", peer: expect.stringMatching(/^127\.0\.0\.1:\d+$/) });
+  expect(service.detail(row.id)).toMatchObject({ connection: { tls: "TLSv1.3" } });
+  await curl("--cacert", authority(folder), "--tls-max", "1.2", `${url}/get?a=2`);
+  const older = await service.ended(({ target }) => target === "/get?a=2");
+  expect(service.detail(older.id)).toMatchObject({ connection: { tls: "TLSv1.2" } });
   expect((await curl("--cacert", authority(folder), `${url}/absolute-redirect/1`)).headers.location).toBe(`${url}/get`);
   await expect(curl(`${url}/get`)).rejects.toThrow(/certificate/i);
 
@@ -32,6 +36,8 @@ it("[HTTP-132] without the switch there is one endpoint and no certificate", asy
   const service = await startHttp({}, folder);
   expect(service.endpoints).toHaveLength(1);
   await expect(curl(service.url)).resolves.toMatchObject({ status: 200 });
+  const { id } = await service.ended(() => true);
+  expect(service.detail(id)).not.toHaveProperty("connection.tls");
 });
 
 it("[HTTP-133] what is no TLS on the HTTPS port is closed, and a handshake that never ends holds up no stop", async () => {

@@ -8,6 +8,7 @@ const connection = {
   remote: "127.0.0.1:1",
   local: "127.0.0.1:2",
   openedAt: 0,
+  tls: undefined,
   requests: 2,
   latest: undefined,
   queued: 0,

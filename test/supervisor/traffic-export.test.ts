@@ -104,6 +104,18 @@ describe("an export of traffic", () => {
     });
   });
 
+  it.each([
+    ["/items?n=1", undefined, "http://localhost:8080/items?n=1"],
+    ["/items?n=1", "TLSv1.3", "https://localhost:8080/items?n=1"],
+    ["http://other.example/items", undefined, "http://other.example/items"],
+    ["*", "TLSv1.2", "https://localhost:8080"],
+  ])("[BL-209] has the URL of %s over %s with the scheme of its connection: %s", async (target, tls, url) => {
+    const { request, connection } = exchange(1);
+    const detail = exchange(1, { request: { ...request, target }, connection: { ...connection, ...(tls !== undefined && { tls }) } });
+    const { text } = await allOf(createTrafficExport({ ...options, stores: [storeOf([row(1)], new Map([[1, detail]]))], format: "har" }));
+    expect(JSON.parse(text).log.entries[0].request.url).toBe(url);
+  });
+
   it("[BL-206] is whole HAR where there is nothing in it, and where an exchange was not answered", async () => {
     const empty = await allOf(createTrafficExport({ ...options, stores: [mqtt()], format: "har" }));
     expect(JSON.parse(empty.text).log.entries).toEqual([]);

@@ -67,6 +67,9 @@ function readExchange({ row, detail }: RecordedRow) {
         headers = readPairs(reader);
         connection = { id: reader.f64(), remote: row.peer, local: reader.text(), requests: reader.u32(), openedAt: reader.f64() };
         break;
+      case httpTag.tls:
+        connection = { ...connection, tls: reader.text() };
+        break;
       case httpTag.target:
         target = reader.text();
         break;

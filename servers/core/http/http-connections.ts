@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { RecordedResponse } from "./recorded-messages.ts";
 
 /** One TCP connection to an HTTP server. */
@@ -8,6 +9,8 @@ export interface HttpConnection {
   readonly remote: string;
   readonly local: string;
   readonly openedAt: number;
+  /** "TLSv1.3"; undefined without TLS. */
+  readonly tls: string | undefined;
   /** Requests begun on it so far. */
   requests: number;
   /** The answer to the newest request: the only one whose request may still be arriving. */
@@ -49,6 +52,7 @@ export function createHttpConnections(): HttpConnections {
       remote: addressText(socket.remoteAddress, socket.remotePort),
       local: addressText(socket.localAddress, socket.localPort),
       openedAt: Date.now(),
+      tls: socket instanceof TLSSocket ? (socket.getProtocol() ?? "TLS") : undefined,
       requests: 0,
       latest: undefined,
       queued: 0,

@@ -202,6 +202,9 @@ export class HttpEntry implements TrafficEntry {
     record.text(connection.local);
     record.u32(this.ordinal);
     record.f64(connection.openedAt);
+    if (connection.tls === undefined) return;
+    record.u8(httpTag.tls);
+    record.text(connection.tls);
   }
 
   #writeFields(record: RecordWriter, raw: readonly string[]): void {

@@ -21,6 +21,8 @@ export const httpTag = {
   aborted: 10,
   /** Of a WebSocket: code and reason of the close frame. */
   closed: 11,
+  /** Version of TLS, on a connection that has it. */
+  tls: 12,
 } as const;
 
 export const bodySide = { request: 0, response: 1 } as const;

@@ -11,10 +11,13 @@ export type IsSecret = (name: string, value?: string) => boolean;
 export function redactBody(text: string, isSecret: IsSecret): string {
   const trimmed = text.replace(/^\ufeff/, "").trim();
   if (trimmed === "") return text;
-  if (trimmed[0] === "{" || trimmed[0] === "[") return redactJson(trimmed, isSecret);
-  // A form has neither spaces nor control characters (URL standard, application/x-www-form-urlencoded).
-  return /^[^\s=&]+=[^\s]*$/.test(trimmed) ? redactForm(trimmed, isSecret) : hidden;
+  const shown = isJson(trimmed) ? redactJson(trimmed, isSecret) : isForm(trimmed) ? redactForm(trimmed, isSecret) : hidden;
+  return shown === trimmed ? text : shown;
 }
+
+const isJson = (trimmed: string) => trimmed[0] === "{" || trimmed[0] === "[";
+/** A form has neither spaces nor control characters (URL standard, application/x-www-form-urlencoded). */
+const isForm = (trimmed: string) => /^[^\s=&]+=[^\s]*$/.test(trimmed);
 
 const redactForm = (text: string, isSecret: IsSecret) =>
   text
@@ -32,8 +35,8 @@ function isSecretPair(name: string, value: string, isSecret: IsSecret): boolean 
   try {
     const text = formText(value);
     const names = formText(name).split(/[[\].]+/);
-    const isJson = text.trim()[0] === "{" || text.trim()[0] === "[";
-    return names.some((part) => isSecret(part, text)) || (isJson && redactJson(text.trim(), isSecret) !== text.trim());
+    const trimmed = text.trim();
+    return names.some((part) => isSecret(part, text)) || (isJson(trimmed) && redactJson(trimmed, isSecret) !== trimmed);
   } catch {
     // A value that cannot be decoded counts as a secret.
     return true;

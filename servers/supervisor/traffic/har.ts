@@ -23,7 +23,7 @@ export function harEntry({ request, response, timing, connection, at, aborted }:
     time: timing.totalMs ?? 0,
     request: {
       method: request.method,
-      url: `http://${host}${request.target}`,
+      url: urlOf(request.target, `${connection.tls === undefined ? "http" : "https"}://${host}`),
       httpVersion: `HTTP/${request.httpVersion}`,
       cookies: [],
       headers: named(request.headers),
@@ -55,6 +55,12 @@ export function harEntry({ request, response, timing, connection, at, aborted }:
     ...(aborted !== undefined && { comment: `ended early: ${aborted}` }),
   };
 }
+
+/** RFC 9112 §3.2: a target in absolute form is a URL already; "*" and that of CONNECT name no path. */
+const urlOf = (target: string, origin: string): string => {
+  if (target.startsWith("/")) return `${origin}${target}`;
+  return /^https?:\/\//i.test(target) ? target : origin;
+};
 
 const noResponse = {
   status: 0,

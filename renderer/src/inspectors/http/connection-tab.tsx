@@ -14,6 +14,7 @@ export function ConnectionTab({ exchange }: { readonly exchange: HttpExchangeFac
       <Fact name="Client" value={connection.remote} copy />
       <Fact name="Server" value={connection.local} copy />
       <Fact name="Protocol" value={`HTTP/${request.httpVersion}`} />
+      <Fact name="Encryption" value={connection.tls?.replace("TLSv", "TLS ") ?? "none"} />
       <Fact name="User agent" value={agent || "not said"} copy={agent !== ""} />
       <Fact name="Connection" value={`#${connection.id}`} />
       <Fact
