@@ -19,6 +19,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "time",
     title: "Time",
+    sortValue: ({ at }) => at,
     minSample: "00:00:00.000",
     face: "mono",
     rank: 3,
@@ -28,21 +29,38 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
       </span>
     ),
   },
-  { id: "pattern", title: "Pattern", minSample: "server stream", rank: 2, cell: (row) => <span className={cell.soft}>{row.verb}</span> },
-  { id: "method", title: "Method", rank: 0, cell: (row) => <MethodName path={row.target} /> },
+  {
+    id: "pattern",
+    title: "Pattern",
+    sortValue: ({ verb }) => verb,
+    minSample: "server stream",
+    rank: 2,
+    cell: (row) => <span className={cell.soft}>{row.verb}</span>,
+  },
+  { id: "method", title: "Method", sortValue: ({ target }) => target, rank: 0, cell: (row) => <MethodName path={row.target} /> },
   {
     id: "status",
     title: "Status",
+    sortValue: ({ outcome }) => outcome,
     minSample: "DEADLINE_EXCEEDED",
     face: "mono-bold",
     besidePx: 14,
     rank: 0,
     cell: (row) => <ToneMark tone={row.tone} word={row.tone === "pending" ? "open" : row.outcome} title={row.reason ?? row.outcome} />,
   },
-  { id: "messages", title: "Messages", align: "end", minSample: "000,000", rank: 1, cell: (row) => formatCount(row.parts ?? 0) },
+  {
+    id: "messages",
+    title: "Messages",
+    sortValue: ({ parts }) => parts,
+    align: "end",
+    minSample: "000,000",
+    rank: 1,
+    cell: (row) => formatCount(row.parts ?? 0),
+  },
   {
     id: "took",
     title: "Took",
+    sortValue: ({ tookMs }) => tookMs,
     align: "end",
     minSample: "00 m 00 s",
     rank: 1,
@@ -51,6 +69,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "size",
     title: "Size",
+    sortValue: ({ bytesIn, bytesOut }) => bytesIn + bytesOut,
     align: "end",
     minSample: "000 MB",
     rank: 4,
@@ -59,6 +78,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "client",
     title: "Client",
+    sortValue: ({ client }) => client,
     minSample: "grpc-node-js :00000",
     rank: 5,
     cell: (row) => (
