@@ -97,7 +97,7 @@ it("[GRPC-52] a deadline ends the call with DEADLINE_EXCEEDED; one of many days 
   expect(service.detail(row.id)).toMatchObject({ deadlineMs: 20, status: { code: 4, message: "Deadline exceeded" } });
 });
 
-it("[GRPC-53] a client that does not read is not sent more than fits, and loses a call whose sender cannot wait; others go on", async () => {
+it("[GRPC-53] a client that does not read is not sent more than fits; others go on", async () => {
   const service = await startGrpc({ concurrentStreams: 3 });
   const slow = openStream(service.client(), "/example.StreamService/Subscribe");
   slow.pause();
@@ -116,7 +116,7 @@ it("[GRPC-53] a client that does not read is not sent more than fits, and loses 
   slow.cancel();
 });
 
-it("[GRPC-54] more open calls on a connection than the limit wait, or are refused", async () => {
+it("[GRPC-54] a client is told how many calls may be open on a connection", async () => {
   const service = await startGrpc({ concurrentStreams: 2 });
   const session = connect(`http://${service.address}`);
   onEnd(() => session.destroy());
@@ -162,7 +162,7 @@ it("[GRPC-56] bytes that are no HTTP/2 and broken frames end their connection on
   expect((await hello(service)).status.code).toBe(0);
 });
 
-it("[GRPC-57] what waits in streams of a stopped service: calls in flight finish in the grace time, endless ones end with UNAVAILABLE", async () => {
+it("[GRPC-57] when the service stops, calls in flight finish in the grace time, endless ones end with UNAVAILABLE", async () => {
   const service = await startGrpc({ graceMs: 600 });
   const short = callMethod(service.client(), sayHello, helloRequest, helloReply, [{ name: "x" }], {
     metadata: { "x-backlot-delay": "300ms" },

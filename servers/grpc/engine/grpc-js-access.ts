@@ -1,5 +1,6 @@
 /**
- * What of grpc-js has no public name. The version is fixed in package.json to its patch releases; a test shows that all of it is there.
+ * What of grpc-js has no public name. The version is fixed in package.json to its patch releases; the tests of
+ * unknown methods, codings and header fields show that all of it is there.
  * - A server answers calls of unknown methods by itself, and takes methods one by one: its table is replaced.
  * - It has no compression of answers, and does not say what a message was on the wire: one call's coder is replaced.
  * - It makes its HTTP/2 server itself: the streams and sessions of that are needed for header fields as they came.
