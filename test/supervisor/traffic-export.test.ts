@@ -135,6 +135,104 @@ describe("an export of traffic", () => {
     }
   });
 
+  describe("without credentials", () => {
+    const part = (text: string, type: string, more: HeaderList = []) => ({
+      headers: [["Content-Type", type], ...more] as HeaderList,
+      body: { bytes: text.length, base64: base64(text) },
+    });
+    /** The lines of an export of one exchange with that request, whose row has a preview of the body's start. */
+    async function exported(target: string, text: string, type: string, more: HeaderList = []) {
+      const { request } = exchange(1);
+      const detail = exchange(1, { request: { ...request, target, ...part(text, type, more) } });
+      const store = () => storeOf([row(1, { target, preview: text.slice(0, 40), bytesIn: text.length })], new Map([[1, detail]]));
+      const read = (format: "har" | "jsonl", credentials: boolean) =>
+        allOf(createTrafficExport({ ...options, stores: [store()], format, credentials }));
+      const decoded = ({ text: line }: { readonly text: string }) => {
+        const { detail: written, preview } = JSON.parse(line);
+        return [written.request.target, Buffer.from(written.request.body.base64, "base64").toString(), preview];
+      };
+      const [har, lines, whole] = await Promise.all([read("har", false), read("jsonl", false), read("jsonl", true)]);
+      expect(decoded(whole)).toEqual([target, text, text.slice(0, 40)]);
+      return { har: JSON.parse(har.text).log.entries[0], lines: JSON.parse(lines.text), decoded: decoded(lines) };
+    }
+
+    it("[BL-210] masks query fields, of header fields too", async () => {
+      const location: HeaderList = [["Referer", "http://a/cb?code=123&page=2"]];
+      const { har, lines } = await exported("/cb?page=1&access_token=abc", "", "", location);
+      expect([har.request.url, har.request.queryString]).toEqual([
+        "http://127.0.0.1:8080/cb?page=1&access_token=…",
+        [
+          { name: "page", value: "1" },
+          { name: "access_token", value: "…" },
+        ],
+      ]);
+      expect(lines).toMatchObject({
+        target: "/cb?page=1&access_token=…",
+        detail: { request: { target: "/cb?page=1&access_token=…" } },
+      });
+      expect(lines.detail.request.headers).toContainEqual(["Referer", "http://a/cb?code=…&page=2"]);
+    });
+
+    it.each([
+      ['{"user":"joe","password":"hunter2"}\n', "application/json", '{"user":"joe","password":"•••"}'],
+      ['{"user":"joe","password":"hun', "text/plain", '{"user":"joe","password":•••'],
+      ['{"user":"joe","p\\u0061ssword":"hunter2"}', "", '{"user":"joe","p\\u0061ssword":"•••"}'],
+      ["user=joe&password=hunter2", "application/x-www-form-urlencoded", "user=joe&password=•••"],
+      ['--b\r\nContent-Disposition: form-data; name="password"\r\n\r\nhunter2\r\n--b--', "multipart/form-data; boundary=b", "•••"],
+      ['--b\r\nContent-Disposition: form-data; name="password"\r\n\r\nhunter2\r\n--b--', "", "•••"],
+    ])("[BL-211] masks the secret fields of %j (%s)", async (text, type, shown) => {
+      const { decoded, har, lines } = await exported("/", text, type);
+      expect(decoded.slice(0, 2)).toEqual(["/", shown]);
+      expect(decoded[2]).not.toContain("hun");
+      expect(har.request.postData).toMatchObject({ text: shown, comment: "secret values are hidden" });
+      expect(lines.detail.request.body.hiddenIn).toBe(text.length);
+    });
+
+    it("[BL-211] hides a compressed JSON or form body whole", async () => {
+      const { decoded } = await exported("/", "compressed", "application/json", [["Content-Encoding", "gzip"]]);
+      expect(decoded).toEqual(["/", "•••", "•••"]);
+    });
+
+    it.each([
+      ["hello, this is my password", "text/plain"],
+      ['{"a":1,"b":["x"]}\n', "application/json"],
+      ['--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nx\r\n--b--', "multipart/form-data; boundary=b"],
+      ["a=1&b=%20", "application/x-www-form-urlencoded"],
+    ])("[BL-211] leaves %j (%s) as it is", async (text, type) => {
+      const { decoded, lines } = await exported("/", text, type);
+      expect(decoded.slice(0, 2)).toEqual(["/", text]);
+      expect(lines.detail.request.body).not.toHaveProperty("hiddenIn");
+    });
+
+    it("[BL-211] masks those of messages and calls of other protocols too", async () => {
+      const text = '{"n":1,"token":"abc.def"}';
+      const details: readonly Detail[] = [
+        {
+          ...{ kind: "mqtt-message", id: 1, at: 0, topic: "a?token=b", qos: 0, retain: false, publisher: "c", bytes: text.length },
+          ...{ start: base64(text), matched: 0, delivered: 0, acknowledged: 0, acknowledgeable: 0, dropped: 0, dup: false },
+          ...{ sentAsRetained: 0, deliveries: [], payload: base64(text), packet: base64(text) },
+          properties: { userProperties: [["api-key", "abc.def"]] },
+        },
+        {
+          ...{ kind: "websocket-message", id: 1, parent: 2, at: 0, index: 0, outcome: "echoed", direction: "received", type: "text" },
+          body: { bytes: text.length, base64: base64(text) },
+        },
+        {
+          ...{ kind: "grpc-call", id: 1, at: 0, protocol: "grpc", path: "/a/B", authority: "a", requestEncoding: "", responseEncoding: "" },
+          ...{ received: 0, sent: 0, timing: {}, connection: { id: 1, remote: "", local: "", openedAt: 0, calls: 1 } },
+          requestHeaders: [["authorization", "Bearer abc.def"]],
+          parts: { total: 0, bytes: 0, leftOut: 0, leftOutBytes: 0 },
+        },
+      ];
+      for (const detail of details) {
+        const store = storeOf([row(1, { kind: detail.kind, target: "a?token=b", preview: text })], new Map([[1, detail]]));
+        const lines = await allOf(createTrafficExport({ ...options, stores: [store], format: "jsonl" }));
+        for (const secret of ["abc.def", base64(text)]) expect(lines.text, detail.kind).not.toContain(secret);
+        expect(JSON.parse(lines.text).target).toBe(detail.kind === "mqtt-message" ? "a?token=b" : "a?token=…");
+      }
+    });
+  });
+
   it("[BL-205] is read in bounded parts, has the rows from its beginning, and leaves out no row whose detail is gone", async () => {
     const rows = Array.from({ length: 1_000 }, (_, index) => row(index + 1, { preview: "x".repeat(250) }));
     const store = storeOf(rows, new Map());

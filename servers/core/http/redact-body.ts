@@ -9,12 +9,16 @@ export type IsSecret = (name: string, value?: string) => boolean;
  * Anything ambiguous is redacted: it may contain a secret.
  */
 export function redactBody(text: string, isSecret: IsSecret): string {
-  const trimmed = text.replace(/^\ufeff/, "").trim();
+  const trimmed = withoutMargin(text);
   if (trimmed === "") return text;
   const shown = isJson(trimmed) ? redactJson(trimmed, isSecret) : isForm(trimmed) ? redactForm(trimmed, isSecret) : hidden;
   return shown === trimmed ? text : shown;
 }
 
+/** Whether a text is of a kind of which single values are redacted. */
+export const isRedactable = (text: string): boolean => isJson(withoutMargin(text)) || isForm(withoutMargin(text));
+
+const withoutMargin = (text: string) => text.replace(/^\ufeff/, "").trim();
 const isJson = (trimmed: string) => trimmed[0] === "{" || trimmed[0] === "[";
 /** A form has neither spaces nor control characters (URL standard, application/x-www-form-urlencoded). */
 const isForm = (trimmed: string) => /^[^\s=&]+=[^\s]*$/.test(trimmed);

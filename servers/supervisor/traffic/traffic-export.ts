@@ -1,18 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import type { ExportPart } from "../../../contract/export.ts";
 import type { Detail } from "../../../contract/traffic/detail.ts";
-import type { HeaderList } from "../../../contract/traffic/http.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { isSecretHeader, maskedValue } from "../../../contract/traffic/secret-headers.ts";
 import type { PartReader } from "../export-pump.ts";
 import { harEntry, harHead, harTail } from "./har.ts";
 import type { RowFilter } from "./row-matcher.ts";
 import type { TrafficStore } from "./traffic-store.ts";
+import { detailWithoutCredentials, rowWithoutCredentials } from "./without-credentials.ts";
 
 interface TrafficExportOptions extends RowFilter {
   readonly stores: readonly Pick<TrafficStore, "read" | "readAfter" | "newestId" | "detail">[];
   readonly format: "har" | "jsonl";
-  /** Whether header fields with credentials keep their values. */
+  /** Whether header fields, query fields and bodies keep the values of credentials. */
   readonly credentials: boolean;
   /** Backlot's. */
   readonly version: string;
@@ -47,8 +46,8 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
 
   /** Empty where the format has no place for the row. */
   function write(row: TrafficRow, detail: Detail | null): string {
-    const shown = detail && !credentials ? withoutCredentials(detail) : detail;
-    if (format === "jsonl") return `${JSON.stringify({ ...row, detail: shown })}\n`;
+    const shown = detail && !credentials ? detailWithoutCredentials(detail) : detail;
+    if (format === "jsonl") return `${JSON.stringify({ ...(credentials ? row : rowWithoutCredentials(row, detail)), detail: shown })}\n`;
     if (shown?.kind !== "http" && shown?.kind !== "websocket") return "";
     return `${entries === 0 ? "" : ",\n"}${JSON.stringify(harEntry(shown, row.service))}`;
   }
@@ -81,18 +80,5 @@ export function createTrafficExport({ stores, format, credentials, version, ...f
       sliceEnd = performance.now() + sliceMs;
     }
     return { text, items, next: "more", ...(total !== undefined && { total }) };
-  };
-}
-
-const masked = (headers: HeaderList): HeaderList =>
-  headers.map(([name, value]) => [name, isSecretHeader(name) ? maskedValue(name, value) : value]);
-
-function withoutCredentials(detail: Detail): Detail {
-  if (detail.kind !== "http" && detail.kind !== "websocket") return detail;
-  const { request, response } = detail;
-  return {
-    ...detail,
-    request: { ...request, headers: masked(request.headers), trailers: masked(request.trailers) },
-    ...(response && { response: { ...response, headers: masked(response.headers) } }),
   };
 }
