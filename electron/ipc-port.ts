@@ -1,4 +1,5 @@
 import type { IpcMain, IpcMainEvent, WebContents } from "electron";
+import { commandsFrame, type MenuCommand } from "../contract/menu-commands.ts";
 import { type DownFrame, maxFrameBytes, type Port } from "../contract/wire.ts";
 import { isDashboard } from "./dashboard-address.ts";
 import { downChannel, openRequest, upChannel } from "./ipc-channels.ts";
@@ -9,6 +10,8 @@ export interface IpcPortOptions {
   readonly contents: () => WebContents | undefined;
   /** Serves a client until its port closes; parses each frame, and calls `reject` for one that is none. */
   readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
+  /** The page's commands; none once its connection is closed. */
+  readonly onCommands: (commands: readonly MenuCommand[]) => void;
   readonly warn: (text: string) => void;
 }
 
@@ -18,7 +21,7 @@ interface Client {
 }
 
 /** Connects the page that loaded last; one that reloads is a new client, and the one before it is closed. */
-export function serveIpc({ ipcMain, contents, attach, warn }: IpcPortOptions): void {
+export function serveIpc({ ipcMain, contents, attach, onCommands, warn }: IpcPortOptions): void {
   let client: Client | undefined;
 
   function open(page: WebContents): Client {
@@ -30,6 +33,7 @@ export function serveIpc({ ipcMain, contents, attach, warn }: IpcPortOptions): v
       closed = true;
       page.off("destroyed", close);
       page.off("render-process-gone", close);
+      onCommands([]);
       for (const listener of onClose) listener();
     }
     page.on("destroyed", close);
@@ -51,7 +55,12 @@ export function serveIpc({ ipcMain, contents, attach, warn }: IpcPortOptions): v
     return {
       deliver(frame) {
         if (closed) return;
-        if (isLargerThan(frame, maxFrameBytes)) refuse("a frame that is too large");
+        if (isLargerThan(frame, maxFrameBytes)) {
+          refuse("a frame that is too large");
+          return;
+        }
+        const commands = commandsFrame.safeParse(frame);
+        if (commands.success) onCommands(commands.data.commands);
         else for (const listener of onFrame) listener(frame);
       },
       close,

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { app, clipboard, dialog, ipcMain, Menu, powerMonitor, protocol, session, shell, utilityProcess } from "electron";
+import type { MenuCommand, RunCommandFrame } from "../contract/menu-commands.ts";
 import { services } from "../servers/catalog.ts";
 import { helpText } from "../servers/command-line.ts";
 import { toFailure } from "../servers/core/service/service-error.ts";
@@ -11,6 +12,7 @@ import { appScheme, serveDashboardFiles } from "./app-protocol.ts";
 import { addContextMenu } from "./context-menu.ts";
 import { parseDesktopCommandLine } from "./desktop-command-line.ts";
 import { quitGracefully } from "./graceful-quit.ts";
+import { commandChannel } from "./ipc-channels.ts";
 import { serveIpc } from "./ipc-port.ts";
 import { applicationMenu } from "./menu.ts";
 import { confineContents, restrictPermissions } from "./security.ts";
@@ -86,13 +88,15 @@ async function start(): Promise<void> {
     confineContents(contents, (url) => void shell.openExternal(url).catch(report));
     addContextMenu(contents, (items) => Menu.buildFromTemplate(items).popup());
   });
-  serveIpc({ ipcMain, contents: window.contents, attach: supervisor.attach, warn: supervisor.log.warning });
-
   const show = () => void window.show().catch(report);
   const actions = createServiceActions(supervisor, report);
-  Menu.setApplicationMenu(
-    Menu.buildFromTemplate(applicationMenu({ platform: process.platform, services: actions, show, developerTools: !app.isPackaged })),
-  );
+  const run = (id: string) => window.contents()?.send(commandChannel, { type: "runCommand", id } satisfies RunCommandFrame);
+  const setMenu = (commands: readonly MenuCommand[]) => {
+    const options = { platform: process.platform, services: actions, show, commands, run, developerTools: !app.isPackaged };
+    Menu.setApplicationMenu(Menu.buildFromTemplate(applicationMenu(options)));
+  };
+  setMenu([]);
+  serveIpc({ ipcMain, contents: window.contents, attach: supervisor.attach, onCommands: setMenu, warn: supervisor.log.warning });
   const tray = createTray({
     icon: inResources("tray", trayIcon(process.platform)),
     supervisor,

@@ -1,16 +1,20 @@
 import type { MenuItemConstructorOptions } from "electron";
+import type { CommandKey, MenuCommand } from "../contract/menu-commands.ts";
 import type { ServiceActions } from "./service-actions.ts";
 
 export interface MenuOptions {
   readonly platform: NodeJS.Platform;
   readonly services: Pick<ServiceActions, "startAll" | "stopAll">;
   readonly show: () => void;
+  /** Of the page that is shown. */
+  readonly commands: readonly MenuCommand[];
+  readonly run: (id: string) => void;
   /** For work on Backlot itself. */
   readonly developerTools: boolean;
 }
 
 /** The application menu. Its keys leave those of the dashboard alone: Ctrl/⌘ K, Ctrl/⌘ J, `/` and Space. */
-export function applicationMenu({ platform, services, show, developerTools }: MenuOptions): MenuItemConstructorOptions[] {
+export function applicationMenu({ platform, services, show, commands, run, developerTools }: MenuOptions): MenuItemConstructorOptions[] {
   const mac = platform === "darwin";
   return [
     ...(mac ? [macAppMenu] : []),
@@ -30,6 +34,7 @@ export function applicationMenu({ platform, services, show, developerTools }: Me
         { label: "Stop All", accelerator: "CommandOrControl+Shift+Backspace", click: services.stopAll },
       ],
     },
+    ...(commands.length > 0 ? [{ label: "Page", submenu: commands.map((command) => pageItem(command, mac, run)) }] : []),
     {
       label: "View",
       submenu: [
@@ -47,6 +52,19 @@ export function applicationMenu({ platform, services, show, developerTools }: Me
     ...(mac ? [] : [helpMenu]),
   ];
 }
+
+/** The page handles its keys: the menu only shows them. A Mac's menu would take a plain one from what is typed. */
+function pageItem({ id, title, key, enabled }: MenuCommand, mac: boolean, run: (id: string) => void): MenuItemConstructorOptions {
+  const accelerator = key && accelerators[key];
+  return {
+    // A single one marks the letter behind it.
+    label: title.replaceAll("&", "&&"),
+    enabled,
+    ...(accelerator && (!mac || accelerator.includes("+")) && { accelerator, registerAccelerator: false }),
+    click: () => run(id),
+  };
+}
+const accelerators: Readonly<Record<CommandKey, string>> = { logs: "CommandOrControl+J", filter: "/", pause: "Space" };
 
 const macAppMenu: MenuItemConstructorOptions = {
   role: "appMenu",

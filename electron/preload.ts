@@ -1,5 +1,5 @@
 import { contextBridge, ipcRenderer } from "electron";
-import { downChannel, openRequest, upChannel } from "./ipc-channels.ts";
+import { commandChannel, downChannel, openRequest, upChannel } from "./ipc-channels.ts";
 
 /** All that the dashboard gets from the shell. Frames are parsed where they arrive, not here. */
 contextBridge.exposeInMainWorld("backlot", {
@@ -7,6 +7,10 @@ contextBridge.exposeInMainWorld("backlot", {
     ipcRenderer.removeAllListeners(downChannel);
     ipcRenderer.on(downChannel, (_event, frame: unknown) => listener(frame));
     ipcRenderer.send(upChannel, openRequest);
+  },
+  onCommand(listener: (frame: unknown) => void): void {
+    ipcRenderer.removeAllListeners(commandChannel);
+    ipcRenderer.on(commandChannel, (_event, frame: unknown) => listener(frame));
   },
   post(frame: unknown): void {
     ipcRenderer.send(upChannel, frame);

@@ -1,7 +1,7 @@
 import type { Session, WebContents, WebPreferences } from "electron";
 import { isDashboard } from "./dashboard-address.ts";
 
-/** What the dashboard's page may be: a page like any other, with the two functions of the preload script. */
+/** What the dashboard's page may be: a page like any other, with the three functions of the preload script. */
 export const dashboardWebPreferences = (preload: string) =>
   ({
     preload,

@@ -10,6 +10,7 @@ import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
 import { createRoot } from "react-dom/client";
 import { Frame } from "./app/frame.tsx";
+import { offerToMenu } from "./app/menu-commands.ts";
 import { ControlProvider } from "./control/client-context.tsx";
 import { createControlClient } from "./control/control-client.ts";
 import { createDashboardStores } from "./control/dashboard-stores.ts";
@@ -40,4 +41,5 @@ createRoot(document.getElementById("root") as HTMLElement).render(
   </MantineProvider>,
 );
 
+if (window.backlot) offerToMenu(window.backlot);
 preloadContentWell();

@@ -8,8 +8,8 @@ const roles: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 const types = ["normal", "separator", "submenu", "checkbox"];
-const keys = ["label", "role", "type", "enabled", "checked", "accelerator", "submenu", "click"];
-const accelerator = /^((Command|Control|CommandOrControl|Alt|Shift)\+)*([A-Z0-9]|F\d+|Enter|Backspace|Space|Plus)$/;
+const keys = ["label", "role", "type", "enabled", "checked", "accelerator", "registerAccelerator", "submenu", "click"];
+const accelerator = /^((Command|Control|CommandOrControl|Alt|Shift)\+)*([A-Z0-9]|F\d+|Enter|Backspace|Space|Plus|\/)$/;
 
 export interface DoubleMenuItem {
   readonly label: string;

@@ -1,5 +1,6 @@
-import type { Menu, MenuItem } from "electron";
+import type { IpcMainEvent, Menu, MenuItem, MenuItemConstructorOptions } from "electron";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { MenuCommand } from "../../contract/menu-commands.ts";
 import { contextMenu } from "../../electron/context-menu.ts";
 import { applicationMenu } from "../../electron/menu.ts";
 import { services } from "../../servers/catalog.ts";
@@ -7,8 +8,12 @@ import { createDesktopApps, type DesktopApps, freePort } from "./desktop-apps.ts
 import type { App } from "./launch-app.ts";
 
 const nothing = () => {};
-const menuOf = (platform: NodeJS.Platform, developerTools = false) =>
-  applicationMenu({ platform, services: { startAll: nothing, stopAll: nothing }, show: nothing, developerTools });
+const menuOf = (
+  platform: NodeJS.Platform,
+  developerTools = false,
+  commands: readonly MenuCommand[] = [],
+  run: (id: string) => void = nothing,
+) => applicationMenu({ platform, services: { startAll: nothing, stopAll: nothing }, show: nothing, developerTools, commands, run });
 const titles = (platform: NodeJS.Platform) => menuOf(platform).map((item) => item.label ?? item.role);
 
 describe("the application menu", () => {
@@ -33,6 +38,72 @@ describe("the application menu", () => {
     );
     expect(new Set(keys).size).toBe(keys.length);
     expect(keys.filter((key) => /\+[KJ]$/.test(String(key)))).toEqual([]);
+  });
+});
+
+describe("the page's commands in the application menu", () => {
+  const commands: readonly MenuCommand[] = [
+    { id: "logs", title: "Open the logs", key: "logs", enabled: true },
+    { id: "pause", title: "Pause & hold", key: "pause", enabled: false },
+  ];
+  it("[BL-212] are in a menu of their own, with their keys shown", () => {
+    const chosen: string[] = [];
+    const pageMenu = (platform: NodeJS.Platform) =>
+      menuOf(platform, false, commands, (id) => chosen.push(id)).find(({ label }) => label === "Page")
+        ?.submenu as MenuItemConstructorOptions[];
+    const [logs, pause] = pageMenu("linux");
+    expect(logs).toMatchObject({ label: "Open the logs", enabled: true, accelerator: "CommandOrControl+J", registerAccelerator: false });
+    expect(pause).toMatchObject({ label: "Pause && hold", enabled: false, accelerator: "Space", registerAccelerator: false });
+    expect(pageMenu("darwin")[1]).not.toHaveProperty("accelerator");
+    (logs as { readonly click: () => void }).click();
+    expect(chosen).toEqual(["logs"]);
+  });
+
+  describe("of the program", () => {
+    let apps: DesktopApps;
+    let app: App;
+    beforeAll(async () => {
+      apps = await createDesktopApps();
+      app = await apps.launch();
+    }, 60_000);
+    afterAll(() => apps.dispose(), 60_000);
+
+    const shown = () =>
+      app.inMain(({ Menu }) => {
+        const page = Menu.getApplicationMenu()?.items.find((item) => item.label === "Page");
+        return (page?.submenu?.items ?? []).map((item) => item.label);
+      });
+
+    it("[BL-212] are those of the command table, and a chosen one runs in the page", async () => {
+      await expect.poll(shown, { timeout: 20_000 }).toContain("Open the logs");
+      await app.inMain(({ Menu }) => {
+        const page = Menu.getApplicationMenu()?.items.find((item) => item.label === "Page");
+        page?.submenu?.items.find((item) => item.label === "Open the logs")?.click();
+      });
+      await app.page.getByRole("button", { name: "Close the logs" }).first().waitFor();
+      await expect.poll(shown, { timeout: 20_000 }).toContain("Close the logs");
+    }, 60_000);
+
+    it("[BL-213] come from the dashboard's own top frame only, and in their shape only", async () => {
+      const before = await shown();
+      const frame = { type: "commands", commands: [{ id: "x", title: "Foreign", enabled: true }] };
+      await app.inMain(({ ipcMain, BrowserWindow }, message) => {
+        const sender = BrowserWindow.getAllWindows()[0]?.webContents;
+        const foreign = [
+          { sender, senderFrame: { parent: null, url: "https://example.com/" } },
+          { sender, senderFrame: { parent: { parent: null }, url: "app://backlot/" } },
+          { sender: {}, senderFrame: { parent: null, url: "app://backlot/" } },
+        ];
+        for (const event of foreign) ipcMain.emit("backlot:up", event as unknown as IpcMainEvent, message);
+      }, frame);
+      expect(await shown()).toEqual(before);
+      await app.page.evaluate(() => {
+        const { backlot } = window as unknown as { backlot: { post(frame: unknown): void } };
+        backlot.post({ type: "commands", commands: [{ id: "x", title: "Foreign", enabled: "yes" }] });
+      });
+      // The connection of a page that sends something else is closed, and its commands go with it.
+      await expect.poll(shown, { timeout: 20_000 }).toEqual([]);
+    }, 60_000);
   });
 });
 

@@ -22,12 +22,12 @@ describe("the desktop window's walls", () => {
 
   const httpState = async () => (await callFromPage<readonly ServiceView[]>(app.page, "service.list"))[0]?.status.state;
 
-  it("gives the page two functions and nothing of Node", async () => {
+  it("gives the page three functions and nothing of Node", async () => {
     const found = await app.page.evaluate(() => ({
       bridge: Object.entries((window as unknown as { backlot: object }).backlot).map(([name, value]) => `${name}: ${typeof value}`),
       node: ["require", "process", "module", "global", "Buffer", "__dirname"].filter((name) => name in window),
     }));
-    expect(found).toEqual({ bridge: ["open: function", "post: function"], node: [] });
+    expect(found).toEqual({ bridge: ["open: function", "onCommand: function", "post: function"], node: [] });
   });
 
   it("keeps the bridge as it is, whatever a script does to it", async () => {

@@ -1,3 +1,4 @@
+import type { CommandsFrame, RunCommandFrame } from "../../../contract/menu-commands.ts";
 import type { DownFrame, UpFrame } from "../../../contract/wire.ts";
 import { createLinkToken } from "./link-token.ts";
 import { webSocketTransport } from "./websocket-transport.ts";
@@ -22,7 +23,9 @@ export interface Transport {
 /** What the desktop shell's preload script puts into the page. */
 export interface PreloadBridge {
   open(listener: (frame: DownFrame) => void): void;
-  post(frame: UpFrame): void;
+  post(frame: UpFrame | CommandsFrame): void;
+  /** Of the application menu. */
+  onCommand(listener: (frame: RunCommandFrame) => void): void;
 }
 declare global {
   interface Window {

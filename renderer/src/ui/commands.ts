@@ -1,5 +1,6 @@
 /** The command registry: one table for the palette, the keys, the menus and the page of shortcuts. */
 import { useEffect, useLayoutEffect, useRef } from "react";
+import type { CommandKey, MenuCommand } from "../../../contract/menu-commands.ts";
 
 /** The modifier key for shortcuts on this system. */
 const modKey = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "") ? "⌘" : "Ctrl";
@@ -22,15 +23,13 @@ export const shortcuts = {
   open: { what: "Open the chosen row", keys: ["Enter"] },
 } as const satisfies Readonly<Record<string, Shortcut>>;
 
-/** Shortcuts that run a command; the others are handled by the focused component. */
-type CommandKey = "logs" | "filter" | "pause";
-
 export interface Command {
   /** Unique among the commands of a page. */
   readonly id: string;
   /** The text in the palette, in menus and on buttons. */
   readonly title: string;
   readonly keywords?: string;
+  /** The other shortcuts are handled by the focused component. */
   readonly key?: CommandKey;
   /** Whether it can be run now; without it, whenever it is offered. */
   readonly when?: () => boolean;
@@ -41,8 +40,25 @@ const known = new Map<symbol, () => readonly Command[]>();
 
 const canRun = ({ when }: Command): boolean => when?.() ?? true;
 
+const allCommands = (): readonly Command[] => [...known.values()].flatMap((commands) => commands());
+
 /** The commands that can be run now, of what is shown. */
-export const shownCommands = (): readonly Command[] => [...known.values()].flatMap((commands) => commands()).filter(canRun);
+export const shownCommands = (): readonly Command[] => allCommands().filter(canRun);
+
+/** All of them, for the desktop's menu. */
+export const knownCommands = (): MenuCommand[] =>
+  allCommands().map((command) => ({
+    id: command.id,
+    title: command.title,
+    ...(command.key !== undefined && { key: command.key }),
+    enabled: canRun(command),
+  }));
+
+/** One that cannot be run by now is not. */
+export const runCommand = (id: string): void =>
+  shownCommands()
+    .find((command) => command.id === id)
+    ?.run();
 
 /** Offers commands in the palette and by their keys for as long as the component is shown. Menus show the same ones (`CommandItems`). */
 export function useCommands(commands: readonly Command[]): void {
