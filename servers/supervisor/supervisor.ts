@@ -1,17 +1,17 @@
 import path from "node:path";
 import type { AppInfo, AppSettings } from "../../contract/control.ts";
-import { type LogLine, type LogSource, logLevels } from "../../contract/log.ts";
+import { type LogLine, logLevels } from "../../contract/log.ts";
 import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from "../../contract/service.ts";
 import type { DownFrame, Port } from "../../contract/wire.ts";
 import { adoptAuthority } from "../core/certificates/certificate-authority.ts";
 import type { StreamFromService } from "../core/service/link.ts";
-import type { LogEntry } from "../core/service/log.ts";
 import { createLog, type Log } from "../core/service/log.ts";
 import type { Service } from "../core/service/service.ts";
 import { createBinaryHub } from "./binary-hub.ts";
 import { createControlHandlers } from "./control-handlers.ts";
 import { serveDashboard } from "./dashboard-session.ts";
 import { type ClaimedExport, createExports, type ExportsOptions } from "./exports.ts";
+import { createLogOrder } from "./log-order.ts";
 import { createLogStore } from "./log-store.ts";
 import type { ServiceTiming } from "./managed-service.ts";
 import { createPeerBroker } from "./peer-broker.ts";
@@ -80,14 +80,14 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
   const exports = createExports({ publish: (list) => hub.publish("export", list), chooseFile: options.chooseFile });
   const startedAt = Date.now();
 
-  function addLogs(source: LogSource, entries: readonly LogEntry[]) {
+  const logOrder = createLogOrder((lines) =>
     hub.publishAll(
       "log",
-      entries.map((entry) => logs.add(source, entry)),
-    );
-  }
+      lines.map(({ source, entry }) => logs.add(source, entry)),
+    ),
+  );
   const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
-  const log = createLog({ level: () => level, write: (entry) => addLogs("backlot", [entry]) });
+  const log = createLog({ level: () => level, write: (entry) => logOrder.add("backlot", [entry]) });
   const settings = await openSettings(options.dataDir, log.warning);
   const memory = createTrafficMemory(settings.current.app.trafficMebibytes * mebibyte);
   const turns = createTurns();
@@ -148,7 +148,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
         memory,
         turns,
         rates,
-        log: (entries) => addLogs(service.id, entries),
+        log: (entries) => logOrder.add(service.id, entries),
         onStream: (message) => onStream(service.id, message),
         onStarted: () => binary.started(service.id),
         onGone: (crashed) => peers.gone(service.id, crashed),
@@ -215,6 +215,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     await exports.close();
     await Promise.all([...supervised.values()].map((service) => service.close()));
     await settings.settled();
+    logOrder.close();
   }
 
   return {

@@ -241,6 +241,8 @@ describe("exports of a run", () => {
     const { supervisor, dashboard, get } = await start();
     for (let line = 0; line < 4_500; line++) supervisor.log.info(`line ${line}`);
     supervisor.log.warning("line of another level");
+    const kept = async () => (await dashboard.call("log.read", { source: "backlot" })).kept;
+    await expect.poll(kept).toBeGreaterThan(4_500);
     const { link = "" } = await dashboard.call("export.start", {
       source: { kind: "log", source: "backlot", level: "info", text: "LINE" },
       name: "backlot.log",

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { LogEntry } from "../../servers/core/service/log.ts";
+import { createLogOrder } from "../../servers/supervisor/log-order.ts";
+
+const startMs = 1_700_000_000_000;
+const entry = (text: string, afterMs: number): LogEntry => ({ at: startMs + afterMs, level: "info", text });
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: startMs });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function collect() {
+  const texts: string[] = [];
+  const order = createLogOrder((lines) => texts.push(...lines.map((line) => `${line.source} ${line.entry.text}`)));
+  return { order, texts };
+}
+
+describe("order of log lines", () => {
+  it("[BL-276] puts lines of several processes in order of time, and those of one time in the order of their arrival", () => {
+    const { order, texts } = collect();
+    vi.advanceTimersByTime(10);
+    order.add("backlot", [entry("second", 10)]);
+    vi.advanceTimersByTime(40);
+    order.add("http", [entry("first", 2), entry("third", 10), entry("fourth", 11)]);
+    expect(texts).toEqual([]);
+    vi.advanceTimersByTime(200);
+    expect(texts).toEqual(["http first", "backlot second", "http third", "http fourth"]);
+  });
+
+  it("[BL-276] holds no line for longer than 100 ms, and one that is older not at all", () => {
+    const { order, texts } = collect();
+    order.add("backlot", [entry("own", 0)]);
+    vi.advanceTimersByTime(60);
+    order.add("mqtt", [entry("sent", 50)]);
+    expect(texts).toEqual([]);
+    vi.advanceTimersByTime(40);
+    expect(texts).toEqual(["backlot own"]);
+    vi.advanceTimersByTime(50);
+    expect(texts).toEqual(["backlot own", "mqtt sent"]);
+    order.add("http", [entry("late", 20)]);
+    expect(texts).toEqual(["backlot own", "mqtt sent", "http late"]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("[BL-276] holds a line for no longer when the clock is set back", () => {
+    const { order, texts } = collect();
+    order.add("backlot", [entry("before", 3_600_000)]);
+    vi.advanceTimersByTime(100);
+    expect(texts).toEqual(["backlot before"]);
+  });
+
+  it("[BL-276] loses no line at the end", () => {
+    const { order, texts } = collect();
+    order.add("backlot", [entry("stopped", 0)]);
+    order.add("http", [entry("last request", -5)]);
+    order.close();
+    expect(texts).toEqual(["http last request", "backlot stopped"]);
+    order.add("backlot", [entry("closed", 0)]);
+    expect(texts).toEqual(["http last request", "backlot stopped", "backlot closed"]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
