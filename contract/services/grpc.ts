@@ -23,12 +23,24 @@ export interface GrpcServiceView {
   readonly methods: readonly GrpcMethodView[];
 }
 
+/** Of one method, since the service started. */
+export interface GrpcMethodCalls {
+  /** Methods that are not served share "unknown". */
+  readonly path: string;
+  readonly begun: number;
+  readonly open: number;
+  /** Ended with another status than OK. */
+  readonly errors: number;
+}
+
 /** `view/grpc`, by name. */
 export interface GrpcViews {
   /** What is served; it changes when protocol files do. */
   readonly services: { readonly services: readonly GrpcServiceView[]; readonly revision: number };
   /** Health by service; "" is the whole server. */
   readonly health: { readonly states: readonly (readonly [service: string, state: HealthState])[] };
+  /** Renewed once a second while calls come or end; `at` is the clock for rates. */
+  readonly calls: { readonly at: number; readonly methods: readonly GrpcMethodCalls[] };
   readonly sample: { readonly running: boolean };
 }
 

@@ -11,6 +11,7 @@ import { type GrpcConfig, grpcConfig } from "./grpc-config.ts";
 import { grpcEndpoints } from "./grpc-endpoints.ts";
 import { createCallMetrics } from "./observe/call-metrics.ts";
 import { createCallRecorder } from "./observe/call-recorder.ts";
+import { createCallsView } from "./observe/calls-view.ts";
 import { listenMetrics } from "./observe/metrics-server.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";
 import { createGrpcSampleTraffic } from "./sample-traffic.ts";
@@ -58,7 +59,11 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   });
   // Clients that watch are told before their calls end.
   onStop(() => health.stop());
-  context.counters(() => recorder.counters(server.connections));
+  const showCalls = createCallsView(metrics, (view) => context.view("calls", view));
+  context.counters(() => {
+    showCalls();
+    return recorder.counters(server.connections);
+  });
 
   const sample = createGrpcSampleTraffic({
     port: server.port,

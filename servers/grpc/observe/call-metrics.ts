@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { GrpcMethodCalls } from "../../../contract/services/grpc.ts";
 import type { SentEnd } from "../engine/call-transport.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { statusName } from "../engine/status.ts";
@@ -9,6 +10,15 @@ export interface CallMetrics {
   readonly registry: Registry;
   begin(method: GrpcMethod | undefined): void;
   end(entry: CallEntry, end: SentEnd): void;
+  /** For the page; of methods that were called. */
+  calls(): readonly GrpcMethodCalls[];
+}
+
+interface CountedMethod {
+  readonly active: Gauge.Internal<"method">;
+  begun: number;
+  open: number;
+  errors: number;
 }
 
 export function createCallMetrics(): CallMetrics {
@@ -28,21 +38,26 @@ export function createCallMetrics(): CallMetrics {
   });
   const active = new Gauge({ name: "grpc_server_active_requests", help: "Open calls, by method.", labelNames: ["method"], registers });
   // Looking labels up costs more than counting.
-  const actives = new Map<string, Gauge.Internal<"method">>();
+  const counted = new Map<string, CountedMethod>();
   const ended = new Map<string, { readonly requests: Counter.Internal; readonly latency: Histogram.Internal<"method" | "code"> }>();
 
-  function activeOf(method: string): Gauge.Internal<"method"> {
-    let known = actives.get(method);
+  function countsOf(method: string): CountedMethod {
+    let known = counted.get(method);
     if (!known) {
-      known = active.labels({ method });
-      actives.set(method, known);
+      known = { active: active.labels({ method }), begun: 0, open: 0, errors: 0 };
+      counted.set(method, known);
     }
     return known;
   }
 
   return {
     registry,
-    begin: (method) => activeOf(labelOf(method)).inc(),
+    begin(method) {
+      const counts = countsOf(labelOf(method));
+      counts.active.inc();
+      counts.begun++;
+      counts.open++;
+    },
     end(entry, { status }) {
       const method = labelOf(entry.method);
       // A call that its client gave up.
@@ -55,8 +70,12 @@ export function createCallMetrics(): CallMetrics {
       }
       known.requests.inc();
       known.latency.observe(entry.tookMs / 1_000);
-      activeOf(method).dec();
+      const counts = countsOf(method);
+      counts.active.dec();
+      counts.open--;
+      if (code !== "OK") counts.errors++;
     },
+    calls: () => [...counted].map(([path, { begun, open, errors }]) => ({ path, begun, open, errors })),
   };
 }
 

@@ -1,4 +1,4 @@
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
 import type { GrpcCall, GrpcMessagePart } from "../../../../contract/traffic/grpc.ts";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
@@ -10,15 +10,25 @@ import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
-import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { fromBase64, toHex } from "../../viewer/decode/bytes.ts";
 import { MethodName } from "./grpc-columns.tsx";
+import { MessageViewer } from "./message-viewer.tsx";
+import { messageJson } from "./schema/message-json.ts";
+import { type GrpcSchema, useGrpcSchema } from "./schema/use-grpc-schema.ts";
 
 /** A call: its messages while it goes on, its metadata, and how it ended. */
 export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc-call">) {
   const parts = useParts(row.service, row.id, Math.max(row.parts ?? 0, detail.parts.total));
   const { path, requestHeaders, responseHeaders, trailers } = detail;
+  const schema = useGrpcSchema().value;
+  const { method } = detail;
+  const typeOf = useCallback(
+    ({ direction }: Pick<GrpcMessagePart, "direction">) => (direction === "received" ? method?.requestType : method?.responseType) ?? "",
+    [method?.requestType, method?.responseType],
+  );
+  const columns = useMemo(() => messageColumns((part) => previewOf(part, typeOf(part), schema)), [schema, typeOf]);
   const word = row.tone === "pending" ? "open" : row.outcome;
   return (
     <InspectorFrame
@@ -40,7 +50,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
                 parts={parts}
                 isPart={isMessage}
                 columns={columns}
-                content={(part) => <MessageContent message={part} path={path} />}
+                content={(part) => <MessageContent message={part} typeName={typeOf(part)} path={path} />}
                 onClose={onClose}
               />
             ),
@@ -121,8 +131,17 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
 const isMessage = (part: DetailPart): part is GrpcMessagePart => part.kind === "grpc-message";
 const directions = { received: "↓ received", sent: "↑ sent" } as const;
 const shownBytes = 24;
+/** A longer message is shown by its bytes in the list. */
+const previewedCharacters = 2_048;
 
-const columns: readonly Column<GrpcMessagePart>[] = [
+/** On one line: its JSON, or the first of its bytes where that is not to be had. */
+function previewOf({ base64, bytes }: GrpcMessagePart, typeName: string, schema: GrpcSchema | undefined): string {
+  const kept = fromBase64(base64.slice(0, previewedCharacters));
+  const json = kept.length === bytes ? messageJson(schema, typeName, kept) : undefined;
+  return json === undefined ? toHex(kept.subarray(0, shownBytes)) : JSON.stringify(json);
+}
+
+const messageColumns = (preview: (part: GrpcMessagePart) => string): readonly Column<GrpcMessagePart>[] => [
   { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
   {
     id: "time",
@@ -132,7 +151,7 @@ const columns: readonly Column<GrpcMessagePart>[] = [
     rank: 2,
     cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
   },
-  { id: "bytes", title: "Bytes", rank: 0, cell: ({ base64 }) => <code>{toHex(fromBase64(base64.slice(0, (shownBytes / 3) * 4)))}</code> },
+  { id: "content", title: "Content", rank: 0, cell: (part) => <code>{shownText(preview(part))}</code> },
   {
     id: "size",
     title: "Size",
@@ -143,17 +162,21 @@ const columns: readonly Column<GrpcMessagePart>[] = [
   },
 ];
 
-function MessageContent({ message: { base64, bytes }, path }: { readonly message: GrpcMessagePart; readonly path: string }) {
-  const content = useMemo(() => ({ bytes: fromBase64(base64), totalBytes: bytes }), [base64, bytes]);
+interface MessageContentProps {
+  readonly message: GrpcMessagePart;
+  readonly typeName: string;
+  readonly path: string;
+}
+
+function MessageContent({ message: { base64, bytes, compressed, wireBytes }, typeName, path }: MessageContentProps) {
+  const kept = useMemo(() => fromBase64(base64), [base64]);
   return (
-    <ContentViewer
-      of="message"
-      title="Content"
-      content={content}
-      contentType="application/protobuf"
-      rememberAs={`grpc ${path}`}
-      cutBy="Recorded message"
-      emptyText="The message is empty: every field has its default."
+    <MessageViewer
+      bytes={kept}
+      totalBytes={bytes}
+      typeName={typeName}
+      rememberAs={path}
+      facts={compressed ? `compressed, ${formatBytes(wireBytes)} on the wire` : undefined}
     />
   );
 }

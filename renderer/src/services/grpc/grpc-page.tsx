@@ -1,7 +1,8 @@
-import { defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
+import { contentTab, defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
 import { callScopes, grpcColumns } from "./grpc-columns.tsx";
+import { GrpcServices } from "./services/grpc-services.tsx";
 
 export const grpcPage = defineServicePage({
   id: "grpc",
@@ -27,5 +28,6 @@ export const grpcPage = defineServicePage({
         command: (origin) => `grpcurl -plaintext -d '{"name":"world"}' ${origin.replace(/^grpcs?:\/\//, "")} example.Greeter/SayHello`,
       },
     }),
+    contentTab("services", "Services", GrpcServices),
   ],
 });

@@ -1,0 +1,69 @@
+import { SegmentedControl } from "@mantine/core";
+import { useMemo } from "react";
+import { z } from "zod";
+import { Caption } from "../../ui/panel.tsx";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { useRemembered } from "../../ui/use-remembered.ts";
+import { ContentViewer } from "../../viewer/content-viewer.tsx";
+import styles from "./grpc.module.css";
+import { messageJson } from "./schema/message-json.ts";
+import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
+
+interface MessageViewerProps {
+  /** What is kept of the serialized message. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly totalBytes: number;
+  readonly typeName: string;
+  /** Path of the method. */
+  readonly rememberAs: string;
+  readonly facts?: string | undefined;
+}
+
+const views = ["json", "bytes"] as const;
+const viewChoices = [
+  { value: "json", label: "JSON" },
+  { value: "bytes", label: "Bytes" },
+];
+
+/** A message decoded by its type, or as its bytes. */
+export function MessageViewer({ bytes, totalBytes, typeName, rememberAs, facts }: MessageViewerProps) {
+  const schema = useGrpcSchema().value;
+  const [view, setView] = useRemembered<(typeof views)[number]>("grpc.message-view", "json", z.enum(views));
+  const json = useMemo(
+    () => (bytes.length === totalBytes ? messageJson(schema, typeName, bytes) : undefined),
+    [bytes, totalBytes, schema, typeName],
+  );
+  const showsJson = view === "json" && json !== undefined;
+  const content = useMemo(() => {
+    const shown = showsJson ? new TextEncoder().encode(JSON.stringify(json)) : bytes;
+    return { bytes: shown, totalBytes: showsJson ? shown.length : totalBytes };
+  }, [showsJson, json, bytes, totalBytes]);
+  return (
+    <div className={styles.message}>
+      <div className={styles.messageHead}>
+        <Caption grow title={typeName}>
+          <code>{shownText(typeName)}</code>
+          {facts && ` · ${facts}`}
+        </Caption>
+        {json !== undefined && (
+          <SegmentedControl
+            aria-label="Show the message as"
+            data={viewChoices}
+            value={view}
+            onChange={(value) => setView(value as typeof view)}
+          />
+        )}
+      </div>
+      <ContentViewer
+        key={String(showsJson)}
+        of="message"
+        title={showsJson ? "JSON" : "Bytes"}
+        content={content}
+        contentType={showsJson ? "application/json" : "application/protobuf"}
+        rememberAs={showsJson ? "grpc json" : `grpc ${rememberAs}`}
+        cutBy="Recorded message"
+        emptyText="The message is empty: every field has its default."
+      />
+    </div>
+  );
+}

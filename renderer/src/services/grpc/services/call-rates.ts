@@ -1,0 +1,42 @@
+import { useEffect, useRef, useState } from "react";
+import type { GrpcMethodCalls, GrpcViews } from "../../../../../contract/services/grpc.ts";
+
+type Calls = GrpcViews["calls"];
+
+export interface CallRate extends Omit<GrpcMethodCalls, "path"> {
+  readonly callsPerSecond: number;
+  readonly errorsPerSecond: number;
+}
+
+/** The counts are not sent while nothing changes. */
+const stillAfterMs = 2_500;
+
+/** Rates between two views; without an earlier one of the same run they are 0. */
+export function callRates(newest: Calls, before: Calls | undefined): ReadonlyMap<string, CallRate> {
+  const seconds = before ? (newest.at - before.at) / 1_000 : 0;
+  const isComparable = seconds > 0 && seconds * 1_000 <= 4 * stillAfterMs;
+  const earlier = new Map(before?.methods.map((method) => [method.path, method]));
+  return new Map(
+    newest.methods.map(({ path, ...counts }) => {
+      const from = earlier.get(path) ?? { begun: 0, errors: 0 };
+      const rate = (now: number, then: number) => (isComparable ? Math.max(0, now - then) / seconds : 0);
+      return [path, { ...counts, callsPerSecond: rate(counts.begun, from.begun), errorsPerSecond: rate(counts.errors, from.errors) }];
+    }),
+  );
+}
+
+const none: ReadonlyMap<string, CallRate> = new Map();
+
+/** Calls and errors a second by method, over the last second. */
+export function useCallRates(calls: Calls | undefined): ReadonlyMap<string, CallRate> {
+  const [rates, setRates] = useState(none);
+  const before = useRef<Calls>(undefined);
+  useEffect(() => {
+    if (!calls) return;
+    setRates(callRates(calls, before.current));
+    before.current = calls;
+    const timer = setTimeout(() => setRates(callRates(calls, undefined)), stillAfterMs);
+    return () => clearTimeout(timer);
+  }, [calls]);
+  return rates;
+}

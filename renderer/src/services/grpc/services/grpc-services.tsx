@@ -1,0 +1,93 @@
+import { useMemo } from "react";
+import { InspectorSlot } from "../../../app/inspector-slot.tsx";
+import { useService } from "../../../control/use-store.ts";
+import { useColumnChoice } from "../../../list/column-choice.ts";
+import { ColumnMenu } from "../../../list/column-menu.tsx";
+import { DataTable } from "../../../list/data-table.tsx";
+import { ListPage } from "../../../list/list-page.tsx";
+import { Fact } from "../../../list/list-status.tsx";
+import { useRowChoice } from "../../../list/use-row-choice.ts";
+import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { StartServiceButton } from "../../../ui/services/start-service-button.tsx";
+import { Loading } from "../../../ui/status/answered.tsx";
+import { EmptyState, NoRows } from "../../../ui/status/empty-state.tsx";
+import { EmptyPage } from "../../../ui/status/first-steps.tsx";
+import { formatCountOf } from "../../../ui/texts/quantity.ts";
+import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import { useGrpcView } from "../use-grpc-view.ts";
+import { useCallRates } from "./call-rates.ts";
+import { serviceColumns } from "./service-columns.tsx";
+import { ServiceInspector } from "./service-inspector.tsx";
+import { type ServiceRow, serviceRows } from "./service-rows.ts";
+
+const rowId = (row: ServiceRow) => row.id;
+const noStates: readonly never[] = [];
+
+/** What is served, from its descriptors: services and methods with types, health, and calls and errors a second. */
+export function GrpcServices() {
+  const service = useService("grpc");
+  const served = useGrpcView("services", ({ services }) => services);
+  const states = useGrpcView("health", (health) => health.states) ?? noStates;
+  const rates = useCallRates(useGrpcView("calls"));
+  const [text, setText] = useRemembered("grpc.services.filter", "");
+  const columns = useColumnChoice("grpc-services", serviceColumns);
+  const choice = useRowChoice(rowId);
+  const rows = useMemo(() => serviceRows(served ?? [], states, rates, text), [served, states, rates, text]);
+  const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
+  if (service?.status.state !== "running") return <GrpcStopped />;
+  return (
+    <ListPage
+      label="Services"
+      toolbarLabel="Services"
+      filter={<FilterInput width={242} placeholder="Service, method, type" value={text} onChange={setText} />}
+      tools={<ColumnMenu all={serviceColumns} choice={columns} />}
+      status={
+        <StatusLine>
+          <Facts>
+            {served && <Fact>{formatCountOf(served.length, "service")}</Fact>}
+            {served && (
+              <Fact>
+                {formatCountOf(
+                  served.reduce((sum, { methods }) => sum + methods.length, 0),
+                  "method",
+                )}
+              </Fact>
+            )}
+          </Facts>
+        </StatusLine>
+      }
+      below={
+        opened && (
+          <InspectorSlot shows={opened.id}>
+            <ServiceInspector key={opened.id} row={opened} onClose={choice.close} />
+          </InspectorSlot>
+        )
+      }
+    >
+      {served ? (
+        <DataTable
+          {...choice.tableProps}
+          label="Services and methods"
+          count={rows.length}
+          rowAt={(index) => rows[index]}
+          columns={columns.columns}
+          empty={<NoRows text="No service or method matches the filter." action="Show all" onAction={() => setText("")} />}
+        />
+      ) : (
+        <Loading what="the services" />
+      )}
+    </ListPage>
+  );
+}
+
+function GrpcStopped() {
+  const service = useService("grpc");
+  return (
+    <EmptyPage>
+      <EmptyState title="gRPC is not running" text="Start the service to see what it serves.">
+        <StartServiceButton id="grpc" service={service} title="Start gRPC" />
+      </EmptyState>
+    </EmptyPage>
+  );
+}

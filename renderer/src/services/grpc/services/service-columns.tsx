@@ -1,0 +1,88 @@
+import cell from "../../../list/cell.module.css";
+import type { Column } from "../../../list/column.ts";
+import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import { HealthSwitch } from "./health-switch.tsx";
+import type { ServiceRow } from "./service-rows.ts";
+import styles from "./services.module.css";
+
+const none = <span className={cell.quiet}>–</span>;
+const count = (value: number) => (value === 0 ? none : formatCount(value));
+const rate = (value: number) => (value === 0 ? none : formatRate(value));
+
+export const serviceColumns: readonly Column<ServiceRow>[] = [
+  { id: "name", title: "Service, method", rank: 0, cell: (row) => <ServiceName row={row} /> },
+  {
+    id: "pattern",
+    title: "Pattern",
+    minSample: "server stream",
+    rank: 2,
+    cell: (row) => row.kind === "method" && <span className={cell.soft}>{row.method.pattern}</span>,
+  },
+  {
+    id: "request",
+    title: "Request",
+    minSample: "UsualRequest",
+    preferredSample: "HealthCheckRequest",
+    face: "mono",
+    rank: 4,
+    cell: (row) => row.kind === "method" && <TypeName name={row.method.requestType} />,
+  },
+  {
+    id: "response",
+    title: "Response",
+    minSample: "UsualResponse",
+    preferredSample: "HealthCheckResponse",
+    face: "mono",
+    rank: 4,
+    cell: (row) => row.kind === "method" && <TypeName name={row.method.responseType} />,
+  },
+  { id: "calls", title: "Calls", align: "end", minSample: "000,000", rank: 3, cell: ({ rate: { begun } }) => count(begun) },
+  { id: "open", title: "Open", align: "end", minSample: "0,000", rank: 5, cell: ({ rate: { open } }) => count(open) },
+  {
+    id: "calls-rate",
+    title: "Calls/s",
+    align: "end",
+    minSample: "00,000",
+    rank: 1,
+    cell: ({ rate: { callsPerSecond } }) => rate(callsPerSecond),
+  },
+  {
+    id: "errors-rate",
+    title: "Errors/s",
+    align: "end",
+    minSample: "Errors/s",
+    rank: 1,
+    cell: ({ rate: { errorsPerSecond } }) => rate(errorsPerSecond),
+  },
+  {
+    id: "health",
+    title: "Health",
+    minSample: "NOT_SERVING",
+    besidePx: 40,
+    rank: 0,
+    cell: (row) => row.kind === "service" && <HealthSwitch service={row.service} state={row.health} />,
+  },
+];
+
+function ServiceName({ row }: { readonly row: ServiceRow }) {
+  if (row.kind === "method")
+    return (
+      <span className={styles.method} title={row.id}>
+        {shownText(row.method.name)}
+      </span>
+    );
+  return (
+    <span className={styles.service} title={row.file}>
+      {shownText(row.service) || "Whole server"}
+    </span>
+  );
+}
+
+function TypeName({ name }: { readonly name: string }) {
+  return (
+    <span className={cell.softMono} title={name}>
+      {shownText(name.slice(name.lastIndexOf(".") + 1))}
+    </span>
+  );
+}

@@ -1,0 +1,80 @@
+import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { expect, it } from "vitest";
+import { messageJson } from "../../renderer/src/services/grpc/schema/message-json.ts";
+import { fieldsOf, typesWithin } from "../../renderer/src/services/grpc/schema/type-fields.ts";
+import { type GrpcSchema, readSchema } from "../../renderer/src/services/grpc/schema/use-grpc-schema.ts";
+import { callRates } from "../../renderer/src/services/grpc/services/call-rates.ts";
+import { serviceRows } from "../../renderer/src/services/grpc/services/service-rows.ts";
+import { compileProtos } from "../../servers/grpc/protos/compile-protos.ts";
+
+const source = `syntax = "proto3"; package t;
+  message Order {
+    string id = 1;
+    optional int64 size = 2;
+    repeated Line lines = 3;
+    map<string, Kind> kinds = 4;
+    oneof to { string street = 5; Order parent = 6; }
+  }
+  message Line { Kind kind = 1; }
+  enum Kind { NONE = 0; BOOK = 7; }`;
+
+/** As the page gets it. */
+function schemaOf(text: string): GrpcSchema {
+  const { files } = compileProtos([{ name: "t.proto", text }]);
+  const set = create(FileDescriptorSetSchema, { file: files.map(({ proto }) => proto) });
+  return readSchema(Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString("base64"));
+}
+const schema = schemaOf(source);
+const order = schema.getMessage("t.Order") as DescMessage;
+
+it("[GRPC-71] fields have number, name, type with its label, and oneof; each type within is there once, also in a cycle", () => {
+  expect(fieldsOf(order)).toEqual([
+    { number: 1, name: "id", type: "string" },
+    { number: 2, name: "size", type: "optional int64" },
+    { number: 3, name: "lines", type: "repeated t.Line" },
+    { number: 4, name: "kinds", type: "map<string, t.Kind>" },
+    { number: 5, name: "street", type: "string", oneof: "to" },
+    { number: 6, name: "parent", type: "t.Order", oneof: "to" },
+  ]);
+  expect(typesWithin(order, 40).map(({ typeName }) => typeName)).toEqual(["t.Order", "t.Line", "t.Kind"]);
+  expect(typesWithin(order, 2).length).toBe(2);
+});
+
+it("[GRPC-72] a message is decoded by its type; bytes that are not of it, and unknown types, are not", () => {
+  const bytes = toBinary(order, create(order, { id: "x", size: 2n ** 60n, lines: [{ kind: 7 }], kinds: { a: 7 } } as never));
+  expect(messageJson(schema, "t.Order", bytes)).toEqual({
+    id: "x",
+    size: "1152921504606846976",
+    lines: [{ kind: "BOOK" }],
+    kinds: { a: "BOOK" },
+  });
+  expect(messageJson(schema, "t.Order", new Uint8Array())).toEqual({ id: "", lines: [], kinds: {} });
+  expect(messageJson(schema, "t.Order", Uint8Array.of(0xff))).toBeUndefined();
+  expect(messageJson(schema, "t.Other", bytes)).toBeUndefined();
+  expect(messageJson(undefined, "t.Order", bytes)).toBeUndefined();
+});
+
+const method = (name: string) => ({
+  path: `/t.Shop/${name}`,
+  name,
+  pattern: "unary" as const,
+  requestType: "t.Order",
+  responseType: "t.Line",
+});
+const counts = (begun: number, errors: number) => ({ path: "/t.Shop/Buy", begun, open: 1, errors });
+
+it("[GRPC-70] rates are over the time between two views of one run; a service has the sum of its methods, the filter finds names and types", () => {
+  const before = { at: 1_000, methods: [counts(10, 1)] };
+  const rates = callRates({ at: 3_000, methods: [counts(30, 5)] }, before);
+  expect(rates.get("/t.Shop/Buy")).toEqual({ begun: 30, open: 1, errors: 5, callsPerSecond: 10, errorsPerSecond: 2 });
+  expect(callRates({ at: 2_000, methods: [counts(3, 0)] }, before).get("/t.Shop/Buy")).toMatchObject({ callsPerSecond: 0 });
+  expect(callRates({ at: 60_000, methods: [counts(30, 0)] }, before).get("/t.Shop/Buy")).toMatchObject({ callsPerSecond: 0 });
+  const services = [{ name: "t.Shop", file: "t.proto", methods: [method("Buy"), method("Sell")] }];
+  const rowsFor = (text: string) => serviceRows(services, [["t.Shop", "NOT_SERVING"]], rates, text);
+  expect(rowsFor("").map(({ id }) => id)).toEqual(["", "t.Shop", "/t.Shop/Buy", "/t.Shop/Sell"]);
+  expect(rowsFor("")[1]).toMatchObject({ kind: "service", health: "NOT_SERVING", rate: { begun: 30, callsPerSecond: 10 } });
+  expect(rowsFor("sell").map(({ id }) => id)).toEqual(["t.Shop", "/t.Shop/Sell"]);
+  expect(rowsFor("T.ORDER").length).toBe(3);
+  expect(rowsFor("nothing")).toEqual([]);
+});
