@@ -24,6 +24,19 @@ describe("columns", () => {
   });
 });
 
+describe("the filling column", () => {
+  const filling = { ...column("where", 0), leastPx: 112 };
+  const columns = [column("time", 0, "0".repeat(10)), filling, column("took", 2, "0".repeat(10)), column("client", 3, "0".repeat(10))];
+  it.each([
+    [516, ["time", "where", "took", "client"]],
+    [419, ["time", "where", "took"]],
+    [344, ["time", "where", "took"]],
+    [343, ["time", "where"]],
+  ])("[BL-277] in %i px shrinks before a column of rank 1 or 2 is hidden", (roomPx, shown) => {
+    expect(fitColumns(columns, roomPx, tenPxALetter).columns.map(({ id }) => id)).toEqual(shown);
+  });
+});
+
 describe("a column with an preferredSample width", () => {
   const columns = [column("path", 0), { ...column("client", 4, "c".repeat(10)), preferredSample: "c".repeat(15) }];
   it.each([

@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly align?: "start" | "end";
   /** The widest text that has to fit; without it the column fills the remaining width. */
   readonly minSample?: string;
+  /** Width to which the filling column shrinks before a column of rank 1 or 2 is hidden. */
+  readonly leastPx?: number;
   /** A wider text that should fit if there is room to spare. */
   readonly preferredSample?: string;
   /** Weight and family in which `minSample` is measured. */
@@ -31,6 +33,7 @@ export interface FittedColumns<Row> {
 
 const gapPx = 16;
 const fillMinimumPx = 168;
+const lowRank = 2;
 /** Width reserved for the filling column before others get more than their minimum. */
 const fillAmplePx = 280;
 
@@ -43,9 +46,10 @@ export function fitColumns<Row>(
   const needs = (column: Column<Row>) => (column.minSample === undefined ? fillMinimumPx : widthPx(column)) + gapPx;
   let fitted = [...columns];
   let room = roomPx + gapPx - fitted.reduce((sum, column) => sum + needs(column), 0);
+  const fillLeastPx = columns.find(({ minSample }) => minSample === undefined)?.leastPx ?? fillMinimumPx;
   while (room < 0) {
     const out = fitted.filter((column) => column.rank > 0).sort((one, other) => other.rank - one.rank)[0];
-    if (!out) break;
+    if (!out || (out.rank <= lowRank && room >= fillLeastPx - fillMinimumPx)) break;
     fitted = fitted.filter((column) => column !== out);
     room += needs(out);
   }

@@ -37,7 +37,7 @@ export function ToneMark({ tone, word, title }: { readonly tone: Tone; readonly 
       <svg viewBox="0 0 8 8" width="8" height="8" aria-hidden="true">
         {outline(tone)}
       </svg>
-      {shownText(word)}
+      <span className={styles.word}>{shownText(word)}</span>
     </span>
   );
 }

@@ -8,6 +8,8 @@ import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import styles from "./timeline.module.css";
 
+const shortest = (texts: readonly string[]): string =>
+  texts.reduce((known, text) => (text.length < known.length ? text : known), texts[0] ?? "");
 const longest = (texts: readonly string[]): string => texts.reduce((known, text) => (text.length > known.length ? text : known), "");
 const pages = [...servicePages.values()];
 
@@ -53,6 +55,7 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     id: "target",
     title: "Where",
     sortValue: ({ target }) => target,
+    leastPx: 96,
     rank: 0,
     cell: (row) => (
       <span className={styles.target} title={shownText(row.target)}>
@@ -64,7 +67,8 @@ export const timelineColumns = (titleOf: (id: ServiceId) => string, titles: read
     id: "outcome",
     title: "Outcome",
     sortValue: ({ outcome }) => outcome,
-    minSample: longest(pages.map((page) => page.minSample.outcome)),
+    minSample: shortest(pages.map((page) => page.minSample.outcome)),
+    preferredSample: longest(pages.map((page) => page.minSample.outcome)),
     face: "mono",
     besidePx: 14,
     rank: 0,

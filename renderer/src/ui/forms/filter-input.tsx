@@ -40,6 +40,7 @@ export function FilterInput({ value, onChange, placeholder, width = 230, slash =
       ref={input}
       w={width}
       miw={96}
+      styles={{ input: { textOverflow: "ellipsis" } }}
       value={value}
       maxLength={longestFilter}
       autoFocus={focused}
