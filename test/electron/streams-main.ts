@@ -32,7 +32,7 @@ const supervisor = await createSupervisor({
 });
 serveDashboardFiles(protocol, path.join(dist, "renderer"));
 const window = new BrowserWindow({ webPreferences: dashboardWebPreferences(path.join(dist, "electron/preload.cjs")) });
-serveIpc({ ipcMain, contents: () => window.webContents, attach: supervisor.attach, warn: supervisor.log.warning });
+serveIpc({ ipcMain, contents: () => window.webContents, attach: supervisor.attach, onCommands: () => {}, warn: supervisor.log.warning });
 app.on("window-all-closed", () => void supervisor.close().then(() => app.quit()));
 await window.loadURL(dashboardUrl);
 await supervisor.start("rtsp");
