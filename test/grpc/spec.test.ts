@@ -7,9 +7,11 @@ it("every rule of docs/spec/grpc.md has a test that is named after it, and every
   const specified = [...readFileSync(path.join(projectRoot, "docs/spec/grpc.md"), "utf8").matchAll(/^- \*\*\[(GRPC-\d+)\]\*\*/gm)].map(
     ([, rule = ""]) => rule,
   );
-  const tested = readdirSync(import.meta.dirname)
+  const folders = [import.meta.dirname, path.join(import.meta.dirname, "../renderer-grpc")];
+  const tested = folders
+    .flatMap((folder) => readdirSync(folder).map((file) => path.join(folder, file)))
     .filter((file) => file.endsWith(".test.ts"))
-    .flatMap((file) => [...readFileSync(path.join(import.meta.dirname, file), "utf8").matchAll(/^ *it\(["'`]\[(GRPC-\d+)\]/gm)])
+    .flatMap((file) => [...readFileSync(file, "utf8").matchAll(/^ *it\(["'`]\[(GRPC-\d+)\]/gm)])
     .map(([, rule = ""]) => rule);
   const byNumber = (left: string, right: string) => Number(left.slice(5)) - Number(right.slice(5));
   expect([...new Set(tested)].sort(byNumber)).toEqual(specified);
