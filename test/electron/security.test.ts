@@ -180,8 +180,9 @@ describe("the desktop window's walls", () => {
       }
     }, startHttp);
     expect(await httpState()).toBe("stopped");
-    const { lines } = await callFromPage<LogPage>(app.page, "log.read", { text: "not the dashboard" });
-    expect(lines).toHaveLength(10);
+    await expect
+      .poll(async () => (await callFromPage<LogPage>(app.page, "log.read", { text: "not the dashboard" })).lines)
+      .toHaveLength(10);
   });
 
   it.each([

@@ -51,7 +51,7 @@ async function superviseBroker() {
 }
 
 describe("what the page shows of a broker outlives its process", { timeout: 60_000 }, () => {
-  it("[MQTT-239] [MQTT-290] stopped: tree, history, messages and export are there, and a start goes on from them", async () => {
+  it("[MQTT-239] stopped: tree, history, messages and export are there, and a start goes on from them; [MQTT-290] the count is theirs", async () => {
     const { supervisor, dashboard, act, shown, publish } = await superviseBroker();
     await publish(["1", "2", "3", "4", "5"]);
     const before = await shown();

@@ -24,7 +24,7 @@ it("every rule of docs/spec/mqtt.md has a test that is named after it in the fil
   ].flatMap(({ file, title }) => {
     const text = readFileSync(file, "utf8");
     // In a test's name: MQTT-x.y.z of the standard is no rule of ours.
-    return [...new Set([...text.matchAll(/"\[(MQTT-\d+)\]/g)].map((match) => `${match[1]} ${title}`))];
+    return [...new Set([...text.matchAll(/(?:"|; )\[(MQTT-\d+)\]/g)].map((match) => `${match[1]} ${title}`))];
   });
   expect(tested.sort()).toEqual(specified.sort());
   const numbers = rules.map(([, rule]) => Number(rule?.slice("MQTT-".length)));

@@ -83,7 +83,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   function show(level: "info" | "warning", line: string, event: Omit<MqttEventFacts, "id" | "text">): void {
     if (!spend()) return;
     log[level](line);
-    traffic.end(mqttEvent({ id: traffic.nextId(), text: line, ...event }));
+    traffic.touch(mqttEvent({ id: traffic.nextId(), text: line, ...event }));
   }
 
   /** Violations of the standard, kept until the disconnect is logged. */

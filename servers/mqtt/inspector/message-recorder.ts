@@ -206,7 +206,7 @@ export class MessageRecorder {
   /** Records the event as a row, so that a later process restores the same history. */
   private touchEvent(verb: "CLEAR" | "RESTORE", text: string): void {
     const event = { verb, text, target: "history", tone: "ok", outcome: "", clientId: "", peer: "" } as const;
-    this.traffic.end(mqttEvent({ id: this.traffic.nextId(), ...event }));
+    this.traffic.touch(mqttEvent({ id: this.traffic.nextId(), ...event }));
   }
 
   /** Reads the records of earlier processes, and puts them before those recorded meanwhile. */
