@@ -2,6 +2,9 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { extractFile, listPackage, statFile } from "@electron/asar";
 import { fuseSentinel } from "./dummy-runtime.mjs";
+import { serviceAssets } from "./service-files.mjs";
+
+const root = path.resolve(import.meta.dirname, "..");
 
 /** Entries, from which every other program file must be reached by `require`. */
 const programEntries = ["dist/electron/main.cjs", "dist/servers/service-process.cjs"];
@@ -13,6 +16,9 @@ const shellFiles = ["package.json", preload, "resources/icons/256x256.png", "res
 /** SQLite's binding, which finds its binary by name: no require of ours leads to these. */
 const sqlite = "node_modules/better-sqlite3";
 const sqliteFiles = [`${sqlite}/package.json`, `${sqlite}/lib/index.js`, `${sqlite}/prebuilds/linux-x64.node`];
+/** Files that services read by name while they run. */
+const assetFolders = serviceAssets(root).map((folder) => `dist/${folder}/`);
+const isAsset = (name) => assetFolders.some((folder) => name.startsWith(folder));
 const isSqliteModule = (name) => name.startsWith(`${sqlite}/lib/`) && !/-(x|arm)64\.js$/.test(name);
 
 /**
@@ -35,7 +41,13 @@ export async function inspectPackage(folder) {
     .map(({ name, stat }) => ({ name, bytes: stat.size }));
   const names = new Set(files.map(({ name }) => name));
 
-  const needed = new Set([...shellFiles, ...programEntries, dashboard, ...sqliteFiles, ...[...names].filter(isSqliteModule)]);
+  const needed = new Set([
+    ...shellFiles,
+    ...programEntries,
+    dashboard,
+    ...sqliteFiles,
+    ...[...names].filter((name) => isSqliteModule(name) || isAsset(name)),
+  ]);
   for (const entry of programEntries) follow(entry, requiredFiles, names, read, needed);
   follow(dashboard, (from, text) => namedAssets(from, text, names), names, read, needed);
 
@@ -58,8 +70,11 @@ function follow(file, find, names, read, needed) {
   }
 }
 
+/** Without block comments: libraries write examples of `require` there. */
 const requiredFiles = (from, text) =>
-  [...text.matchAll(/\brequire\("(\.[^"]+)"\)/g)].map(([, target]) => path.posix.join(path.posix.dirname(from), target));
+  [...text.replace(/^\s*\*.*$/gm, "").matchAll(/\brequire\("(\.[^"]+)"\)/g)].map(([, target]) =>
+    path.posix.join(path.posix.dirname(from), target),
+  );
 
 /** Vite's names hold a hash of the content, so a file that is named is used. */
 const namedAssets = (_from, text, names) =>

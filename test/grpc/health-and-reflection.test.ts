@@ -58,7 +58,7 @@ it("[GRPC-21] watchers see a switch at once, and NOT_SERVING before the service 
   await service.act("health.set", { service: "example.Greeter", state: "NOT_SERVING" });
   await service.act("health.set", { service: "example.Greeter", state: "SERVING" });
   await until(() => greeter.seen.length === 3);
-  expect(service.views.get("health")).toMatchObject({ states: expect.arrayContaining([["example.Greeter", "SERVING"]]) });
+  await expect.poll(() => service.views.get("health")).toMatchObject({ states: expect.arrayContaining([["example.Greeter", "SERVING"]]) });
   await service.stop();
   expect(await greeter.ended).toBe(14);
   expect([greeter.seen, missing.seen]).toEqual([[serving, notServing, serving, notServing], [unknown]]);
