@@ -74,6 +74,8 @@ export const httpActions = {
   /** Sends a recorded request again, to the service's own port. */
   resend: operation<TryAnswer>()(
     z.strictObject({
+      /** To the HTTPS port. */
+      tls: z.boolean().default(false),
       method: z
         .string()
         .max(40)

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { WebSocket } from "ws";
+import type { TryAnswer } from "../../contract/services/http.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { curl } from "./curl.ts";
 import { onEnd, startHttp, until } from "./harness.ts";
@@ -54,4 +55,18 @@ it("[HTTP-133] what is no TLS on the HTTPS port is closed, and a handshake that 
   expect(performance.now() - startedAt).toBeLessThan(2_000);
   await until(() => silent.closed);
   expect(service.rows()).toEqual([]);
+});
+
+it("[BL-204] a request that came over TLS is sent again over TLS", async () => {
+  const service = await startHttp({ https: true, httpsPort: 0 }, temporaryDir());
+  const answer = await service.act<TryAnswer>("resend", { tls: true, method: "GET", target: "/get?a=3" });
+  expect(answer.status).toBe(200);
+  const row = await service.ended(({ id }) => id === answer.row);
+  expect(service.detail(row.id)).toMatchObject({ request: { target: "/get?a=3" }, connection: { tls: "TLSv1.3" } });
+});
+
+it("[BL-204] a request that came over TLS is not sent again while HTTPS is off", async () => {
+  const service = await startHttp();
+  const refused = service.act("resend", { tls: true, method: "GET", target: "/get" });
+  await expect(refused).rejects.toMatchObject({ code: "CALL_INVALID", message: "The request came over HTTPS, which is off now" });
 });

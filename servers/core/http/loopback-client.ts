@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
 import type { TryAnswer } from "../../../contract/services/http.ts";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
 import { ServiceError } from "../service/service-error.ts";
@@ -15,6 +16,15 @@ export interface LoopbackRequest {
   readonly target: string;
   readonly headers: HeaderList;
   readonly body: string | Buffer;
+  /** To the HTTPS port. */
+  readonly tls?: boolean;
+}
+
+interface LoopbackOptions {
+  readonly port: number;
+  /** Where it listens for HTTPS, and the authority of its certificate; absent while HTTPS is off. */
+  readonly https: { readonly port: number; readonly ca: string } | undefined;
+  readonly recorder: HttpRecorder;
 }
 
 export interface LoopbackClient {
@@ -24,10 +34,12 @@ export interface LoopbackClient {
   close(): void;
 }
 
-export function createLoopbackClient({ port, recorder }: { readonly port: number; readonly recorder: HttpRecorder }): LoopbackClient {
+export function createLoopbackClient({ port: httpPort, https, recorder }: LoopbackOptions): LoopbackClient {
   const running = new Set<() => void>();
 
-  function send({ method, target, headers: given, body: content }: LoopbackRequest): Promise<TryAnswer> {
+  async function send({ method, target, headers: given, body: content, tls = false }: LoopbackRequest): Promise<TryAnswer> {
+    if (tls && !https) throw httpsIsOff();
+    const port = tls && https ? https.port : httpPort;
     const headers = given.filter(([name]) => !framing.has(name.toLowerCase()));
     const has = (wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
     const body = typeof content === "string" ? Buffer.from(content) : content;
@@ -67,9 +79,8 @@ export function createLoopbackClient({ port, recorder }: { readonly port: number
       }
 
       try {
-        const request = httpRequest({
-          ...{ host: "127.0.0.1", port, method, path: target, headers: headers.flat(), agent: false, setHost: false },
-        });
+        const options = { host: "127.0.0.1", port, method, path: target, headers: headers.flat(), agent: false, setHost: false } as const;
+        const request = tls && https ? httpsRequest({ ...options, ca: https.ca }) : httpRequest(options);
         release.push(() => request.destroy());
         request.on("socket", (socket) =>
           socket.once("connect", () => {
@@ -108,6 +119,9 @@ export function createLoopbackClient({ port, recorder }: { readonly port: number
     },
   };
 }
+
+const httpsIsOff = () =>
+  new ServiceError("CALL_INVALID", "The request came over HTTPS, which is off now", "Switch HTTPS on in Config, or send it from Try.");
 
 const notSent = (cause: unknown) =>
   new ServiceError(

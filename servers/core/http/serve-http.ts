@@ -89,15 +89,17 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, 
   const { openToLan } = config;
   const port = await listenTcp({ port: config.port, openToLan, createServer: () => createServer(), onStop });
   let { httpsPort } = config;
+  let https: { readonly port: number; readonly ca: string } | undefined;
   if (config.https) {
     const certificates = await context.certificates();
     const createTlsServer = (tls: TlsOptions) => createServer(tls) as unknown as TlsServer;
     httpsPort = await listenTls({ port: httpsPort, openToLan, certificates, createServer: createTlsServer, onStop });
+    https = { port: httpsPort, ca: certificates.authority.cert };
   }
   onStop(() => recorder.connections.destroyAll());
   if (upgrade) onStop(upgrade.close);
   if (options.onClosing) onStop(options.onClosing);
-  const client = createLoopbackClient({ port, recorder });
+  const client = createLoopbackClient({ port, https, recorder });
   onStop(client.close);
   const sample = createSampleTraffic({ ...options.sample, port, show: (view) => context.view("sample", view) });
   onStop(sample.stop);

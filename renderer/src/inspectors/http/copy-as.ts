@@ -1,5 +1,7 @@
+import type { ServiceView } from "../../../../contract/service.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
+import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 
@@ -17,9 +19,9 @@ export interface Replay {
   readonly missingBytes?: number;
 }
 
-export function replayOf({ request }: HttpExchangeFacts, origin: string): Replay {
+export function replayOf({ request, connection }: HttpExchangeFacts, service: ServiceView | undefined): Replay {
   const body = fromBase64(request.body.base64);
-  return { ...request, origin, body, missingBytes: request.body.bytes - body.length };
+  return { ...request, origin: originOfConnection(service, connection), body, missingBytes: request.body.bytes - body.length };
 }
 
 export const copyFormats = ["curl", "javascript", "python", "raw"] as const;

@@ -1,7 +1,6 @@
 import { useMemo } from "react";
 import { useService } from "../../control/use-store.ts";
 import { ToneMark, toneOf } from "../../list/tone-mark.tsx";
-import { originOf } from "../../ui/texts/address.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector-frame.tsx";
@@ -15,8 +14,8 @@ import { TimingTab } from "./timing.tsx";
 /** One request and its answer; of an event stream its events as well. */
 export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) {
   const { method, target } = detail.request;
-  const origin = originOf(useService(row.service));
-  const copies = useMemo(() => httpCopies(replayOf(detail, origin)), [detail, origin]);
+  const service = useService(row.service);
+  const copies = useMemo(() => httpCopies(replayOf(detail, service)), [detail, service]);
   const { tone, word } = toneOf(detail);
   const total = Math.max(row.parts ?? 0, detail.parts?.total ?? 0);
   return (

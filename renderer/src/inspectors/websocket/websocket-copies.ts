@@ -1,6 +1,8 @@
-import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import type { ServiceView } from "../../../../contract/service.ts";
+import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
+import { originOfConnection } from "../../ui/texts/address.ts";
 import { decodeText, fromBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 import { headerValue } from "../http/headers.ts";
@@ -14,6 +16,17 @@ export interface WebSocketReplay {
   /** Sent when the connection is open. */
   readonly message?: Pick<WebSocketMessagePart, "type" | "body">;
 }
+
+export const webSocketReplay = (
+  { request, connection }: HttpExchangeFacts,
+  service: ServiceView | undefined,
+  message?: WebSocketReplay["message"],
+): WebSocketReplay => ({
+  origin: originOfConnection(service, connection),
+  target: request.target,
+  headers: request.headers,
+  ...(message && { message }),
+});
 
 /** RFC 6455 §4.1: what the client makes anew for each handshake. */
 const ownHeaders = /^(host|connection|upgrade|content-length|sec-websocket-(key|version|extensions|protocol))$/i;

@@ -6,7 +6,6 @@ import { useService } from "../../control/use-store.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
-import { originOf } from "../../ui/texts/address.ts";
 import { formatBytes, formatCountOf } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../ui/texts/time.ts";
@@ -19,15 +18,15 @@ import { InspectorFrame, type InspectorProps, InspectorTabs } from "../inspector
 import { PartsList } from "../parts-list.tsx";
 import { Section } from "../section.tsx";
 import { useParts } from "../use-detail.ts";
-import { closeCodeText, webSocketCopies } from "./websocket-copies.ts";
+import { closeCodeText, webSocketCopies, webSocketReplay } from "./websocket-copies.ts";
 import { MessageContent } from "./websocket-message-inspector.tsx";
 
 /** A WebSocket: its messages while it is open, its handshake, and how it was closed. */
 export function WebSocketInspector({ row, detail, onClose }: InspectorProps<"websocket">) {
   const { request, response, closed } = detail;
-  const origin = originOf(useService(row.service));
+  const service = useService(row.service);
   const parts = useParts(row.service, row.id, Math.max(row.parts ?? 0, detail.parts.total));
-  const copies = useMemo(() => webSocketCopies({ origin, target: request.target, headers: request.headers }), [origin, request]);
+  const copies = useMemo(() => webSocketCopies(webSocketReplay(detail, service)), [detail, service]);
   const [tone, word] = stateOf(detail);
   const route = `ws ${request.target.split("?", 1)[0]}`;
   return (

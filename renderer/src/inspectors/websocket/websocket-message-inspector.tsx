@@ -5,7 +5,6 @@ import type { WebSocketMessagePart } from "../../../../contract/traffic/websocke
 import { useService } from "../../control/use-store.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
-import { originOf } from "../../ui/texts/address.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
@@ -15,19 +14,19 @@ import { CopyMenu } from "../copy-menu.tsx";
 import { InspectorContent, InspectorFrame, InspectorPanel, type InspectorProps } from "../inspector-frame.tsx";
 import { Section } from "../section.tsx";
 import { useDetail } from "../use-detail.ts";
-import { webSocketCopies } from "./websocket-copies.ts";
+import { webSocketCopies, webSocketReplay } from "./websocket-copies.ts";
 
 /** One message of a WebSocket, and the way to its connection. */
 export function WebSocketMessageInspector({ row, detail, onRow, onClose }: InspectorProps<"websocket-message">) {
   const { parent, index, direction, type, at, tookMs, outcome } = detail;
-  const origin = originOf(useService(row.service));
-  const connection = useDetail(row.service, parent, undefined).value?.detail;
-  const handshake = connection?.kind === "websocket" ? connection.request : undefined;
+  const service = useService(row.service);
+  const opened = useDetail(row.service, parent, undefined).value?.detail;
+  const connection = opened?.kind === "websocket" ? opened : undefined;
   const copies = useMemo(
-    () => (handshake ? webSocketCopies({ origin, target: handshake.target, headers: handshake.headers, message: detail }) : []),
-    [handshake, origin, detail],
+    () => (connection ? webSocketCopies(webSocketReplay(connection, service, detail)) : []),
+    [connection, service, detail],
   );
-  const target = handshake?.target ?? row.target;
+  const target = connection?.request.target ?? row.target;
   return (
     <InspectorFrame
       title={

@@ -1,4 +1,5 @@
 import type { Endpoint, ServiceView } from "../../../../contract/service.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 
 /** Port 0: the system picks one when the service starts, so there is no address to copy or to check yet. */
 export const isPickedAtStart = (url: string): boolean => /:0(?=[/?]|$)/.test(url);
@@ -23,7 +24,17 @@ export function endpointsOf(service: ServiceView | undefined): readonly Endpoint
 /** Scheme, host and port of its first endpoint; with port 0 until an address is known. */
 export function originOf(service: ServiceView | undefined): string {
   const url = endpointsOf(service)[0]?.url;
-  if (url === undefined) return "http://127.0.0.1:0";
+  return url === undefined ? "http://127.0.0.1:0" : originOfUrl(url);
+}
+
+/** Where the service takes what came by such a connection: its present endpoint of that scheme, or else the address of then. */
+export function originOfConnection(service: ServiceView | undefined, { tls, local }: HttpExchangeFacts["connection"]): string {
+  const scheme = tls === undefined ? "http" : "https";
+  const url = endpointsOf(service).find((endpoint) => endpoint.url.startsWith(`${scheme}://`))?.url;
+  return url === undefined ? `${scheme}://${local}` : originOfUrl(url);
+}
+
+const originOfUrl = (url: string): string => {
   const { protocol, host } = new URL(url);
   return `${protocol}//${host}`;
-}
+};
