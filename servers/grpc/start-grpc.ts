@@ -14,13 +14,14 @@ import { createCallRecorder } from "./observe/call-recorder.ts";
 import { createCallsView } from "./observe/calls-view.ts";
 import { listenMetrics } from "./observe/metrics-server.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";
+import type { MethodReplies } from "./replies/method-replies.ts";
 import { createGrpcSampleTraffic } from "./sample-traffic.ts";
 import { chat } from "./services/chat.ts";
 import { echo } from "./services/echo.ts";
 import { greeter } from "./services/greeter.ts";
 import { Health, healthService } from "./services/health.ts";
 import { reflection } from "./services/reflection.ts";
-import { createServedMethods } from "./services/served-methods.ts";
+import { createServedMethods, type ServedMethods } from "./services/served-methods.ts";
 import { stream } from "./services/stream.ts";
 
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
@@ -28,14 +29,16 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   const own = await loadOwnProtos();
   const health = new Health(() => showHealth());
   const showHealth = () => context.view("health", { states: health.states() });
-  const served = createServedMethods(own, {
+  const handlers = {
     ...greeter({ serverId: config.serverId, mostItems: config.streamItems }),
     ...echo(),
     ...chat(own),
     ...stream({ mostPayloadBytes: config.messageBytes }),
     ...healthService(health, own),
     ...reflection(own, () => served.pool),
-  });
+  };
+  const replies: readonly MethodReplies[] = [];
+  const served: ServedMethods = createServedMethods(own, handlers, replies);
   health.serve(own.services.map(({ typeName }) => typeName));
   showHealth();
   context.view("services", { services: served.view, revision: 1 });

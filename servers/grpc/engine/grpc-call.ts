@@ -50,6 +50,8 @@ export class GrpcCall implements CallEvents {
   readonly #options: GrpcCallOptions;
   readonly #transport: CallTransport;
   #sink: MessageSink | undefined;
+  /** Read once already: what the next one reads first. */
+  #givenBack: { readonly messages: Uint8Array[]; halfClosed: boolean } | undefined;
   #behaviour: RequestedBehaviour | undefined;
   #coding: MessageCoding = "identity";
   #deadline: NodeJS.Timeout | undefined;
@@ -147,7 +149,27 @@ export class GrpcCall implements CallEvents {
   }
 
   read(): void {
-    if (!this.isEnding) this.#transport.read();
+    if (this.isEnding) return;
+    if (this.#givenBack) queueMicrotask(() => this.#readGivenBack());
+    else this.#transport.read();
+  }
+
+  /** For a reader that leaves the call to another one, which gets what was read before it gets the rest. */
+  giveBack(messages: readonly Uint8Array[], halfClosed: boolean): void {
+    this.#sink = undefined;
+    this.#givenBack = { messages: [...messages], halfClosed };
+  }
+
+  #readGivenBack(): void {
+    const given = this.#givenBack;
+    if (!given || this.isEnding) return;
+    const message = given.messages.shift();
+    if (message) this.run(() => this.#sink?.message(message));
+    else {
+      this.#givenBack = undefined;
+      if (given.halfClosed) this.run(() => this.#sink?.halfClose());
+      else this.#transport.read();
+    }
   }
 
   /** Asks for the next message once there is room for an answer. */

@@ -23,7 +23,13 @@ export function frameOf(message: Uint8Array): Buffer {
 /** Of any type of a descriptor. `Value` has the fields as in JavaScript objects of protobuf-es. */
 export const describedMessage = <Value extends object>(descriptor: DescMessage): MessageType<Value> => ({
   typeName: descriptor.typeName,
-  decode: (bytes) => fromBinary(descriptor, bytes) as unknown as Value,
+  decode(bytes) {
+    try {
+      return fromBinary(descriptor, bytes) as unknown as Value;
+    } catch {
+      throw unreadable();
+    }
+  },
   frame: (value) => frameOf(toBinary(descriptor, create(descriptor, value as never))),
 });
 

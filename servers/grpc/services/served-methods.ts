@@ -1,25 +1,43 @@
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { GrpcServiceView } from "../../../contract/services/grpc.ts";
 import { type GrpcMethod, type GrpcMethods, methodOf, patternOf } from "../engine/grpc-method.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
+import { beginWith, type MethodReplies } from "../replies/method-replies.ts";
+import { sampleReply } from "../replies/sample-replies.ts";
 import type { ServiceHandlers } from "./service-handlers.ts";
 
-/** Everything that is served: the types, and a handler for each method. */
+/** A method with its types. A call keeps the one that it began with. */
+export interface ServedMethod extends GrpcMethod {
+  readonly descriptor: DescMethod;
+  /** What is served with it. */
+  readonly pool: DescriptorPool;
+}
+
+/** Everything that is served: the types, and each method of a service. */
 export interface ServedMethods extends GrpcMethods {
   readonly pool: DescriptorPool;
   /** For pages. */
   readonly view: readonly GrpcServiceView[];
+  find(path: string): ServedMethod | undefined;
 }
 
-/** Of the services of `pool`, those for whose methods there are handlers. */
-export function createServedMethods(pool: DescriptorPool, handlers: ServiceHandlers): ServedMethods {
-  const methods = new Map<string, GrpcMethod>();
+/** These answer for themselves. */
+const isProtocol = (service: string): boolean => service.startsWith("grpc.");
+
+/**
+ * The services of `pool`. A method is answered by the first of `replies` that takes the call, then by its handler, and where there is
+ * none with a sample that is made from its types.
+ */
+export function createServedMethods(pool: DescriptorPool, handlers: ServiceHandlers, replies: readonly MethodReplies[]): ServedMethods {
+  const methods = new Map<string, ServedMethod>();
   for (const service of pool.services) {
-    for (const described of service.methods) {
-      const begin = handlers[service.typeName]?.[described.name];
-      if (begin) {
-        const method = methodOf(described, begin);
-        methods.set(method.path, method);
-      }
+    for (const descriptor of service.methods) {
+      const handler = handlers[service.typeName]?.[descriptor.name];
+      const own = handler ?? ((call) => sampleReply(call, method));
+      const asked = isProtocol(service.typeName) ? [] : replies;
+      const begin: GrpcMethod["begin"] = asked.length === 0 ? own : (call) => beginWith(call, method, asked, () => own(call));
+      const method: ServedMethod = { ...methodOf(descriptor, begin), descriptor, pool };
+      methods.set(method.path, method);
     }
   }
   const view = pool.services.map((service) => ({
