@@ -87,7 +87,7 @@ describe("architecture", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("in the renderer, what every page shares imports neither pages nor services", () => {
+  it("in the renderer, shared code imports neither pages nor services", () => {
     const wrong = sources.flatMap(({ name, imports }) =>
       /^renderer\/src\/(?:control|inspectors|list|ui|viewer)\//.test(name)
         ? imports.flatMap(({ file }) => (file && /^renderer\/src\/(?:pages|services)\//.test(file) ? [`${name} imports ${file}`] : []))
@@ -96,7 +96,7 @@ describe("architecture", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("every imported file exists, written with its ending", () => {
+  it("every imported file exists, and the import has its extension", () => {
     const names = new Set(sources.map(({ name }) => name));
     const missing = sources.flatMap(({ name, imports }) =>
       imports.flatMap(({ file }) =>
@@ -119,7 +119,7 @@ describe("architecture", () => {
     expect(plannedServices.filter(({ id }) => ids.includes(id))).toEqual([]);
   });
 
-  it("a service's definition is light: what is heavy is imported by its start", () => {
+  it("a service's definition is light: heavy modules are imported by its start", () => {
     const heavy = sources
       .filter(({ name }) => /^servers\/(\w+)\/\1-service\.ts$/.test(name))
       .flatMap(({ name, imports, text }) =>
@@ -131,7 +131,7 @@ describe("architecture", () => {
     expect(heavy).toEqual([]);
   });
 
-  it("nothing imports in circles", () => {
+  it("there are no circular imports", () => {
     expect(cycles(sources)).toEqual([]);
   });
 
@@ -148,7 +148,7 @@ describe("architecture", () => {
     expect(long.map(({ name, text }) => `${name}: ${text.split("\n").length}`)).toEqual([]);
   });
 
-  it("no name says nothing: utils, helpers, common, and no interface begins with I", () => {
+  it("no file is named utils, helpers or common, and no interface name begins with I", () => {
     const vague = sources.filter(
       ({ name }) => /\/(?:utils?|helpers?|common|misc|index)\.tsx?$/.test(name) && !name.startsWith("renderer/index"),
     );

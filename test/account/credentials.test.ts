@@ -11,7 +11,7 @@ import { ask, basic, bearer, email, login, password, send, startAccount, userId 
 
 checkLeaks();
 
-it("[AC-11] the secret is made once per installation, for its owner only; tokens live on after a restart", async () => {
+it("[AC-11] the secret is made once per installation, for its owner only; tokens stay valid after a restart", async () => {
   const service = await startAccount();
   const file = path.join(service.dataDir, "signing-key");
   const secret = readFileSync(file, "utf8");
@@ -29,7 +29,7 @@ it("[AC-11] the secret is made once per installation, for its owner only; tokens
   expect((await ask(`${other.url}/details`, { headers: bearer(token) })).text).toBe('{"error":["invalidtoken"]}');
 });
 
-it("[AC-11] a key file that holds no key is named and kept", async () => {
+it("[AC-11] a key file without a valid key is named in the error and kept", async () => {
   const dataDir = temporaryDir();
   writeFileSync(path.join(dataDir, "signing-key"), "short\n", { mode: 0o600 });
   await expect(startAccount({}, { dataDir })).rejects.toMatchObject({
@@ -39,7 +39,7 @@ it("[AC-11] a key file that holds no key is named and kept", async () => {
   expect(readFileSync(path.join(dataDir, "signing-key"), "utf8")).toBe("short\n");
 });
 
-it("[AC-12] passwords are stored as scrypt with their parameters, and made anew at a login when the cost has changed", async () => {
+it("[AC-12] passwords are stored as scrypt with their parameters, and hashed again at a login when the cost has changed", async () => {
   const cheap = createPasswords({ costExponent: 10 });
   const stored = await cheap.hash("secret");
   expect(stored).toMatch(/^scrypt\$1024\$8\$1\$[\w-]{22}\$[\w-]{43}$/);
@@ -63,7 +63,7 @@ it("[AC-12] passwords are stored as scrypt with their parameters, and made anew 
   expect(bytes).not.toContain(password);
 });
 
-it("[AC-13] Basic opens every call; the name ends at the first colon and both parts are UTF-8", async () => {
+it("[AC-13] Basic is accepted for every call; the name ends at the first colon and both parts are UTF-8", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const answer = await curl("-u", `${email}:${password}`, `${url}/details`);
@@ -76,7 +76,7 @@ it("[AC-13] Basic opens every call; the name ends at the first colon and both pa
   }
 });
 
-it("[AC-14] Basic that was right is remembered by a keyed digest for its time at most", () => {
+it("[AC-14] accepted Basic credentials are cached as a keyed digest, for a limited time", () => {
   let at = 0;
   const cache = createBasicCache({ lastsMs: 300_000, now: () => at });
   const digest = cache.digest("YXBpOnNlY3JldA==");
@@ -95,7 +95,7 @@ it("[AC-14] Basic that was right is remembered by a keyed digest for its time at
   expect([cache.get("d0"), cache.get("d10049")]).toEqual([undefined, expect.anything()]);
 });
 
-it("[AC-14] remembered Basic is fast, and wrong Basic is never remembered", async () => {
+it("[AC-14] cached Basic credentials are checked quickly, and wrong ones are never cached", async () => {
   const { url } = await startAccount({ scryptCost: 14 });
   const time = async (headers: Record<string, string>) => {
     const startedAt = performance.now();
@@ -110,7 +110,7 @@ it("[AC-14] remembered Basic is fast, and wrong Basic is never remembered", asyn
   expect(Math.min(...wrong)).toBeGreaterThan(Math.min(...later) * 2);
 });
 
-it("[AC-15] a new password, address or second factor drops what was remembered at once", async () => {
+it("[AC-15] a new password, address or second factor clears the cached credentials at once", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const id = await userId(service);
@@ -179,7 +179,7 @@ it("[AC-17] bad or missing credentials are 401 with both challenges, and an arra
   }
 });
 
-it("[AC-18] login answers tell the limit of failures; a right login is no failure", async () => {
+it("[AC-18] login responses report the failure limit; a successful login does not count as a failure", async () => {
   const { url } = await startAccount();
   const limitOf = ({ headers }: { headers: Headers }) => ["limit", "remaining", "reset"].map((name) => headers.get(`x-ratelimit-${name}`));
   const [limit, remaining, reset] = limitOf(await send(`${url}/login`, "POST", { username: email, password }));
@@ -201,7 +201,7 @@ it("[AC-18] login answers tell the limit of failures; a right login is no failur
   );
 });
 
-it("[AC-19] failures are limited by address: then 429 with Retry-After, also with the right password, until forgotten", async () => {
+it("[AC-19] failures are limited per address: then 429 with Retry-After, also with the right password, until the window has passed", async () => {
   const { url, act } = await startAccount({ loginFailures: 3 });
   for (const username of ["a@example.com", "b@example.com", "c@example.com"]) {
     expect((await send(`${url}/login`, "POST", { username, password: "x" })).status).toBe(401);
@@ -214,14 +214,14 @@ it("[AC-19] failures are limited by address: then 429 with Retry-After, also wit
   expect((await send(`${url}/login`, "POST", { username: email, password })).status).toBe(200);
 });
 
-it("[AC-19] failures of many at once do not pass together", async () => {
+it("[AC-19] concurrent failures cannot pass the limit together", async () => {
   const { url } = await startAccount({ loginFailures: 5 });
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(`${url}/login`, "POST", { username: email, password: "x" })));
   expect(answers.filter(({ status }) => status === 401)).toHaveLength(5);
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(15);
 });
 
-it("[AC-19] right logins at once all pass, however many: only failures count, and those under way hold up no longer than they take", async () => {
+it("[AC-19] concurrent successful logins all pass: only failures count, and logins in progress delay others only while they run", async () => {
   const { url } = await startAccount({ loginFailures: 3 });
   const answers = await Promise.all(Array.from({ length: 30 }, () => send(`${url}/login`, "POST", { username: email, password })));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -232,7 +232,7 @@ it("[AC-19] right logins at once all pass, however many: only failures count, an
   expect(mixed.map(({ status }) => status).sort()).toEqual([401, 401, 401, ...Array.from({ length: 9 }, () => 429)]);
 });
 
-it("[AC-19] so many wait at most; more are told to come again in a second", async () => {
+it("[AC-19] the number of waiting logins is bounded; others are asked to retry after a second", async () => {
   const limits = createFailureLimits({ failures: 1, windowMs: 1_000 });
   const first = await limits.begin("192.0.2.1", undefined);
   const others = Array.from({ length: 1_000 }, () => limits.begin("192.0.2.1", undefined));
@@ -242,14 +242,14 @@ it("[AC-19] so many wait at most; more are told to come again in a second", asyn
   for (const other of others) expect(await other).toMatchObject({ refused: true, remaining: 0 });
 });
 
-it("[AC-19] as many hashes wait as logins may, where a load test has raised the limit", async () => {
+it("[AC-19] where a load test raises the limit, as many hashes may wait as logins", async () => {
   const passwords = createPasswords({ costExponent: 10 });
   const checks = Array.from({ length: 1_000 }, () => passwords.verify("x", undefined));
   await expect(passwords.verify("x", undefined)).rejects.toBeInstanceOf(TooBusy);
   expect(new Set(await Promise.all(checks))).toEqual(new Set([false]));
 });
 
-it("[AC-19] wrong Basic counts too, and remembered Basic goes on while its address is limited", async () => {
+it("[AC-19] wrong Basic credentials count too, and cached ones are accepted while their address is limited", async () => {
   const { url } = await startAccount({ loginFailures: 2 });
   expect((await ask(`${url}/details`, { headers: basic() })).status).toBe(200);
   for (const secret of ["x", "y"]) await ask(`${url}/details`, { headers: basic("other@example.com", secret) });
@@ -257,7 +257,7 @@ it("[AC-19] wrong Basic counts too, and remembered Basic goes on while its addre
   expect((await ask(`${url}/details`, { headers: basic() })).status).toBe(200);
 });
 
-it("[AC-20] failures are limited by account, from whatever address; the window slides and a right login forgives", async () => {
+it("[AC-20] failures are limited per account, from any address; the window slides and a successful login resets it", async () => {
   let at = 0;
   const limits = createFailureLimits({ failures: 3, windowMs: 1_000, now: () => at });
   const attempt = async (address: string, account: string) => {
@@ -290,7 +290,7 @@ it("[AC-20] X-Forwarded-For counts only where proxies are configured", async () 
   expect([(await from(behind.url, "192.0.2.1")).status, (await from(behind.url, "192.0.2.2")).status]).toEqual([401, 401]);
 });
 
-it("[AC-21] with the option, failed logins answer 200 with the same body; too many are 429 still", async () => {
+it("[AC-21] with the option, failed logins answer 200 with the same body; too many still get 429", async () => {
   const { url } = await startAccount({ failedLoginAnswers200: true, loginFailures: 2 });
   for (const remaining of ["1", "0"]) {
     const answer = await send(`${url}/login`, "POST", { username: email, password: "x" });

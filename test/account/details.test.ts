@@ -10,7 +10,7 @@ const sample =
   '"firstname":"Joe","lastname":"Doe","companyname":"Example Ltd","address1":"Pretty View Lane","address2":"3294","city":"Santa Rosa",' +
   '"state":"CA","postcode":"95401","country":"US","phonenumber":"+1.24123223"}}';
 
-it("[AC-26] GET /details answers the record, every value a string, in the order that clients know; a {} body on GET is taken", async () => {
+it("[AC-26] GET /details returns the record with every value a string, in the order clients expect; a {} body on GET is accepted", async () => {
   const { url } = await startAccount();
   expect((await ask(`${url}/details`, { headers: basic() })).text).toBe(sample);
   const withBody = await curl(
@@ -27,7 +27,7 @@ it("[AC-26] GET /details answers the record, every value a string, in the order 
   expect([withBody.status, withBody.body]).toEqual([200, sample]);
 });
 
-it("[AC-26] a login is told as the last one, by the user's own clock", async () => {
+it("[AC-26] last_login is the last login by the user's own clock", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const { token } = await login(url);
@@ -41,12 +41,12 @@ it("[AC-26] a login is told as the last one, by the user's own clock", async () 
   expect(lastLogin < client.lastlogin).toBe(true);
 });
 
-it("[AC-27] a richer installation adds newsletter and privacypolicy", async () => {
+it("[AC-27] an option adds newsletter and privacypolicy", async () => {
   const { url } = await startAccount({ richDetails: true });
   expect((await ask(`${url}/details`, { headers: basic() })).text).toBe(sample.replace("}}", ',"newsletter":[""],"privacypolicy":[""]}}'));
 });
 
-it("[AC-28] PUT /details changes each allowed field, by form or JSON, and answers the record", async () => {
+it("[AC-28] PUT /details changes each allowed field, by form or JSON, and returns the record", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const change = {
@@ -65,7 +65,7 @@ it("[AC-28] PUT /details changes each allowed field, by form or JSON, and answer
   expect((await send(`${url}/details`, "PUT", {}, basic())).text).toBe(form.body);
 });
 
-it("[AC-29] unknown fields are 400 naming them, wrong values too, and nothing is changed then", async () => {
+it("[AC-29] unknown fields and wrong values are 400 with their names, and nothing is changed", async () => {
   const { url } = await startAccount();
   const cases: readonly (readonly [unknown, string[]])[] = [
     [{ city: "X", nickname: "a", address2: "b" }, ["unknownfield: nickname", "unknownfield: address2"]],
@@ -86,7 +86,7 @@ it("[AC-29] unknown fields are 400 naming them, wrong values too, and nothing is
   expect((await ask(`${url}/details`, { headers: basic() })).text).toBe(sample);
 });
 
-it("[AC-30] an e-mail address changed is the new name to log in with; tokens stay", async () => {
+it("[AC-30] a changed e-mail address is the new login name; tokens stay valid", async () => {
   const { url } = await startAccount();
   const { token } = await login(url);
   expect((await send(`${url}/details`, "PUT", { email: "Joe@Example.org" }, bearer(token))).json.client.email).toBe("Joe@Example.org");
@@ -95,7 +95,7 @@ it("[AC-30] an e-mail address changed is the new name to log in with; tokens sta
   expect((await login(url, "joe@example.org")).token).toBeTruthy();
 });
 
-it("[AC-31] GET /balance, /invoice and /service answer the given shapes, one of them by its number", async () => {
+it("[AC-31] GET /balance, /invoice and /service return the specified shapes; one item is read by its number", async () => {
   const { url } = await startAccount();
   const get = async (path: string) => (await ask(url + path, { headers: basic() })).text;
   expect(await get("/balance")).toBe('{"details":{"currency":"USD","acc_balance":"4.92","acc_credit":"12.50"}}');
@@ -112,7 +112,7 @@ it("[AC-31] GET /balance, /invoice and /service answer the given shapes, one of 
   expect(await get("/service")).toContain(service);
 });
 
-it("[AC-32] another's invoice, service or zone is as unknown as one that does not exist", async () => {
+it("[AC-32] another user's invoice, service or zone gets the same answer as one that does not exist", async () => {
   const { url } = await startAccount();
   const paths = [
     "/invoice/1004",

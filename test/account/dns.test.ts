@@ -18,7 +18,7 @@ const recordsOf = async (url: string): Promise<ListedRecord[]> =>
   Object.values((await ask(url + zonePath, { headers: basic() })).json.records as Record<string, ListedRecord>);
 const add = (url: string, body: unknown) => send(`${url}${zonePath}/records`, "POST", body, basic());
 
-it("[AC-33] GET /dns answers service numbers and zones in this order of keys", async () => {
+it("[AC-33] GET /dns returns service numbers and zones, with the keys in the specified order", async () => {
   const { url } = await startAccount();
   expect((await ask(`${url}/dns`, { headers: basic() })).text).toBe(
     '{"service_ids":["292"],"zones":[{"domain_id":"1178","name":"example.com","service_id":"292"}]}',
@@ -44,7 +44,7 @@ it("[AC-34] a zone's records are an object by position, SOA and NS first, every 
   expect((await recordsOf(url)).map(({ type }) => type)).toEqual(["SOA", "NS", "NS", "NS", "A", "MX", "TXT", "CNAME"]);
 });
 
-it("[AC-35] a record is added with success, record and info, by JSON or form; what is left out has its default", async () => {
+it("[AC-35] adding a record returns success, record and info, by JSON or form; omitted fields have defaults", async () => {
   const { url } = await startAccount();
   const before = Math.floor(Date.now() / 1_000);
   const answer = await add(url, { name: "_acme-challenge.www.example.com", type: "TXT", content: "abc-123", ttl: "10", priority: "5" });
@@ -62,7 +62,7 @@ it("[AC-35] a record is added with success, record and info, by JSON or form; wh
   expect((await add(url, whole)).json.record).toMatchObject({ name: "mail.example.com", prio: "20", priority: 20, ttl: 300 });
 });
 
-it("[AC-36] a name may be whole or relative to the zone; quotes of a TXT are put once and escaped", async () => {
+it("[AC-36] a name may be whole or relative to the zone; a TXT value is quoted once and escaped", async () => {
   const { url } = await startAccount();
   const names: readonly (readonly [unknown, string])[] = [
     ["www.example.com", "www.example.com"],
@@ -88,7 +88,7 @@ it("[AC-36] a name may be whole or relative to the zone; quotes of a TXT are put
   for (const [content, stored] of contents) expect((await add(url, { type: "TXT", content })).json.record.content).toBe(stored);
 });
 
-it("[AC-37] PUT changes what it names; DELETE removes; the SOA stays the only one", async () => {
+it("[AC-37] PUT changes the given fields; DELETE removes; there is always exactly one SOA", async () => {
   const { url } = await startAccount();
   const { id } = (await add(url, { name: "x", type: "TXT", content: "one", ttl: 60 })).json.record;
   const path = `${url}${zonePath}/records/${id}`;
@@ -125,7 +125,7 @@ it("[AC-37] a zone keeps a name server at its top", async () => {
   expect((await ask(`${url}${zonePath}/records/${id}`, { method: "DELETE", headers: basic() })).status).toBe(200);
 });
 
-it("[AC-38] a record that cannot be is 400 naming the field", async () => {
+it("[AC-38] an invalid record is 400 and names the field", async () => {
   const { url } = await startAccount();
   const cases: readonly (readonly [Record<string, unknown>, string])[] = [
     [{}, "type"],
@@ -212,7 +212,7 @@ print(len(find("_acme-challenge.fqdn.example.com")))`;
   expect(await python(program)).toBe('"token" 3600\n"token2"\n{\'success\': True}\n0\n');
 });
 
-it("[AC-40] users, tokens and records outlive a restart; a flag and an action bring the sample data back", async () => {
+it("[AC-40] users, tokens and records survive a restart; a flag and an action bring the sample data back", async () => {
   const service = await startAccount();
   const { refresh } = await login(service.url);
   await add(service.url, { name: "kept", type: "A", content: "192.0.2.9" });

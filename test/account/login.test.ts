@@ -13,7 +13,7 @@ checkLeaks();
 
 const pairShape = /^\{"token":"[\w-]+\.[\w-]+\.[\w-]+","refresh":"[\w-]+\.[\w-]+\.[\w-]+"\}$/;
 
-it("[AC-1] POST /login takes a form or JSON and answers exactly a token and a refresh token", async () => {
+it("[AC-1] POST /login accepts a form or JSON and returns exactly a token and a refresh token", async () => {
   const { url } = await startAccount();
   const bodies: readonly (readonly string[])[] = [
     ["-d", `username=${email}&password=${password}`],
@@ -32,7 +32,7 @@ it("[AC-1] POST /login takes a form or JSON and answers exactly a token and a re
   }
 });
 
-it("[AC-2] every route is served below / and below /api", async () => {
+it("[AC-2] every route is served under / and under /api", async () => {
   const { url } = await startAccount();
   const { token } = (await send(`${url}/api/login`, "POST", { username: email, password })).json;
   const paths = ["/details", "/balance", "/invoice", "/invoice/1001", "/service", "/service/32723", "/dns", "/service/292/dns/1178"];
@@ -61,7 +61,7 @@ it("[AC-3] tokens are JSON Web Tokens: HS256, issuer, audience, access for an ho
   expect(claimsOf(pair.refresh).exp - claimsOf(pair.refresh).iat).toBe(120);
 });
 
-it("[AC-4] a Bearer token opens the account, whatever the letters of the scheme", async () => {
+it("[AC-4] a Bearer token gives access to the account; the scheme is case-insensitive", async () => {
   const { url } = await startAccount();
   const { token } = await login(url);
   for (const scheme of ["Bearer", "bearer", "BEARER"]) {
@@ -70,7 +70,7 @@ it("[AC-4] a Bearer token opens the account, whatever the letters of the scheme"
   }
 });
 
-it("[AC-5] the algorithm is pinned; signature, issuer, audience and expiry are checked; a refresh token is no access token", async () => {
+it("[AC-5] the algorithm is pinned; signature, issuer, audience and expiry are checked; a refresh token is not accepted as an access token", async () => {
   const service = await startAccount();
   const { url } = service;
   const { token, refresh } = await login(url);
@@ -120,14 +120,14 @@ it("[AC-6] POST /token gives a new pair for a refresh token, by form or JSON, an
   expect([missing.status, missing.text]).toEqual([400, '{"error":["missingfield: refresh_token"]}']);
 });
 
-it("[AC-6] of many who bring the same refresh token at once, one gets a pair", async () => {
+it("[AC-6] of concurrent requests with the same refresh token, exactly one gets a pair", async () => {
   const { url } = await startAccount();
   const { refresh } = await login(url);
   const answers = await Promise.all(Array.from({ length: 8 }, () => send(`${url}/token`, "POST", { refresh_token: refresh })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
-it("[AC-7] a session keeps its newest 500 tokens; a refresh token that was forgotten ends it all the same", async () => {
+it("[AC-7] a session keeps its newest 500 tokens; a refresh token that was dropped still ends it", async () => {
   const { url, act } = await startAccount();
   const first = await login(url);
   let pair = first;
@@ -138,7 +138,7 @@ it("[AC-7] a session keeps its newest 500 tokens; a refresh token that was forgo
   expect((await ask(`${url}/details`, { headers: bearer(pair.token) })).text).toBe('{"error":["tokenrevoked"]}');
 });
 
-it("[AC-7] what is long over is forgotten by the user's own clock", () => {
+it("[AC-7] what has long expired is deleted, by the user's own clock", () => {
   const database = new Sqlite(":memory:");
   prepareSchema(database, "memory");
   const [users, sessions] = [createUsersTable(database), createSessionsTable(database)];
@@ -173,7 +173,7 @@ it("[AC-7] what is long over is forgotten by the user's own clock", () => {
   database.close();
 });
 
-it("[AC-7] a refresh token that comes a second time ends its session, and no other", async () => {
+it("[AC-7] a reused refresh token ends its session, and no other", async () => {
   const { url } = await startAccount();
   const [stolen, other] = [await login(url), await login(url)];
   const next = (await send(`${url}/token`, "POST", { refresh_token: stolen.refresh })).json;
@@ -214,7 +214,7 @@ it("[AC-9] POST /logout refuses that token from then on, and its refresh token; 
   expect((await send(`${url}/logout`, "POST", {}, bearer(token))).status).toBe(401);
 });
 
-it("[AC-10] a disabled user is refused with token, Basic and login; a new start keeps it so", async () => {
+it("[AC-10] a disabled user is refused with token, Basic and login, also after a restart", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const { token } = await login(url);

@@ -7,7 +7,7 @@ import { ask, basic, bearer, claimsOf, email, login, password, send, startAccoun
 
 checkLeaks();
 
-it("[AC-48] users are listed, found, added, edited and removed; an address is used once", async () => {
+it("[AC-48] users are listed, searched, added, edited and removed; addresses are unique", async () => {
   const { url, act, view } = await startAccount();
   const all = await act("user.list", {});
   expect([all.matching, all.users[0]]).toEqual([
@@ -41,7 +41,7 @@ it("[AC-48] users are listed, found, added, edited and removed; an address is us
   await expect(act("user.enable", { id: 5, enabled: true })).rejects.toMatchObject({ code: "CALL_INVALID" });
 });
 
-it("[AC-49] sessions and tokens are listed decoded; one is expired or revoked now", async () => {
+it("[AC-49] sessions and tokens are listed decoded; each can be expired or revoked now", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const first = await login(url);
@@ -86,7 +86,7 @@ it("[AC-49] sessions and tokens are listed decoded; one is expired or revoked no
   expect((await act("session.list", {})).sessions[0]).toMatchObject({ state: "ended", ended: "ended from the dashboard", liveTokens: 0 });
 });
 
-it("[AC-49] sessions are found by a text of user, client software or address, whatever its case, and counted so", async () => {
+it("[AC-49] sessions are filtered and counted by user, client software or address, case-insensitively", async () => {
   const { url, act } = await startAccount({ proxyHops: 1 });
   await act("user.add", { email: "new@example.org", password: "one" });
   const from = (address: string, software: string) => ({ "X-Forwarded-For": address, "User-Agent": software });
@@ -111,7 +111,7 @@ it("[AC-49] sessions are found by a text of user, client software or address, wh
   expect(await found({ text: "203.0.113.", live: true })).toEqual([[other], 1]);
 });
 
-it("[AC-48] a user may come with a service, a zone and invoices, and what is done to users is logged", async () => {
+it("[AC-48] a user can be created with a service, a zone and invoices, and changes to users are logged", async () => {
   const { url, act, logs } = await startAccount();
   const { id, zones } = await act("user.add", { email: "new@example.com", password: "one", withSampleRecords: true });
   expect(zones).toBe(1);
@@ -150,7 +150,7 @@ it("[AC-48] a user may come with a service, a zone and invoices, and what is don
   ]);
 });
 
-it("[AC-48] a contact holds what PUT /details takes, and the same is refused in both", async () => {
+it("[AC-48] a contact accepts and refuses the same values as PUT /details", async () => {
   const { url, act } = await startAccount();
   for (const country of ["Germany", "D", "D1", "\u0001E"]) {
     await expect(act("user.edit", { id: 1, contact: { country } })).rejects.toMatchObject({ code: "CALL_INVALID" });
@@ -169,7 +169,7 @@ it("[AC-48] a contact holds what PUT /details takes, and the same is refused in 
   await expect(act("user.edit", { id: 1, contact: { city: "a\nb" } })).rejects.toMatchObject({ code: "CALL_INVALID" });
 });
 
-it("[AC-49] a session whose last token is over is expired, by the user's clock, and ended when it was revoked", async () => {
+it("[AC-49] a session is expired when its last token has expired by the user's clock, and ended when it was revoked", async () => {
   const service = await startAccount();
   const { url, act, view } = service;
   const id = await userId(service);
@@ -216,7 +216,7 @@ it("[AC-49] a session whose last token is over is expired, by the user's clock, 
   expect((await states())[0]).toBe("expired 0");
 });
 
-it("[AC-50] shifting one user's clock ages that user's tokens and no other's, and back again", async () => {
+it("[AC-50] shifting one user's clock expires only that user's tokens, and shifting it back makes them valid again", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const [mine, other] = [await login(url), await login(url, "billing@example.org")];
@@ -233,7 +233,7 @@ it("[AC-50] shifting one user's clock ages that user's tokens and no other's, an
   expect((await ask(`${url}/details`, { headers: bearer(mine.token) })).status).toBe(200);
 });
 
-it("[AC-51] try makes real requests: login, the second factor, then a call; or one with Basic", async () => {
+it("[AC-51] Try sends real requests: login, second factor, then a call; or one call with Basic", async () => {
   const { act, ended } = await startAccount();
   const plain = await act("try", { username: email, password, target: "/api/dns" });
   expect([plain.codeNeeded, plain.steps.map(({ title, status }) => `${title} ${status}`)]).toEqual([false, ["login 200", "call 200"]]);
@@ -278,7 +278,7 @@ it("[AC-52] sample traffic runs until stopped, and stops by itself where its log
   await expect.poll(() => other.logs.some(({ text }) => text.includes("Sample traffic stopped"))).toBe(true);
 });
 
-it("[AC-53] views tell totals, users, sessions, tokens and limits, bounded whatever their number", async () => {
+it("[AC-53] views report totals, users, sessions, tokens and limits, with a bounded size", async () => {
   const { url, act, view } = await startAccount({ loginFailures: 1_000 });
   await view("users", ({ users }) => users.length === 4);
   await Promise.all(Array.from({ length: 60 }, () => login(url)));
@@ -300,7 +300,7 @@ it("[AC-53] views tell totals, users, sessions, tokens and limits, bounded whate
   await view("totals", ({ failedLogins, logins }) => failedLogins === 2 && logins === 61);
 });
 
-it("[AC-53] what the views count is found by an index, also in a file that was made without it", async () => {
+it("[AC-53] the counts of the views use an index, also in a file that was created without it", async () => {
   const service = await startAccount();
   await service.stop();
   const file = path.join(service.dataDir, "account.db");

@@ -15,7 +15,7 @@ checkLeaks();
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 
-it("[AC-41] unknown paths are 404 and other methods 405 with Allow, in the shape of every error", async () => {
+it("[AC-41] unknown paths are 404 and other methods 405 with Allow, in the common error shape", async () => {
   const { url } = await startAccount();
   for (const path of ["/", "/api", "/nothing", "/api/nothing", "/service/1/dns", "/api/api/details", "/details/1"]) {
     const answer = await ask(url + path, { headers: basic() });
@@ -34,7 +34,7 @@ it("[AC-41] unknown paths are 404 and other methods 405 with Allow, in the shape
   }
 });
 
-it("[AC-42] HEAD is GET without content; OPTIONS is 204 and lets pages of any origin send Authorization", async () => {
+it("[AC-42] HEAD is GET without content; OPTIONS is 204 and allows pages of any origin to send Authorization", async () => {
   const { url } = await startAccount();
   const head = await curl("--head", "-u", `${email}:${password}`, `${url}/balance`);
   expect([head.status, head.body, head.headers["content-length"]]).toEqual([200, "", "72"]);
@@ -53,7 +53,7 @@ it("[AC-42] HEAD is GET without content; OPTIONS is 204 and lets pages of any or
   expect([asked.status, asked.headers["access-control-allow-origin"]]).toEqual([204, "*"]);
 });
 
-it("[AC-2] escapes of plain characters and slashes too many change no path", async () => {
+it("[AC-2] escaped plain characters and repeated slashes do not change the path", async () => {
   const { url } = await startAccount();
   for (const path of ["/%64etails", "//details", "/api//details", "//api/Details?a=//b", "/details/"]) {
     expect((await httpRequest(url, { path, headers: basic() })).status, path).toBe(200);
@@ -65,7 +65,7 @@ it("[AC-2] escapes of plain characters and slashes too many change no path", asy
   expect((await httpRequest(url, { path: "/details%2f", headers: basic() })).status).toBe(404);
 });
 
-it("[AC-43] a body that is no JSON, no object, no UTF-8 is 400; encodings and types that are not read are 415", async () => {
+it("[AC-43] a body that is not JSON, not an object or not UTF-8 is 400; unsupported encodings and types are 415", async () => {
   const { url } = await startAccount();
   const post = async (body: string | Uint8Array, headers: Record<string, string> = {}) => {
     const { status, text } = await send(`${url}/login`, "POST", body, headers);
@@ -85,7 +85,7 @@ it("[AC-43] a body that is no JSON, no object, no UTF-8 is 400; encodings and ty
   expect((await post(`${"[".repeat(30_000)}${"]".repeat(30_000)}`))[0]).toBe(400);
 });
 
-it("[AC-44] a body above the limit is 413, with and without Content-Length, and before it is sent where the client asks", async () => {
+it("[AC-44] a body above the limit is 413, with and without Content-Length, and before it is sent if the client asks first", async () => {
   const { url } = await startAccount({ bodyBytes: 2_048 });
   const large = JSON.stringify({ username: email, password, padding: "x".repeat(3_000) });
   const tooLarge = await send(`${url}/login`, "POST", large);
@@ -96,7 +96,7 @@ it("[AC-44] a body above the limit is 413, with and without Content-Length, and 
   expect(asked.all).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200/);
 });
 
-it("[AC-45] bytes that are no request are answered in the same shape, and a client that leaves takes nothing with it", async () => {
+it("[AC-45] bytes that are not a request are answered in the same shape, and a client that disconnects does no harm", async () => {
   const { url, port, logs } = await startAccount();
   expect((await httpRequest(url, { path: "/service/%ff" })).status).toBe(400);
   await Promise.all(
@@ -120,7 +120,7 @@ it("[AC-45] bytes that are no request are answered in the same shape, and a clie
   expect(logs.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-it(`[AC-46] whatever is sent, at random: an answer of the API's own, never a fault, and the data stays whole (seed ${seed})`, async () => {
+it(`[AC-46] random requests get an answer of the API, never an internal error, and the data stays intact (seed ${seed})`, async () => {
   const service = await startAccount({ loginFailures: 100_000 });
   const { url, logs, stop, dataDir } = service;
   const random = seededRandom(seed);
@@ -212,7 +212,7 @@ it(`[AC-46] whatever is sent, at random: an answer of the API's own, never a fau
   database.close();
 });
 
-it("[AC-47] a file that is no database of ours is named and kept as it is", async () => {
+it("[AC-47] a file that is not an account database is named in the error and left unchanged", async () => {
   const dataDir = temporaryDir();
   const file = path.join(dataDir, "account.db");
   writeFileSync(file, "this is not a database at all, only a text of some length".repeat(20));
@@ -233,7 +233,7 @@ it("[AC-47] a file that is no database of ours is named and kept as it is", asyn
   expect(readFileSync(other).equals(otherBefore)).toBe(true);
 });
 
-it("[AC-47] a locked database is answered 503, and the service goes on when it is free", async () => {
+it("[AC-47] a locked database is answered 503, and the service continues when it is unlocked", async () => {
   const { url, dataDir, logs } = await startAccount();
   const { token } = await login(url);
   const holder = new Sqlite(path.join(dataDir, "account.db"));

@@ -44,7 +44,7 @@ it("[AC-22] Base32 is that of RFC 4648; letter case, spaces and padding do not m
   expect([fromBase32("MZXW1"), fromBase32("é")]).toEqual([undefined, undefined]);
 });
 
-it("[AC-22] the code of the step before and after holds too, no other", () => {
+it("[AC-22] the codes of the previous and the next step are accepted too, no others", () => {
   const at = 1_000_000_000_000;
   const step = Math.floor(at / 30_000);
   expect([-2, -1, 0, 1, 2].map((offset) => matchingStep(secret, hotp(secret, step + offset), at))).toEqual([
@@ -70,7 +70,7 @@ const begin = async (url: string) => (await send(`${url}/login`, "POST", { usern
 const verify = (url: string, token: string, code: unknown) =>
   send(`${url}/mfa/verify`, "POST", { method: "google_authenticator", payload: { code } }, bearer(token));
 
-it("[AC-23] with a second factor the login answers an mfa token, and /mfa/verify a pair for it and the code", async () => {
+it("[AC-23] with a second factor the login returns an MFA token, and /mfa/verify exchanges it and the code for a pair", async () => {
   const service = await startAccount();
   const { url } = service;
   const first = await curl("-d", `username=${user}&password=${password}`, `${url}/login`);
@@ -99,7 +99,7 @@ it("[AC-23] a form carries the code as payload[code]; another method is 400", as
   expect([form.status, Object.keys(JSON.parse(form.body))]).toEqual([200, ["token", "refresh"]]);
 });
 
-it("[AC-24] the mfa token opens nothing else, serves once and for its time; Basic alone is refused", async () => {
+it("[AC-24] the MFA token is accepted nowhere else, works once and expires; Basic alone is refused", async () => {
   const service = await startAccount({ mfaSeconds: 60 });
   const { url, act } = service;
   const token = await begin(url);
@@ -120,7 +120,7 @@ it("[AC-24] the mfa token opens nothing else, serves once and for its time; Basi
   expect((await verify(url, access, "123456")).status).toBe(401);
 });
 
-it("[AC-24] a code is good for one login, a used one is no guess, and wrong codes are limited with the account's failures", async () => {
+it("[AC-24] a code works for one login, a used one is not counted as a guess, and wrong codes count as failures of the account", async () => {
   const service = await startAccount({ loginFailures: 4 });
   const { url, act } = service;
   const code = await codeOf(service);
@@ -139,7 +139,7 @@ it("[AC-24] a code is good for one login, a used one is no guess, and wrong code
   }
 });
 
-it("[AC-24] codes used while the clock was ahead do not spoil those of after it was set back", async () => {
+it("[AC-24] codes used while the clock was ahead do not block later codes after it is set back", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const id = await userId(service, user);
@@ -152,7 +152,7 @@ it("[AC-24] codes used while the clock was ahead do not spoil those of after it 
   expect((await verify(url, await begin(url), code)).text).toBe('{"error":["codeused"]}');
 });
 
-it("[AC-25] the page sets a second factor up, with a secret of its own or a given one, and removes it", async () => {
+it("[AC-25] the page sets up a second factor, with a generated or a given secret, and removes it", async () => {
   const service = await startAccount();
   const { url, act } = service;
   const id = await userId(service);

@@ -9,7 +9,7 @@ checkLeaks();
 
 const isSecret = (name: string) => /token|pass|^code$/i.test(name);
 
-it("[AC-54] of a body only what is certainly harmless is shown", () => {
+it("[AC-54] only values known to be harmless are shown of a body", () => {
   const cases: readonly (readonly [string, string])[] = [
     ['{"username":"a","password":"b"}', '{"username":"a","password":"•••"}'],
     ['{ "token" : null, "mfa": {"token":"t","methods":["m"]} }', '{ "token" : null, "mfa": {"token":"•••","methods":["m"]} }'],
@@ -46,7 +46,7 @@ it("[AC-54] of a body only what is certainly harmless is shown", () => {
   expect(redactBody(deep, isSecret)).toBe(deep);
 });
 
-it("[AC-54] cut anywhere and changed anywhere, a body never shows its secret", () => {
+it("[AC-54] a body that is cut or changed anywhere never shows its secret", () => {
   const random = seededRandom(7);
   const body = '{"username":"a@b.c","list":[1,{"x":"y"}],"password":"S3CR3T","more":{"refresh_token":"S3CR3T"},"n":1}';
   for (let round = 0; round < 3_000; round++) {
@@ -62,7 +62,7 @@ it("[AC-54] cut anywhere and changed anywhere, a body never shows its secret", (
   }
 });
 
-it("[AC-54] a body with hidden values says so, and that it is whole", async () => {
+it("[AC-54] a body with hidden values says so, and that it is complete", async () => {
   const { url, details } = await startAccount({ recordedBodyBytes: 100 });
   const body = JSON.stringify({ username: email, password });
   const answer = await send(`${url}/login`, "POST", body);
@@ -77,7 +77,7 @@ it("[AC-54] a body with hidden values says so, and that it is whole", async () =
   expect((await found("/balance")).response?.body.hiddenIn).toBeUndefined();
 });
 
-it("[AC-55] no password, token, code or secret is in rows, details, logs or views, whatever way it came", async () => {
+it("[AC-55] no password, token, code or secret is in rows, details, logs or views, however it was sent", async () => {
   const service = await startAccount({ logLevel: "debug" });
   const { url, port, act, told, ended } = service;
   const secret = "s3cr3t-Passw0rd";
@@ -135,7 +135,7 @@ it("[AC-55] no password, token, code or secret is in rows, details, logs or view
   expect(everything).not.toContain("scrypt$");
 });
 
-it("[AC-55] a password that was typed as the user's name is shown nowhere either", async () => {
+it("[AC-55] a password entered as the user name is shown nowhere either", async () => {
   const service = await startAccount({ logLevel: "debug" });
   const { url, act, told, ended, view } = service;
   const typed = ["s3cr3t-Passw0rd", "p@ssw0rd-s3cr3t", "s3cr3t with spaces"];
@@ -165,7 +165,7 @@ it("[AC-55] a password that was typed as the user's name is shown nowhere either
   expect(decoded).toContain(`"username":"${email}"`);
 });
 
-it("[AC-55] bytes that are no request are not shown either", async () => {
+it("[AC-55] bytes that are not a request are not shown either", async () => {
   const { port, told, ended, stop } = await startAccount();
   const secret = Buffer.from(`${email}:${password}`).toString("base64");
   await httpRequest(`http://127.0.0.1:${port}`, {
@@ -179,7 +179,7 @@ it("[AC-55] bytes that are no request are not shown either", async () => {
   expect(everything).not.toContain(secret);
 });
 
-it("[AC-56] a row tells who asked and why it was refused", async () => {
+it("[AC-56] a row shows the user and why the request was refused", async () => {
   const { url, ended, logs } = await startAccount();
   const { token } = await login(url);
   const cases: readonly (readonly [string, () => Promise<unknown>, string | undefined, string | undefined])[] = [

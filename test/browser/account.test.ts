@@ -6,7 +6,7 @@ const sample = { username: "api@example.com", password: "backlot-demo" };
 
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
-it("[AC-49] a session's tokens are expired and revoked by hand, its count follows, and Escape closes it", async () => {
+it("[AC-49] a session's tokens are expired and revoked from the page, its count is updated, and Escape closes it", async () => {
   const { page, origin } = await openBrowserShell("account");
   await fetch(`${origin}/login`, { method: "POST", body: new URLSearchParams(sample) });
   await tab(page, "Sessions");
@@ -23,7 +23,7 @@ it("[AC-49] a session's tokens are expired and revoked by hand, its count follow
   await inspector.waitFor({ state: "detached" });
 }, 60_000);
 
-it("[AC-48] a contact that was typed and not saved is there after a look elsewhere", async () => {
+it("[AC-48] an unsaved contact is still there after another tab was shown", async () => {
   const { page } = await openBrowserShell("account");
   await tab(page, "Users");
   const openUser = async (email: string) => {
@@ -46,7 +46,7 @@ it("[AC-48] a contact that was typed and not saved is there after a look elsewhe
   expect(await city.inputValue()).toBe("Bergen");
 }, 60_000);
 
-it("[AC-51] Try asks for the code of the second factor where it is needed, and forgets it with its user", async () => {
+it("[AC-51] Try asks for the code of the second factor where it is needed, and clears it when the user changes", async () => {
   const { page } = await openBrowserShell("account");
   await tab(page, "Try");
   const user = page.getByRole("textbox", { name: "User", exact: true });

@@ -13,7 +13,7 @@ async function generate(page: Page, count: number): Promise<void> {
   await page.getByRole("button", { name: /^Generate [\d,]+ events$/ }).click();
 }
 
-it("[EV-75] a job that ended with its process is not shown as going on", async () => {
+it("[EV-75] a job whose process ended is not shown as running", async () => {
   const { page } = await openBrowserShell("events");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await page.getByRole("button", { name: "Start", exact: true }).waitFor();
@@ -30,7 +30,7 @@ it("[EV-75] a job that ended with its process is not shown as going on", async (
     .waitFor();
 }, 60_000);
 
-it("[EV-74] the page says that it counts before it asks, and asks nothing where that was cancelled", async () => {
+it("[EV-74] the page counts before it asks for confirmation, and does not ask if that was cancelled", async () => {
   const { page } = await openBrowserShell("events");
   const held: (() => void)[] = [];
   await page.routeWebSocket(/./, (socket) => {
@@ -62,7 +62,7 @@ it("[EV-74] the page says that it counts before it asks, and asks nothing where 
   expect(await counting.count()).toBe(0);
 }, 60_000);
 
-it("[EV-78] Space does not hold the table of a service that is stopped", async () => {
+it("[EV-78] Space does not pause the table of a stopped service", async () => {
   const { page } = await openBrowserShell("events");
   await generate(page, 10);
   await page.getByText("1 to 10 of 10").first().waitFor();

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { eventBody } from "../events/harness.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
-it("[BL-101] [BL-103] an export of the page is a download of the browser, and the page tells its end", async () => {
+it("[BL-101] [BL-103] an export from the page is a download of the browser, and the page says when it ends", async () => {
   const { page, origin } = await openBrowserShell("events");
   for (const outcome of ["accepted", "rejected"])
     await fetch(`${origin}/events`, { method: "POST", body: JSON.stringify(eventBody({ outcome })) });

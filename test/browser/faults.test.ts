@@ -70,7 +70,7 @@ const faults: readonly Fault[] = [
   },
 ];
 
-it("[BL-221] a fault in one region is shown there and in the log, and the others go on", { timeout: 240_000 }, async () => {
+it("[BL-221] a fault in one region is shown there and in the log, and the others keep working", { timeout: 240_000 }, async () => {
   const { page: first, endpointOf } = await openBrowserShell("http", {
     others: ["mqtt", "account", "events"],
     flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],

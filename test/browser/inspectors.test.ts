@@ -65,7 +65,7 @@ it("[BL-185] a row of the Timeline opens its own inspector there", async () => {
   await client.endAsync();
 }, 60_000);
 
-it("[BL-185] a WebSocket's message has an inspector of its own, with the way to its connection", async () => {
+it("[BL-185] a WebSocket's message has an inspector of its own, with a link to its connection", async () => {
   const { page, host } = await openBrowserShell("http");
   const socket = new WebSocket(`ws://${host}/ws/echo?room=1`);
   await new Promise((resolve) => socket.once("open", resolve));
@@ -85,7 +85,7 @@ async function hideRows(page: Page): Promise<void> {
 }
 const inspected = (page: Page, word: string) => page.getByLabel("Inspector").getByText(word, { exact: true }).first().waitFor();
 
-it("[BL-240] an open request that is in no list any more is read again until it ended", async () => {
+it("[BL-240] an open request that no list shows any more is read again until it ends", async () => {
   const { page, origin } = await openBrowserShell("http");
   await page.evaluate(() => {
     location.hash = "#/timeline";

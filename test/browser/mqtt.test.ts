@@ -23,7 +23,7 @@ async function publish(page: Page, topic: string, everySeconds?: string, retain 
   }
 }
 
-it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, and goes on while another tab is shown", async () => {
+it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, and continues while another tab is shown", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   await tab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("test/#");
@@ -45,7 +45,7 @@ it("[MQTT-136] [MQTT-137] Try subscribes, publishes and receives as a client, an
   await page.getByRole("list", { name: "Subscriptions" }).waitFor({ state: "detached" });
 }, 60_000);
 
-it("[MQTT-135] a repeated message goes on when the page is left, and is stopped from the strip", async () => {
+it("[MQTT-135] a repeated message continues when the page is left, and can be stopped from the strip", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   await publish(page, "lab/clock", "0.05");
   const repeating = page.getByText(/^lab\/clock every .*, [\d,]+ sent$/);
@@ -77,7 +77,7 @@ it("[MQTT-107] [MQTT-108] a user is added by name and password, which the form n
   expect(settings).not.toContain("sesame");
 }, 60_000);
 
-it("[MQTT-131] a file larger than a frame is handed over and replayed, and what came of it is cleared and brought back", async () => {
+it("[MQTT-131] a file larger than a frame is uploaded and replayed, and its messages are cleared and restored", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   const file = path.join(temporaryDir(), "recorded.jsonl");
   const line = (index: number) => JSON.stringify({ at: index, topic: `replayed/${index % 3}`, payload: btoa("x".repeat(60)) });
@@ -98,7 +98,7 @@ it("[MQTT-131] a file larger than a frame is handed over and replayed, and what 
   await replayed.waitFor();
 }, 60_000);
 
-it("topics that begin alike are told apart by their ends, and the shown message says its topic", async () => {
+it("topics with the same beginning show their ends, and the shown message names its topic", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   const topics = ["building/west-wing/sensors/hall-a/humidity", "building/west-wing/sensors/hall-a/temperature"];
   for (const topic of topics) {
@@ -121,7 +121,7 @@ it("topics that begin alike are told apart by their ends, and the shown message 
   }
 }, 60_000);
 
-it("[BL-256] a topic and a payload that hide characters are shown with them written out", async () => {
+it("[BL-256] hidden characters in a topic and a payload are shown escaped", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   await publish(page, "hostile/x\u202eevil", undefined, false, "a\u2066b\u200bc");
   await page.keyboard.press("Escape");
@@ -133,7 +133,7 @@ it("[BL-256] a topic and a payload that hide characters are shown with them writ
   await message.locator(".cm-line").filter({ hasText: "a\\u2066b\\u200bc" }).waitFor();
 }, 60_000);
 
-it("[MQTT-133] a receiver's and a publisher's name show the client, which covers nothing and stays with another topic", async () => {
+it("[MQTT-133] clicking a receiver or publisher shows the client, which covers nothing and stays when another topic is chosen", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   await tab(page, "Try");
   await page.getByRole("textbox", { name: "Topic filter" }).fill("a/#");
@@ -180,7 +180,7 @@ it("[MQTT-109] a topic rule is added by row, marked where it is wrong, moved and
   expect([await topics.nth(0).inputValue(), await topics.nth(1).inputValue()]).toEqual(["public/#", "home/%u/#"]);
 }, 60_000);
 
-it("[MQTT-160] retained messages of a branch are cleared from its menu, which says whose and how many", async () => {
+it("[MQTT-160] retained messages of a branch are cleared from its menu, which names the branch and the number", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   for (const topic of ["hall/a", "hall/b", "yard"]) {
     await publish(page, topic, undefined, true);
@@ -195,7 +195,7 @@ it("[MQTT-160] retained messages of a branch are cleared from its menu, which sa
   await page.getByText("Cleared 2 retained messages of hall/#").waitFor();
 }, 60_000);
 
-it("[MQTT-161] a message is compared with any older one of its topic", async () => {
+it("[MQTT-161] a message can be compared with any older one of its topic", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   for (const value of ["one", "two", "three"]) {
     await publish(page, "t", undefined, false, `{"v":"${value}"}`);
@@ -229,7 +229,7 @@ it("[MQTT-164] nothing scrolls sideways in a narrow window", async () => {
   }
 }, 60_000);
 
-it("[MQTT-130] a rule that looks at the payload is written, shown and opened again", async () => {
+it("[MQTT-130] a rule with a payload condition is created, shown and opened again", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   const dialog = page.getByRole("dialog");
   const field = (name: string) => dialog.getByRole("textbox", { name, exact: true });
@@ -251,7 +251,7 @@ it("[MQTT-130] a rule that looks at the payload is written, shown and opened aga
   expect(await dialog.getByRole("checkbox", { name: "Copy the correlation data" }).isChecked()).toBe(false);
 }, 60_000);
 
-it("[MQTT-277] a tab that is shown again, and a broker that was stopped, show what they showed", async () => {
+it("[MQTT-277] a tab keeps its content when it is shown again, and when the broker is stopped", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   for (const topic of ["a/one", "a/two"]) {
     await publish(page, topic);
@@ -270,7 +270,7 @@ it("[MQTT-277] a tab that is shown again, and a broker that was stopped, show wh
   await page.getByRole("row", { name: /Hello, MQTT!/ }).waitFor();
 }, 60_000);
 
-it("[MQTT-291] a stopped broker that kept nothing says nothing of it, and what was kept can be cleared", async () => {
+it("[MQTT-291] a stopped broker without kept messages shows no note about them; kept messages can be cleared", async () => {
   const { page } = await openBrowserShell("mqtt", { flags });
   const kept = page.getByText(/this is what was kept/);
   const clear = page.getByRole("button", { name: "Clear counts and history" });

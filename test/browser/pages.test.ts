@@ -3,7 +3,7 @@ import mqtt from "mqtt";
 import { expect, it } from "vitest";
 import { openBrowserShell } from "./browser-shell.ts";
 
-it("[BL-258] a tab that the service does not have is its first one, and arrow keys, Home and End choose tabs", async () => {
+it("[BL-258] an unknown tab opens the first one, and arrow keys, Home and End choose tabs", async () => {
   const { page } = await openBrowserShell("http");
   await page.evaluate(() => {
     location.hash = "#/http/nothing";
@@ -25,7 +25,7 @@ it("[BL-258] a tab that the service does not have is its first one, and arrow ke
   }
 }, 60_000);
 
-it("[BL-259] a column's head sorts what the list holds, by mouse and by keyboard, until the list follows again", async () => {
+it("[BL-259] a column header sorts the loaded rows, by mouse and keyboard, until the list follows again", async () => {
   const { page, origin } = await openBrowserShell("http");
   for (const target of ["/api/b", "/api/c", "/api/a"]) await fetch(`${origin}${target}`);
   const head = page.getByRole("columnheader", { name: "Path" });
@@ -46,7 +46,7 @@ it("[BL-259] a column's head sorts what the list holds, by mouse and by keyboard
   expect(await head.getAttribute("aria-sort")).toBe("none");
 }, 60_000);
 
-it("[BL-165] another tab and back keep what is paused, opened and answered", async () => {
+it("[BL-165] changing the tab and back keeps what is paused, opened and answered", async () => {
   const { page, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/data?first`);
   const main = page.getByRole("main");
@@ -74,7 +74,7 @@ it("[BL-165] another tab and back keep what is paused, opened and answered", asy
   await main.getByRole("heading", { name: "200 OK" }).waitFor();
 }, 60_000);
 
-it("[BL-165] a request of Try that is answered while another tab is shown is in its history", async () => {
+it("[BL-165] a Try request that is answered while another tab is shown is in the history", async () => {
   const { page } = await openBrowserShell("http");
   const main = page.getByRole("main");
   const tab = (name: string) => main.getByRole("tab", { name, exact: true });
@@ -104,7 +104,7 @@ it("[BL-166] a row of the Timeline opens in place, whatever its kind", async () 
   }
 }, 60_000);
 
-it("[BL-166] the Timeline is there after a reload, before its services are known", async () => {
+it("[BL-166] the Timeline is shown after a reload, before its services are known", async () => {
   const { page } = await openBrowserShell("http");
   await page.getByRole("link", { name: "Timeline" }).first().click();
   await page.getByText("No traffic yet").waitFor();
@@ -112,7 +112,7 @@ it("[BL-166] the Timeline is there after a reload, before its services are known
   await page.getByText("No traffic yet").waitFor();
 }, 60_000);
 
-it("[BL-208] a row's menu, the toolbar's and the palette send it again, and the rows are exported as HAR", async () => {
+it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and rows are exported as HAR", async () => {
   const { page, origin } = await openBrowserShell("http");
   await fetch(`${origin}/api/echo`, { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"a":1}' });
   const echoes = page.getByRole("row").filter({ hasText: "/api/echo" });
@@ -137,7 +137,7 @@ it("[BL-208] a row's menu, the toolbar's and the palette send it again, and the 
   );
 }, 60_000);
 
-it("[BL-167] the palette offers what can be done here, with its key, and the page of shortcuts lists the keys", async () => {
+it("[BL-167] the palette offers the commands of the page with their keys, and the page of shortcuts lists the keys", async () => {
   const { page } = await openBrowserShell("http");
   const main = page.getByRole("main");
   await main.getByRole("button", { name: "Pause" }).waitFor();

@@ -20,7 +20,7 @@ const start = (port: number, dataDir: string) =>
 const isConnected = (page: Page) => page.getByRole("link", { name: /^HTTP.*running/ }).waitFor();
 
 describe("a page that stays open while Backlot is started again", () => {
-  it("[BL-135] comes back by itself on the same data folder; [BL-91] its cookies and address hold no token", async () => {
+  it("[BL-135] reconnects by itself on the same data folder; [BL-91] its cookies and address have no token", async () => {
     const [port, dataDir, browser] = [await freePort(), temporaryDir(), await launch()];
     const first = start(port, dataDir);
     const { dashboard } = await first.ready();
@@ -42,7 +42,7 @@ describe("a page that stays open while Backlot is started again", () => {
     await isConnected(other);
   }, 60_000);
 
-  it("[BL-136] says that its link has expired where another secret holds, and comes back with the link that is opened then", async () => {
+  it("[BL-136] says that its link has expired when the secret is another one, and reconnects with a new link", async () => {
     const [port, browser] = [await freePort(), await launch()];
     const first = start(port, temporaryDir());
     const page = await browser.newPage();

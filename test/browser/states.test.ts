@@ -119,7 +119,7 @@ const readings: readonly Reading[] = [
   },
 ];
 
-it("[BL-220] what a page reads is loading, failed with a way to retry, then there", { timeout: 240_000 }, async () => {
+it("[BL-220] a page shows loading, then a failure with a retry button, then the data", { timeout: 240_000 }, async () => {
   const { page: first, endpointOf } = await openBrowserShell("http", {
     others: ["mqtt", "account", "events"],
     flags: ["--mqtt-web-socket", "false", "--mqtt-tls", "false"],

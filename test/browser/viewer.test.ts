@@ -18,7 +18,7 @@ async function longestPause(page: Page, act: () => Promise<void>): Promise<numbe
   return page.evaluate(() => (globalThis as unknown as { longestTask: number }).longestTask);
 }
 
-it("[BL-180] payloads that were made to stop the page are shown and compared, and after a reload as well", async () => {
+it("[BL-180] hostile payloads are shown and compared, also after a reload", async () => {
   const { page, host } = await openBrowserShell("mqtt", { flags });
   const client = await connectAsync(`mqtt://${host}`);
   const crashes: string[] = [];

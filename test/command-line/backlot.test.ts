@@ -27,7 +27,7 @@ function startFixtures(args: readonly string[], options: { env?: Record<string, 
 describe("a headless run of the HTTP service", () => {
   checkLeaks();
 
-  it("[BL-81] [BL-82] tells each state and then that it is ready; the service answers; [BL-83] SIGTERM ends it with 0", async () => {
+  it("[BL-81] [BL-82] reports each state and then ready; the service answers; [BL-83] SIGTERM ends it with exit code 0", async () => {
     const run = startBacklot();
     const { dashboard } = await run.ready();
     const running = await run.state("http", "running");
@@ -46,7 +46,7 @@ describe("a headless run of the HTTP service", () => {
     expect(await isPortFree(portOf(running), false)).toBe(true);
   });
 
-  it("[BL-80] has nothing but JSON objects on stdout, and people's text on stderr", async () => {
+  it("[BL-80] writes only JSON objects to stdout, and text for people to stderr", async () => {
     const run = startBacklot();
     await run.ready();
     const url = (await run.state("http", "running")).endpoints?.[0]?.url;
@@ -63,7 +63,7 @@ describe("a headless run of the HTTP service", () => {
     expect(run.stderr()).toContain("GET /api/data 200");
   });
 
-  it("[BL-62] [BL-63] [BL-84] a taken port names its holder, offers the next one, and ends the run with 1", async () => {
+  it("[BL-62] [BL-63] [BL-84] a taken port names its holder, offers the next one, and ends the run with exit code 1", async () => {
     const holder = await holdPort();
     const run = startBacklot([...headlessHttp.slice(0, -1), String(holder.port)]);
     expect(await run.ended).toEqual({ code: 1, signal: null });
@@ -76,7 +76,7 @@ describe("a headless run of the HTTP service", () => {
     });
   });
 
-  it("[BL-85] [BL-9] killed from outside it is failed, then running again, and answers", async () => {
+  it("[BL-85] [BL-9] after a kill from outside it is failed, then running again, and answers", async () => {
     const run = startBacklot();
     await run.ready();
     const first = portOf(await run.state("http", "running"));
@@ -89,7 +89,7 @@ describe("a headless run of the HTTP service", () => {
     expect(states(run.lines.items)).toEqual(["http starting", "http running", "ready", "http failed", "http starting", "http running"]);
   });
 
-  it("[BL-14] leaves no service's process when it is killed", async () => {
+  it("[BL-14] leaves no service process when it is killed", async () => {
     const run = startBacklot();
     await run.ready();
     const port = portOf(await run.state("http", "running"));
@@ -102,7 +102,7 @@ describe("a headless run of the HTTP service", () => {
     await eventually(() => isPortFree(port, false), "its port is free");
   });
 
-  it("[BL-20] [BL-24] [BL-40] reads the environment, and names the variable that is wrong", async () => {
+  it("[BL-20] [BL-24] [BL-40] reads the environment, and names the wrong variable", async () => {
     const args = headlessHttp.slice(0, -2);
     const run = startBacklot(args, { env: { HTTP_PORT: "0", LOG_LEVEL: "error" } });
     await run.ready();
@@ -120,7 +120,7 @@ describe("a headless run of the HTTP service", () => {
     });
   });
 
-  it("[BL-76] [BL-89] keeps its data in --data-dir, and tells what it found there", async () => {
+  it("[BL-76] [BL-89] keeps its data in --data-dir, and logs what it found there", async () => {
     const dataDir = path.join(temporaryDir(), "made");
     mkdirSync(dataDir);
     writeFileSync(path.join(dataDir, "settings.json"), "{");
@@ -172,7 +172,7 @@ describe("the command line", () => {
     expect(run.stdout()).toBe("");
   });
 
-  it("[BL-86] without the flag the next free port serves", async () => {
+  it("[BL-86] without the flag the next free port is used", async () => {
     if (await isPortFree(7_070, false)) await holdPort(7_070);
     const run = startBacklot(["--headless", "--json"]);
     const { dashboard } = await run.ready();
@@ -185,7 +185,7 @@ describe("the command line", () => {
 describe("services named by --only", () => {
   checkLeaks();
 
-  it("[BL-84] one that cannot start ends the run: the others are stopped, exit code 1, never ready", async () => {
+  it("[BL-84] a service that cannot start ends the run: the others are stopped, exit code 1, no ready line", async () => {
     const run = startFixtures(["--only", "http,mqtt", "--mqtt-starts", "fails"]);
     expect(await run.ended).toEqual({ code: 1, signal: null });
     const told = states(run.lines.items);
@@ -199,7 +199,7 @@ describe("services named by --only", () => {
     expect(told).not.toContain("ready");
   });
 
-  it("[BL-19] a second Backlot on the same data folder is refused by name, and served once the first was killed", async () => {
+  it("[BL-19] a second Backlot on the same data folder is refused and names the first, and starts once the first was killed", async () => {
     const dataDir = temporaryDir();
     const args = ["--headless", "--json", "--dashboard-port", "0", "--only", "account", "--account-port", "0"];
     const first = startBacklot(args, { dataDir });
@@ -219,7 +219,7 @@ describe("services named by --only", () => {
     expect(await third.ended).toEqual({ code: 0, signal: null });
   });
 
-  it("[BL-84] one that gives up later ends the run as well", async () => {
+  it("[BL-84] a service that fails for good later ends the run as well", async () => {
     const run = startFixtures(["--only", "http,events", "--events-starts", "crashes-again"]);
     await run.ready();
     const port = portOf(await run.state("events", "running"));
@@ -232,7 +232,7 @@ describe("services named by --only", () => {
     expect(states(run.lines.items)).toContain("http stopped");
   });
 
-  it("[BL-82] with --start-all a failed one keeps the others running, and ready comes after all have settled", async () => {
+  it("[BL-82] with --start-all the others run on when one fails, and ready follows once all have settled", async () => {
     const run = startFixtures(["--start-all", "--mqtt-starts", "fails"]);
     await run.ready();
     const told = states(run.lines.items);
@@ -242,7 +242,7 @@ describe("services named by --only", () => {
     expect((await run.ended).code).toBe(0);
   });
 
-  it("[BL-83] a signal while something is still starting ends the run with 0", async () => {
+  it("[BL-83] a signal during a start ends the run with exit code 0", async () => {
     const run = startFixtures(["--only", "http,mqtt", "--mqtt-starts", "never", "--mqtt-stops", "well"]);
     await run.state("http", "running");
     run.kill("SIGTERM");
@@ -251,7 +251,7 @@ describe("services named by --only", () => {
     expect(states(run.lines.items).slice(-2)).toEqual(expect.arrayContaining(["mqtt stopped"]));
   });
 
-  it("[BL-22] one named alone may use another's variable", async () => {
+  it("[BL-22] a service named alone may use another service's variable", async () => {
     const env = { HTTP_STARTS: "fails" };
     const alone = startFixtures(["--only", "mqtt"], { env });
     expect((await alone.ended).code).toBe(1);

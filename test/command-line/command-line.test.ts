@@ -16,7 +16,7 @@ const failure = (...argv: string[]) => {
 };
 
 describe("command line", () => {
-  it("asks for nothing in particular when it is empty", () => {
+  it("has no options when it is empty", () => {
     expect(parse()).toEqual({
       shell: "auto",
       start: [],
@@ -30,7 +30,7 @@ describe("command line", () => {
     });
   });
 
-  it("[BL-70] takes one shell, and one way to say what to start", () => {
+  it("[BL-70] accepts one shell option, and one of --only and --start-all", () => {
     expect((["desktop", "browser", "headless"] as const).map((shell) => parse(`--${shell}`).shell)).toEqual([
       "desktop",
       "browser",
@@ -76,7 +76,7 @@ describe("command line", () => {
     expect(parse("--http-open-to-lan=no").flags).toEqual({ http: { openToLan: "no" } });
   });
 
-  it("[BL-74] refuses what it does not know, naming it", () => {
+  it("[BL-74] refuses and names unknown options", () => {
     for (const argument of ["--colour", "stray", "-x", "--grpc-port=1", "--http-colour=red", "--json=yes"]) {
       const name = argument.split("=")[0] as string;
       expect(failure(argument)).toMatchObject({ code: "USAGE", message: expect.stringContaining(name), hint: "See npm start -- --help." });
@@ -84,7 +84,7 @@ describe("command line", () => {
     expect(failure("--http-port")).toMatchObject({ code: "USAGE", message: expect.stringContaining("--http-port") });
   });
 
-  it("[BL-75] helps with every flag, variable and default", () => {
+  it("[BL-75] --help lists every flag, variable and default", () => {
     const text = helpText(fixtureServices);
     for (const part of [
       "--dashboard-port N",
@@ -105,7 +105,7 @@ describe("command line", () => {
     expect(rows.filter((row) => row.includes("`--http-"))).toHaveLength(7);
   });
 
-  it("[BL-76] keeps its data where the system wants it, unless told otherwise", () => {
+  it("[BL-76] keeps its data in the system's folder for application data, unless another is given", () => {
     expect(parse("--data-dir", "here").dataDir).toBe("here");
     const home = path.join("/home", "me");
     expect(defaultDataDir({ BACKLOT_DATA_DIR: "/data" }, "linux")).toBe(path.resolve("/data"));

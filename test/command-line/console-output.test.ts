@@ -54,7 +54,7 @@ it("[BL-81] prints a line at each change of a state, and nothing in between", ()
   expect(texts.stderr).toBe("");
 });
 
-it("[BL-80] keeps what is meant for people off stdout; [BL-82] the ready line names the dashboard", () => {
+it("[BL-80] writes text for people to stderr only; [BL-82] the ready line names the dashboard", () => {
   const { texts, output } = capture(true);
   output.say("hello");
   output.logs([{ seq: 1, at: 0, source: "http", level: "info", text: "GET /" }]);

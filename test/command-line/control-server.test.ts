@@ -82,7 +82,7 @@ async function start(options: { port?: number; secret?: string } = {}) {
 describe("control server", () => {
   checkLeaks();
 
-  it("[BL-91] has the token in the fragment of its link, and sets no cookie", async () => {
+  it("[BL-91] puts the token into the fragment of its link, and sets no cookie", async () => {
     const { server, token, get } = await start();
     expect(new URL(server.url).search).toBe("");
     expect(token).toMatch(/^[\w-]{43}$/);
@@ -107,7 +107,7 @@ describe("control server", () => {
     }
   });
 
-  it("[BL-135] keeps the secret in the data folder, for its owner only, and makes it anew where it is not one", async () => {
+  it("[BL-135] keeps the secret in the data folder, for its owner only, and replaces an invalid one", async () => {
     const dataDir = temporaryDir();
     const warnings: string[] = [];
     const open = () => openDashboardSecret(dataDir, (text) => warnings.push(text));
@@ -147,7 +147,7 @@ describe("control server", () => {
     expect((await get(link)).status).toBe(404);
   });
 
-  it("[BL-90] answers for its loopback names only, and on loopback only", async () => {
+  it("[BL-90] accepts its loopback host names only, and listens on loopback only", async () => {
     const { get, port } = await start();
     for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
       expect((await get("/", { headers: { host } })).status).toBe(200);
@@ -187,7 +187,7 @@ describe("control server", () => {
     "/%",
     "/%ff",
     "/gone.js",
-  ])("[BL-94] no file outside for %s", async (target) => {
+  ])("[BL-94] serves no file outside its folder: %s", async (target) => {
     const { get } = await start();
     const answer = await get(target);
     expect(answer.body).not.toContain("secret\n");
@@ -195,7 +195,7 @@ describe("control server", () => {
     expect([400, 404]).toContain(answer.status);
   });
 
-  it("[BL-95] sends pages with their policy", async () => {
+  it("[BL-95] sends a content security policy with pages", async () => {
     const { get } = await start();
     const page = await get("/");
     const policy = String(page.headers["content-security-policy"]).split("; ");
@@ -243,7 +243,7 @@ describe("control server", () => {
     ["another subprotocol", ["mqtt"]],
     ["a wrong token", [controlProtocol, tokenProtocol("a".repeat(43))]],
     ["a cookie of an older version", []],
-  ])("[BL-92] a WebSocket with %s is closed with a code that the page can read, and answers nothing", async (name, protocols) => {
+  ])("[BL-92] a WebSocket with %s is closed with a code that the page can read, and gets no answer", async (name, protocols) => {
     const { open } = await start();
     const { socket, frames, closes, status } = await open(name.includes("cookie") ? { cookie: "backlot_7070=a" } : {}, { protocols });
     expect(status).toBe(101);
@@ -252,7 +252,7 @@ describe("control server", () => {
     expect(frames.items).toEqual([]);
   });
 
-  it("[BL-92] a client without an Origin is no page of ours", async () => {
+  it("[BL-92] a client without an Origin is refused", async () => {
     const { token, port } = await start();
     const socket = connect(port, "127.0.0.1");
     socket.write(
@@ -309,7 +309,7 @@ describe("control server", () => {
     await Promise.all([closes.until(() => true), ended]);
   });
 
-  it("[BL-88] says where the dashboard's files should be", async () => {
+  it("[BL-88] says where the dashboard's files are expected", async () => {
     const dir = temporaryDir();
     expect(await checkDashboard(dir).then(String, (error) => toFailure(error))).toMatchObject({
       code: "DASHBOARD_MISSING",

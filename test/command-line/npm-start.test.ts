@@ -39,13 +39,13 @@ const lines = (stdout: string) =>
     .map((line) => JSON.parse(line) as { type: string; state?: string; endpoints?: { url: string }[] });
 
 describe("npm start", () => {
-  it("[BL-77] a run that fails prints its failed line, and npm nothing", async () => {
+  it('[BL-77] a failing run prints its "failed" line, and npm prints nothing', async () => {
     const run = npmStart("--headless", "--only", "http", "--http-port", "abc", "--json");
     expect((await run.ended)[0]).toBe(1);
     expect(lines(run.stdout()).map(({ state }) => state)).toEqual(["starting", "failed"]);
   });
 
-  it("[BL-77] refuses wrong arguments before it looks for a window", async () => {
+  it("[BL-77] refuses wrong arguments before it checks for a display", async () => {
     const run = npmStart("--only", "http", "--start-all");
     expect((await run.ended)[0]).toBe(2);
     expect([run.stdout(), run.stderr()]).toEqual(["", expect.stringMatching(/^USAGE: --only and --start-all exclude each other\n/)]);

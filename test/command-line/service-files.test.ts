@@ -6,7 +6,7 @@ import { assetFile } from "../../servers/core/files/asset-file.ts";
 import { projectRoot } from "../support/start-backlot.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 
-it("[BL-161] a service's assets and programs of its own are found by where they are", () => {
+it("[BL-161] a service's assets and child programs are found by their location", () => {
   const root = temporaryDir();
   for (const file of [
     "rtsp/assets/picture.h264",
@@ -27,7 +27,7 @@ it("[BL-161] a service's assets and programs of its own are found by where they 
   ]);
 });
 
-it("[BL-161] an asset has its path from source and built, also where a folder above has the same name", () => {
+it("[BL-161] an asset is found from source and when built, also if a parent folder has the same name", () => {
   const parts = (...names: readonly string[]) => path.join(path.sep, ...names);
   expect(assetFile("rtsp", "a.h264")).toBe(path.join(projectRoot, "servers/rtsp/assets/a.h264"));
   expect(assetFile("rtsp", "a.h264", parts("servers", "app", "dist", "servers", "chunks"))).toBe(

@@ -8,7 +8,7 @@ import { projectRoot } from "../support/start-backlot.ts";
 
 const readme = readFileSync(path.join(projectRoot, "README.md"), "utf8");
 
-it("docs/settings.md is made of the schemas", async () => {
+it("docs/settings.md is generated from the schemas", async () => {
   await expect(settingsDocument(services)).toMatchFileSnapshot(path.join(projectRoot, "docs/settings.md"));
 });
 

@@ -25,7 +25,7 @@ describe("atomic file", () => {
     expect([file, backup].map((each) => statSync(each).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 
-  it("[BL-30] leaves the old file and no rest when it cannot rename", async () => {
+  it("[BL-30] keeps the old file and leaves no temporary file when renaming fails", async () => {
     const dir = temporaryDir();
     const file = path.join(dir, "a.json");
     mkdirSync(file);

@@ -31,7 +31,7 @@ async function framesOf(batches: readonly ServiceBatch[]): Promise<Buffer> {
 describe("batches from a service's process", () => {
   checkLeaks();
 
-  it("[BL-128] arrive as they were sent, also those from before the connection, and their bytes are released", async () => {
+  it("[BL-128] arrive unchanged, also those sent before the connection, and their bytes are released", async () => {
     const sender = await openBatchSender();
     const sent = [batchOf(1, 0), batchOf(2, 10), batchOf(3, 3 << 20), batchOf(4, 300_000)];
     let released = 0;
@@ -62,7 +62,7 @@ describe("batches from a service's process", () => {
     await sender.end();
   });
 
-  it("[BL-128] frames are found wherever the stream is cut (seeds 1 to 50)", async () => {
+  it("[BL-128] frames are found wherever the stream is split (seeds 1 to 50)", async () => {
     const sent = [batchOf(1, 0), batchOf(2, 1), batchOf(3, 700), batchOf(4, 0), batchOf(5, 40_000)];
     const bytes = await framesOf(sent);
     for (let seed = 1; seed <= 50; seed++) {
@@ -78,7 +78,7 @@ describe("batches from a service's process", () => {
     }
   });
 
-  it("[BL-128] bytes that are no frames are refused (seeds 1 to 2,000)", () => {
+  it("[BL-128] invalid frames are refused (seeds 1 to 2,000)", () => {
     const refused = [0, 23, (256 << 20) + 1].map((length) => {
       const bytes = Buffer.alloc(64);
       bytes.writeUInt32LE(length, 0);

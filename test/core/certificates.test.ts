@@ -45,7 +45,7 @@ function shown(port: number, ca: string, servername = "localhost"): Promise<X509
   });
 }
 
-it("[BL-150] processes that open it at once have one authority, whose key is its owner's alone", async () => {
+it("[BL-150] processes that open it at the same time share one authority, whose key only its owner can read", async () => {
   const folder = path.join(temporaryDir(), "certificates");
   const script = `import { openAuthority } from ${JSON.stringify(path.resolve("servers/core/certificates/certificate-authority.ts"))};
     process.stdout.write((await openAuthority(process.argv[1])).cert);`;
@@ -59,7 +59,7 @@ it("[BL-150] processes that open it at once have one authority, whose key is its
   expect(readdirSync(folder).sort()).toEqual(["authority.pem", "backlot-authority.crt"]);
 });
 
-it("[BL-150] a damaged or ending authority is replaced and kept aside", async () => {
+it("[BL-150] a damaged or expiring authority is replaced and kept as a backup", async () => {
   const folder = temporaryDir();
   const first = await openAuthority(folder);
   expect((await openAuthority(folder, Date.now() + 3_600 * day)).cert).toBe(first.cert);
@@ -102,7 +102,7 @@ it("[BL-151] the certificate names this computer and passes strict checks", asyn
   expect(stdout.trim()).toBe(`${leafFile}: OK`);
 });
 
-it("[BL-152] it is kept, also when a network goes, and renewed before it expires, for a new address and for a new authority", async () => {
+it("[BL-152] it is kept, also when a network disappears, and renewed before it expires, for a new address and for a new authority", async () => {
   const folder = temporaryDir();
   const at = (days: number) => ({ now: () => Date.now() + days * day });
   const first = await open(folder, { names: () => ["localhost", "127.0.0.1", "10.0.0.1"] });
@@ -118,7 +118,7 @@ it("[BL-152] it is kept, also when a network goes, and renewed before it expires
   expect(new X509Certificate(fourth.options.cert).verify(new X509Certificate(fourth.authority.cert).publicKey)).toBe(true);
 });
 
-it("[BL-152] what listens shows a renewed certificate to those who connect later", async () => {
+it("[BL-152] listeners use a renewed certificate for new connections", async () => {
   const folder = temporaryDir();
   let names = ["localhost", "127.0.0.1"];
   const certificates = await open(folder, { names: () => names, checkEveryMs: 20 });
@@ -135,7 +135,7 @@ it("[BL-152] what listens shows a renewed certificate to those who connect later
   for (const port of ports) expect((await shown(port, ca, "laptop.example")).toString()).toBe(certificates.options.cert);
 });
 
-it("[BL-153] a certificate that MQTT made goes on as the authority", async () => {
+it("[BL-153] an authority that MQTT created earlier becomes the installation's authority", async () => {
   const folder = temporaryDir();
   const former = path.join(folder, "services/mqtt/tls");
   mkdirSync(former, { recursive: true });

@@ -4,7 +4,7 @@ import { collectAtRest } from "../../servers/core/service/collect-at-rest.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-it("[BL-110] a process that rests after a second of work or more lets go of its garbage, once", () => {
+it("[BL-110] a process that is idle after a second of work or more collects its garbage, once", () => {
   let cpuMs = 0;
   let collections = 0;
   const end = collectAtRest({ collect: () => collections++, cpuMs: () => cpuMs, everyMs: 1_000 });

@@ -73,19 +73,19 @@ describe("configuration", () => {
     expect(fieldNamed("port", {})).not.toHaveProperty("stored");
   });
 
-  it("[BL-20] a wrong value in a weaker source harms nobody", () => {
+  it("[BL-20] a wrong value in a weaker source is ignored", () => {
     expect(resolveConfig(rtsp, { file: { port: "x" }, environment: { RTSP_PORT: "y" }, flags: { port: "4" } }).port).toBe(4);
     expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "loud", RTSP_LOG_LEVEL: "error" } }).logLevel).toBe("error");
   });
 
-  it("[BL-21] knows both the prefixed and the plain name, the prefixed is stronger", () => {
+  it("[BL-21] reads the prefixed and the plain name; the prefixed one wins", () => {
     expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "error" } }).logLevel).toBe("error");
     expect(resolveConfig(rtsp, { ...none, environment: { LOG_LEVEL: "error", RTSP_LOG_LEVEL: "debug" } }).logLevel).toBe("debug");
     expect(fieldNamed("logLevel", {})?.env).toEqual(["RTSP_LOG_LEVEL", "LOG_LEVEL"]);
     expect(flagName(rtsp, "httpPort")).toBe("--rtsp-http-port");
   });
 
-  it("[BL-22] takes another service's variable only when alone", () => {
+  it("[BL-22] reads another service's variable only when it runs alone", () => {
     const environment = { HTTP_PORT: "9000" };
     expect(resolveConfig(rtsp, { ...none, environment }).httpPort).toBe(8_888);
     expect(resolveConfig(rtsp, { ...none, environment, alone: true }).httpPort).toBe(9_000);
@@ -104,7 +104,7 @@ describe("configuration", () => {
     expect(resolveConfig(rtsp, { ...none, environment: { RTSP_PORT: "" } }).port).toBe(8_554);
   });
 
-  it("[BL-159] takes a choice in any letter case, and gives it as the schema has it", () => {
+  it("[BL-159] accepts a choice in any case, and returns it as written in the schema", () => {
     for (const text of ["h265", "H265", " H265 "])
       expect(resolveConfig(rtsp, { ...none, environment: { RTSP_CODEC: text } }).codec).toBe("H265");
     expect(resolveConfig(rtsp, { ...none, flags: { codec: "None" } }).codec).toBe("none");
@@ -137,7 +137,7 @@ describe("configuration", () => {
       "The name is not valid: It needs an @",
       "It needs an @",
     ],
-  ])("[BL-160] what a schema refuses is a sentence: %#", (schema, value, sentence, need) => {
+  ])("[BL-160] a schema's refusal is a full sentence: %#", (schema, value, sentence, need) => {
     const [issue] = schema.safeParse(value).error?.issues ?? [];
     expect([issueSentence(issue), neededText(issue)]).toEqual([sentence, need]);
   });
@@ -163,11 +163,11 @@ describe("configuration", () => {
     });
   });
 
-  it("[BL-24] never repeats a secret", () => {
+  it("[BL-24] never shows a secret in an error", () => {
     expect(JSON.stringify(failure({ environment: { RTSP_PASSWORD: "open-sesame-please" } }))).not.toContain("sesame");
   });
 
-  it("[BL-25] shows a wrong value as given, with its problem", () => {
+  it("[BL-25] shows a wrong value as it was given, with the problem", () => {
     expect(fieldNamed("port", { environment: { RTSP_PORT: "abc" } })).toMatchObject({
       value: "abc",
       source: "environment",
@@ -177,7 +177,7 @@ describe("configuration", () => {
     expect(fieldNamed("gain", {})).not.toHaveProperty("problem");
   });
 
-  it("[BL-26] refuses a field that does not exist, also by an inherited name", () => {
+  it("[BL-26] refuses an unknown field, also one named like an inherited property", () => {
     for (const name of ["colour", "constructor", "__proto__", "toString"]) {
       expect(() => checkConfigValues(rtsp, Object.fromEntries([[name, 1]]))).toThrow(/no such field/);
     }
@@ -192,7 +192,7 @@ describe("configuration", () => {
     expect(JSON.stringify(wrong)).not.toContain("sesame");
   });
 
-  it("[BL-27] shows the names of credentials, each once, and masks what is behind them", () => {
+  it("[BL-27] shows the names of credentials, each once, and masks their passwords", () => {
     const users = ["ada:sesame", "bob:open:sesame", "ada:again"];
     const masked = [`ada:${secretMask}`, `bob:${secretMask}`];
     expect(fieldNamed("users", { file: { users } })).toMatchObject({ type: { kind: "credentials" }, value: masked, stored: masked });
@@ -202,7 +202,7 @@ describe("configuration", () => {
     expect(fieldNamed("users", {})).toMatchObject({ value: [] });
   });
 
-  it("[BL-27] a masked name that comes back keeps all that it has, and one that has nothing is refused", () => {
+  it("[BL-27] a name saved with its mask keeps its password, and is refused if it has none", () => {
     const stored = { users: ["ada:1", "bob:2", "ada:3"] };
     expect(restoreSecrets(rtsp, { users: [`ada:${secretMask}`, "eve:4"] }, stored)).toEqual({ users: ["ada:1", "ada:3", "eve:4"] });
     expect(restoreSecrets(rtsp, { users: [], password: secretMask, gain: 1 }, stored)).toEqual({ users: [], gain: 1 });
@@ -220,14 +220,14 @@ describe("configuration", () => {
     ["redis://:sesame@[::1]:6379/0", `redis://:${secretMask}@[::1]:6379/0`],
     ["postgres://db/events?user=ada&password=sesame&x=1", `postgres://db/events?user=ada&password=${secretMask}&x=1`],
     ["POSTGRES:/ada:sesame@db", `POSTGRES:/ada:${secretMask}@db`],
-  ])("[BL-27] of the address %s it shows all but the passwords", (database, shown) => {
+  ])("[BL-27] shows the URL %s without its passwords", (database, shown) => {
     const shownField = fieldNamed("database", { file: { database } });
     expect(shownField).toMatchObject({ type: { kind: "text" }, value: shown, stored: shown });
     // What comes back untouched is what was there.
     expect(restoreSecrets(rtsp, { database: shown }, { database })).toEqual({ database });
   });
 
-  it("[BL-27] a masked password of an address is kept for the same server and user only", () => {
+  it("[BL-27] a masked password in a URL is kept for the same server and user only", () => {
     const stored = { database: "postgres://ada:sesame@db:5432/events?sslpassword=open" };
     const back = (database: string) => restoreSecrets(rtsp, { database }, stored).database;
     expect(back(`postgres://ada:${secretMask}@db:5432/other?sslpassword=${secretMask}`)).toBe(

@@ -24,7 +24,7 @@ async function startHolder(folder: string) {
   return { pid: child.pid, kill };
 }
 
-it("[BL-19] a folder that another process has is refused by its id, and free when that one was killed", async () => {
+it("[BL-19] a folder locked by another process is refused with its pid, and free after that process was killed", async () => {
   const folder = path.join(temporaryDir(), "account");
   const holder = await startHolder(folder);
   await expect(lockFolder(folder)).rejects.toMatchObject({
@@ -36,7 +36,7 @@ it("[BL-19] a folder that another process has is refused by its id, and free whe
   release();
 });
 
-it("[BL-19] a folder is free again after its release, and a lock leaves nothing of its holder", async () => {
+it("[BL-19] a folder is free again after its release, and a released lock leaves no file", async () => {
   const folder = path.join(temporaryDir(), "account");
   const release = await lockFolder(folder);
   await expect(lockFolder(folder)).rejects.toMatchObject({ code: "DATA_IN_USE" });
@@ -45,7 +45,7 @@ it("[BL-19] a folder is free again after its release, and a lock leaves nothing 
   (await lockFolder(folder))();
 });
 
-it("[BL-19] a service that keeps files has its folder while it runs, and while it is browsed", async () => {
+it("[BL-19] a service with files locks its folder while it runs, and while its data is browsed", async () => {
   const folder = path.join(temporaryDir(), "http");
   const order: string[] = [];
   const service = defineService({

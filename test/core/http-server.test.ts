@@ -42,7 +42,7 @@ const services: readonly HttpService[] = [
 ];
 
 describe.each(services)("$id", ({ start, post, body, answered, error }) => {
-  it("[BL-68] is no proxy: CONNECT is 405 in the service's own shape", async () => {
+  it("[BL-68] is not a proxy: CONNECT is 405 in the service's error shape", async () => {
     const { port } = await start();
     for (const target of ["example.com:443", "/details", "*"]) {
       const answer = await raw(port, `CONNECT ${target} HTTP/1.1\r\nHost: example.com\r\n\r\n`);
@@ -53,7 +53,7 @@ describe.each(services)("$id", ({ start, post, body, answered, error }) => {
     }
   });
 
-  it("[BL-68] refuses a request without exactly one valid Host, or with an expectation that nobody can meet", async () => {
+  it("[BL-68] refuses a request without exactly one valid Host, or with an unknown expectation", async () => {
     const { port } = await start();
     for (const [fields, status] of [
       ["", 400],
@@ -74,7 +74,7 @@ describe.each(services)("$id", ({ start, post, body, answered, error }) => {
   const asking = (line: string, length: number) =>
     `${line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\nExpect: 100-continue\r\n\r\n`;
 
-  it("[BL-69] asks for a body where it is read, and not where the request is refused before", async () => {
+  it("[BL-69] sends 100 Continue when it will read the body, and not when it refuses the request first", async () => {
     const { port } = await start();
     const connection = await rawConnection(port, asking(post, body.length));
     await connection.received(/^HTTP\/1.1 100 Continue\r\n\r\n$/);
@@ -90,7 +90,7 @@ describe.each(services)("$id", ({ start, post, body, answered, error }) => {
     expect(tooLarge).toMatch(error);
   });
 
-  it("[BL-69] refuses a body that is too large, and whoever sends it all the same gets to read that", async () => {
+  it("[BL-69] refuses a body that is too large, and a client that sends it anyway can read the refusal", async () => {
     const { port } = await start();
     const size = 4 << 20;
     const head = `${post} HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n`;

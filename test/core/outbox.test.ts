@@ -95,7 +95,7 @@ describe("outbox", () => {
     }
   });
 
-  it("[BL-42] a row left out at its beginning that fits at its end is delivered and not counted", () => {
+  it("[BL-42] a row dropped when it began but delivered when it ended is not counted as dropped", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox({ ...small, entries: 2 });
     const entries = [1, 2, 3].map((id) => openEntry(id));
@@ -121,7 +121,7 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-42] bounds the bytes that waiting rows hold", () => {
+  it("[BL-42] bounds the bytes of waiting rows", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox({ ...small, heldBytes: 250 });
     for (let id = 1; id <= 6; id++) outbox.touch({ ...openEntry(id, 100), tone: "ok" } as OpenEntry);
@@ -147,7 +147,7 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-43] a batch that is full does not wait for the interval, the rest does", () => {
+  it("[BL-43] a full batch is sent at once, the rest waits for the interval", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox();
     const told = () => batches.map((batch) => rowsOf(batch).length);
@@ -162,7 +162,7 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-43] tells the end of a row that was shown as pending, however full the queue is", () => {
+  it("[BL-43] sends the end of a row that was sent as pending, however full the queue is", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox({ ...small, entries: 1, batchEntries: 2 });
     const first = openEntry(1);
@@ -202,13 +202,13 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-45] numbers rows from where the process before ended", () => {
+  it("[BL-45] continues the row ids of the previous process", () => {
     const outbox = createOutbox({ post: () => {}, firstRowId: 41 });
     expect([outbox.nextId(), outbox.nextId()]).toEqual([41, 42]);
     outbox.close();
   });
 
-  it("[BL-126] a batch that has grown or taken its time leaves, and the rest waits for the next turn", async () => {
+  it("[BL-126] a batch is sent when it is large enough or took long enough, and the rest waits for the next turn", async () => {
     const grown = createTestOutbox({ ...small, entries: 100, batchEntries: 100, batchBytes: 300, lastEntries: 20 });
     for (let id = 1; id <= 20; id++) grown.outbox.touch(openEntry(id, 1));
     grown.outbox.flush();
@@ -232,7 +232,7 @@ describe("outbox", () => {
     slow.outbox.close();
   });
 
-  it("[BL-126] an entry that ended is written at once, in batches of bounded size, and nothing of it is held", () => {
+  it("[BL-126] an ended entry is written at once, in batches of bounded size, and released", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox({ ...small, entries: 100 });
     const written: number[] = [];
@@ -263,7 +263,7 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-126] an entry that cannot be written is counted and ends nothing", () => {
+  it("[BL-126] an entry that cannot be written is counted and does no harm", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox();
     const broken = Object.assign(openEntry(2), {
@@ -277,7 +277,7 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-42] log lines are the same after they were sent as bytes", () => {
+  it("[BL-42] log lines are unchanged after they were sent as bytes", () => {
     const logs = [
       { at: 1.5, level: "debug", text: "" },
       { at: 2, level: "error", text: "a line • with more\nthan ASCII 🚦" },

@@ -13,7 +13,7 @@ const address = (value: string, internal: boolean, family: "IPv4" | "IPv6" = "IP
 const interfaces = { lo: [address("127.0.0.1", true)], eth0: [address("192.168.1.24", false), address("fe80::1", false, "IPv6")] };
 const endpoint = (host: string) => [{ label: "HTTP", url: `http://${host}:8080` }];
 
-it("[BL-65] shows loopback, and open to the LAN the addresses that other machines use", () => {
+it("[BL-65] shows the loopback address, and if open to the LAN the addresses for other machines", () => {
   expect(reachableEndpoints(false, endpoint, interfaces)).toEqual([{ label: "HTTP", url: "http://127.0.0.1:8080" }]);
   expect(reachableEndpoints(true, endpoint, interfaces)).toEqual([
     { label: "HTTP", url: "http://127.0.0.1:8080" },

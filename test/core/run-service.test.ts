@@ -32,7 +32,7 @@ const portOf = (url: string | undefined) => Number(new URL(url ?? "").port);
 describe("a service in this process", () => {
   checkLeaks();
 
-  it("[BL-1] tells the port that it really got", async () => {
+  it("[BL-1] reports the port that it listens on", async () => {
     const { running } = await run({ port: 0 });
     const port = portOf(running.endpoints[0]?.url);
     expect(port).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ describe("a service in this process", () => {
     await running.stop();
   });
 
-  it("[BL-40] makes no line below its level, also after the level changed", async () => {
+  it("[BL-40] writes no line below its level, also after the level changed", async () => {
     const { running, texts } = await run({ logLevel: "warning" });
     for (const level of ["debug", "info", "warning", "error"]) await running.act("log", { level, text: level });
     running.setLogLevel("debug");
@@ -88,7 +88,7 @@ describe("a service in this process", () => {
     expect(texts()).toEqual(["warning: warning", "error: error", "debug: now"]);
   });
 
-  it("[BL-44] hands over what is queued when it stops", async () => {
+  it("[BL-44] sends what is queued when it stops", async () => {
     const { running, rows } = await run();
     await running.act("flood", { rows: 2_000, logs: 0 });
     await running.stop();

@@ -35,7 +35,7 @@ describe("database file", () => {
     expect([pragma("journal_mode"), pragma("synchronous"), pragma("foreign_keys")]).toEqual(["wal", 2, 1]);
   });
 
-  it("[BL-66] is looked at before anything in it is changed, and closed where that fails", async () => {
+  it("[BL-66] is checked before anything in it is changed, and closed if the check fails", async () => {
     const file = path.join(temporaryDir(), "a.db");
     let seen: Sqlite.Database | undefined;
     const refused = open(file, {
@@ -50,7 +50,7 @@ describe("database file", () => {
     await open(file);
   });
 
-  it("[BL-66] [BL-67] that is no database is named and kept byte by byte", async () => {
+  it("[BL-66] [BL-67] is named in the error and kept unchanged if it is not a database", async () => {
     const file = path.join(temporaryDir(), "a.db");
     const bytes = Buffer.from("Notes that are dear to someone.\n".repeat(300));
     writeFileSync(file, bytes);
@@ -58,7 +58,7 @@ describe("database file", () => {
     expect(readFileSync(file).equals(bytes)).toBe(true);
   });
 
-  it("[BL-67] that is held by another program is named, before and after it is opened", async () => {
+  it("[BL-67] is named if another program has locked it, before and after it is opened", async () => {
     const file = path.join(temporaryDir(), "a.db");
     const other = await open(file);
     const ours = await open(file);
@@ -70,7 +70,7 @@ describe("database file", () => {
     ours.exec("INSERT INTO t VALUES (1)");
   });
 
-  it("[BL-67] that has no room is named, and takes more once it has", async () => {
+  it("[BL-67] is named if its disk is full, and is writable again once there is room", async () => {
     const file = path.join(temporaryDir(), "a.db");
     const database = await open(file, { prepare: (opened) => void opened.pragma("max_page_count = 4") });
     database.exec("CREATE TABLE t (a)");
@@ -83,7 +83,7 @@ describe("database file", () => {
     fill();
   });
 
-  it("[BL-67] that may not be written, and one that cannot be opened, are named", async () => {
+  it("[BL-67] is named if it is read-only or cannot be opened", async () => {
     const dir = temporaryDir();
     const file = path.join(dir, "a.db");
     const database = await open(file);
@@ -98,7 +98,7 @@ describe("database file", () => {
     await expect(open(path.join(file, "b.db"))).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
   });
 
-  it("[BL-67] leaves a fault that is not the file's as it is", async () => {
+  it("[BL-67] does not change errors that are not about the file", async () => {
     const file = path.join(temporaryDir(), "a.db");
     const database = await open(file);
     expect(faultOf(() => database.prepare("SELECT nothing"), file)).toMatchObject({ name: "SqliteError", code: "SQLITE_ERROR" });

@@ -70,7 +70,7 @@ describe("TCP listener", () => {
     expect(addresses()[0]).toBe("127.0.0.1");
   });
 
-  it("[BL-62] says that a port is taken, on either address, and leaves nothing open", async () => {
+  it("[BL-62] reports a taken port, on either address, and leaves nothing open", async () => {
     const hosts = hasIpv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"];
     for (const host of hosts) {
       const { port } = await holdPort(0, host);

@@ -35,19 +35,19 @@ async function answer(port: number, host: string, text: string): Promise<string>
 describe("UDP listener", () => {
   checkLeaks();
 
-  it("[BL-155] binds both loopback addresses on one port, and answers from the address that was asked", async () => {
+  it("[BL-155] binds both loopback addresses on one port, and replies from the address that received the datagram", async () => {
     const { port } = await listen();
     expect(await answer(port, "127.0.0.1", "four")).toBe(`four from 127.0.0.1:${port}`);
     if (hasIpv6) expect(await answer(port, "::1", "six")).toBe(`six from ::1:${port}`);
   });
 
-  it("[BL-155] releases the port, which another may then have", async () => {
+  it("[BL-155] releases the port for others", async () => {
     const { port, release } = await listen();
     await release();
     expect((await listen({ port })).port).toBe(port);
   });
 
-  it("[BL-155] is refused a port that another has, on either address", async () => {
+  it("[BL-155] fails if the port is taken, on either address", async () => {
     const { port } = await holdPort(0, "127.0.0.1", "udp");
     expect(toFailure(await listen({ port }).catch((error: unknown) => error))).toEqual({
       code: "PORT_IN_USE",
@@ -61,7 +61,7 @@ describe("UDP listener", () => {
     await expect(listen({ port: first.port })).rejects.toMatchObject({ code: "PORT_IN_USE" });
   });
 
-  it("[BL-155] open to the LAN it is reached by every address", async () => {
+  it("[BL-155] if open to the LAN, it can be reached on every address", async () => {
     const { port } = await listen({ openToLan: true });
     const address = Object.values(os.networkInterfaces())
       .flatMap((addresses) => addresses ?? [])

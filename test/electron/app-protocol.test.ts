@@ -52,12 +52,12 @@ describe("the files under app://", () => {
     "app://backlot/no-such-file.js",
     "app://elsewhere/index.html",
     "not a url",
-  ])("are nothing else: %s", async (url) => {
+  ])("serve nothing else: %s", async (url) => {
     const response = await get(url);
     expect([response.status, await response.text()]).toEqual([404, ""]);
   });
 
-  it("are only read", async () => {
+  it("can only be read", async () => {
     expect((await get("app://backlot/", "POST")).status).toBe(405);
     const head = await get("app://backlot/", "HEAD");
     expect([head.status, await head.text()]).toEqual([200, ""]);

@@ -27,7 +27,7 @@ describe.runIf(isDouble)("binary items in the desktop window", () => {
   }, 60_000);
   afterAll(() => apps.dispose(), 60_000);
 
-  it("[BL-140] [BL-142] arrive as bytes, as many as the page has credit for, and the others are counted", async () => {
+  it("[BL-140] [BL-142] arrive as bytes, up to the page's credit, and the others are counted", async () => {
     const seen = await app.page.evaluate(async () => {
       const { backlot } = window as unknown as { backlot: Bridge };
       const items: Frame[] = [];

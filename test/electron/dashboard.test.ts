@@ -26,7 +26,7 @@ describe("the dashboard in the desktop window", () => {
     await app.page.getByRole("heading", { name: "Overview" }).waitFor();
   });
 
-  it("breaks none of its own content security policy", async () => {
+  it("keeps to its own content security policy", async () => {
     const complaints: string[] = [];
     app.page.on("console", (message) => {
       if (message.type() === "error") complaints.push(message.text());
@@ -61,7 +61,7 @@ describe("the dashboard in the desktop window", () => {
       .toBe("refused");
   }, 60_000);
 
-  it("is loaded again when its page ends", async () => {
+  it("is reloaded when its page crashes", async () => {
     await app.page.evaluate(() => Object.assign(window, { before: true }));
     await app.inMain(({ BrowserWindow }) => {
       const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as NodeJS.EventEmitter;

@@ -15,7 +15,7 @@ afterAll(() => apps.dispose(), 60_000);
 
 const save = "Save all kept lines that match the filter";
 
-it("[BL-102] the user is asked for a file, in the window, and what is exported is written there", async () => {
+it("[BL-102] a file dialog opens in the window, and the export is written to the chosen file", async () => {
   const file = path.join(apps.dataDir, "saved.log");
   await app.inMain(({ dialog }, filePath) => {
     dialog.showSaveDialog = (async (window: object, options: { defaultPath: string }) => {
@@ -38,7 +38,7 @@ it("[BL-102] the user is asked for a file, in the window, and what is exported i
   ]);
 }, 60_000);
 
-it("[BL-102] nothing is written where the user changes their mind", async () => {
+it("[BL-102] nothing is written if the user cancels", async () => {
   const file = path.join(apps.dataDir, "other.log");
   await app.inMain(({ dialog }, filePath) => {
     dialog.showSaveDialog = (async () => {

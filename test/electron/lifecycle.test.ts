@@ -73,7 +73,7 @@ describe("the desktop program", () => {
     expect(await isGone(http)).toBe(true);
   }, 60_000);
 
-  it("keeps the services running without a window where the user chose so, and shows the window again when asked", async () => {
+  it("keeps the services running without a window if so configured, and shows the window again when asked", async () => {
     const app = await apps.launch();
     await callFromPage<AppSettings>(app.page, "app.setSettings", { keepRunningInTray: true });
     const http = await startHttp(app);
@@ -87,7 +87,7 @@ describe("the desktop program", () => {
     expect(await isGone(http)).toBe(true);
   }, 60_000);
 
-  it("runs once for each data folder: a second start brings the first window to the front", async () => {
+  it("runs once per data folder: a second start brings the first window to the front", async () => {
     const app = await apps.launch();
     await app.inMain(({ BrowserWindow }) => {
       BrowserWindow.getAllWindows()[0]?.minimize();
@@ -105,7 +105,7 @@ describe("the desktop program", () => {
     await expect.poll(window).toEqual([{ shown: true, minimised: false }]);
   }, 60_000);
 
-  it("tells its launcher when the window is up, and quits with it", async () => {
+  it("tells its launcher when the window is open, and quits with it", async () => {
     const child = apps.spawn();
     const exited = once(child, "exit");
     await new Promise<void>((resolve) => child.on("message", (message: { type: string }) => message.type === "up" && resolve()));
@@ -129,7 +129,7 @@ describe("the desktop program", () => {
     [["--headless"], "USAGE: The desktop window serves no dashboard at a URL"],
     [["--only", "nonsense"], 'SERVICE_UNKNOWN: There is no service "nonsense"'],
   ])(
-    "refuses %j with a word and an exit code",
+    "refuses %j with a message and an exit code",
     async (args, text) => {
       const { code, stderr } = await outcome(apps.spawn(...args));
       expect([code, stderr.split("\n")[0]]).toEqual([2, text]);

@@ -28,11 +28,11 @@ describe("the application menu", () => {
       expect(places.map((menu) => menu.label ?? menu.role)).toEqual([platform === "darwin" ? "appMenu" : "File"]);
     }
   });
-  it("has the developer tools only where Backlot itself is worked on", () => {
+  it("has the developer tools only in development", () => {
     expect(JSON.stringify(menuOf("linux", true))).toContain("toggleDevTools");
     expect(JSON.stringify(menuOf("linux", false))).not.toContain("toggleDevTools");
   });
-  it("takes no key twice, and none of the dashboard's", () => {
+  it("uses no key twice, and none of the dashboard's", () => {
     const keys = menuOf("linux").flatMap((menu) =>
       Array.isArray(menu.submenu) ? menu.submenu.flatMap((item) => item.accelerator ?? []) : [],
     );
@@ -74,7 +74,7 @@ describe("the page's commands in the application menu", () => {
         return (page?.submenu?.items ?? []).map((item) => item.label);
       });
 
-    it("[BL-212] are those of the command table, and a chosen one runs in the page", async () => {
+    it("[BL-212] come from the command table, and a chosen one runs in the page", async () => {
       await expect.poll(shown, { timeout: 20_000 }).toContain("Open the logs");
       await app.inMain(({ Menu }) => {
         const page = Menu.getApplicationMenu()?.items.find((item) => item.label === "Page");
@@ -84,7 +84,7 @@ describe("the page's commands in the application menu", () => {
       await expect.poll(shown, { timeout: 20_000 }).toContain("Close the logs");
     }, 60_000);
 
-    it("[BL-213] come from the dashboard's own top frame only, and in their shape only", async () => {
+    it("[BL-213] are accepted from the dashboard's own top frame only, and only if valid", async () => {
       const before = await shown();
       const frame = { type: "commands", commands: [{ id: "x", title: "Foreign", enabled: true }] };
       await app.inMain(({ ipcMain, BrowserWindow }, message) => {

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { root } from "./launch-app.ts";
 
 it.skipIf(process.platform !== "linux")(
-  "packs what runs and nothing else, with the fuses set",
+  "packs the files that are needed and nothing else, with the fuses set",
   async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [path.join(root, "scripts/pack.mjs"), "--check"], { cwd: root });
     expect(stderr).toBe("");

@@ -10,7 +10,7 @@ import type { App } from "./launch-app.ts";
 
 const startHttp = { type: "call", id: 7, name: "service.start", params: { id: "http" } };
 
-describe("the desktop window's walls", () => {
+describe("the security of the desktop window", () => {
   let apps: DesktopApps;
   let app: App;
 
@@ -30,7 +30,7 @@ describe("the desktop window's walls", () => {
     expect(found).toEqual({ bridge: ["open: function", "onCommand: function", "post: function"], node: [] });
   });
 
-  it("keeps the bridge as it is, whatever a script does to it", async () => {
+  it("keeps the bridge unchanged, whatever a script does", async () => {
     const changed = await app.page.evaluate(() => {
       const page = window as unknown as { backlot: Record<string, unknown> };
       const before = page.backlot.post;
@@ -45,7 +45,7 @@ describe("the desktop window's walls", () => {
     expect(changed).toBe(false);
   });
 
-  it("runs the page sandboxed, in a context of its own, without Node, webviews and dropped links", async () => {
+  it("runs the page sandboxed, in a context of its own, without Node, webviews or dropped links", async () => {
     const preferences = await app.inMain(({ BrowserWindow }) => {
       const contents = BrowserWindow.getAllWindows()[0]?.webContents as unknown as { getLastWebPreferences(): Record<string, unknown> };
       const given = contents.getLastWebPreferences();
@@ -91,7 +91,7 @@ describe("the desktop window's walls", () => {
     expect(blocked).toEqual({ found: ["connect-src", "frame-src", "script-src-elem"], inlineRan: false });
   });
 
-  it("stays at its address", async () => {
+  it("does not navigate away", async () => {
     await app.inMain(({ BrowserWindow }) => {
       BrowserWindow.getAllWindows()[0]?.webContents.on("will-navigate", (event: Event & { url: string }) => {
         Object.assign(globalThis, { lastNavigation: { url: event.url, prevented: event.defaultPrevented } });
@@ -107,7 +107,7 @@ describe("the desktop window's walls", () => {
     await app.page.getByRole("heading", { name: "Overview" }).waitFor();
   });
 
-  it("opens no second window; a service's own address opens in the system's browser, no other does", async () => {
+  it("opens no second window; only a service's own address opens in the system's browser", async () => {
     await app.inMain(({ shell }) => {
       const opened: string[] = [];
       Object.assign(globalThis, { opened });
@@ -133,7 +133,7 @@ describe("the desktop window's walls", () => {
     ["javascript:alert(1)", false],
     ["mqtt://127.0.0.1:1883", false],
     ["", false],
-  ])("hands %j to the system: %j", (url, allowed) => {
+  ])("opens %j in the system's browser: %j", (url, allowed) => {
     expect(mayOpenExternally(url)).toBe(allowed);
   });
 
@@ -163,7 +163,7 @@ describe("the desktop window's walls", () => {
     });
   });
 
-  it("hears no frame but the dashboard's own top frame", async () => {
+  it("accepts messages from the dashboard's own top frame only", async () => {
     await app.inMain(({ ipcMain, BrowserWindow }, frame) => {
       const sender = BrowserWindow.getAllWindows()[0]?.webContents;
       const top = { parent: null, url: "app://backlot/" };
@@ -205,7 +205,7 @@ describe("the desktop window's walls", () => {
     expect(await httpState()).toBe("stopped");
   });
 
-  it("[BL-96] measures a frame without following it into a circle", () => {
+  it("[BL-96] measures a message with circular references", () => {
     const circle: { self?: unknown; text: string } = { text: "x" };
     circle.self = circle;
     const measured: [unknown, boolean][] = [
@@ -223,7 +223,7 @@ describe("the desktop window's walls", () => {
     for (const [value, expected] of measured) expect(isLargerThan(value, 100)).toBe(expected);
   });
 
-  it("answers again once the page is loaded anew", async () => {
+  it("answers again once the page is reloaded", async () => {
     await app.page.reload();
     await app.page.getByRole("heading", { name: "Overview" }).waitFor();
     await app.page.getByText("Nothing started yet").waitFor();

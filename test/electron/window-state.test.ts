@@ -8,21 +8,21 @@ import { createDesktopApps, type DesktopApps } from "./desktop-apps.ts";
 const left = { x: 0, y: 0, width: 1920, height: 1080 };
 const right = { x: 1920, y: 0, width: 2560, height: 1400 };
 
-describe("the window's place", () => {
-  it("is the default size, centred by the system, when nothing is saved", () => {
+describe("the window's position", () => {
+  it("has the default size, centred by the system, when nothing is saved", () => {
     expect(fitToDisplays(undefined, [left])).toEqual({ width: 1280, height: 800 });
   });
-  it("is the saved one where a display shows it", () => {
+  it("is the saved one if a display shows it", () => {
     const saved = { x: 2000, y: 100, width: 1600, height: 900 };
     expect(fitToDisplays(saved, [left, right])).toEqual(saved);
   });
-  it("is forgotten when its display is gone", () => {
+  it("is dropped when its display is gone", () => {
     expect(fitToDisplays({ x: 2000, y: 100, width: 1600, height: 900 }, [left])).toEqual({ width: 1280, height: 800 });
   });
   it("is moved back when most of it is outside", () => {
     expect(fitToDisplays({ x: 1700, y: -50, width: 1200, height: 800 }, [left])).toEqual({ x: 720, y: 0, width: 1200, height: 800 });
   });
-  it("is made smaller where the display became smaller, but never too small to use", () => {
+  it("is made smaller if the display became smaller, but never too small to use", () => {
     expect(fitToDisplays({ x: 0, y: 0, width: 3000, height: 2000 }, [left])).toEqual({ x: 0, y: 0, width: 1920, height: 1080 });
     expect(fitToDisplays({ x: 10, y: 10, width: 900, height: 500 }, [{ x: 0, y: 0, width: 800, height: 600 }])).toEqual({
       x: 0,
@@ -49,7 +49,7 @@ describe("the remembered window", () => {
     expect(await second.inMain(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds())).toEqual(bounds);
   }, 60_000);
 
-  it("opens maximised if it was, and goes back to the size before", async () => {
+  it("opens maximised if it was, and restores the earlier size", async () => {
     const bounds = { x: 40, y: 60, width: 1200, height: 700 };
     await writeWindowState(path.join(apps.dataDir, "window.json"), { bounds, maximised: true });
     const app = await apps.launch();
@@ -63,7 +63,7 @@ describe("the remembered window", () => {
     expect(await readWindowState(path.join(apps.dataDir, "window.json"))).toEqual({ bounds, maximised: false });
   }, 60_000);
 
-  it.each(["", "{", '{"bounds":{"x":"a"},"maximised":true}', "[]"])("is the default one where %j is saved", async (content) => {
+  it.each(["", "{", '{"bounds":{"x":"a"},"maximised":true}', "[]"])("has the default size if %j is saved", async (content) => {
     const folder = await mkdtemp(path.join(os.tmpdir(), "backlot-window-"));
     await writeFile(path.join(folder, "window.json"), content);
     expect(await readWindowState(path.join(folder, "window.json"))).toBeUndefined();

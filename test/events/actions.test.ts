@@ -21,7 +21,7 @@ async function ended(events: EventsUnderTest, { id }: EventJob): Promise<EventJo
   return job(events, id) as EventJob;
 }
 
-it("[EV-70] the page sees an accepted event within a second of its POST", async () => {
+it("[EV-70] the page shows an accepted event within a second of its POST", async () => {
   const events = await startEvents();
   await getStats(events.url);
   await post(events.url, eventBody());
@@ -42,7 +42,7 @@ async function exported(events: EventsUnderTest, params: object): Promise<{ text
 }
 
 it.each(["csv", "jsonl"] as const)(
-  "[EV-71] an export as %s holds what the filter matches, oldest first, and an import elsewhere gives the same events",
+  "[EV-71] an export as %s has the events that match the filter, oldest first, and an import elsewhere gives the same events",
   async (format) => {
     const events = await startEvents({ rateLimits: false });
     await postAll(events.url, [
@@ -64,7 +64,7 @@ it.each(["csv", "jsonl"] as const)(
   },
 );
 
-it("[EV-72] an import reports each line that it refuses and why, and stores the others", async () => {
+it("[EV-72] an import reports each refused line with the reason, and stores the others", async () => {
   const events = await startEvents();
   const lines = [
     JSON.stringify(eventBody()),
@@ -104,7 +104,7 @@ it("[EV-72] an import reports each line that it refuses and why, and stores the 
   expect((await events.act<EventJob>("import.end", { job: csv.id })).refusedLines).toEqual([{ line: 2, reason: "1 cells under 2 names" }]);
 });
 
-it("[EV-73] generated samples count at once, with their times spread over the days", async () => {
+it("[EV-73] generated samples are counted at once, with their times spread over the days", async () => {
   const events = await startEvents();
   const done = await ended(events, await events.act<EventJob>("sample.generate", { count: 2_500, days: 3 }));
   expect(done).toMatchObject({ kind: "generate", state: "done", done: 2_500 });
@@ -117,7 +117,7 @@ it("[EV-73] generated samples count at once, with their times spread over the da
   expect(plot.byLanguage.length).toBeGreaterThan(3);
 });
 
-it("[EV-74] a deletion deletes what its filter matched, as its count said", async () => {
+it("[EV-74] a deletion deletes the events that match its filter, as many as were counted", async () => {
   const events = await startEvents();
   await ended(events, await events.act<EventJob>("sample.generate", { count: 3_000, days: 1 }));
   const filter = { language: "go" };
@@ -129,7 +129,7 @@ it("[EV-74] a deletion deletes what its filter matched, as its count said", asyn
   expect(await events.act("page", { filter })).toMatchObject({ rows: [], matching: 0 });
 });
 
-it("[EV-74] also one by a text knows how much it is", async () => {
+it("[EV-74] a deletion by text also reports its count", async () => {
   const events = await startEvents();
   await ended(events, await events.act<EventJob>("sample.generate", { count: 3_000, days: 1 }));
   const filter = { text: "GO" };
@@ -138,7 +138,7 @@ it("[EV-74] also one by a text knows how much it is", async () => {
   expect([exact, done.done, done.total]).toEqual([true, matching, matching]);
 });
 
-it("[EV-72] pieces that come while others are stored are stored together, each once and in order, and the import says how far it is", async () => {
+it("[EV-72] chunks that arrive while others are stored are stored together, each once and in order, and the import reports its progress", async () => {
   const dir = temporaryDir();
   const sizes: number[] = [];
   const store = createSqliteStore({ file: path.join(dir, "events.db"), log: silent });
@@ -168,7 +168,7 @@ it("[EV-72] pieces that come while others are stored are stored together, each o
   expect(rows).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
 });
 
-it("[EV-75] a cancelled import keeps what it stored; unknown jobs are refused", async () => {
+it("[EV-75] a cancelled import keeps the events it stored; unknown jobs are refused", async () => {
   const events = await startEvents();
   const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });
   await events.act("import.text", { job: id, text: `${JSON.stringify(eventBody())}\n` });
@@ -178,7 +178,7 @@ it("[EV-75] a cancelled import keeps what it stored; unknown jobs are refused", 
   await expect(events.act("job.cancel", { job: 99 })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
 });
 
-it("[EV-75] an import whose page was closed ends by itself, and says so with what it stored", async () => {
+it("[EV-75] an import whose page was closed ends by itself, and reports what it stored", async () => {
   const dataDir = temporaryDir();
   const access = createStoreAccess({
     store: createSqliteStore({ file: path.join(dataDir, "events.db"), log: silent }),
@@ -199,7 +199,7 @@ it("[EV-75] an import whose page was closed ends by itself, and says so with wha
   expect(await access.store.count({})).toBe(5);
 });
 
-it("[EV-75] one that is cut short by the stop is told of in the log, and not shown by the service that comes after", async () => {
+it("[EV-75] an import interrupted by a stop is logged, and not shown after the next start", async () => {
   const events = await startEvents();
   await expect.poll(() => events.view("jobs")).toEqual([]);
   const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });
@@ -210,7 +210,7 @@ it("[EV-75] one that is cut short by the stop is told of in the log, and not sho
   await expect.poll(() => browsing.view("jobs")).toEqual([]);
 });
 
-it("[EV-76] an export is given in parts of bounded size, and ends though more events arrive", async () => {
+it("[EV-76] an export is sent in parts of bounded size, and ends although more events arrive", async () => {
   const events = await startEvents();
   await ended(events, await events.act<EventJob>("sample.generate", { count: 5_500, days: 30 }));
   const first = await events.act<ExportPart>("export", { format: "jsonl" });
@@ -244,7 +244,7 @@ it("[EV-77] sample traffic posts to the service until it is stopped", async () =
   await expect.poll(() => events.view("sample")).toEqual({ running: false });
 });
 
-it("[EV-78] browsing answers the page's actions while nothing listens", async () => {
+it("[EV-78] the page's actions work while the service is stopped", async () => {
   const events = await startEvents();
   await postAll(events.url, [eventBody(), eventBody({ outcome: "ignored" })]);
   await events.stop();
@@ -256,7 +256,7 @@ it("[EV-78] browsing answers the page's actions while nothing listens", async ()
   await expect(browsing.act("sample.start")).rejects.toMatchObject({ code: "SERVICE_NOT_RUNNING" });
 });
 
-it("[EV-91] a CSV holds no formula: such cells begin with an apostrophe, which an import takes away again, and raw leaves them", async () => {
+it("[EV-91] a CSV has no formulas: such cells begin with an apostrophe, which an import removes; the raw option does not add it", async () => {
   const events = await startEvents();
   const texts = ["=1+1", "@x", "+a", "-b", "'=c", "plain", "it's"];
   await postAll(
@@ -277,7 +277,7 @@ it("[EV-91] a CSV holds no formula: such cells begin with an apostrophe, which a
   expect(data[0]).toMatchObject({ last_char: "=", file_ext: '"\r\n,' });
 });
 
-it("[EV-92] a CSV whose quote is never closed is refused from that line on", async () => {
+it("[EV-92] a CSV with an unclosed quote is refused from that line on", async () => {
   const events = await startEvents();
   const names = Object.keys(eventBody()).join(",");
   const cells = Object.values(eventBody()).map((value) => (Array.isArray(value) ? '"[""IC""]"' : String(value)));

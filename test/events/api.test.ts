@@ -49,7 +49,7 @@ it("[EV-2] a row has id, time, hash of the address and version, then the event; 
   expect(Object.keys(data[0])).toEqual([...eventColumns]);
 });
 
-it("[EV-3] without X-Plugin-Version the version is unknown", async () => {
+it('[EV-3] without X-Plugin-Version the version is "unknown"', async () => {
   const { url } = await startEvents();
   await post(url, eventBody());
   expect((await getPage(url)).data[0]?.plugin_version).toBe("unknown");
@@ -97,7 +97,7 @@ const refused: readonly [part: Record<string, unknown>, path: string][] = [
   [{ treesitter_scope: "module" }, "treesitter_scope"],
   [{ edit_count: true }, "edit_count"],
 ];
-it("[EV-5] a field that is missing or wrong is refused with its path", async () => {
+it("[EV-5] a missing or wrong field is refused with its path", async () => {
   const { url } = await startEvents();
   for (const [part, path] of refused) {
     const answer = await post(url, eventBody(part));
@@ -112,7 +112,7 @@ it("[EV-5] a field that is missing or wrong is refused with its path", async () 
   expect((await getPage(url)).total).toBe(0);
 });
 
-it("[EV-5] the least and the most of each field are taken", async () => {
+it("[EV-5] the minimum and maximum of each field are accepted", async () => {
   const { url } = await startEvents();
   const bodies = [
     eventBody({
@@ -141,7 +141,7 @@ it("[EV-5] the least and the most of each field are taken", async () => {
   expect(third?.last_char).toBe("\ufffd");
 });
 
-it("[EV-6] what is no object is refused with the empty path, what is no JSON as malformed", async () => {
+it("[EV-6] a body that is not an object is refused with an empty path, one that is not JSON as malformed", async () => {
   const { url } = await startEvents();
   for (const body of ["[]", "null", "1", '"x"']) {
     const answer = (await (await post(url, body)).json()) as { error: string; issues: { path: string }[] };
@@ -153,7 +153,7 @@ it("[EV-6] what is no object is refused with the empty path, what is no JSON as 
   }
 });
 
-it("[EV-7] a body of 16,384 bytes is read, one more is 413, with and without Content-Length", async () => {
+it("[EV-7] a body of 16,384 bytes is accepted, one byte more is 413, with and without Content-Length", async () => {
   const { url } = await startEvents();
   const json = JSON.stringify(eventBody());
   const largest = json + " ".repeat(16_384 - Buffer.byteLength(json));
@@ -169,7 +169,7 @@ it("[EV-7] a body of 16,384 bytes is read, one more is 413, with and without Con
   expect(continued.all).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201/);
 });
 
-it("[EV-8] GET /events pages from the newest, at most 1,000, and total counts what the filter matches", async () => {
+it("[EV-8] GET /events pages from the newest, at most 1,000 rows, and total counts all rows that match the filter", async () => {
   const { url } = await startEvents({ rateLimits: false });
   await postAll(
     url,
@@ -190,7 +190,7 @@ it("[EV-8] GET /events pages from the newest, at most 1,000, and total counts wh
   expect(await ids("?device_id=&outcome=")).toEqual(await ids(""));
 });
 
-it("[EV-9] an unknown outcome or device matches nothing and is no mistake", async () => {
+it("[EV-9] an unknown outcome or device matches nothing and is not an error", async () => {
   const { url } = await startEvents();
   await post(url, eventBody());
   const answer = await curl(`${url}/events?outcome=error`);
@@ -198,7 +198,7 @@ it("[EV-9] an unknown outcome or device matches nothing and is no mistake", asyn
   expect((await curl(`${url}/events?device_id=%27%20OR%201=1`)).body).toBe('{"data":[],"total":0,"limit":100,"offset":0}');
 });
 
-it("[EV-10] a limit, offset or cursor that is no whole number from 0 on is refused by name", async () => {
+it("[EV-10] a limit, offset or cursor that is not a whole number from 0 is refused by name", async () => {
   const { url } = await startEvents();
   for (const [query, name] of [
     ["limit=-1", "limit"],
@@ -218,7 +218,7 @@ it("[EV-10] a limit, offset or cursor that is no whole number from 0 on is refus
   }
 });
 
-it("[EV-11] after=ID goes on below that event, whatever arrives meanwhile, and Link names the next page", async () => {
+it("[EV-11] after=ID continues with older events than that one, whatever arrives meanwhile, and Link names the next page", async () => {
   const { url } = await startEvents();
   await postAll(
     url,
@@ -250,7 +250,7 @@ it("[EV-12] GET /stats counts all, devices and outcomes; zeros when empty", asyn
   expect(await getStats(url)).toEqual({ total_events: 4, unique_devices: 2, accepted: 2, rejected: 1, ignored: 1 });
 });
 
-it("[EV-13] every answer may be read by pages of any origin, and a preflight is 204", async () => {
+it("[EV-13] every response may be read by pages of any origin, and a preflight is 204", async () => {
   const { url } = await startEvents();
   for (const path of ["/events", "/stats", "/nothing", "/events?limit=x"]) {
     expect((await curl("-H", "Origin: https://example.com", url + path)).headers["access-control-allow-origin"]).toBe("*");
@@ -267,7 +267,7 @@ it("[EV-13] every answer may be read by pages of any origin, and a preflight is 
   });
 });
 
-it("[EV-10] however large one is taken", async () => {
+it("[EV-10] an offset may be however large", async () => {
   const { url } = await startEvents();
   await post(url, eventBody());
   const large = "99999999999999999999";
@@ -276,13 +276,13 @@ it("[EV-10] however large one is taken", async () => {
   expect((await getPage(url, `?offset=${large}`)).data).toHaveLength(0);
 });
 
-it("[EV-14] a path in other letters has the methods of its own", async () => {
+it("[EV-14] a path in a different case has its own methods", async () => {
   const { url } = await startEvents();
   expect((await curl("-X", "DELETE", `${url}/EVENTS`)).headers.allow).toBe("GET, HEAD, POST, OPTIONS");
   expect((await curl("-X", "DELETE", `${url}/STATS`)).headers.allow).toBe("GET, HEAD, OPTIONS");
 });
 
-it("[EV-14] every answer with content has the same type", async () => {
+it("[EV-14] every response with content has the same type", async () => {
   const { url, port } = await startEvents();
   const answers = [
     await curl(`${url}/stats`),
@@ -294,7 +294,7 @@ it("[EV-14] every answer with content has the same type", async () => {
   expect(answers.map(({ headers }) => headers["content-type"])).toEqual(answers.map(() => "application/json; charset=utf-8"));
 });
 
-it("[EV-14] other paths are 404, other methods 405 with Allow, HEAD is GET without content, malformed requests keep the shape", async () => {
+it("[EV-14] other paths are 404, other methods 405 with Allow, HEAD is GET without content, malformed requests get the same error shape", async () => {
   const { url, port } = await startEvents();
   const unknown = await curl(`${url}/event`);
   expect([unknown.status, unknown.body]).toEqual([404, '{"error":"Not found"}']);

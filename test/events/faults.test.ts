@@ -61,7 +61,7 @@ function checkFile(file: string): { readonly events: number } {
   }
 }
 
-it("[EV-40] after kill -9 in the middle of a load every 201 is in the file, the file is sound, and the rollups equal a recount", async () => {
+it("[EV-40] after kill -9 in the middle of a load every event answered with 201 is in the file, the file is intact, and the rollups equal a recount", async () => {
   const dataDir = temporaryDir();
   const file = path.join(dataDir, "events.db");
   let sent = 0;
@@ -105,7 +105,7 @@ it("[EV-40] after kill -9 in the middle of a load every 201 is in the file, the 
   }
 }, 60_000);
 
-it("[EV-41] a full file answers 503 that says so, loses nothing that was acknowledged, goes on reading, and stores again once there is room", async () => {
+it("[EV-41] a full file is a 503 that says so, loses no acknowledged event, can still be read, and stores again once there is room", async () => {
   const dataDir = temporaryDir();
   const first = await startEvents({ maxMebibytes: 1, rateLimits: false }, { dataDir });
   let taken = 0;
@@ -131,7 +131,7 @@ it("[EV-41] a full file answers 503 that says so, loses nothing that was acknowl
   expect(await getStats(second.url)).toMatchObject({ total_events: taken + 1 });
 });
 
-it("[EV-41] so does a disk that is really full", async ({ skip }) => {
+it("[EV-41] the same with a disk that is really full", async ({ skip }) => {
   const dir = temporaryDir();
   if (!mountSmallDisk(dir, "2m")) skip("this user may not mount a small disk");
   const { url, stop } = await startEvents({ database: path.join(dir, "events.db"), rateLimits: false });
@@ -151,7 +151,7 @@ it("[EV-41] so does a disk that is really full", async ({ skip }) => {
   await stop();
 });
 
-it("[EV-42] a file that another program has locked is waited for, then 503 names it; nothing of it is lost", async () => {
+it("[EV-42] a file locked by another program is waited for, then 503 names it; no event is lost", async () => {
   const { url, file } = await startEvents();
   await post(url, eventBody());
   const other = new Database(file);
@@ -168,7 +168,7 @@ it("[EV-42] a file that another program has locked is waited for, then 503 names
   expect((await post(url, eventBody())).status).toBe(201);
 });
 
-it("[EV-42] also one that is locked before it is opened", async () => {
+it("[EV-42] the same if it is locked before it is opened", async () => {
   const dataDir = temporaryDir();
   const other = new Database(path.join(dataDir, "events.db"));
   other.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE");
@@ -180,7 +180,7 @@ it("[EV-42] also one that is locked before it is opened", async () => {
   expect((await curl(`${url}/stats`)).status).toBe(200);
 });
 
-it("[EV-42] and that is waited for too", async () => {
+it("[EV-42] a file locked before it is opened is waited for too", async () => {
   const dataDir = temporaryDir();
   const other = new Database(path.join(dataDir, "events.db"));
   other.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE");
@@ -211,7 +211,7 @@ it.each([
       return bytes;
     },
   ],
-])("[EV-43] a file that %s is named, kept byte by byte, and a good one in its place is used at once", async (_name, make) => {
+])("[EV-43] a file that %s is named in the error and left unchanged, and a good one in its place is used at once", async (_name, make) => {
   const dataDir = temporaryDir();
   const file = path.join(dataDir, "events.db");
   const bytes = make(file);
@@ -231,7 +231,7 @@ it.each([
   await expect.poll(() => events.view("storage").failure).toBeUndefined();
 });
 
-it("[EV-43] damage that shows only later is named as such, and the file is left alone from then on", async () => {
+it("[EV-43] damage found later is named as such, and the file is not written after that", async () => {
   const dataDir = temporaryDir();
   const first = await startEvents({ rateLimits: false }, { dataDir });
   await Promise.all(Array.from({ length: 100 }, () => post(first.url, eventBody())));
@@ -264,7 +264,7 @@ it("[EV-43] damage that shows only later is named as such, and the file is left 
   expect(events.logs.some(({ text }) => text.includes("again"))).toBe(false);
 });
 
-it("[EV-49] where good and bad take turns the log's last word is right, and it is not repeated with every turn", async () => {
+it("[EV-49] when success and failure alternate, the last log line is right, and the log does not repeat every change", async () => {
   const lines: string[] = [];
   const log = createLog({ level: () => "info", write: (entry) => void lines.push(entry.text) });
   const { store, ...failing } = failingStore();
@@ -282,7 +282,7 @@ it("[EV-49] where good and bad take turns the log's last word is right, and it i
   expect(lines).toEqual(["There is no room. Free some.", "somewhere can be used again", "There is no room. Free some."]);
 });
 
-it("[EV-44] a folder that cannot be written is 503, and the service goes on", async () => {
+it("[EV-44] a read-only folder is 503, and the service keeps running", async () => {
   const blocker = path.join(temporaryDir(), "not-a-folder");
   writeFileSync(blocker, "");
   const { url } = await startEvents({ database: path.join(blocker, "events.db") });
@@ -290,7 +290,7 @@ it("[EV-44] a folder that cannot be written is 503, and the service goes on", as
   expect([answer.status, answer.body]).toEqual([503, '{"error":"Storage cannot be reached: events.db"}']);
 });
 
-it("[EV-48] a file that is moved away while in use takes no event more; the next request makes another", async () => {
+it("[EV-48] a file that is moved away while in use gets no more events; the next request creates another", async () => {
   const { url, file } = await startEvents();
   await postAll(url, [eventBody(), eventBody()]);
   renameSync(file, `${file}.kept`);
@@ -302,7 +302,7 @@ it("[EV-48] a file that is moved away while in use takes no event more; the next
   expect(checkFile(`${file}.kept`).events).toBe(2);
 });
 
-it("[EV-48] nor does a deletion empty it; the page is told, and the next request opens what is there then", async () => {
+it("[EV-48] a deletion does not empty a file that was moved away; the page gets an error, and the next request opens the new file", async () => {
   const events = await startEvents();
   await postAll(events.url, [eventBody(), eventBody()]);
   renameSync(events.file, `${events.file}.kept`);

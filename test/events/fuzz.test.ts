@@ -8,7 +8,7 @@ checkLeaks();
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_120);
 
-it(`[EV-16] bodies changed at random are answered 201, 400 or 413 in their shape, and only the 201 are stored (seed ${seed})`, async () => {
+it(`[EV-16] randomly changed bodies get 201, 400 or 413 in the error shape, and only those with 201 are stored (seed ${seed})`, async () => {
   const { url, logs } = await startEvents({ rateLimits: false });
   const random = seededRandom(seed);
   const values: unknown[] = [
@@ -65,7 +65,7 @@ it(`[EV-16] bodies changed at random are answered 201, 400 or 413 in their shape
   expect(logs.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-it("[EV-16] clients that go away in the middle of a body leave nothing behind, and others are served", async () => {
+it("[EV-16] clients that disconnect in the middle of a body leave nothing behind, and others are served", async () => {
   const { url, port } = await startEvents();
   await Promise.all(
     Array.from(

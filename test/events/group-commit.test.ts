@@ -25,7 +25,7 @@ const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(reso
 const added = (commits: ReturnType<typeof createGroupCommit>, part = {}) =>
   new Promise<unknown>((resolve) => commits.add(stored(part), (error) => resolve(error ?? "stored")));
 
-it("[EV-45] one event alone is stored in the same turn; those that arrive in one turn or during a commit share the next", async () => {
+it("[EV-45] a single event is stored in the same turn; events of one turn, or of one commit's duration, share the next commit", async () => {
   const { store, groups, pending } = manualStore();
   const commits = createGroupCommit({ store });
   const first = added(commits);
@@ -49,7 +49,7 @@ it("[EV-45] one event alone is stored in the same turn; those that arrive in one
   await draining;
 });
 
-it("[EV-46] nobody is told before the commit, and one event that the database cannot hold does not take the others with it", async () => {
+it("[EV-46] no response is sent before the commit, and one event that the database refuses does not fail the others", async () => {
   const stores: number[] = [];
   const commits = createGroupCommit({
     async store(events) {
@@ -62,7 +62,7 @@ it("[EV-46] nobody is told before the commit, and one event that the database ca
   expect(stores).toEqual([3, 1, 1, 1]);
 });
 
-it("[EV-47] more events than may wait are refused at once", async () => {
+it("[EV-47] events above the limit of waiting ones are refused at once", async () => {
   const { store, pending } = manualStore();
   const commits = createGroupCommit({ store, mostWaiting: 2 });
   const first = added(commits);

@@ -21,7 +21,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("two instanc
     database = server.url.replace(/postgres$/, name);
   });
 
-  it("[EV-80] migrate once, share data, and count right under a load on both", async () => {
+  it("[EV-80] migrate once, share data, and count correctly under load on both", async () => {
     const config = { database, rateLimits: false };
     const [one, two] = await Promise.all([startProcess("unused", config), startProcess("unused", config)]);
     await Promise.all([getStats(one.url), getStats(two.url)]);
@@ -47,7 +47,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("two instanc
     );
   }, 60_000);
 
-  it("[EV-81] what one stores the other's page sees, and text that PostgreSQL cannot hold is mended", async () => {
+  it("[EV-81] what one stores the other's page shows, and text that PostgreSQL cannot store is corrected", async () => {
     const one = await startEvents({ database });
     const two = await startEvents({ database });
     await getStats(two.url);
@@ -63,7 +63,7 @@ describe.skipIf(missing("PostgreSQL", "postgresql", hasPostgres()))("two instanc
     expect(await two.act("plot", { range: "7d" })).toMatchObject({ total: 1_501 });
   });
 
-  it("[EV-82] a database that cannot be reached is 503, also where the password is wrong, and the password is told nobody", async () => {
+  it("[EV-82] an unreachable database is 503, also with a wrong password, and the password is never shown", async () => {
     const events = await startEvents({ database: "postgres://backlot:secret-word@127.0.0.1:9/postgres" });
     const answer = await fetch(`${events.url}/stats`);
     expect([answer.status, await answer.text()]).toEqual([503, '{"error":"Storage cannot be reached: postgres"}']);
@@ -79,7 +79,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("two instances on 
   });
   afterAll(() => server?.stop());
 
-  it("[EV-83] share their limits exactly, also at the same moment", async () => {
+  it("[EV-83] share their limits exactly, also for simultaneous requests", async () => {
     const config = { rateLimitRedis: server.url, statsRequests: 30, statsSeconds: 2 };
     const [one, two] = [await startEvents(config), await startEvents(config)];
     const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => fetch(`${(index % 2 ? one : two).url}/stats`)));
@@ -97,7 +97,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("two instances on 
     await expect.poll(() => one.view("limits")).toMatchObject({ on: true, shared: true });
   });
 
-  it("[EV-84] while Redis does not answer each instance limits by itself, and says so once", async () => {
+  it("[EV-84] while Redis does not answer, each instance limits by itself, and logs it once", async () => {
     const own = await startRedis();
     const events = await startEvents({ rateLimitRedis: own.url, statsRequests: 3 });
     expect((await fetch(`${events.url}/stats`)).status).toBe(200);
@@ -108,7 +108,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("two instances on 
     await expect.poll(() => events.logs.filter(({ text }) => text.startsWith("Redis does not answer")).length, { timeout: 5_000 }).toBe(1);
   });
 
-  it("[EV-84] a Redis that hangs is waited for by nobody but those who were under way, and is used again once it answers", async () => {
+  it("[EV-84] only requests in progress wait for a Redis that hangs, and it is used again once it answers", async () => {
     const own = await startRedis();
     const events = await startEvents({ rateLimitRedis: own.url, statsRequests: 1_000 });
     expect((await fetch(`${events.url}/stats`)).status).toBe(200);
@@ -126,7 +126,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("two instances on 
     await own.stop();
   });
 
-  it("[EV-84] what is no address of Redis is refused", async () => {
+  it("[EV-84] an invalid Redis URL is refused", async () => {
     await expect(startEvents({ rateLimitRedis: "nonsense" })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       field: { name: "rateLimitRedis" },

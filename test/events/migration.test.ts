@@ -53,7 +53,7 @@ function olderFile(file: string, rows: number, migrations: readonly number[] | u
   database.close();
 }
 
-it("[EV-30] nothing is opened or made before the first request; that request makes the file, for its owner only", async () => {
+it("[EV-30] no file is opened or created before the first request, which creates it for its owner only", async () => {
   const { url, file } = await startEvents();
   expect(statSync(file, { throwIfNoEntry: false })).toBeUndefined();
   await curl("-X", "OPTIONS", `${url}/events`);
@@ -74,29 +74,26 @@ it.each([
   ["with the older columns and no table of migrations", undefined],
   ["with the older columns and the first migration", [1]],
   ["whose older columns are gone already", [1, 2]],
-] as const)(
-  "[EV-31] a file %s is brought up to date, its rows kept and counted, and a copy is kept beside it",
-  async (_name, migrations) => {
-    const dataDir = temporaryDir();
-    const file = path.join(dataDir, "events.db");
-    olderFile(file, 10, migrations);
-    const original = readFileSync(file);
-    const { url, logs } = await startEvents({}, { dataDir });
-    expect(await getStats(url)).toEqual({ total_events: 10, unique_devices: 2, accepted: 4, rejected: 0, ignored: 6 });
-    expect((await post(url, eventBody())).status).toBe(201);
-    const { data, total } = await getPage(url, "?limit=2");
-    expect([total, data.map(({ id }) => id), Object.keys(data[1] ?? {})]).toEqual([11, [11, 10], [...eventColumns]]);
-    expect((await getPage(url, `?device_id=${device(1)}&outcome=ignored`)).total).toBe(3);
-    const copies = readdirSync(dataDir).filter((name) => name.includes(".before-"));
-    expect(copies).toEqual([
-      `events.db.before-${migrations === undefined ? "0001_initial" : migrations.length === 1 ? "0002_drop_contextual_filter" : "0003_rollups"}`,
-    ]);
-    expect(readFileSync(path.join(dataDir, copies[0] ?? "")).equals(original)).toBe(true);
-    await expect.poll(() => logs.map(({ text }) => text).join("\n")).toContain("up to date; the file as it was is");
-  },
-);
+] as const)("[EV-31] a file %s is migrated, its rows are kept and counted, and a copy is kept beside it", async (_name, migrations) => {
+  const dataDir = temporaryDir();
+  const file = path.join(dataDir, "events.db");
+  olderFile(file, 10, migrations);
+  const original = readFileSync(file);
+  const { url, logs } = await startEvents({}, { dataDir });
+  expect(await getStats(url)).toEqual({ total_events: 10, unique_devices: 2, accepted: 4, rejected: 0, ignored: 6 });
+  expect((await post(url, eventBody())).status).toBe(201);
+  const { data, total } = await getPage(url, "?limit=2");
+  expect([total, data.map(({ id }) => id), Object.keys(data[1] ?? {})]).toEqual([11, [11, 10], [...eventColumns]]);
+  expect((await getPage(url, `?device_id=${device(1)}&outcome=ignored`)).total).toBe(3);
+  const copies = readdirSync(dataDir).filter((name) => name.includes(".before-"));
+  expect(copies).toEqual([
+    `events.db.before-${migrations === undefined ? "0001_initial" : migrations.length === 1 ? "0002_drop_contextual_filter" : "0003_rollups"}`,
+  ]);
+  expect(readFileSync(path.join(dataDir, copies[0] ?? "")).equals(original)).toBe(true);
+  await expect.poll(() => logs.map(({ text }) => text).join("\n")).toContain("up to date; the file as it was is");
+});
 
-it("[EV-31] columns that an even older file lacks are added", async () => {
+it("[EV-31] columns missing in an even older file are added", async () => {
   const dataDir = temporaryDir();
   olderFile(path.join(dataDir, "events.db"), 3, undefined, ["is_prefetched", "provider", "stage_index"]);
   const { url } = await startEvents({}, { dataDir });
@@ -139,7 +136,7 @@ it.each([
   ],
   ["with ids that are no numbers", `${nullable("UPDATE events SET id = 'x' || id")}`],
   ["without ids", `${nullable("ALTER TABLE events DROP COLUMN id")}`],
-] as const)("[EV-31] so is one %s", async (_name, sql) => {
+] as const)("[EV-31] the same for a file %s", async (_name, sql) => {
   const { dataDir, file } = changedFile(10, sql);
   const { url } = await startEvents({}, { dataDir });
   expect(await getStats(url)).toEqual({ total_events: 10, unique_devices: 2, accepted: 4, rejected: 0, ignored: 6 });
@@ -154,7 +151,7 @@ it.each([
   database.close();
 });
 
-it("[EV-31] missing values are filled: text with nothing, a time with that of the event before", async () => {
+it("[EV-31] missing values are filled: text with an empty string, a time with that of the previous event", async () => {
   const { dataDir } = changedFile(
     4,
     nullable(
@@ -173,7 +170,7 @@ it("[EV-31] missing values are filled: text with nothing, a time with that of th
   expect(await getStats(url)).toEqual({ total_events: 4, unique_devices: 2, accepted: 1, rejected: 0, ignored: 1 });
 });
 
-it("[EV-31] times in another form become those of the others, where they are times", async () => {
+it("[EV-31] times in another format are converted, if they are valid", async () => {
   const times = ["2026-11-20 10:11:12", "2026-11-20T10:11:12.345Z", "2026-11-20T12:11:12+02:00", "2026-11-20", "some day"];
   const { dataDir } = changedFile(
     5,
@@ -191,7 +188,7 @@ it("[EV-31] times in another form become those of the others, where they are tim
   expect(await act("page", { filter: { from, to } })).toMatchObject({ matching: 3, exact: true });
 });
 
-it("[EV-64] an id of a file that gave them twice is not given again, and plots count what comes then", async () => {
+it("[EV-64] an id that an old file used twice is not used again, and plots count new events", async () => {
   const { dataDir, file } = changedFile(
     10,
     `${nullable()} CREATE TABLE t (id INTEGER PRIMARY KEY, device_id TEXT NOT NULL, outcome TEXT NOT NULL); INSERT INTO t SELECT id, device_id, outcome FROM events; DROP TABLE events; ALTER TABLE t RENAME TO events`,
@@ -209,7 +206,7 @@ it("[EV-64] an id of a file that gave them twice is not given again, and plots c
 it.each([
   ["holds a table of a rollup's name", "CREATE TABLE roll_day (x)", "roll_day already exists"],
   ["holds a table events of something else", "ALTER TABLE events RENAME COLUMN outcome TO venue", "has no outcome"],
-])("[EV-32] a file that %s is named and left as it was, without a copy, until it has changed", async (_name, sql, reason) => {
+])("[EV-32] a file that %s is named and left unchanged, without a copy, until it has changed", async (_name, sql, reason) => {
   const { dataDir, file } = changedFile(5, sql);
   const original = readFileSync(file);
   const events = await startEvents({}, { dataDir });
@@ -233,7 +230,7 @@ it.each([
   expect(copies(dataDir)).toHaveLength(1);
 });
 
-it("[EV-32] a disk with room for the copy and not for the migration keeps no copy either", async ({ skip }) => {
+it("[EV-32] a disk with room for the copy but not for the migration keeps no copy", async ({ skip }) => {
   const dir = temporaryDir();
   if (!mountSmallDisk(dir, "3m")) skip("this user may not mount a small disk");
   const file = path.join(dir, "events.db");
@@ -246,7 +243,7 @@ it("[EV-32] a disk with room for the copy and not for the migration keeps no cop
   expect(readFileSync(file).equals(original)).toBe(true);
 });
 
-it("[EV-33] EVENTS_DB names another file, which a second start finds again", async () => {
+it("[EV-33] EVENTS_DB names another file, which a second start opens again", async () => {
   const file = path.join(temporaryDir(), "deep", "other.db");
   const first = await startEvents({ database: file });
   await post(first.url, eventBody());
@@ -256,7 +253,7 @@ it("[EV-33] EVENTS_DB names another file, which a second start finds again", asy
   expect(second.view("storage")).toEqual({ kind: "sqlite", place: file });
 });
 
-it("[EV-33] so does a file: address", async () => {
+it("[EV-33] the same with a file: URL", async () => {
   const dir = temporaryDir();
   const { url } = await startEvents({ database: `file://${dir}/my%20events.db` });
   await post(url, eventBody());

@@ -8,7 +8,7 @@ import { eventBody, getPage, post, startEvents } from "./harness.ts";
 
 checkLeaks();
 
-it("[EV-20] by default 200 posts in 10 s, 60 pages and 60 statistics a minute are let through, each counted for itself", async () => {
+it("[EV-20] by default 200 posts in 10 s, 60 pages and 60 statistics a minute are allowed, each counted separately", async () => {
   const { url } = await startEvents();
   const statuses = async (count: number, ask: () => Promise<Response>) => {
     const seen: number[] = [];
@@ -26,7 +26,7 @@ it("[EV-20] by default 200 posts in 10 s, 60 pages and 60 statistics a minute ar
   expect(await statuses(61, () => fetch(`${url}/stats`))).toEqual([...times(60, 200), 429]);
 });
 
-it("[EV-21] a refusal is 429 with its body, Retry-After and the RateLimit fields; answers before it count down", async () => {
+it("[EV-21] a refusal is 429 with its body, Retry-After and the RateLimit fields; responses before it count down", async () => {
   const { url } = await startEvents({ statsRequests: 2, statsSeconds: 30 });
   const first = await curl(`${url}/stats`);
   expect(first.headers).toMatchObject({
@@ -45,7 +45,7 @@ it("[EV-21] a refusal is 429 with its body, Retry-After and the RateLimit fields
   expect(refused.headers["access-control-allow-origin"]).toBe("*");
 });
 
-it("[EV-21] a window that has just begun lasts no longer than it does", () => {
+it("[EV-21] a window that has just begun is not longer than its length", () => {
   let at = 0;
   const limiter = createMemoryRateLimiter({ name: "test", requests: 1, windowMs: 30_000 }, { now: () => at });
   const random = seededRandom(3);
@@ -55,7 +55,7 @@ it("[EV-21] a window that has just begun lasts no longer than it does", () => {
   }
 });
 
-it("[EV-22] the window slides: never more than the limit in any stretch of its length, and no request is refused without need", () => {
+it("[EV-22] the window slides: never more than the limit in any period of its length, and no request is refused unnecessarily", () => {
   let at = 0;
   const limiter = createMemoryRateLimiter({ name: "test", requests: 20, windowMs: 1_000 }, { now: () => at });
   const random = seededRandom(7);
@@ -71,7 +71,7 @@ it("[EV-22] the window slides: never more than the limit in any stretch of its l
   }
 });
 
-it("[EV-23] memory is bounded whatever the number of addresses; only far beyond it the oldest requests are forgotten early", () => {
+it("[EV-23] memory is bounded whatever the number of addresses; only far beyond the bound the oldest requests are dropped early", () => {
   let at = 0;
   const limiter = createMemoryRateLimiter({ name: "test", requests: 5, windowMs: 60_000 }, { now: () => at, capacity: 10_000 });
   const heldBefore = process.memoryUsage().arrayBuffers;
@@ -111,14 +111,14 @@ it("[EV-24] IPv6 counts by /64, an IPv4 address over IPv6 as itself", async () =
   expect((await curl(`${url}/stats`)).status).toBe(429);
 });
 
-it("[EV-25] X-Forwarded-For is not looked at unless proxies are trusted", async () => {
+it("[EV-25] X-Forwarded-For is ignored unless proxies are trusted", async () => {
   const { url } = await startEvents({ statsRequests: 2 });
   const statuses = [];
   for (let index = 0; index < 4; index++) statuses.push((await curl("-H", `X-Forwarded-For: 10.0.0.${index}`, `${url}/stats`)).status);
   expect(statuses).toEqual([200, 200, 429, 429]);
 });
 
-it("[EV-26] with a hop count the entry that the outermost trusted proxy added counts, with addresses the first that is not trusted", async () => {
+it("[EV-26] with a hop count the entry added by the outermost trusted proxy is used, with addresses the first untrusted one", async () => {
   const address = (proxies: Parameters<typeof createClientAddress>[0], field: string) => createClientAddress(proxies)("127.0.0.1", field);
   const hops = (count: number) => ({ hops: count, addresses: [] });
   expect(address(hops(1), "6.6.6.6, 203.0.113.9")).toBe("203.0.113.9");
@@ -144,7 +144,7 @@ it("[EV-26] with a hop count the entry that the outermost trusted proxy added co
   expect(own?.ip_hash).not.toBe(forwarded?.ip_hash);
 });
 
-it("[EV-27] one switch turns the limits off, with their fields", async () => {
+it("[EV-27] one switch turns off the limits and their header fields", async () => {
   const { url } = await startEvents({ rateLimits: false, statsRequests: 1 });
   for (let index = 0; index < 5; index++) {
     const answer = await curl(`${url}/stats`);
@@ -153,7 +153,7 @@ it("[EV-27] one switch turns the limits off, with their fields", async () => {
   }
 });
 
-it("[EV-28] the page sees each limit, its busiest client and what was refused, and can reset them", async () => {
+it("[EV-28] the page shows each limit, its busiest client and the refusals, and can reset them", async () => {
   const events = await startEvents({ statsRequests: 2 });
   for (let index = 0; index < 5; index++) await curl(`${events.url}/stats`);
   await expect

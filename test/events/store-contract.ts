@@ -38,7 +38,7 @@ async function fill(store: EventStore, events: readonly NewEvent[]): Promise<voi
 
 export function storeContract(name: string, makeStore: () => Promise<EventStore>): void {
   describe(name, () => {
-    it("[EV-60] opens twice, starts empty, and gives back what it was given", async () => {
+    it("[EV-60] can be opened twice, starts empty, and returns what was stored", async () => {
       const store = await makeStore();
       await store.open();
       expect(await store.stats()).toEqual({ total_events: 0, unique_devices: 0, accepted: 0, rejected: 0, ignored: 0 });
@@ -101,7 +101,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       });
     });
 
-    it("[EV-62] a group is stored whole or not at all", async () => {
+    it("[EV-62] a group is stored completely or not at all", async () => {
       const store = await makeStore();
       await store.add([stored()]);
       const broken = { ...stored(), language: null as unknown as string };
@@ -111,7 +111,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       expect(await store.count({})).toBe(2);
     });
 
-    it("[EV-63] scans and counts go through every match once, in both directions, with filters of every kind", async () => {
+    it("[EV-63] scans and counts visit every match once, in both directions, with filters of every kind", async () => {
       const store = await makeStore();
       const events = manyEvents(3_000);
       await fill(store, events);
@@ -141,7 +141,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       }
     });
 
-    it("[EV-63] counts are exact for every outcome, language, provider and time, also of events that are older than those before them", async () => {
+    it("[EV-63] counts are exact for every outcome, language, provider and time, also of events that are older than earlier ones", async () => {
       const store = await makeStore();
       const random = seededRandom(7);
       // Some days old, months old and of the last hours, out of order.
@@ -285,7 +285,7 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
       }
     });
 
-    it("[EV-66] the dashboard's pages sort by every column, both ways, and say what they know", async () => {
+    it("[EV-66] the dashboard's pages sort by every column, both ways, and say whether their count is exact", async () => {
       const store = await makeStore();
       const events = manyEvents(500);
       await fill(store, events);

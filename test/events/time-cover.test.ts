@@ -6,7 +6,7 @@ const now = Date.UTC(2026, 10, 20, 13, 30, 31);
 const lengths = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 const timeOf = (name: string) => Date.parse(`${name}${"0000-00-00T00:00:00Z".slice(name.length)}`);
 
-it("[EV-66] a stretch of time is covered once, in whole steps that are kept, and seconds at its ends", () => {
+it("[EV-66] a time range is covered once, by whole rollup steps, and by seconds at its ends", () => {
   const random = seededRandom(3);
   for (let round = 0; round < 3_000; round++) {
     const age = [400 * 86_400_000, hourPlotMs, minutePlotMs, 3_600_000][round % 4] as number;
@@ -31,7 +31,7 @@ it("[EV-66] a stretch of time is covered once, in whole steps that are kept, and
   }
 });
 
-it("[EV-66] an open end takes no scan, and what is kept by the day alone takes one of a day at most", () => {
+it("[EV-66] an open end needs no scan, and data kept by day only needs a scan of one day at most", () => {
   expect(coverTime({}, now)).toEqual({ spans: [{ step: "day", since: "" }], edges: [] });
   expect(coverTime({ from: Date.UTC(2026, 10, 20, 12, 45, 10) }, now)).toEqual({
     spans: [

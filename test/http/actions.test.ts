@@ -11,7 +11,7 @@ import { onEnd, rawConnection, startHttp, until } from "./harness.ts";
 
 const textOf = (answer: TryAnswer) => Buffer.from(answer.body.base64, "base64").toString();
 
-it("[HTTP-103] try makes a real request and names its row", async () => {
+it("[HTTP-103] Try sends a real request and returns its row", async () => {
   const service = await startHttp();
   const answer = await service.act<TryAnswer>("try", {
     method: "POST",
@@ -62,7 +62,7 @@ it("[BL-204] resend sends a recorded request again as it was: method, header fie
   await expect(service.act("resend", { method: "GET /x", target: "/" })).rejects.toMatchObject({ code: "CALL_INVALID" });
 });
 
-it("[HTTP-104] try is bounded in size and time, and tells when it cannot send", async () => {
+it("[HTTP-104] Try is bounded in size and time, and reports when it cannot send", async () => {
   const service = await startHttp({ generatedBytes: 8 << 20 });
   const large = await service.act<TryAnswer>("try", { method: "GET", target: "/bytes/4000000" });
   expect(large.truncated).toBe(true);
@@ -111,7 +111,7 @@ it("[HTTP-106] port 0 picks one that is free, on IPv4 and IPv6", async () => {
   expect((await curl(`http://[::1]:${service.port}/absolute-redirect/1`)).headers.location).toBe(`http://[::1]:${service.port}/get`);
 });
 
-it("[HTTP-107] a stop closes every connection, also streams and WebSockets, at once", async () => {
+it("[HTTP-107] a stop closes every connection at once, also streams and WebSockets", async () => {
   const service = await startHttp();
   const requests = [
     "GET /api/stream?count=0 HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -151,7 +151,7 @@ it("[HTTP-109] limits are configuration", async () => {
   expect((await curl("-H", `X: ${"x".repeat(1_100)}`, service.url)).status).toBe(431);
 });
 
-it("[HTTP-110] every snippet works as it stands", async () => {
+it("[HTTP-110] every snippet works unchanged", async () => {
   const service = await startHttp();
   const run = promisify(execFile);
   const snippets = httpService.snippets([{ label: "HTTP", url: service.url }], {} as never);

@@ -5,7 +5,7 @@ import { answerOf, errorWith } from "./ask.ts";
 import { curl } from "./curl.ts";
 import { raw, startHttp } from "./harness.ts";
 
-it("[HTTP-61] /status/:codes answers with one status or with one of several by weight", async () => {
+it("[HTTP-61] /status/:codes responds with one status or with one of several by weight", async () => {
   const { url } = await startHttp();
   for (const code of [200, 204, 301, 304, 400, 404, 418, 503]) expect((await httpRequest(`${url}/status/${code}`)).status).toBe(code);
   expect((await httpRequest(`${url}/status/302`)).headers.location).toBe("/redirect/1");
@@ -23,7 +23,7 @@ it("[HTTP-61] /status/:codes answers with one status or with one of several by w
     expect(await answerOf(`${url}/status/${codes}`)).toEqual(errorWith(400));
 });
 
-it("[HTTP-63] /response-headers sets and tells header fields, never the type of the answer nor its framing", async () => {
+it("[HTTP-63] /response-headers sets and returns header fields, never the response's content type or framing", async () => {
   const { url } = await startHttp();
   const response = await fetch(
     `${url}/response-headers?X-One=1&X-One=2&ETag=%22a%22&Content-Type=text/html&x-content-type-options=no&Access-Control-Allow-Origin=x`,
@@ -54,7 +54,7 @@ it("[HTTP-63] /response-headers sets and tells header fields, never the type of 
   expect((await fetch(`${url}/response-headers?a=1`, { method: "POST" })).status).toBe(200);
 });
 
-it("[HTTP-64] /trailers sends trailer fields and tells those that came", async () => {
+it("[HTTP-64] /trailers sends trailer fields and returns those received", async () => {
   const { port } = await startHttp();
   const answer = await raw(
     port,
@@ -68,7 +68,7 @@ it("[HTTP-64] /trailers sends trailer fields and tells those that came", async (
   expect(old).not.toContain("X-Body-Bytes");
 });
 
-it("[HTTP-65] /gzip, /deflate and /brotli answer in that coding", async () => {
+it("[HTTP-65] /gzip, /deflate and /brotli respond in that coding", async () => {
   const { url } = await startHttp();
   for (const [path, coding, mark, decode] of [
     ["gzip", "gzip", "gzipped", gunzipSync],

@@ -31,7 +31,7 @@ it("[HTTP-79] Basic authentication", async () => {
   expect((await fetch(`${url}/hidden-basic-auth/user/pass`, { headers: basic("user:pass") })).status).toBe(200);
 });
 
-it("[HTTP-80] any bearer token", async () => {
+it("[HTTP-80] any bearer token is accepted", async () => {
   const { url } = await startHttp();
   expect(await (await fetch(`${url}/bearer`, { headers: { Authorization: "Bearer abc.def-ghi==" } })).json()).toEqual({
     authenticated: true,
@@ -120,7 +120,7 @@ function authorization(path: string, attempt: Attempt): string {
   return `Digest ${fields}, response="${digestResponse(input, given)}"`;
 }
 
-it("[HTTP-82] the digest of RFC 7616 §3.9.1 comes out as printed there", () => {
+it("[HTTP-82] the digest of RFC 7616 §3.9.1 equals the printed one", () => {
   const given = (response: string) =>
     parseDigestCredentials(
       `Digest username="Mufasa", realm="http-auth@example.org", uri="/dir/index.html", nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", nc=00000001, cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ", qop=auth, response="${response}"`,

@@ -14,7 +14,7 @@ it("[HTTP-66] /bytes gives random bytes, the same for the same seed", async () =
   for (const path of ["/bytes/x", "/bytes/-1", "/stream-bytes/5?chunk_size=0"]) expect(await answerOf(url + path)).toEqual(errorWith(400));
 });
 
-it("[HTTP-67] /stream gives so many JSON lines, at most the configured number", async () => {
+it("[HTTP-67] /stream sends the requested number of JSON lines, up to the configured maximum", async () => {
   const { url } = await startHttp();
   const lines = async (path: string) =>
     (await (await fetch(url + path)).text())
@@ -27,7 +27,7 @@ it("[HTTP-67] /stream gives so many JSON lines, at most the configured number", 
   expect(await lines("/stream/500")).toHaveLength(100);
 });
 
-it("[HTTP-68] /drip lets bytes drip over its duration", async () => {
+it("[HTTP-68] /drip sends bytes slowly over its duration", async () => {
   const { url } = await startHttp();
   const startedAt = performance.now();
   const response = await fetch(`${url}/drip?numbytes=5&duration=300ms&delay=100ms&code=201`);
@@ -63,7 +63,7 @@ it("[HTTP-69] /range serves one range as 206 with Content-Range", async () => {
   expect((await curl("-r", "0-2,24-27", `${url}/range/100`)).status).toBe(206);
 });
 
-it("[HTTP-70] several ranges come as multipart/byteranges", async () => {
+it("[HTTP-70] several ranges are sent as multipart/byteranges", async () => {
   const { url } = await startHttp();
   const response = await fetch(`${url}/range/100`, { headers: { Range: "bytes=0-1, 50-51, 300-400" } });
   expect([response.status, response.headers.get("content-range")]).toEqual([206, null]);

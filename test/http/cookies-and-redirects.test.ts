@@ -3,7 +3,7 @@ import { answerOf, errorWith, jsonOf } from "./ask.ts";
 import { curl } from "./curl.ts";
 import { startHttp } from "./harness.ts";
 
-it("[HTTP-58] cookies are told, set and deleted", async () => {
+it("[HTTP-58] cookies are returned, set and deleted", async () => {
   const { url } = await startHttp();
   expect(await jsonOf(fetch(`${url}/cookies`, { headers: { Cookie: 'a=1; b="two"; c=%C3%BC; a=3' } }))).toEqual({
     cookies: { a: "1", b: "two", c: "ü" },
@@ -23,7 +23,7 @@ it("[HTTP-58] cookies are told, set and deleted", async () => {
   expect(JSON.parse(jar.body)).toEqual({ cookies: { x: "y", flavour: "chocolate chip" } });
 });
 
-it("[HTTP-59] redirects lead to /get after so many hops", async () => {
+it("[HTTP-59] redirects end at /get after the requested number of hops", async () => {
   const { url } = await startHttp();
   for (const path of ["/redirect/3", "/relative-redirect/3", "/absolute-redirect/3", "/redirect/3?absolute=true"]) {
     const answer = await curl("-L", url + path);
@@ -34,7 +34,7 @@ it("[HTTP-59] redirects lead to /get after so many hops", async () => {
   for (const count of ["0", "-1", "x", "101"]) expect(await answerOf(`${url}/redirect/${count}`)).toEqual(errorWith(400));
 });
 
-it("[HTTP-60] /redirect-to leads to this computer and to allowed hosts only", async () => {
+it("[HTTP-60] /redirect-to redirects to this computer and to allowed hosts only", async () => {
   const { url } = await startHttp({ redirectHosts: ["ok.example", "*.wide.example"] });
   const to = async (target: string, more = "") => {
     const response = await fetch(`${url}/redirect-to?url=${encodeURIComponent(target)}${more}`, { redirect: "manual" });

@@ -36,7 +36,7 @@ it("[HTTP-74] documents of several kinds", async () => {
   expect((await fetch(`${url}/html`)).headers.get("content-security-policy")).toContain("default-src 'none'");
 });
 
-it("[HTTP-75] /links gives a page of links, at most the configured number", async () => {
+it("[HTTP-75] /links returns a page of links, up to the configured maximum", async () => {
   const { url } = await startHttp();
   const first = await fetch(`${url}/links/3`);
   expect(first.url).toBe(`${url}/links/3/0`);

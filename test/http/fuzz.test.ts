@@ -43,7 +43,7 @@ const morsels = [
   "CONNECT a:1 HTTP/1.1\r\n",
 ];
 
-it("[HTTP-42] whatever bytes come: an answer or a clean close, no 5xx of our making, and the service goes on", {
+it("[HTTP-42] random bytes get a response or a clean close, never an internal error, and the service keeps running", {
   timeout: 60_000,
 }, async () => {
   const service = await startHttp({ headersTimeoutMs: 1_000, requestTimeoutMs: 1_000, delaySeconds: 0.1 });

@@ -9,7 +9,7 @@ import { onEnd, startHttp, until } from "./harness.ts";
 
 const authority = (folder: string) => path.join(folder, "authority.pem");
 
-it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the installation's authority, and the row is as any other", async () => {
+it("[HTTP-132] HTTPS is a switch with a port of its own: curl trusts it by the installation's authority, and the row is like any other", async () => {
   const folder = temporaryDir();
   const service = await startHttp({ https: true, httpsPort: 0 }, folder);
   expect(service.endpoints.map(({ label }) => label)).toEqual(["HTTP", "HTTPS"]);
@@ -41,7 +41,7 @@ it("[HTTP-132] without the switch there is one endpoint and no certificate", asy
   expect(service.detail(id)).not.toHaveProperty("connection.tls");
 });
 
-it("[HTTP-133] what is no TLS on the HTTPS port is closed, and a handshake that never ends holds up no stop", async () => {
+it("[HTTP-133] a connection without TLS on the HTTPS port is closed, and an unfinished handshake does not delay a stop", async () => {
   const service = await startHttp({ https: true, httpsPort: 0 }, temporaryDir());
   const port = Number(new URL(service.endpoints[1]?.url ?? "").port);
   const plain = connect(port, "127.0.0.1", () => plain.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));

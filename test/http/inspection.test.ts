@@ -3,7 +3,7 @@ import { answerOf, errorWith, jsonOf } from "./ask.ts";
 import { curl } from "./curl.ts";
 import { startHttp } from "./harness.ts";
 
-it("[HTTP-55] /get, /post, /put, /patch and /delete tell what came, with httpbin's names", async () => {
+it("[HTTP-55] /get, /post, /put, /patch and /delete return the request, with httpbin's names", async () => {
   const { url, port } = await startHttp();
   expect(await jsonOf(fetch(`${url}/get?a=1&b=2&b=3&__proto__=x`, { headers: { "X-One": "1" } }))).toMatchObject({
     args: JSON.parse('{"a":"1","b":["2","3"],"__proto__":"x"}'),
@@ -37,7 +37,7 @@ it("[HTTP-55] /get, /post, /put, /patch and /delete tell what came, with httpbin
   expect((await fetch(`${url}/get`, { method: "POST" })).status).toBe(405);
 });
 
-it("[HTTP-56] /anything takes any method and any path below it", async () => {
+it("[HTTP-56] /anything accepts any method and any path below it", async () => {
   const { url } = await startHttp();
   for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
     expect(await jsonOf(fetch(`${url}/anything/a/b%20c?d=1`, { method }))).toMatchObject({
@@ -66,7 +66,7 @@ it("[HTTP-57] /headers, /ip, /user-agent, /uuid and /base64", async () => {
   expect(await answerOf(`${url}/base64/a`)).toEqual(errorWith(400));
 });
 
-it("[HTTP-62] /delay/:n answers late, at most by the configured time", async () => {
+it("[HTTP-62] /delay/:n responds late, at most by the configured time", async () => {
   const { url } = await startHttp({ delaySeconds: 0.3 });
   const startedAt = performance.now();
   expect(
@@ -97,7 +97,7 @@ it("[HTTP-77] /api and /docs list every route, as JSON or as HTML", async () => 
   ]);
 });
 
-it("[HTTP-78] nothing that a caller sends comes back as HTML", async () => {
+it("[HTTP-78] nothing that a client sends is returned as HTML", async () => {
   const { url } = await startHttp();
   const attack = "<script>alert(1)</script>";
   const encoded = encodeURIComponent(attack);

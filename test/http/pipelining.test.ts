@@ -6,7 +6,7 @@ const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => 
 const outcomes = (service: Awaited<ReturnType<typeof startHttp>>) =>
   service.rows().map(({ target, outcome }) => `${target} ${outcome.slice(0, 3)}`);
 
-it("[HTTP-112] garbage behind a request is answered after it, in a row of its own", async () => {
+it("[HTTP-112] garbage after a request is answered after it, in its own row", async () => {
   const service = await startHttp();
   const startedAt = performance.now();
   const answer = await raw(service.port, `${get("/delay/0.5")}GARBAGE\r\n\r\n`);
@@ -19,7 +19,7 @@ it("[HTTP-112] garbage behind a request is answered after it, in a row of its ow
   expect(Buffer.from(service.detail(malformed?.id ?? 0).request.body.base64, "base64").toString()).toBe("GARBAGE\r\n\r\n");
 });
 
-it("[HTTP-112] every pending answer goes out first, however the garbage arrives", async () => {
+it("[HTTP-112] every pending response is sent first, however the garbage arrives", async () => {
   const service = await startHttp();
   const together = await raw(service.port, `${get("/delay/0.3")}${get("/health")}BREW /pot HTTP/1.1\r\nHost: a\r\n\r\n`);
   expect(statuses(together)).toEqual([200, 200, 501]);
@@ -35,7 +35,7 @@ it("[HTTP-112] every pending answer goes out first, however the garbage arrives"
   expect(statuses(late)).toEqual([200, 408]);
 });
 
-it("[HTTP-112] a body that turns bad while an earlier answer is pending is answered in its turn", async () => {
+it("[HTTP-112] a body that becomes invalid while an earlier response is pending is answered in order", async () => {
   const service = await startHttp();
   const bad = "POST /api/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nZZ\r\n";
   expect(statuses(await raw(service.port, get("/delay/0.3") + bad))).toEqual([200, 400]);
@@ -46,7 +46,7 @@ it("[HTTP-112] a body that turns bad while an earlier answer is pending is answe
 });
 
 it.each(["\0\x01\r\n\r\n", "X", "H\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX : y\r\n\r\n", "GET / HTTP/1.1\nHost: a\n\n"])(
-  "[HTTP-112] the row of %j behind requests holds these bytes only",
+  "[HTTP-112] the row of %j after requests has these bytes only",
   async (garbage) => {
     const service = await startHttp();
     const post = "POST /anything HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\n\r\nabc def";
@@ -59,27 +59,27 @@ it.each(["\0\x01\r\n\r\n", "X", "H\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX : y
   },
 );
 
-it("[HTTP-112] a WebSocket does not open ahead of an answer that is pending", async () => {
+it("[HTTP-112] a WebSocket does not open before a pending response", async () => {
   const { port } = await startHttp();
   const handshake = `${get("/ws/echo").slice(0, -2)}Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
   expect(statuses(await raw(port, get("/delay/0.2") + handshake))).toEqual([200, 426]);
 });
 
-it("[HTTP-112] a stream goes on though garbage came behind its request", async () => {
+it("[HTTP-112] a stream continues although garbage came after its request", async () => {
   const { port } = await startHttp();
   const answer = await raw(port, `${get("/api/stream?count=4&duration=0.3")}GARBAGE\r\n\r\n`);
   expect(answer.match(/"id":\d/g)).toEqual(['"id":0', '"id":1', '"id":2', '"id":3']);
   expect(statuses(answer)).toEqual([200, 400]);
 });
 
-it("[HTTP-112] what follows a request that closes the connection is not looked at", async () => {
+it("[HTTP-112] bytes after a request that closes the connection are ignored", async () => {
   const service = await startHttp();
   const request = get("/delay/0.2").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
   expect(statuses(await raw(service.port, `${request}GARBAGE\r\n\r\n`))).toEqual([200]);
   expect(outcomes(service)).toHaveLength(1);
 });
 
-it("[HTTP-131] a client that sends on and on without reading answers is read from no further, and gets all of them in order", async () => {
+it("[HTTP-131] a client that sends without reading responses is paused, and gets all of them in order", async () => {
   const post = (size: number) => `POST /delay/0.3 HTTP/1.1\r\nHost: a\r\nContent-Length: ${size}\r\n\r\n${"x".repeat(size)}`;
   for (const requests of [get("/delay/0.3").repeat(6_000), post(120).repeat(3_000)]) {
     const service = await startHttp({ delaySeconds: 1, keepAliveTimeoutMs: 300 });

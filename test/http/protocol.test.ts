@@ -42,7 +42,7 @@ it("[HTTP-16] HEAD answers like GET, without content", async () => {
   expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
 });
 
-it("[HTTP-17] OPTIONS tells the methods of a path, and OPTIONS * those of the server", async () => {
+it("[HTTP-17] OPTIONS lists the methods of a path, and OPTIONS * those of the server", async () => {
   const { url, port } = await startHttp();
   const response = await fetch(`${url}/api/echo`, { method: "OPTIONS" });
   expect([response.status, response.headers.get("allow")]).toEqual([204, "POST, OPTIONS"]);
@@ -52,7 +52,7 @@ it("[HTTP-17] OPTIONS tells the methods of a path, and OPTIONS * those of the se
   );
 });
 
-it("[HTTP-18] every answer may be read by any page", async () => {
+it("[HTTP-18] every response may be read by any page", async () => {
   const { url, port } = await startHttp();
   for (const path of ["/", "/nope", "/api/status/503", "/api/stream?count=1", "/image/png", "/redirect/1"]) {
     const response = await fetch(url + path, { headers: { Origin: "https://app.example" }, redirect: "manual" });
@@ -78,7 +78,7 @@ it("[HTTP-19] a preflight is answered for every path", async () => {
   expect(odd.headers["access-control-allow-headers"]).toBeUndefined();
 });
 
-it("[HTTP-20] named origins alone may read, and may send credentials", async () => {
+it("[HTTP-20] only listed origins may read, and may send credentials", async () => {
   const { url } = await startHttp({ corsOrigins: ["https://app.example"] });
   const known = await fetch(url, { headers: { Origin: "https://app.example" } });
   expect(known.headers.get("access-control-allow-origin")).toBe("https://app.example");
@@ -88,7 +88,7 @@ it("[HTTP-20] named origins alone may read, and may send credentials", async () 
   expect(other.headers.get("access-control-allow-origin")).toBeNull();
 });
 
-it("[HTTP-113] what is refused before any route carries the same fields as every answer", async () => {
+it("[HTTP-113] a refusal before any route has the same header fields as every response", async () => {
   const named = await startHttp({ corsOrigins: ["https://app.example"] });
   const open = await startHttp();
   const post = (path: string, fields: string) => `POST ${path} HTTP/1.1\r\nOrigin: https://app.example\r\n${fields}\r\n`;
@@ -121,21 +121,21 @@ it("[HTTP-113] what is refused before any route carries the same fields as every
   expect(malformed).not.toContain("Access-Control-Allow-Origin");
 });
 
-it.each(["/image", "/api", "/gzip"])("[HTTP-114] with named origins %s varies by them and by what it chose from", async (path) => {
+it.each(["/image", "/api", "/gzip"])("[HTTP-114] with listed origins %s has Vary for them and for what it negotiated", async (path) => {
   const { url } = await startHttp({ corsOrigins: ["https://app.example"] });
   const response = await fetch(url + path);
   await response.arrayBuffer();
   expect(response.headers.get("vary")).toBe(path === "/gzip" ? "Origin, Accept-Encoding" : "Origin, Accept");
 });
 
-it("[HTTP-21] no answer may be sniffed for another type", async () => {
+it("[HTTP-21] no response may be sniffed for another type", async () => {
   const { url, port } = await startHttp();
   for (const path of ["/", "/nope", "/bytes/5", "/base64/PGI-"])
     expect((await fetch(url + path)).headers.get("x-content-type-options")).toBe("nosniff");
   expect(await raw(port, "\0\r\n\r\n")).toMatch(/X-Content-Type-Options: nosniff/);
 });
 
-it("[HTTP-22] takes an absolute-form target", async () => {
+it("[HTTP-22] accepts an absolute-form target", async () => {
   const { port } = await startHttp();
   const answer = await raw(port, "GET http://somewhere.example/get?a=1 HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n");
   expect(answer).toMatch(/^HTTP\/1.1 200 /);

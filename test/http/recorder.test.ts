@@ -48,7 +48,7 @@ it.each([
   expect(await service.ended(() => true)).toMatchObject({ tone, outcome: path.slice(-3) });
 });
 
-it("[HTTP-95] the detail holds the exchange as it crossed the wire", async () => {
+it("[HTTP-95] the detail has the exchange as it crossed the wire", async () => {
   const service = await startHttp();
   const connection = await rawConnection(service.port, "GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
   await connection.received(/ok"}$/);
@@ -125,7 +125,7 @@ it("[HTTP-97] HEAD, 204 and 304 are recorded without content", async () => {
   }
 });
 
-it("[HTTP-98] what never became a request is a row too", async () => {
+it("[HTTP-98] bytes that never became a request are a row too", async () => {
   const service = await startHttp();
   await raw(service.port, "GET /bad\x01path HTTP/1.1\r\nHost: a\r\n\r\n");
   const row = await service.ended(() => true);
@@ -214,7 +214,7 @@ it.each([
   expect(clientName(userAgent)).toBe(name);
 });
 
-it("[HTTP-102] the counters tell requests, bytes, connections, p95 and 5xx", async () => {
+it("[HTTP-102] the counters have requests, bytes, connections, p95 and 5xx", async () => {
   const service = await startHttp();
   await curl(`${service.url}/api/data`);
   await curl(`${service.url}/api/status/500`);

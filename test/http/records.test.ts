@@ -20,7 +20,7 @@ const beginEntry = (id: number, target = "/a?b=%20") =>
     rawHeaders: ["Host", "a", "X-Latin", "\u00e9\u00ff"],
   });
 
-it("[HTTP-122] an exchange is decoded as it was, whether it was written in one piece or in many", () => {
+it("[HTTP-122] an exchange is decoded unchanged, whether it was written in one piece or in many", () => {
   const random = seededRandom(3);
   for (let round = 0; round < 200; round++) {
     const target = `/${"x".repeat(random.below(1_500))}`;
@@ -80,7 +80,7 @@ it("[HTTP-122] what was written once is not written again", () => {
   expect(first - second).toBeGreaterThan(90);
 });
 
-it("[HTTP-122] damaged bytes throw nothing else than a RecordError, with a seed", () => {
+it("[HTTP-122] damaged bytes throw only a RecordError (seeded)", () => {
   const entry = beginEntry(1);
   entry.received("body");
   entry.answeredRaw(200, "HTTP/1.1 200 OK\r\nA: b\r\n\r\n", "answer");

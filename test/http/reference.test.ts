@@ -5,7 +5,7 @@ import { raw, rawConnection, startHttp } from "./harness.ts";
 
 const json = "application/json; charset=utf-8";
 
-it("[HTTP-1] GET / and /api/status tell the service's status", async () => {
+it("[HTTP-1] GET / and /api/status return the service's status", async () => {
   const { url } = await startHttp();
   for (const path of ["/", "/api/status"]) {
     const response = await fetch(url + path);
@@ -15,17 +15,17 @@ it("[HTTP-1] GET / and /api/status tell the service's status", async () => {
   }
 });
 
-it("[HTTP-2] GET /api/data gives the sample record", async () => {
+it("[HTTP-2] GET /api/data returns the sample record", async () => {
   const { url } = await startHttp();
   expect((await curl(`${url}/api/data`)).body).toBe('{"id":1,"name":"Test Data","value":42,"active":true}');
 });
 
-it("[HTTP-3] GET /health says ok", async () => {
+it("[HTTP-3] GET /health returns ok", async () => {
   const { url } = await startHttp();
   expect((await curl(`${url}/health`)).body).toBe('{"status":"ok"}');
 });
 
-it("[HTTP-4] /api/status/N answers with each status from 200 to 599", async () => {
+it("[HTTP-4] /api/status/N responds with each status from 200 to 599", async () => {
   const { url } = await startHttp();
   for (let code = 200; code < 600; code++) {
     // fetch takes a 407 for a failure of the network.
@@ -67,7 +67,7 @@ it("[HTTP-7] 401, 405, 407 and 426 come with the fields that RFC 9110 asks for",
   expect((await headersOf(426)).upgrade).toBe("websocket");
 });
 
-it("[HTTP-8] /api/delay/N waits, takes fractions and refuses what is out of bounds", async () => {
+it("[HTTP-8] /api/delay/N waits, accepts fractions and refuses values out of bounds", async () => {
   const { url } = await startHttp();
   const startedAt = performance.now();
   const response = await fetch(`${url}/api/delay/0.25`);
@@ -81,7 +81,7 @@ it("[HTTP-8] /api/delay/N waits, takes fractions and refuses what is out of boun
   }
 });
 
-it("[HTTP-9] a client that hangs up ends the wait", async () => {
+it("[HTTP-9] a client that disconnects ends the wait", async () => {
   const service = await startHttp();
   const connection = await rawConnection(service.port, "GET /api/delay/10 HTTP/1.1\r\nHost: a\r\n\r\n");
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -13,7 +13,7 @@ const post = (
   headers: Record<string, string> = { "Content-Type": "application/json" },
 ) => fetch(`${url}/api/echo`, { method: "POST", body, headers });
 
-it.each(["{", '{"a":}', "nope", '{"a":1}x', "\u0000", "{'a':1}"])("[HTTP-24] %j is no JSON: 400", async (text) => {
+it.each(["{", '{"a":}', "nope", '{"a":1}x', "\u0000", "{'a':1}"])("[HTTP-24] %j is not JSON: 400", async (text) => {
   const { url } = await startHttp();
   const response = await post(url, text);
   expect(response.status).toBe(400);
@@ -21,7 +21,7 @@ it.each(["{", '{"a":}', "nope", '{"a":1}x', "\u0000", "{'a':1}"])("[HTTP-24] %j 
   expect((await post(url, new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
 });
 
-it("[HTTP-25] JSON of any depth gets an answer", async () => {
+it("[HTTP-25] JSON of any depth gets a response", async () => {
   const service = await startHttp();
   const deep = "[".repeat(400_000) + "]".repeat(400_000);
   const response = await post(service.url, deep);
@@ -30,7 +30,7 @@ it("[HTTP-25] JSON of any depth gets an answer", async () => {
   await stillServes(service.url);
 });
 
-it("[HTTP-26] a body above the limit is 413, and a sender that sends it all gets to read that", async () => {
+it("[HTTP-26] a body above the limit is 413, and a client that sends all of it can read that", async () => {
   const { url, port } = await startHttp();
   expect(await (await post(url, `"${"x".repeat((1 << 20) - 2)}"`)).text()).toMatch(/^{"status":"success"/);
   const response = await post(url, `"${"x".repeat(1 << 20)}"`);
@@ -51,7 +51,7 @@ except urllib.error.HTTPError as e:
   expect(await connection.closed()).toMatch(/^HTTP\/1.1 413 [\s\S]*HTTP\/1.1 200 [\s\S]*\{"status":"ok"}$/);
 });
 
-it("[HTTP-27] an endless body is broken off", async () => {
+it("[HTTP-27] an endless body is cut off", async () => {
   const { url, port } = await startHttp();
   const connection = await rawConnection(port, "POST /api/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
   const chunk = Buffer.from(`100000\r\n${"x".repeat(1 << 20)}\r\n`);
@@ -88,7 +88,7 @@ it("[HTTP-28] Expect: 100-continue is met, refused for a body that is too large,
   expect((await curl("-H", "Expect: 100-continue", "-d", "a=1", `${url}/api/echo`)).all).toMatch(/100 Continue[\s\S]*"a":"1"/);
 });
 
-it("[HTTP-29] content codings are undone; the limit holds after that too", async () => {
+it("[HTTP-29] content codings are decoded; the limit holds for the decoded body too", async () => {
   const { url } = await startHttp();
   const coded = (body: Buffer, coding: string) =>
     post(url, new Uint8Array(body), { "Content-Type": "application/json", "Content-Encoding": coding });
@@ -114,7 +114,7 @@ it("[HTTP-29] content codings are undone; the limit holds after that too", async
   await stillServes(url);
 });
 
-it("[HTTP-30] a charset that nobody knows is 415", async () => {
+it("[HTTP-30] an unknown charset is 415", async () => {
   const { url } = await startHttp();
   for (const type of ["application/json; charset=klingon", 'text/plain; charset="x-none"']) {
     const response = await post(url, "[]", { "Content-Type": type });
@@ -147,7 +147,7 @@ it("[HTTP-32] a header or a body that does not arrive in time is 408; a silent c
   await stillServes(service.url);
 });
 
-it("[HTTP-33] a client that leaves in the middle of a body or an answer is told in a row and a log line", async () => {
+it("[HTTP-33] a client that disconnects during a body or a response has a row and a log line", async () => {
   const service = await startHttp();
   const half = await rawConnection(service.port, "POST /api/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc");
   await until(() => service.rows().length === 1);
@@ -164,7 +164,7 @@ it("[HTTP-33] a client that leaves in the middle of a body or an answer is told 
   await stillServes(service.url);
 });
 
-it("[HTTP-34] bad percent-encoding and control characters get an answer", async () => {
+it("[HTTP-34] bad percent-encoding and control characters get a response", async () => {
   const { url, port } = await startHttp();
   for (const path of ["/api/status/%zz", "/base64/%ff%fe", "/cookies/set/%/x"]) {
     const response = await fetch(url + path);
@@ -176,7 +176,7 @@ it("[HTTP-34] bad percent-encoding and control characters get an answer", async 
   expect(await raw(port, "GET / HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n")).toMatch(/^HTTP\/1.1 400 /);
 });
 
-it("[HTTP-35] HTTP/1.1 needs one valid Host", async () => {
+it("[HTTP-35] HTTP/1.1 requires one valid Host", async () => {
   const { port } = await startHttp();
   for (const fields of ["", "Host: a\r\nHost: b\r\n", "Host: a b\r\n", "Host: <script>\r\n", "Host: a/b\r\n", "Host: user@a\r\n"]) {
     expect(await raw(port, `GET / HTTP/1.1\r\n${fields}\r\n`)).toMatch(/^HTTP\/1.1 400 [\s\S]*\{"status":"error"/);
@@ -186,7 +186,7 @@ it("[HTTP-35] HTTP/1.1 needs one valid Host", async () => {
   }
 });
 
-it("[HTTP-36] an unknown method is 501, another version 505, and CONNECT is no proxy", async () => {
+it("[HTTP-36] an unknown method is 501, another version 505, and CONNECT is not supported", async () => {
   const { url, port } = await startHttp();
   expect(await raw(port, "BREW /pot HTTP/1.1\r\nHost: a\r\n\r\n")).toMatch(/^HTTP\/1.1 501 [\s\S]*\{"status":"error"/);
   expect(await raw(port, "GET / HTTP/3.7\r\nHost: a\r\n\r\n")).toMatch(/^HTTP\/1.1 505 [\s\S]*\{"status":"error"/);
@@ -237,14 +237,14 @@ it.each([
   ["a folded field", "X-One: 1\r\n 2\r\n"],
   ["a space before the colon", "X-One : 1\r\n"],
   ["a bare LF", "X-One: 1\nX-Two: 2\r\n"],
-])("[HTTP-37] %s: 400, and nothing after it is taken for a request", async (_name, fields) => {
+])("[HTTP-37] %s: 400, and nothing after it is read as a request", async (_name, fields) => {
   const { url, port } = await startHttp();
   const answer = await raw(port, `POST /api/echo HTTP/1.1\r\nHost: a\r\n${fields}\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n`);
   expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 400"]);
   await stillServes(url);
 });
 
-it("[HTTP-38] a body that turns bad in the middle ends its request with 400", async () => {
+it("[HTTP-38] a body that becomes invalid in the middle ends its request with 400", async () => {
   const service = await startHttp();
   const answer = await raw(service.port, "POST /api/echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nZZ\r\n");
   expect(answer).toMatch(/^HTTP\/1.1 400 [\s\S]*\{"status":"error"/);
@@ -269,7 +269,7 @@ it("[HTTP-39] pipelined requests are answered in their order", async () => {
   ]);
 });
 
-it("[HTTP-40] a multipart body that is none is 400", async () => {
+it("[HTTP-40] an invalid multipart body is 400", async () => {
   const { url } = await startHttp();
   for (const type of ["multipart/form-data", "multipart/form-data; boundary=x", 'multipart/form-data; boundary=""']) {
     const response = await post(url, "--y\r\nnothing", { "Content-Type": type });
@@ -298,7 +298,7 @@ it("[HTTP-134] JSON nested too deeply to be shown is 400 at every route that sho
   }
 });
 
-it("[HTTP-135] a form with one name very often takes no longer than its bytes; more than 2,000 parts are 413", async () => {
+it("[HTTP-135] a form that repeats one name takes time linear in its bytes; more than 2,000 parts are 413", async () => {
   const { url } = await startHttp();
   const form = (parts: number) => `${'--x\r\nContent-Disposition: form-data; name="a"; filename="f"\r\n\r\n1\r\n'.repeat(parts)}--x--\r\n`;
   const post = (path: string, body: string) =>

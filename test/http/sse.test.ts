@@ -37,7 +37,7 @@ it("[HTTP-44] ten events without a count; duration is for all of them, delay com
   }
 });
 
-it("[HTTP-45] a reconnect goes on after the Last-Event-ID of its field or its query", async () => {
+it("[HTTP-45] a reconnect continues after the Last-Event-ID of its header field or its query", async () => {
   const { url } = await startHttp();
   const stream = `${url}/api/stream?count=5&duration=0`;
   expect(ids((await curl("-H", "Last-Event-ID: 2", stream)).body)).toEqual([3, 4]);
@@ -45,7 +45,7 @@ it("[HTTP-45] a reconnect goes on after the Last-Event-ID of its field or its qu
   expect(ids((await curl("-H", "Last-Event-ID: mine", stream)).body)).toEqual([0, 1, 2, 3, 4]);
 });
 
-it("[HTTP-46] who has had every event is told to reconnect no more", async () => {
+it("[HTTP-46] a client that has every event is told to stop reconnecting", async () => {
   const { url } = await startHttp();
   const response = await fetch(`${url}/api/stream?count=5`, { headers: { "Last-Event-ID": "4" } });
   expect([response.status, await response.text()]).toEqual([204, ""]);
@@ -102,7 +102,7 @@ it("[HTTP-49] an event sent from the dashboard reaches every subscriber", async 
   await expect(service.act("sse.send", { data: "x".repeat(65_537) })).rejects.toThrow();
 });
 
-it("[HTTP-50] a subscriber that does not read is left out and counted, and holds no memory to speak of", async () => {
+it("[HTTP-50] events for a subscriber that does not read are dropped and counted, and use little memory", async () => {
   const service = await startHttp();
   const stalled = connect({ port: service.port, host: "127.0.0.1" });
   onEnd(() => stalled.destroy());
@@ -122,7 +122,7 @@ it("[HTTP-50] a subscriber that does not read is left out and counted, and holds
   await reading.received(/data: last\n\n/);
 });
 
-it("[HTTP-51] sse.disconnect ends one subscriber in order", async () => {
+it("[HTTP-51] sse.disconnect ends one subscriber's stream properly", async () => {
   const service = await startHttp();
   const [one, other] = await Promise.all(
     [1, 2].map(() => rawConnection(service.port, "GET /api/stream?count=0 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")),
@@ -139,7 +139,7 @@ it("[HTTP-51] sse.disconnect ends one subscriber in order", async () => {
   await until(() => sseOf(service)?.subscribers.find(({ id }) => id === first?.id)?.closedBy === "server");
 });
 
-it("[HTTP-52] the view lists subscribers, open ones first, with what they got", async () => {
+it("[HTTP-52] the view lists subscribers, open ones first, with their counts", async () => {
   const service = await startHttp();
   const open = await rawConnection(
     service.port,
@@ -183,7 +183,7 @@ it("[HTTP-111] a new subscriber is a notable line", async () => {
   expect(line?.text).toMatch(/^New SSE subscriber 127\.0\.0\.1:\d+ \(curl\)$/);
 });
 
-it("[HTTP-53] above the configured number of subscribers one more is 503", async () => {
+it("[HTTP-53] a subscriber above the configured number gets 503", async () => {
   const service = await startHttp({ sseSubscribers: 1 });
   const first = await rawConnection(service.port, "GET /api/stream?count=0 HTTP/1.1\r\nHost: a\r\n\r\n");
   await first.received(/"id":0/);
@@ -195,7 +195,7 @@ it("[HTTP-53] above the configured number of subscribers one more is 503", async
   ]);
 });
 
-it("[HTTP-54] a thousand subscribers share one beat and get every event", async () => {
+it("[HTTP-54] a thousand subscribers share one timer and get every event", async () => {
   const service = await startHttp();
   const sockets = Array.from({ length: 1_000 }, () => {
     const socket = connect({ port: service.port, host: "127.0.0.1" });
@@ -214,7 +214,7 @@ it("[HTTP-54] a thousand subscribers share one beat and get every event", async 
   await until(() => sockets.every(({ gotOwn }) => gotOwn), 15_000);
 });
 
-it("[HTTP-117] the row of an open stream counts what it has sent, about once a second", async () => {
+it("[HTTP-117] the row of an open stream is updated with its sent events about once a second", async () => {
   const service = await startHttp();
   const connection = await rawConnection(service.port, "GET /api/stream?count=0&duration=50ms HTTP/1.1\r\nHost: a\r\n\r\n");
   await connection.received(/"id":30/);
@@ -225,7 +225,7 @@ it("[HTTP-117] the row of an open stream counts what it has sent, about once a s
   expect((await service.ended(() => true)).bytesOut).toBeGreaterThan(row.bytesOut);
 });
 
-it("[HTTP-136] streams that ask for more than the service can send leave others their turn", async () => {
+it("[HTTP-136] streams faster than the service can send do not block others", async () => {
   const tickers = createSseTickers();
   onEnd(() => tickers.close());
   let sent = 0;

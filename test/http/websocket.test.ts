@@ -19,7 +19,7 @@ const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 const handshake = (fields: string, path = "/ws/echo", method = "GET") =>
   `${method} ${path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n${fields}\r\n`;
 
-it("[HTTP-86] the WebSocket sends text and binary back", async () => {
+it("[HTTP-86] the WebSocket echoes text and binary", async () => {
   const service = await startHttp();
   const socket = await open(service, "/ws/echo?a=1", ["chat", "other"]);
   expect(socket.protocol).toBe("chat");
@@ -42,7 +42,7 @@ it("[HTTP-87] a message above the limit closes the WebSocket with 1009", async (
   expect(await service.ended((row) => row.kind === "websocket")).toMatchObject({ outcome: expect.stringContaining("closed") });
 });
 
-it("[HTTP-88] a handshake that is none is refused in the error shape", async () => {
+it("[HTTP-88] an invalid handshake is refused in the error shape", async () => {
   const { port, url } = await startHttp();
   const version = "Sec-WebSocket-Version: 13\r\n";
   for (const fields of [`Upgrade: websocket\r\n${version}`, `Upgrade: websocket\r\n${version}Sec-WebSocket-Key: short\r\n`]) {
@@ -73,7 +73,7 @@ it("[HTTP-88] a handshake that is none is refused in the error shape", async () 
   ]);
 });
 
-it("[HTTP-89] an offer to speak something else, or elsewhere, is answered as plain HTTP", async () => {
+it("[HTTP-89] an upgrade to another protocol, or on another path, is answered as plain HTTP", async () => {
   const { port } = await startHttp();
   const close = (request: string) => request.replace("Connection: Upgrade", "Connection: Upgrade, close");
   expect(await raw(port, close(handshake("Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n", "/api/data")))).toMatch(
@@ -108,7 +108,7 @@ it("[HTTP-90] frames that break the protocol close their WebSocket and nothing e
   expect(await nextMessage(bystander)).toBe("still here");
 });
 
-it("[HTTP-91] the WebSocket is one row and each message another", async () => {
+it("[HTTP-91] the WebSocket is one row and each message its own", async () => {
   const service = await startHttp();
   const socket = await open(service);
   await until(() => service.rows().find((row) => row.kind === "websocket" && row.tone === "pending"));
@@ -182,7 +182,7 @@ it("[HTTP-120] a message is a part of its connection's row, and a row with the c
   expect(service.anyDetail(last.id)).toMatchObject({ index: 2, parent: connection.id, body: body("a text tha", 18), outcome: "echoed" });
 });
 
-it("[HTTP-92] a client that sends and never reads is slowed down, not stored", async () => {
+it("[HTTP-92] a client that sends and never reads is slowed down, its messages are not queued", async () => {
   const service = await startHttp();
   const connection = await rawConnection(service.port, handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}`));
   await connection.received(/\r\n\r\n/);
@@ -196,7 +196,7 @@ it("[HTTP-92] a client that sends and never reads is slowed down, not stored", a
   expect((await fetch(`${service.url}/health`)).status).toBe(200);
 });
 
-it("[HTTP-130] pages of an origin that may not read the answers open no WebSocket", async () => {
+it("[HTTP-130] pages of an origin that may not read responses cannot open a WebSocket", async () => {
   const page = (origin: string) => handshake(`Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n${key}Origin: ${origin}\r\n`);
   const status = async (port: number, origin: string) => {
     const connection = await rawConnection(port, page(origin));
@@ -217,7 +217,7 @@ it("[HTTP-130] pages of an origin that may not read the answers open no WebSocke
   );
 });
 
-it("[HTTP-137] thousands of tiny messages in one packet leave others their turn, and come back in order", async () => {
+it("[HTTP-137] thousands of tiny messages in one packet do not block others, and are echoed in order", async () => {
   const service = await startHttp();
   const socket = await open(service);
   let received = 0;

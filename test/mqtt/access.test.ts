@@ -17,13 +17,13 @@ const connack = async (broker: Broker, version: Version, username?: string, pass
   (await connectWire(broker, version, { username, password: password === undefined ? undefined : Buffer.from(password) })).connack.reason;
 
 describe("users", () => {
-  it("[MQTT-100] without anonymous access a client needs a name: 5, or 0x87", async () => {
+  it("[MQTT-100] without anonymous access a client needs a user name: 5, or 0x87", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     expect(await connack(broker, 4)).toBe(5);
     expect(await connack(broker, 5)).toBe(0x87);
   });
 
-  it("[MQTT-100] that nobody can have one is told at the start", async () => {
+  it("[MQTT-100] a start without anonymous access and without users is logged as a warning", async () => {
     const nobody = await startBroker({ anonymous: false });
     expect([await connack(nobody, 4), await connack(nobody, 5, "ada", "secret")]).toEqual([5, 0x86]);
     const told = expect.stringMatching(/^Every client is refused: /);
@@ -45,7 +45,7 @@ describe("users", () => {
     expect(await connack(broker, 5)).toBe(0);
   });
 
-  it("[MQTT-234] a name that does not exist takes as long to refuse as a wrong password", async () => {
+  it("[MQTT-234] an unknown user name takes as long to refuse as a wrong password", async () => {
     const broker = await startBroker({ users: ["ada:secret"] });
     const tookMs = async (name: string) => {
       const startedAt = performance.now();
@@ -60,7 +60,7 @@ describe("users", () => {
     expect(await fastest("nobody")).toBeGreaterThan((await fastest("ada")) / 2);
   });
 
-  it("[MQTT-260] too many failed logins from one address are refused unchecked until the window has passed", async () => {
+  it("[MQTT-260] after too many failed logins, an address is refused without a check until the window has passed", async () => {
     const broker = await startBroker({ users: ["ada:secret"], loginFailures: 3, loginWindowSeconds: 1 });
     const attempts = await Promise.all(Array.from({ length: 6 }, () => connack(broker, 5, "ada", "wrong")));
     expect(attempts.sort()).toEqual([0x86, 0x86, 0x86, 0x9f, 0x9f, 0x9f]);
@@ -74,7 +74,7 @@ describe("users", () => {
     expect(await connack(broker, 5, "whoever", "whatever")).toBe(0);
   });
 
-  it("[MQTT-102] takes the lines that user.hash gives", async () => {
+  it("[MQTT-102] accepts the lines that user.hash returns", async () => {
     const first = await startBroker();
     const { lines } = await first.act("user.hash", { name: "ada", password: "pass,word:1" });
     expect(lines.join()).not.toContain("pass,word");
@@ -83,7 +83,7 @@ describe("users", () => {
     expect(await connack(broker, 5, "ada", "pass")).toBe(0x86);
   });
 
-  it("[MQTT-103] takes a mosquitto password file, $7$ and $6$", async () => {
+  it("[MQTT-103] accepts a mosquitto password file, $7$ and $6$", async () => {
     const file = path.join(temporaryDir(), "passwords");
     const salt = randomBytes(12);
     const seven = pbkdf2Sync("seven", salt, 101, 64, "sha512");
@@ -99,7 +99,7 @@ describe("users", () => {
     expect(await connack(broker, 5, "six", "seven")).toBe(0x86);
   });
 
-  it("[MQTT-103] names the file that it cannot read", async () => {
+  it("[MQTT-103] names a file that it cannot read", async () => {
     await expect(startBroker({ passwordFile: "/nowhere/at/all" })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: "Password file: /nowhere/at/all cannot be read",
@@ -109,14 +109,14 @@ describe("users", () => {
 });
 
 describe("topic rules", () => {
-  it("[MQTT-104] a rule that is none is named", async () => {
+  it("[MQTT-104] an invalid rule is named", async () => {
     await expect(startBroker({ topicRules: ["* read a", "ada raed b"] })).rejects.toMatchObject({
       code: "CONFIG_INVALID",
       message: expect.stringMatching(/"ada raed b" is not a valid rule; .*deny filter$/),
     });
   });
 
-  it("[MQTT-109] are rows in the form, each with what is wrong with it, and saved as the variable has them", () => {
+  it("[MQTT-109] are rows in the form, each with its error, and saved in the variable's format", () => {
     const given = "* read public/#, ada readwrite home/%u/+,- write in/%c,* deny a b/#";
     const sources = { file: {}, environment: { MQTT_TOPIC_RULES: given }, flags: {} };
     const field = configFields(mqttService, sources).find(({ name }) => name === "topicRules");
@@ -151,7 +151,7 @@ describe("topic rules", () => {
 
   const rules = ["* read public/#", "ada readwrite home/%u/+", "- write in/%c", "* deny public/secret"];
 
-  it("[MQTT-104] allow what they name: SUBACK 0x87 or 0x80, PUBACK 0x87", async () => {
+  it("[MQTT-104] allow only the topics they name: SUBACK 0x87 or 0x80, PUBACK 0x87", async () => {
     const broker = await startBroker({ users: ["ada:secret"], topicRules: rules });
     const ada = await connectWire(broker, 5, { username: "ada", password: Buffer.from("secret") });
     expect((await ada.subscribe("public/news")).reasons).toEqual([0]);
@@ -177,7 +177,7 @@ describe("topic rules", () => {
     expect(broker.logs).toContain("dev subscribed to home/ada/x: not authorized");
   });
 
-  it("[MQTT-104] what is denied comes with no wider subscription, live, retained or shared", async () => {
+  it("[MQTT-104] denied topics are not received by a wider subscription, live, retained or shared", async () => {
     const broker = await startBroker({ topicRules: ["* readwrite #", "reader deny secret/#"] });
     const writer = await connectWire(broker, 5);
     writer.publish("secret/a", "retained", { retain: true }).publish("open/a", "retained", { retain: true });
@@ -194,7 +194,7 @@ describe("topic rules", () => {
     for (const _ of ["one", "two"]) expect(await other.expect("publish")).toMatchObject({ topic: "secret/b" });
   });
 
-  it("[MQTT-104] a kept session brings who has it now only what it may read", async () => {
+  it("[MQTT-104] a kept session delivers only what its current user may read", async () => {
     const dataDir = temporaryDir();
     const kept = { cleanStart: false, clientId: "kept", properties: { sessionExpiryInterval: 600 } };
     const users = ["ada:secret", "bob:secret"];
@@ -219,7 +219,7 @@ describe("topic rules", () => {
       .toContain("kept no longer has the rights for 2 subscriptions and 2 messages of its session: they were removed.");
   });
 
-  it("[MQTT-104] a name stands in a rule as it is, whatever it looks like", async () => {
+  it("[MQTT-104] a user name in a rule is taken literally", async () => {
     const broker = await startBroker({ topicRules: ["* readwrite own/%u/%c/box"] });
     for (const [username, clientId] of [
       ["$'", "$&"],
@@ -232,7 +232,7 @@ describe("topic rules", () => {
     }
   });
 
-  it("[MQTT-104] a client identifier with wildcards widens no rule", async () => {
+  it("[MQTT-104] a client identifier with wildcards does not widen a rule", async () => {
     const broker = await startBroker({ topicRules: ["* readwrite own/%c"] });
     const client = await connectWire(broker, 5, { clientId: "#" });
     expect((await client.subscribe("own/x")).reasons).toEqual([0x87]);
@@ -261,7 +261,7 @@ describe("enhanced authentication", () => {
     return { client, connack: await client.expect("connack"), verify: `v=${hmac(hmac(salted, "Server Key"), signed).toString("base64")}` };
   }
 
-  it("[MQTT-105] SCRAM-SHA-256 lets in who knows the password, and proves itself", async () => {
+  it("[MQTT-105] SCRAM-SHA-256 accepts the right password, and the broker proves that it knows it", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     const { connack, verify, client } = await scram(broker, "secret");
     expect(connack).toMatchObject({ reason: 0, properties: { authenticationMethod: method, authenticationData: Buffer.from(verify) } });
@@ -276,12 +276,12 @@ describe("enhanced authentication", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x87 });
   });
 
-  it("[MQTT-105] and refuses who does not", async () => {
+  it("[MQTT-105] and refuses a wrong one", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     expect((await scram(broker, "wrong")).connack.reason).toBe(0x87);
   });
 
-  it("[MQTT-261] an exchange that fails at its end counts as a failed login", async () => {
+  it("[MQTT-261] an exchange that fails in its last step counts as a failed login", async () => {
     const broker = await startBroker({ users: ["ada:secret"], loginFailures: 2, loginWindowSeconds: 600 });
     expect((await scram(broker, "secret")).connack.reason).toBe(0);
     for (let attempt = 0; attempt < 2; attempt++) expect((await scram(broker, "wrong")).connack.reason).toBe(0x87);
@@ -289,7 +289,7 @@ describe("enhanced authentication", () => {
     expect(await connack(broker, 5, "ada", "secret")).toBe(0x9f);
   });
 
-  it("[MQTT-234] SCRAM gives an unknown name a salt, the same each time, and fails at the end as for a wrong password", async () => {
+  it("[MQTT-234] SCRAM sends a constant salt for an unknown name, and fails in the last step as for a wrong password", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     const challengeOf = async (name: string) => {
       const client = await openWire(broker, 5);
@@ -317,7 +317,7 @@ describe("enhanced authentication", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x82 });
   });
 
-  it("[MQTT-106] a connection keeps its method: AUTH with another, or with none, is 0x82, and so is AUTH out of turn", async () => {
+  it("[MQTT-106] a connection keeps its method: AUTH with another one, without one or at the wrong time is 0x82", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     for (const [reason, properties] of [
       [0x19, { authenticationMethod: "K" }],
@@ -331,7 +331,7 @@ describe("enhanced authentication", () => {
     }
   });
 
-  it("[MQTT-106] before the CONNACK only AUTH may come", async () => {
+  it("[MQTT-106] before the CONNACK only AUTH is accepted", async () => {
     const broker = await startBroker({ users: ["ada:secret"] });
     const client = await openWire(broker, 5);
     client.send(connectPacket(5, "x", { properties: { authenticationMethod: method, authenticationData: Buffer.from("n,,n=ada,r=abc") } }));
@@ -340,7 +340,7 @@ describe("enhanced authentication", () => {
     expect(await client.expect("connack")).toMatchObject({ reason: 0x82 });
   });
 
-  it("[MQTT-108] passwords are saved as hashes, which are kept as they are when saved again", async () => {
+  it("[MQTT-108] passwords are saved as hashes, which do not change when saved again", async () => {
     const hashed = await mqttService.hashSecrets?.({ users: ["ada:secret", "bob:pass,word:1"], port: 1 });
     const users = hashed?.users as string[];
     expect(hashed?.port).toBe(1);
@@ -351,7 +351,7 @@ describe("enhanced authentication", () => {
     expect(await connack(broker, 5, "bob", "pass,word:1")).toBe(0);
   });
 
-  it("[MQTT-107] users are a secret of the configuration but for their names, as a list and as text with commas, and in no log line", async () => {
+  it("[MQTT-107] users are a secret of the configuration except their names, as a list and as text with commas, and in no log line", async () => {
     const sources = { file: { users: "ada:secret, bob:hidden" }, environment: {}, flags: {} };
     const shown = JSON.stringify(configFields(mqttService, sources));
     expect(shown).not.toMatch(/secret,|hidden/);

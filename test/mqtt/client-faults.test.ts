@@ -6,7 +6,7 @@ import { connectWire, seen, startBroker } from "./harness.ts";
 checkLeaks();
 
 describe("freezing and delaying", () => {
-  it("[MQTT-126] a frozen client is neither heard nor spoken to until it is released", async () => {
+  it("[MQTT-126] nothing is read from or sent to a frozen client until it is released", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });
     await client.subscribe("t");
@@ -20,7 +20,7 @@ describe("freezing and delaying", () => {
     expect(got.sort()).toEqual(["other", "own"]);
   });
 
-  it("[MQTT-126] the page shows who is frozen, also where nothing moves", async () => {
+  it("[MQTT-126] the page shows frozen clients, also without traffic", async () => {
     const broker = await startBroker();
     await connectWire(broker, 5, { clientId: "c" });
     const shown = () => (broker.views.get("clients") as MqttViews["clients"] | undefined)?.clients;
@@ -42,7 +42,7 @@ describe("freezing and delaying", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-126] what waits keeps its order when the delay is changed, and leaves at once when it is over", async () => {
+  it("[MQTT-126] waiting messages keep their order when the delay changes, and are sent at once when it ends", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });
     await client.subscribe("t");
@@ -63,7 +63,7 @@ describe("freezing and delaying", () => {
     for (const payload of ["1", "2", "3", "4"]) expect(seen(await client.expect("publish")).payload).toBe(payload);
   });
 
-  it("[MQTT-126] a client that comes back is not activeFault any more; one that is sent away is told why", async () => {
+  it("[MQTT-126] a client that reconnects has no fault any more; a disconnected one gets the reason", async () => {
     const broker = await startBroker();
     const times = { clientId: "c", forMs: 60_000 };
     for (const hinder of [() => broker.act("client.freeze", times), () => broker.act("client.delay", { ...times, delayMs: 60_000 })]) {
@@ -79,8 +79,8 @@ describe("freezing and delaying", () => {
   });
 });
 
-describe("what a frozen or delayed client counts for", () => {
-  it("[MQTT-237] a message that is held back for it is delivered when it leaves, and not before", async () => {
+describe("deliveries to a frozen or delayed client", () => {
+  it("[MQTT-237] a delayed message counts as delivered when it is sent, and not before", async () => {
     const broker = await startBroker();
     const [frozen, other] = [await connectWire(broker, 5, { clientId: "frozen" }), await connectWire(broker, 5, { clientId: "other" })];
     await frozen.subscribe("t", { qos: 1 });

@@ -17,7 +17,7 @@ import { connectWire } from "./harness.ts";
 const will = (payload: string) => ({ topic: "w", payload: Buffer.from(payload), qos: 1 as const, retain: false });
 
 describeCluster("a broker of a cluster dies", (nextUrl) => {
-  it("[MQTT-215] the wills of its clients are published, once, also of those whose sessions end with it", async () => {
+  it("[MQTT-215] the wills of its clients are published once, also of sessions that end with the connection", async () => {
     const url = nextUrl();
     const [dying, one, other] = [await spawnMember(url), await startMember(url), await startMember(url)];
     const inboxes: Inbox[] = [];
@@ -41,7 +41,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     for (const inbox of inboxes) expect(inbox.messages.length).toBe(5);
   });
 
-  it("[MQTT-216] its sessions go on at another: what was queued, what was published while nobody had them, and what comes then", async () => {
+  it("[MQTT-216] its sessions continue at another broker, with messages queued before, published meanwhile and later", async () => {
     const url = nextUrl();
     const [dying, living] = [await spawnMember(url), await startMember(url)];
     for (const clientId of ["waits for the takeover", "comes at once"]) {
@@ -68,7 +68,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
   });
 
   it.each([true, false])(
-    "[MQTT-216] one that asks for a session, twice, and dies before it has it, loses nothing of it; alive when it is answered: %s",
+    "[MQTT-216] a broker that requests a session twice and dies before it gets it loses nothing; alive when answered: %s",
     async (alive) => {
       const url = nextUrl();
       const one = await startMember(url);
@@ -98,7 +98,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     },
   );
 
-  it("[MQTT-217] killed in turns under load: nothing acknowledged is lost, and QoS 2 is never doubled", async () => {
+  it("[MQTT-217] brokers killed in turn under load: nothing acknowledged is lost, and QoS 2 is never duplicated", async () => {
     const url = nextUrl();
     let members = [await spawnMember(url), await spawnMember(url)] as const;
     const publishing = { nextId: 0, acknowledged: new Set<string>() };
@@ -128,7 +128,7 @@ describeCluster("a broker of a cluster dies", (nextUrl) => {
     expect(twice).toEqual([]);
   }, 60_000);
 
-  it("[MQTT-218] one that was only stopped for a time, and taken for dead, lets its clients connect again", async () => {
+  it("[MQTT-218] a broker that was only suspended, but considered dead, lets its clients reconnect", async () => {
     const url = nextUrl();
     const [frozen, living] = [await spawnMember(url), await startMember(url)];
     const client = await connectWire(frozen, 5, kept("c"));

@@ -26,7 +26,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     return { ...redis, stop, port: Number(new URL(redis.url).port) };
   }
 
-  it("[MQTT-219] is not there at the start: the error says so, and the password stands nowhere", async () => {
+  it("[MQTT-219] is not reachable at the start: the error says so, without the password", async () => {
     const failure = { code: "CLUSTER_UNREACHABLE" };
     await expect(startMember("redis://user:geheim@127.0.0.1:1/0")).rejects.toMatchObject(failure);
     await expect(startMember("redis://user:geheim@127.0.0.1:1/0")).rejects.not.toThrow(/geheim|user/);
@@ -40,12 +40,12 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     expect(JSON.stringify([broker.logs, broker.rows, [...broker.views]])).not.toMatch(/geheim/);
   });
 
-  it("[MQTT-219] a URL that is none is refused as configuration", async () => {
+  it("[MQTT-219] an invalid URL is refused as configuration", async () => {
     for (const cluster of ["http://host", "redis", "redis://"])
       await expect(startBroker({ cluster })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  it("[MQTT-220] is lost: each broker goes on by itself and says so; when it is back, emptied, all is shared again", async () => {
+  it("[MQTT-220] is lost: each broker continues alone and logs it; when it is back and empty, everything is shared again", async () => {
     const redis = await startOwnRedis();
     const [one, other] = await startPair(redis.url);
     const subscribers = [await connectWire(one, 5, kept("a")), await connectWire(other, 5, kept("b"))];
@@ -80,7 +80,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     expect(seen(await moved.expect("publish"))).toMatchObject({ payload: "after" });
   });
 
-  it("[MQTT-221] cuts one broker off for a moment: it catches up with what was published", async () => {
+  it("[MQTT-221] is disconnected from one broker for a moment: that broker catches up with what was published", async () => {
     const redis = await startOwnRedis();
     const [one, other] = await startPair(redis.url);
     const client = await openRedis(redis.url);
@@ -97,7 +97,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     await expect.poll(() => inbox.payloads).toEqual(sent);
   });
 
-  it("[MQTT-221] is emptied by hand while the brokers run: they put back what is theirs", async () => {
+  it("[MQTT-221] is emptied by hand while the brokers run: they restore their data", async () => {
     const redis = await startOwnRedis();
     const [one, other] = await startPair(redis.url);
     const client = await openRedis(redis.url);
@@ -117,7 +117,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     expect(seen(await back.expect("publish")).payload).toBe("kept");
   });
 
-  it("[MQTT-222] what is acknowledged to a client is in Redis", async () => {
+  it("[MQTT-222] a message is in Redis before it is acknowledged", async () => {
     const redis = await startOwnRedis();
     const [one] = await startPair(redis.url);
     const client = await openRedis(redis.url);
@@ -133,7 +133,7 @@ describe.skipIf(missing("Redis", "redis-server", hasRedis()))("the Redis of a cl
     expect(await client.hexists("backlot:mqtt:session:c", "r5")).toBe(1);
   });
 
-  it("[MQTT-223] garbage on the channel, in the journal and in the keys is left out, counted in the log, and ends nothing", async () => {
+  it("[MQTT-223] garbage in the channel, the journal and the keys is ignored, counted in the log, and does no harm", async () => {
     const redis = await startOwnRedis();
     const random = seededRandom(42);
     const client = await openRedis(redis.url);

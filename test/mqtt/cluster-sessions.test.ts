@@ -14,7 +14,7 @@ import { type Broker, connectWire, seen, versions } from "./harness.ts";
 
 describeCluster("sessions of a cluster", (nextUrl) => {
   it.each(versions)(
-    "[MQTT-206] a session moves with its client and has what both brokers published meanwhile, version %s",
+    "[MQTT-206] a session moves with its client and has the messages both brokers published meanwhile, version %s",
     async (version) => {
       const [one, other] = await startPair(nextUrl());
       const options = version === 5 ? kept("mover") : { clientId: "mover", cleanStart: false };
@@ -45,7 +45,7 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     },
   );
 
-  it("[MQTT-207] what was in flight is sent again at the other broker: with DUP, or PUBREL; and a QoS 2 message that comes again is routed once", async () => {
+  it("[MQTT-207] messages in flight are sent again by the other broker, with DUP or as PUBREL; a repeated QoS 2 message is routed once", async () => {
     const [one, other] = await startPair(nextUrl());
     const watcher = await connectWire(one, 5);
     await watcher.subscribe("out", { qos: 2 });
@@ -71,7 +71,7 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     await expect.poll(() => inbox.payloads).toEqual(["once", "end"]);
   });
 
-  it("[MQTT-207] moved to and fro under load it has each QoS 2 message once, in order", async () => {
+  it("[MQTT-207] a session moved back and forth under load gets each QoS 2 message once, in order", async () => {
     const [one, other] = await startPair(nextUrl());
     const receiver = new Receiver();
     const publishers = [await connectWire(one, 5), await connectWire(other, 5)];
@@ -105,7 +105,7 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     }
   });
 
-  it("[MQTT-208] a second connection at another broker takes the session over: 0x8E, whether it is kept or not", async () => {
+  it("[MQTT-208] a second connection at another broker takes over the session with 0x8E, persistent or not", async () => {
     const [one, other] = await startPair(nextUrl());
     for (const options of [kept("kept"), { clientId: "not kept" }]) {
       const first = await connectWire(one, 5, options);
@@ -119,7 +119,7 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     }
   });
 
-  it("[MQTT-208] also a session that began anew where it was", async () => {
+  it("[MQTT-208] the same for a session that was restarted at its first broker", async () => {
     const [one, other] = await startPair(nextUrl());
     for (const options of [kept("kept", { cleanStart: true }), { clientId: "not kept" }]) {
       await connectWire(one, 5, options);
@@ -129,7 +129,7 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     }
   });
 
-  it("[MQTT-208] of many connections with one identifier at two brokers one is left", async () => {
+  it("[MQTT-208] of many connections with one identifier at two brokers one remains", async () => {
     const [one, other] = await startPair(nextUrl());
     const clients = await Promise.all(
       Array.from({ length: 12 }, (_, index) => connectWire(index % 2 === 0 ? one : other, 5, kept("same"))),
@@ -153,7 +153,7 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     expect(await one.act("client.read", { clientId: "c" })).toBeNull();
   });
 
-  it("[MQTT-209] a session whose expiry is over is present nowhere, and leaves nothing in Redis", async () => {
+  it("[MQTT-209] an expired session is not present at any broker, and leaves nothing in Redis", async () => {
     const url = nextUrl();
     const [one, other] = await startPair(url);
     const options = kept("c", { properties: { sessionExpiryInterval: 1 } });
@@ -171,7 +171,7 @@ describeCluster("sessions of a cluster", (nextUrl) => {
     expect(await redis.keys("backlot:mqtt:session:*")).toEqual([]);
   });
 
-  it("[MQTT-210] sessions wait in Redis while no broker runs", async () => {
+  it("[MQTT-210] sessions are kept in Redis while no broker runs", async () => {
     const url = nextUrl();
     const [one, other] = await startPair(url);
     const client = await connectWire(one, 5, kept("c"));

@@ -23,7 +23,7 @@ async function member(broker: Broker, clientId: string, qos: 0 | 1 | 2 = 2, shar
 const jobs = (count: number): string[] => Array.from({ length: count }, (_, index) => String(index));
 
 describeCluster("shared subscriptions over a cluster", (nextUrl) => {
-  it("[MQTT-212] each message goes to one member, at one broker, and every member has its turn", async () => {
+  it("[MQTT-212] each message goes to one member at one broker, and every member gets some", async () => {
     const [one, other] = await startPair(nextUrl());
     const members = [await member(one, "a"), await member(one, "b"), await member(one, "c"), await member(other, "d")];
     const publishers = [await connectWire(one, 5), await connectWire(other, 5)];
@@ -36,7 +36,7 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     expect(members.flatMap(({ inbox }) => inbox.messages).filter(({ dup }) => dup)).toEqual([]);
   });
 
-  it("[MQTT-212] every member of several shared subscriptions to one topic has its turn", async () => {
+  it("[MQTT-212] every member of several shared subscriptions to one topic gets some", async () => {
     const [one, other] = await startPair(nextUrl());
     const groups = ["$share/first/jobs", "$share/second/jobs"];
     const members: Awaited<ReturnType<typeof member>>[] = [];
@@ -46,7 +46,7 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     await expect.poll(() => members.map(({ inbox }) => inbox.messages.length)).toEqual([10, 10, 10, 10]);
   });
 
-  it("[MQTT-212] also where nobody shares it at the broker where it is published, and straight after the SUBACK", async () => {
+  it("[MQTT-212] the same without a member at the publishing broker, and directly after the SUBACK", async () => {
     const url = nextUrl();
     const [one, other, third] = [...(await startPair(url)), await startMember(url)];
     const publisher = await connectWire(third, 5);
@@ -73,7 +73,7 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     await expect.poll(() => members.flatMap((one) => one.inbox.payloads).sort()).toEqual(jobs(9));
   });
 
-  it("[MQTT-213] who is connected goes before who is away, at whichever broker", async () => {
+  it("[MQTT-213] connected members are preferred to absent ones, at any broker", async () => {
     const [one, other] = await startPair(nextUrl());
     await leave((await member(one, "away")).client);
     const here = await member(other, "here");
@@ -83,7 +83,7 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     expect(await one.act("client.read", { clientId: "away" })).toMatchObject({ queued: 0 });
   });
 
-  it("[MQTT-213] with all away it waits, once, for the first who comes, at whichever broker", async () => {
+  it("[MQTT-213] with all members away, a message waits once for the first to return, at any broker", async () => {
     const [one, other] = await startPair(nextUrl());
     await leave((await member(one, "a")).client);
     await leave((await member(other, "b")).client);
@@ -99,7 +99,7 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     }
   });
 
-  it("[MQTT-213] what a lost member did not acknowledge goes to one at the other broker", async () => {
+  it("[MQTT-213] messages that a lost member did not acknowledge go to a member at the other broker", async () => {
     const [one, other] = await startPair(nextUrl());
     const silent = await connectWire(one, 5, kept("silent"));
     await silent.subscribe(filter, { qos: 1 });
@@ -110,7 +110,7 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     await expect.poll(() => inbox.payloads.toSorted()).toEqual(jobs(5));
   });
 
-  it("[MQTT-213] while all members move from broker to broker nothing is lost, and QoS 2 is never doubled", async () => {
+  it("[MQTT-213] while all members move from broker to broker nothing is lost, and QoS 2 is never duplicated", async () => {
     const [one, other] = await startPair(nextUrl());
     const names = ["a", "b"];
     const receivers = names.map(() => new Receiver());
@@ -137,7 +137,7 @@ describeCluster("shared subscriptions over a cluster", (nextUrl) => {
     await expect.poll(all).toEqual(jobs(sent));
   });
 
-  it("[MQTT-214] what was given to a broker that was killed goes to a member that lives", async () => {
+  it("[MQTT-214] messages assigned to a killed broker go to a member elsewhere", async () => {
     const url = nextUrl();
     const dying = await spawnMember(url);
     const living = await startMember(url);

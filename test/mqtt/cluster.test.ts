@@ -19,7 +19,7 @@ async function retainedAt(broker: Broker, filter: string): Promise<string[]> {
 }
 
 describeCluster("messages over a cluster", (nextUrl) => {
-  it("[MQTT-200] a client of one broker receives what is published at the other, each QoS, in order and once", async () => {
+  it("[MQTT-200] a client of one broker receives messages published at the other, each QoS, in order and once", async () => {
     const [one, other] = await startPair(nextUrl());
     const subscriber = await connectWire(one, 5);
     await subscriber.subscribe("t/#", { qos: 2 });
@@ -61,7 +61,7 @@ describeCluster("messages over a cluster", (nextUrl) => {
     expect(inbox.payloads).toEqual(payloads);
   });
 
-  it("[MQTT-201] properties arrive unaltered and in order, with what is left of the expiry and the receiver's identifiers", async () => {
+  it("[MQTT-201] properties arrive unaltered and in order, with the remaining expiry and the receiver's identifiers", async () => {
     const [one, other] = await startPair(nextUrl());
     const subscriber = await connectWire(one, 5);
     await subscriber.subscribe("p/#", { qos: 1 }, { subscriptionIdentifiers: [7] });
@@ -85,14 +85,14 @@ describeCluster("messages over a cluster", (nextUrl) => {
     expect(message.properties?.messageExpiryInterval).toBeLessThanOrEqual(100);
   });
 
-  it("[MQTT-202] PUBACK does not say that nobody subscribed, since another broker's client may have", async () => {
+  it("[MQTT-202] PUBACK does not report missing subscribers, since another broker may have one", async () => {
     const [one] = await startPair(nextUrl());
     const publisher = await connectWire(one, 5);
     publisher.publish("nobody/here", "x", { qos: 1, packetId: 1 });
     expect(await publisher.expect("puback")).toMatchObject({ reason: 0 });
   });
 
-  it("[MQTT-203] a message is answered where it was published, by reply rule and device, once; and goes round nowhere", async () => {
+  it("[MQTT-203] a message is answered once, by reply rule and device, at the broker where it was published, without loops", async () => {
     const [one, other] = await startPair(nextUrl(), { demoDevice: true });
     for (const broker of [one, other]) {
       const rule = { filter: "ask", topic: "answer", payload: "{payload}!", qos: 1, retain: false, delayMs: 0, enabled: true } as const;
@@ -108,7 +108,7 @@ describeCluster("messages over a cluster", (nextUrl) => {
     expect(topics.sort()).toEqual(["answer", "ask", "commands/lamp/on", "commands/lamp/on/result", "end"]);
   });
 
-  it("[MQTT-204] $SYS is each broker's own, and is not in Redis", async () => {
+  it("[MQTT-204] each broker has its own $SYS, which is not in Redis", async () => {
     const [one, other] = await startPair(nextUrl(), { sysIntervalSeconds: 3_600 });
     const [client, watcher] = [await connectWire(one, 5), await connectWire(other, 5)];
     await watcher.subscribe("$SYS/broker/mine");
@@ -144,7 +144,7 @@ describeCluster("the page of a broker in a cluster", (nextUrl) => {
 });
 
 describeCluster("wills on the page of another broker", (nextUrl) => {
-  it("[MQTT-225] are told as wills, and what else the client published is not", async () => {
+  it("[MQTT-225] wills are recorded as wills, other messages of the client are not", async () => {
     const [one, other] = await startPair(nextUrl());
     const will = { topic: "w/1", payload: Buffer.from("gone"), qos: 1, retain: true } as const;
     const client = await connectWire(one, 5, { clientId: "lost", will: { ...will, properties: undefined } });
@@ -160,7 +160,7 @@ describeCluster("wills on the page of another broker", (nextUrl) => {
 });
 
 describeCluster("retained messages of a cluster", (nextUrl) => {
-  it("[MQTT-205] one that is set at one broker is there at the other; cleared there, it is gone at the first", async () => {
+  it("[MQTT-205] a message set at one broker is retained at the other; cleared there, it is removed at the first", async () => {
     const [one, other] = await startPair(nextUrl());
     const [here, there] = [await connectWire(one, 5), await connectWire(other, 5)];
     await publishAcknowledged(here, "r/1", "first", { retain: true });
@@ -172,7 +172,7 @@ describeCluster("retained messages of a cluster", (nextUrl) => {
     await expect.poll(() => retainedAt(other, "r/#")).toEqual([]);
   });
 
-  it("[MQTT-205] both brokers and whoever comes later agree on the last one, however they overlap", async () => {
+  it("[MQTT-205] both brokers and later ones agree on the last one, however the writes overlap", async () => {
     const url = nextUrl();
     const [one, other] = await startPair(url);
     const [here, there] = [await connectWire(one, 5), await connectWire(other, 5)];
@@ -189,7 +189,7 @@ describeCluster("retained messages of a cluster", (nextUrl) => {
     await expect.poll(async () => (await retainedAt(other, "r/#")).sort()).toEqual(agreed);
   });
 
-  it("[MQTT-205] they are there after all brokers were stopped, with expiry and properties", async () => {
+  it("[MQTT-205] retained messages survive a stop of all brokers, with expiry and properties", async () => {
     const url = nextUrl();
     const [one, other] = await startPair(url);
     const publisher = await connectWire(one, 5);

@@ -170,7 +170,7 @@ describe("codec", () => {
     expect(() => decoder.next()).toThrow(expect.objectContaining({ reason: 0x95 }));
   });
 
-  it("[MQTT-4] seeded fuzz: whatever comes is decoded or refused with a reason, and what was decoded can be written again", () => {
+  it("[MQTT-4] seeded fuzz: any bytes are decoded or refused with a reason, and what was decoded can be encoded again", () => {
     const random = seededRandom(20_240_611);
     const reasons = new Set<number>();
     let decoded = 0;

@@ -13,7 +13,7 @@ describe("connecting", () => {
     await client.expect("pingresp");
   });
 
-  it("[MQTT-5] takes MQTT 3.1 as it takes 3.1.1", async () => {
+  it("[MQTT-5] accepts MQTT 3.1 like 3.1.1", async () => {
     const broker = await startBroker();
     const client = await openWire(broker, 4);
     client.hex("10 0f 0006 4d5149736470 03 02 003c 0001 63");
@@ -41,7 +41,7 @@ describe("connecting", () => {
     else expect(last).toBeUndefined();
   });
 
-  it("[MQTT-8] assigns an identifier to an empty one, and says which in 5.0", async () => {
+  it("[MQTT-8] assigns an identifier if it is empty, and returns it in 5.0", async () => {
     const broker = await startBroker();
     const five = await connectWire(broker, 5, { clientId: "" });
     expect(five.connack.properties?.assignedClientIdentifier).toMatch(/^auto-/);
@@ -56,14 +56,14 @@ describe("connecting", () => {
     expect(await client.next()).toBeUndefined();
   });
 
-  it.each(["constructor", "__proto__", "$SYS/x", "a/b#+", "ä🦊"])("[MQTT-8] takes %s as an identifier like any other", async (clientId) => {
+  it.each(["constructor", "__proto__", "$SYS/x", "a/b#+", "ä🦊"])("[MQTT-8] accepts %s as an identifier", async (clientId) => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId });
     expect(client.connack.reason).toBe(0);
     expect(await broker.act("client.read", { clientId })).toMatchObject({ clientId, connected: true });
   });
 
-  it("[MQTT-9] says in the CONNACK what it allows", async () => {
+  it("[MQTT-9] states its limits in the CONNACK", async () => {
     const broker = await startBroker({
       receiveMaximum: 7,
       topicAliasMaximum: 3,
@@ -81,7 +81,7 @@ describe("connecting", () => {
     });
   });
 
-  it("[MQTT-10] gives response information to who asks for it, and to nobody else", async () => {
+  it("[MQTT-10] sends response information only to clients that ask for it", async () => {
     const broker = await startBroker();
     for (const clientId of ["asking", "$&"]) {
       const asking = await connectWire(broker, 5, { clientId, properties: { requestResponseInformation: 1 } });
@@ -91,7 +91,7 @@ describe("connecting", () => {
     expect(other.connack.properties?.responseInformation).toBeUndefined();
   });
 
-  it("[MQTT-11] leaves reason strings out of acknowledgements for who does not want them", async () => {
+  it("[MQTT-11] omits reason strings from acknowledgements for clients that do not want them", async () => {
     const broker = await startBroker();
     const wanting = await connectWire(broker, 5);
     wanting.publish("$SYS/x", "", { qos: 1, packetId: 1 });
@@ -101,7 +101,7 @@ describe("connecting", () => {
     expect(await quiet.expect("puback")).toEqual({ type: "puback", packetId: 1, reason: 0x87 });
   });
 
-  it("[MQTT-11] and of every packet that would be too large for the client with it", async () => {
+  it("[MQTT-11] and from every packet that would be too large for the client with it", async () => {
     const broker = await startBroker({ topicRules: ["* readwrite allowed"] });
     const properties = { maximumPacketSize: 20 };
     const client = await connectWire(broker, 5, { properties });
@@ -117,42 +117,42 @@ describe("connecting", () => {
     expect(refused.connack).toMatchObject({ reason: 0x8c, properties: undefined });
   });
 
-  it("[MQTT-12] holds to the server's keep alive where it gave one", async () => {
+  it("[MQTT-12] uses the server's keep alive if it sent one", async () => {
     const broker = await startBroker({ keepAliveSeconds: 1 });
     const client = await connectWire(broker, 5, { keepAliveSeconds: 600 });
     expect(client.connack.properties?.serverKeepAlive).toBe(1);
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x8d });
   });
 
-  it.each(versions)("[MQTT-12] disconnects who is silent for one and a half times the keep alive, version %s", async (version) => {
+  it.each(versions)("[MQTT-12] disconnects a client that is silent for 1.5 times the keep alive, version %s", async (version) => {
     const broker = await startBroker();
     const client = await connectWire(broker, version, { keepAliveSeconds: 1 });
     const last = await client.expectClose();
     if (version === 5) expect(last).toMatchObject({ type: "disconnect", reason: 0x8d });
   });
 
-  it("[MQTT-13] closes a connection on which no CONNECT comes", async () => {
+  it("[MQTT-13] closes a connection without a CONNECT", async () => {
     const broker = await startBroker({ connectTimeoutMs: 100 });
     const client = await openWire(broker);
     client.hex("10 20 0004");
     expect(await client.next()).toBeUndefined();
   });
 
-  it("[MQTT-14] says 0x8B when it shuts down", async () => {
+  it("[MQTT-14] sends 0x8B when it shuts down", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await broker.stop();
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x8b });
   });
 
-  it("[MQTT-15] takes no more clients than configured", async () => {
+  it("[MQTT-15] accepts no more clients than configured", async () => {
     const broker = await startBroker({ clients: 1 });
     await connectWire(broker, 5);
     expect((await connectWire(broker, 5)).connack.reason).toBe(0x97);
     expect((await connectWire(broker, 4)).connack.reason).toBe(3);
   });
 
-  it.each(versions)("[MQTT-16] %s: a client that disconnects itself is gone without an answer", async (version) => {
+  it.each(versions)("[MQTT-16] %s: a client that disconnects gets no answer", async (version) => {
     const broker = await startBroker();
     const client = await connectWire(broker, version);
     client.send({ type: "disconnect", reason: 0 });

@@ -11,7 +11,7 @@ import { boom, MemoryClient, startEngine } from "./memory-client.ts";
 
 checkLeaks();
 
-describe("[MQTT-232] a fault while others end a connection, or while it is opened, ends it, with a log line, and no other", () => {
+describe("[MQTT-232] an error while a connection is opened, or closed by others, ends only that connection, with a log line", () => {
   /** Whatever is sent to it ends in an exception, before a byte of it is written. */
   const cannotBeSentTo = ({ connection }: MemoryClient) => Object.defineProperty(connection, "maximumPacketSize", { get: boom });
 
@@ -34,7 +34,7 @@ describe("[MQTT-232] a fault while others end a connection, or while it is opene
     expect(engine.sessions.has("client")).toBe(false);
   });
 
-  it("the stop of the broker, which goes on with the others", async () => {
+  it("the stop of the broker, which continues with the others", async () => {
     const { engine, bystander, faults } = await startEngine();
     const [first, last] = [new MemoryClient(engine, "first"), new MemoryClient(engine, "last")];
     cannotBeSentTo(first);

@@ -30,7 +30,7 @@ const key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Versio
 const halfHello = Buffer.from("1603010200010001fc0303", "hex");
 
 describe("a store that fails", () => {
-  it("[MQTT-159] while the sessions cannot be written nobody is answered; afterwards all are, and nothing is lost", async () => {
+  it("[MQTT-159] while sessions cannot be written nothing is acknowledged; afterwards everything is, and nothing is lost", async () => {
     const dataDir = temporaryDir();
     const broker = await startBroker({ persistence: true, sysIntervalSeconds: 1 }, dataDir);
     const kept = { cleanStart: false, properties: { sessionExpiryInterval: 600 } };
@@ -66,8 +66,8 @@ describe("a store that fails", () => {
   });
 });
 
-describe("connections that come to nothing", () => {
-  it("[MQTT-156] what does not get as far as a CONNECT is closed after the connect timeout, however far it came", async () => {
+describe("connections that fail early", () => {
+  it("[MQTT-156] a connection without a CONNECT is closed after the connect timeout, at any stage", async () => {
     const broker = await startBroker({ webSocket: true, tls: true, connectTimeoutMs: 300 });
     const { MQTT, WS, MQTTS, WSS } = broker.urls as Record<"MQTT" | "WS" | "MQTTS" | "WSS", string>;
     const silent = await Promise.all([
@@ -96,13 +96,13 @@ describe("connections that come to nothing", () => {
     await (await connectWire(broker)).expectNothing();
   });
 
-  it("[MQTT-156] a request without the subprotocol is answered and closed, also where the client stays", async () => {
+  it("[MQTT-156] a request without the subprotocol is answered and closed, even if the client keeps the socket open", async () => {
     const broker = await startBroker({ webSocket: true });
     const { ended } = await openSilent(broker.urls.WS ?? "", `${upgrade}${key}\r\n`);
     expect(await ended).toMatch(/^HTTP\/1\.1 400/);
   });
 
-  it("[MQTT-157] where the system allows too few open files, clients are refused with a reason, and places become free again", async () => {
+  it("[MQTT-157] if the system allows too few open files, clients are refused with a reason, and later accepted again", async () => {
     const broker = await spawnBroker(temporaryDir(), {}, 200);
     await expect
       .poll(() => broker.logs)
@@ -129,7 +129,7 @@ describe("connections that come to nothing", () => {
     await expect.poll(async () => (await attempt(1_000)).reason).toBe(0);
   });
 
-  it("[MQTT-157] half TLS handshakes that use up the open files leave those alone who are there", async () => {
+  it("[MQTT-157] unfinished TLS handshakes that use up the open files do not affect connected clients", async () => {
     const broker = await spawnBroker(temporaryDir(), { tls: true, connectTimeoutMs: 500 }, 150);
     const client = await connectWire(broker, 5);
     const halves = await Promise.all(Array.from({ length: 150 }, () => openSilent(broker.urls.MQTTS ?? "", halfHello)));

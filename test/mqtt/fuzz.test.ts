@@ -27,7 +27,7 @@ const config = {
 };
 
 it(
-  "[MQTT-158] broken streams of bytes, over TCP and WebSocket, end nothing and leave nothing behind",
+  "[MQTT-158] broken byte streams, over TCP and WebSocket, do no harm and leave nothing behind",
   async () => {
     const broker = await spawnBroker(temporaryDir(), config);
     const pid = broker.child.pid ?? 0;

@@ -53,23 +53,23 @@ async function judge(broker: Broker, open: (version: 4 | 5) => Promise<WireClien
   expect((await broker.act("client.list", { connected: true })).matching).toBe(1);
 }
 
-it("[MQTT-3] the list of broken byte sequences is long, in both versions", () => {
+it("[MQTT-3] there are many broken byte sequences for both versions", () => {
   expect(hostile.length).toBeGreaterThan(450);
   expect(hostile.filter(({ version }) => version === 4).length).toBeGreaterThan(100);
   expect(new Set(hostile.map(({ version, when, name }) => `${version} ${when} ${name}`)).size).toBe(hostile.length);
 });
 
-it("[MQTT-3] every broken byte sequence gets its reason, or the close", async () => {
+it("[MQTT-3] every broken byte sequence gets its reason code, or a close", async () => {
   const broker = await startBroker();
   await judge(broker, (version) => openWire(broker, version));
 });
 
-it("[MQTT-3] and so over WebSocket", async () => {
+it("[MQTT-3] the same over WebSocket", async () => {
   const broker = await startBroker({ webSocket: true });
   await judge(broker, (version) => openWireWebSocket(broker.urls.WS ?? "", version));
 });
 
-it("[MQTT-3] and so where every byte comes alone", async () => {
+it("[MQTT-3] the same one byte at a time", async () => {
   const broker = await startBroker();
   await judge(broker, async (version) => {
     const client = await openWire(broker, version);
@@ -109,7 +109,7 @@ it.each(hostileFrames)("[MQTT-3] over WebSocket: $name closes that connection wi
   await witness.expectNothing();
 });
 
-it("[MQTT-4] seeded noise on live connections ends nothing", async () => {
+it("[MQTT-4] seeded noise on live connections does no harm to others", async () => {
   const broker = await startBroker();
   const random = seededRandom(7);
   for (let round = 0; round < 60; round++) {
@@ -124,7 +124,7 @@ it("[MQTT-4] seeded noise on live connections ends nothing", async () => {
   expect(broker.logs.filter((line) => line.includes("A fault"))).toEqual([]);
 });
 
-it("[MQTT-123] who breaks the standard has one line in the log, whenever it does", async () => {
+it("[MQTT-123] every protocol error has one log line, at any stage", async () => {
   const broker = await startBroker();
   const noSession = await openWire(broker, 4);
   noSession.hex("30 02 00 00");

@@ -6,7 +6,7 @@ import { connectWire, publishPacket, seen, startBroker, versions } from "./harne
 checkLeaks();
 
 describe("packet identifiers", () => {
-  it("[MQTT-55] one that a message with QoS 2 has is refused to other packets with 0x91", async () => {
+  it("[MQTT-55] an identifier in use by a QoS 2 message is refused for other packets with 0x91", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });
     client.publish("t", "two", { qos: 2, packetId: 7 });
@@ -22,23 +22,26 @@ describe("packet identifiers", () => {
     expect((await client.subscribe("t", {}, undefined, 7)).reasons).toEqual([0]);
   });
 
-  it.each(versions)("[MQTT-58] is free again after PUBACK and PUBCOMP, whatever DUP says, version %s", async (version) => {
-    const broker = await startBroker();
-    const client = await connectWire(broker, version);
-    await client.subscribe("t");
-    for (const dup of [false, true]) {
-      client.publish("t", "one", { qos: 1, packetId: 7, dup });
-      expect(seen(await client.expect("publish"))).toMatchObject({ payload: "one", dup: false });
-      await client.expect("puback");
-      client.publish("t", "two", { qos: 2, packetId: 7, dup });
-      expect(seen(await client.expect("publish"))).toMatchObject({ payload: "two", dup: false });
-      await client.expect("pubrec");
-      client.send({ type: "pubrel", packetId: 7, reason: 0 });
-      await client.expect("pubcomp");
-    }
-  });
+  it.each(versions)(
+    "[MQTT-58] an identifier is free again after PUBACK and PUBCOMP, whatever the DUP flag, version %s",
+    async (version) => {
+      const broker = await startBroker();
+      const client = await connectWire(broker, version);
+      await client.subscribe("t");
+      for (const dup of [false, true]) {
+        client.publish("t", "one", { qos: 1, packetId: 7, dup });
+        expect(seen(await client.expect("publish"))).toMatchObject({ payload: "one", dup: false });
+        await client.expect("puback");
+        client.publish("t", "two", { qos: 2, packetId: 7, dup });
+        expect(seen(await client.expect("publish"))).toMatchObject({ payload: "two", dup: false });
+        await client.expect("pubrec");
+        client.send({ type: "pubrel", packetId: 7, reason: 0 });
+        await client.expect("pubcomp");
+      }
+    },
+  );
 
-  it("[MQTT-59] the broker's own go round past 65,535, and leave out 0 and those in use", async () => {
+  it("[MQTT-59] the broker's own identifiers wrap after 65,535, and skip 0 and those in use", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("t", { qos: 1 });

@@ -5,7 +5,7 @@ import { connectWire, seen, startBroker } from "./harness.ts";
 
 checkLeaks();
 
-describe("what the page asks for", () => {
+describe("actions and views of the page", () => {
   it("[MQTT-120] publishes with every option", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
@@ -46,7 +46,7 @@ describe("what the page asks for", () => {
     });
   });
 
-  it("[MQTT-121] the tree counts every topic and all below it", async () => {
+  it("[MQTT-121] the tree counts every topic with all topics below it", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     client
@@ -71,7 +71,7 @@ describe("what the page asks for", () => {
     expect((await broker.act("topic.search", { filter: "TEMP" })).matching).toBe(1);
   });
 
-  it("[MQTT-121] a level stays in the order of its names while topics come, page by page", async () => {
+  it("[MQTT-121] a level stays sorted by name while topics arrive, page by page", async () => {
     const broker = await startBroker();
     const names = async (page: { offset?: number; limit?: number } = {}) =>
       (await broker.act("topic.children", { topic: "plant", ...page })).nodes.map(({ name }) => name);
@@ -91,7 +91,7 @@ describe("what the page asks for", () => {
     ]);
   });
 
-  it("[MQTT-121] numbers in a level, and in what is searched for, stand by their value", async () => {
+  it("[MQTT-121] numbers in a level and in search results are sorted by value", async () => {
     const broker = await startBroker();
     for (const name of ["10", "2", "100", "0", "1"]) await broker.act("publish", { topic: `line/${name}/v` });
     expect((await broker.act("topic.children", { topic: "line" })).nodes.map(({ name }) => name)).toEqual(["0", "1", "2", "10", "100"]);
@@ -104,7 +104,7 @@ describe("what the page asks for", () => {
     ]);
   });
 
-  it("[MQTT-121] shows the deepest topics and the longest ones, and goes on with the others", async () => {
+  it("[MQTT-121] shows the deepest and the longest topics, and the others after them", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 1 });
     const client = await connectWire(broker, 5);
     await client.subscribe("#");
@@ -130,7 +130,7 @@ describe("what the page asks for", () => {
     expect(seen(await old.expect("publish")).payload).toMatch(/^\d+$/);
   });
 
-  it("[MQTT-122] the history tells who published, who received and who acknowledged", async () => {
+  it("[MQTT-122] the history shows the publisher, the receivers and the acknowledgements", async () => {
     const broker = await startBroker();
     const one = await connectWire(broker, 5, { clientId: "one" });
     await one.subscribe("t", { qos: 1 });
@@ -161,7 +161,7 @@ describe("what the page asks for", () => {
     expect((await broker.act("topic.history", { filter: "t", text: "nothing like it" })).messages).toEqual([]);
   });
 
-  it("[MQTT-123] messages, connections and subscriptions are rows of the traffic", async () => {
+  it("[MQTT-123] messages, connections and subscriptions are traffic rows", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });
     await client.subscribe("t");
@@ -180,7 +180,7 @@ describe("what the page asks for", () => {
     expect(broker.rows[2]).toMatchObject({ preview: "hello", client: "c", outcome: "to 1" });
   });
 
-  it("[MQTT-124] above its rate the recorder only counts, and says how many", async () => {
+  it("[MQTT-124] above its rate the recorder only counts, and reports how many", async () => {
     const broker = await startBroker({ recordedPerSecond: 10 });
     const client = await connectWire(broker, 5);
     for (let index = 0; index < 500; index++) client.publish("t", String(index));
@@ -190,7 +190,7 @@ describe("what the page asks for", () => {
     await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.unrecorded).toBeGreaterThan(400);
   });
 
-  it("[MQTT-124] keeps no more messages than configured, the newest", async () => {
+  it("[MQTT-124] keeps only the newest messages, as many as configured", async () => {
     const broker = await startBroker({ recordedMessages: 5 });
     for (let index = 0; index < 12; index++) await broker.act("publish", { topic: `t/${index % 3}`, payload: String(index) });
     const { messages } = await broker.act("topic.history", { filter: "#" });
@@ -198,7 +198,7 @@ describe("what the page asks for", () => {
     expect(messages.map(({ start }) => Buffer.from(start, "base64").toString())).toEqual(["11", "10", "9", "8", "7"]);
   });
 
-  it("[MQTT-124] a busy topic, or one with large messages, does not push out the others", async () => {
+  it("[MQTT-124] a busy topic, or one with large messages, does not evict the others", async () => {
     const broker = await startBroker({ recordedMessages: 20, recordedTopicMessages: 8, recordedTopicBytes: 10_000 });
     await broker.act("publish", { topic: "rare", payload: "seldom" });
     for (let index = 0; index < 30; index++) await broker.act("publish", { topic: "busy", payload: String(index) });
@@ -211,7 +211,7 @@ describe("what the page asks for", () => {
     expect(await starts("#")).toEqual(["4x", "3x", "29", "28", "27", "26", "25", "24", "23", "22", "se"]);
   });
 
-  it("[MQTT-124] busy topics leave a quiet one its newest messages, all topics together half the bound", async () => {
+  it("[MQTT-124] quiet topics keep their newest messages beside busy ones, up to half the bound in total", async () => {
     const broker = await startBroker({ recordedMessages: 20 });
     for (const payload of ["1", "2", "3"]) await broker.act("publish", { topic: "quiet", payload });
     const flood = async (times: number) => {
@@ -239,7 +239,7 @@ describe("what the page asks for", () => {
     ["topics", { topics: 100 }],
     ["bytes", { topicTreeBytes: 45_000 }],
   ])(
-    "[MQTT-150] a tree that is full in %s says so once, shows the newest topics, and what has no room is recorded all the same",
+    "[MQTT-150] a tree that is full by %s logs it once, shows the newest topics, and messages without a place in the tree are still recorded",
     async (_, limits) => {
       const broker = await startBroker(limits);
       for (let index = 0; index < 150; index++) await broker.act("publish", { topic: `many/${index}`, payload: "x" });
@@ -259,7 +259,7 @@ describe("what the page asks for", () => {
     },
   );
 
-  it("[MQTT-139] counts and history are cleared, and brought back with what came since", async () => {
+  it("[MQTT-139] counts and history are cleared, and restored together with newer messages", async () => {
     const broker = await startBroker();
     const shown = async () => {
       const { messages } = await broker.act("topic.history", { filter: "#" });
@@ -294,7 +294,7 @@ describe("what the page asks for", () => {
     expect(await broker.act("history.restore", {})).toEqual({ restored: false });
   });
 
-  it("[MQTT-125] disconnects a client with a reason, or without a word", async () => {
+  it("[MQTT-125] disconnects a client with a reason, or without a DISCONNECT", async () => {
     const broker = await startBroker();
     const told = await connectWire(broker, 5, { clientId: "told" });
     expect(await broker.act("client.disconnect", { clientId: "told" })).toEqual({ disconnected: true });
@@ -305,7 +305,7 @@ describe("what the page asks for", () => {
     expect(await broker.act("client.disconnect", { clientId: "nobody" })).toEqual({ disconnected: false });
   });
 
-  it("[MQTT-127] forgets a session on request", async () => {
+  it("[MQTT-127] deletes a session on request", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c", properties: { sessionExpiryInterval: 600 } });
     expect(await broker.act("client.forget", { clientId: "c" })).toEqual({ forgotten: true });
@@ -313,14 +313,14 @@ describe("what the page asks for", () => {
     expect(await broker.act("client.read", { clientId: "c" })).toBeNull();
   });
 
-  it("[MQTT-132] publishes its own figures on $SYS, retained", async () => {
+  it("[MQTT-132] publishes its own statistics on $SYS, retained", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 3_600 });
     const client = await connectWire(broker, 4);
     await client.subscribe("$SYS/broker/clients/connected");
     expect(seen(await client.expect("publish"))).toMatchObject({ payload: "0", retain: true });
   });
 
-  it("[MQTT-121] topics with a $ come last; $SYS counts neither among the topics nor among the retained ones, nor in the bound", async () => {
+  it("[MQTT-121] topics with a $ come last; $SYS is not counted in topics, retained messages or the bound", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 3_600, topics: 100 });
     for (let index = 0; index < 100; index++) await broker.act("publish", { topic: `many/${index}`, retain: index < 3, payload: "x" });
     expect((await broker.act("topic.children", {})).nodes.map(({ name }) => name)).toEqual(["many", "$SYS"]);
@@ -333,7 +333,7 @@ describe("what the page asks for", () => {
     await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.retained).toBe(0);
   });
 
-  it("[MQTT-133] lists clients with what they have and want", async () => {
+  it("[MQTT-133] lists clients with their session and subscriptions", async () => {
     const broker = await startBroker();
     await (
       await connectWire(broker, 5, {

@@ -29,7 +29,7 @@ function publishTo(kept: KeptMessages, id: number, topic: string, payload: Buffe
   return record;
 }
 
-it("[MQTT-124] what has left the history holds little more than its row shows, though its message is kept", () => {
+it("[MQTT-124] a message that has left the history uses little more memory than its row", () => {
   const kept = new KeptMessages(limits);
   const record = publishTo(kept, 1, "t", Buffer.alloc(100_000, "x"));
   for (let client = 0; client < 100; client++) record.delivered(`c${client}`, 1);
@@ -45,14 +45,14 @@ it("[MQTT-124] what has left the history holds little more than its row shows, t
   expect(record.heldBytes).toBeLessThan(2_500);
 });
 
-it("[MQTT-124] a topic that the tree has no room for counts with its record", () => {
+it("[MQTT-124] a topic without a place in the tree is counted with its record", () => {
   const kept = new KeptMessages({ ...limits, topics: 1, recordedMessages: 10 }, () => true);
   const topic = "t".repeat(10_000);
   expect(publishTo(kept, 1, topic, Buffer.alloc(0)).countedBytes).toBeLessThan(1_000);
   expect(publishTo(kept, 2, `${topic}t`, Buffer.alloc(0)).countedBytes).toBeGreaterThan(10_000);
 });
 
-it("[MQTT-121] all levels below the 63rd stand in one row", () => {
+it("[MQTT-121] all levels below the 63rd share one row", () => {
   const { tree } = new KeptMessages(limits);
   const above = Array.from({ length: 63 }, (_, level) => String(level));
   for (const rest of ["a", "a/b", "/"]) {
@@ -61,7 +61,7 @@ it("[MQTT-121] all levels below the 63rd stand in one row", () => {
   }
 });
 
-it("[MQTT-155] a long topic is held once, and not as bytes as well", () => {
+it("[MQTT-155] a long topic is held once, and not again as bytes", () => {
   const fields = { payload: Buffer.alloc(0), qos: 0, retain: true } as const;
   const options = {
     v5: true,
@@ -86,7 +86,7 @@ it("[MQTT-155] a long topic is held once, and not as bytes as well", () => {
   }
 });
 
-it("[MQTT-236] in a full tree the topic that is silent for longest gives way, unless it is retained, and keeps its messages", () => {
+it("[MQTT-236] a full tree drops the topic that was silent longest, unless it is retained; its messages are kept", () => {
   const kept = new KeptMessages({ ...limits, topics: 3, recordedMessages: 100 }, (topic) => topic === "a/retained");
   const topics = () => kept.tree.search("", { offset: 0, limit: 10 }, () => false).nodes.map(({ topic, count }) => [topic, count]);
   let id = 0;
@@ -114,7 +114,7 @@ it("[MQTT-236] in a full tree the topic that is silent for longest gives way, un
   expect(kept.tree.uncounted).toBe(3);
 });
 
-it("[MQTT-236] however many topics come and go, the tree takes no more than it may, and its order holds", () => {
+it("[MQTT-236] however many topics come and go, the tree stays within its bound and sorted", () => {
   const kept = new KeptMessages({ ...limits, topics: 50, topicTreeBytes: 30_000 });
   const page = { offset: 0, limit: 100 };
   for (let index = 0; index < 20_000; index++) {
@@ -129,7 +129,7 @@ it("[MQTT-236] however many topics come and go, the tree takes no more than it m
   expect(nodes.reduce((sum, { count }) => sum + count, 0) + kept.tree.uncounted).toBe(20_000);
 });
 
-it("[MQTT-236] a topic that is very long is recorded and not in the tree", () => {
+it("[MQTT-236] a very long topic is recorded but not in the tree", () => {
   const kept = new KeptMessages({ ...limits, recordedMessages: 10 });
   const topic = "t".repeat(20_000);
   publishTo(kept, 1, topic, Buffer.alloc(0));

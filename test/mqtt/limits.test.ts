@@ -6,7 +6,7 @@ checkLeaks();
 
 describe("bounds", () => {
   it.each(versions)(
-    "[MQTT-90] a client that stops reading delays nobody: its QoS 0 is dropped and counted, version %s",
+    "[MQTT-90] a client that stops reading delays no other: its QoS 0 messages are dropped and counted, version %s",
     async (version) => {
       const broker = await startBroker({ unreadBytes: 65_536 });
       const frozen = await connectWire(broker, version, { clientId: "frozen" });
@@ -27,7 +27,7 @@ describe("bounds", () => {
     },
   );
 
-  it("[MQTT-90] with many clients each may leave less unread", async () => {
+  it("[MQTT-90] with many clients the limit of unread bytes per client is lower", async () => {
     const broker = await startBroker({ allUnreadBytes: 400_000 });
     const frozen = await connectWire(broker, 5, { clientId: "frozen" });
     await frozen.subscribe("t");
@@ -43,7 +43,7 @@ describe("bounds", () => {
     expect(await unread()).toBeLessThan(350_000);
   });
 
-  it("[MQTT-91] QoS 1 for a client that stops reading waits in its bounded queue", async () => {
+  it("[MQTT-91] QoS 1 messages for a client that stops reading wait in its bounded queue", async () => {
     const broker = await startBroker({ unreadBytes: 65_536, queueMessages: 50 });
     const frozen = await connectWire(broker, 5, { clientId: "frozen" });
     await frozen.subscribe("t", { qos: 1 });
@@ -77,7 +77,7 @@ describe("bounds", () => {
     expect(await broker.act("client.read", { clientId: "s" })).toMatchObject({ dropped: 2 });
   });
 
-  it("[MQTT-153] what waits for all clients together is bounded: each has its share, a late one too", async () => {
+  it("[MQTT-153] the queues of all clients together are bounded: each has its share, also a late one", async () => {
     const broker = await startBroker({ allQueueBytes: 20_000 });
     const away = async (clientId: string) => {
       const client = await connectWire(broker, 5, { clientId, cleanStart: false, properties: { sessionExpiryInterval: 60 } });
@@ -101,7 +101,7 @@ describe("bounds", () => {
     expect(await queued("two")).toBe(20);
   });
 
-  it("[MQTT-153] of what one client has not acknowledged, no more is held than may wait for it", async () => {
+  it("[MQTT-153] unacknowledged messages of a client count in the bound of its queue", async () => {
     const broker = await startBroker({ queueBytes: 5_000 });
     const client = await connectWire(broker, 5, { clientId: "reads" });
     await client.subscribe("t", { qos: 1 });
@@ -113,7 +113,7 @@ describe("bounds", () => {
     expect(await broker.act("client.read", { clientId: "reads" })).toMatchObject({ inflight: 0, queued: 0 });
   });
 
-  it("[MQTT-154] above the configured sessions, and subscriptions of a client, more are refused with 0x97", async () => {
+  it("[MQTT-154] sessions, and subscriptions of a client, above the configured number are refused with 0x97", async () => {
     const broker = await startBroker({ sessions: 2, subscriptions: 2 });
     const kept = await connectWire(broker, 5, { clientId: "kept", cleanStart: false, properties: { sessionExpiryInterval: 60 } });
     kept.send({ type: "disconnect", reason: 0 });
@@ -138,7 +138,7 @@ describe("bounds", () => {
     expect(broker.logs.filter((line) => line.includes("The limit of sessions is reached."))).toHaveLength(2);
   });
 
-  it("[MQTT-155] the memory of deep retained topics counts, and not only their bytes", async () => {
+  it("[MQTT-155] the memory of deep retained topics is counted, and not only their bytes", async () => {
     const broker = await startBroker({ retainedBytes: 60_000 });
     const client = await connectWire(broker, 5);
     const retain = async (topic: string, payload = "v") => {
@@ -165,7 +165,7 @@ describe("bounds", () => {
     for (let index = 0; index < 50; index++) expect(seen(await client.expect("publish")).payload).toBe(String(index));
   });
 
-  it("[MQTT-94] what it dropped stands in $SYS", async () => {
+  it("[MQTT-94] dropped messages are counted in $SYS", async () => {
     const broker = await startBroker({ queueMessages: 1, sysIntervalSeconds: 1 });
     const options = { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 60 } };
     const away = await connectWire(broker, 5, options);
@@ -179,7 +179,7 @@ describe("bounds", () => {
     while (value !== "2") value = seen(await watcher.expect("publish")).payload;
   });
 
-  it("[MQTT-95] what was dropped, and what was not retained, is told in one line a second", async () => {
+  it("[MQTT-95] dropped and unretained messages are logged in one line a second", async () => {
     const broker = await startBroker({ queueMessages: 1, retainedMessages: 1 });
     const away = await connectWire(broker, 5, { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 60 } });
     await away.subscribe("t", { qos: 1 });
@@ -195,7 +195,7 @@ describe("bounds", () => {
     expect(dropped().length + notRetained().length).toBeLessThan(10);
   });
 
-  it("[MQTT-96] 2,000 clients that connect at once are all served, and told in few lines and rows", async () => {
+  it("[MQTT-96] 2,000 clients that connect at once are all served, with few log lines and rows", async () => {
     const broker = await startBroker();
     const before = process.memoryUsage.rss();
     const count = 2_000;
@@ -210,7 +210,7 @@ describe("bounds", () => {
     await expect.poll(async () => (await broker.act("client.list", {})).matching).toBe(0);
   });
 
-  it("[MQTT-97] 100,000 retained topics are kept, found by filter, and go again", async () => {
+  it("[MQTT-97] 100,000 retained topics are kept, found by filter, and removed", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 0 });
     const publisher = await connectWire(broker, 5);
     const [groups, each] = [100, 1_000];

@@ -6,7 +6,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 
 const context = { payloadLimit: 8, inCluster: true, onAcknowledged() {}, onReleased() {} };
 
-it("[MQTT-226] the record of a message holds all of its detail, in whatever pieces it was written", () => {
+it("[MQTT-226] the record of a message has all of its detail, in whatever pieces it was written", () => {
   const message = new Message({ topic: "a/\u00e4", payload: Buffer.from("\0payload that is cut"), qos: 1, retain: true });
   const packet = Buffer.concat([Buffer.from([0x33, 0x20]), message.payload]);
   const origin = { version: 5, peer: "127.0.0.1:1", dup: true, topicAlias: 7, packet };
@@ -36,7 +36,7 @@ it("[MQTT-226] the record of a message holds all of its detail, in whatever piec
   });
 });
 
-it("[MQTT-226] damaged records show nothing or something, and throw nothing else than a RecordError, with a seed", () => {
+it("[MQTT-226] damaged records decode in part or throw a RecordError, nothing else (seeded)", () => {
   const message = new Message({ topic: "a/b", payload: Buffer.from("payload"), qos: 0, retain: false });
   const record = new MessageRecord(1, message.topic, message, undefined, context);
   record.delivered("one", 0);

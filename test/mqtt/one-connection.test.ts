@@ -15,7 +15,7 @@ checkLeaks();
 
 const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 
-describe("[MQTT-232] a fault in one step of a connection ends that connection, with a log line, and no other", () => {
+describe("[MQTT-232] an error in one step of a connection ends only that connection, with a log line", () => {
   it("a packet", async () => {
     const mayPublish: Access["mayPublish"] = (_, topic) => (topic === "boom" ? boom() : true);
     const { engine, expectEnded } = await startEngine({ access: { mayPublish } });
@@ -43,7 +43,7 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     await expectEnded(new MemoryClient(engine, "client", { properties: { authenticationMethod: "M" } }));
   });
 
-  it("what waited for the authentication", async () => {
+  it("the packets that waited for the authentication", async () => {
     const authenticate: Access["authenticate"] = async () => ({ allowed: true, username: undefined });
     const mayPublish: Access["mayPublish"] = (_, topic) => (topic === "boom" ? boom() : true);
     const { engine, expectEnded } = await startEngine({ access: { authenticate, mayPublish } });
@@ -52,7 +52,7 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     await expectEnded(client);
   });
 
-  it.each(["frozen", "delayed"] as const)("the end of a time in which it was %s", async (how) => {
+  it.each(["frozen", "delayed"] as const)("the end of a period in which it was %s", async (how) => {
     const { engine, expectEnded } = await startEngine();
     const client = new MemoryClient(engine, "client");
     client.subscribe("t");
@@ -85,7 +85,7 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     await expectEnded(client);
   });
 
-  it("keep alive, the close and what follows from it", async () => {
+  it("keep alive, the close and what follows it", async () => {
     const disconnected = ({ clientId }: { clientId: string }) => (clientId === "client" ? boom() : undefined);
     const { engine, expectEnded } = await startEngine({ observer: { disconnected } });
     const client = new MemoryClient(engine, "client", { keepAliveSeconds: 1 });
@@ -107,7 +107,7 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     expect(faults).toHaveLength(1);
   });
 
-  it("the write at the end of a tick, and the delivery to one of many", async () => {
+  it("the write at the end of a tick, and the delivery to one of many clients", async () => {
     const { engine, expectEnded } = await startEngine();
     const [client, healthy] = [new MemoryClient(engine, "client"), new MemoryClient(engine, "healthy")];
     for (const one of [client, healthy]) one.subscribe("t", 1);
@@ -120,7 +120,7 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     expect(healthy.received.at(-1)).toMatchObject({ type: "publish", topic: "t" });
   });
 
-  it("what waits until the client has read", async () => {
+  it("messages that wait until the client has read", async () => {
     const { engine, expectEnded } = await startEngine({ limits: { unreadBytes: 4_096 } });
     const client = new MemoryClient(engine, "client");
     client.subscribe("t", 1);
@@ -137,7 +137,7 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     await expectEnded(client);
   });
 
-  it("retained messages that are sent in turns", async () => {
+  it("retained messages that are sent in portions", async () => {
     const { engine, expectEnded, bus } = await startEngine();
     for (let count = 0; count < 1_500; count++) {
       const message = new Message({ topic: `r/${count}`, payload: Buffer.from("x"), qos: 0, retain: true });
@@ -160,7 +160,7 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
     return [...Array.from({ length: count }, () => whole), broken];
   };
 
-  it("recovery after the store had failed, and a store that fails in a way of its own", async () => {
+  it("recovery after a store failure, and an unexpected store error", async () => {
     let failure: Error | undefined;
     const ignored = () => {};
     const store: SessionStore = {
@@ -186,11 +186,11 @@ describe("[MQTT-232] a fault in one step of a connection ends that connection, w
   });
 });
 
-describe("a CONNECT with fields as long as they may be", () => {
+describe("a CONNECT with fields of maximum length", () => {
   const longId = "x".repeat(65_535);
   const asking = { clientId: longId, properties: { requestResponseInformation: 1 } };
 
-  it("[MQTT-231] is answered without response information where that does not fit, and ends nothing", async () => {
+  it("[MQTT-231] is answered without response information if that does not fit, and does no harm", async () => {
     const broker = await spawnBroker(temporaryDir(), { users: ["ada:secret"] });
     const bystander = await connectWire(broker, 5);
     const anonymous = await connectWire(broker, 5, asking);
@@ -222,14 +222,14 @@ describe("a CONNECT with fields as long as they may be", () => {
 });
 
 describe("limits and clocks", () => {
-  it("[MQTT-233] the limit of clients is kept where many authenticate at once", async () => {
+  it("[MQTT-233] the limit of clients holds if many authenticate at once", async () => {
     const broker = await startBroker({ users: ["ada:secret"], clients: 3 });
     const login = { username: "ada", password: Buffer.from("secret") };
     const clients = await Promise.all(Array.from({ length: 12 }, () => connectWire(broker, 5, login)));
     expect(clients.map(({ connack }) => connack.reason).sort()).toEqual([0, 0, 0, ...Array.from({ length: 9 }, () => 0x97)]);
   });
 
-  it("[MQTT-235] a clock that is set forward ends no connection", async () => {
+  it("[MQTT-235] setting the clock forward ends no connection", async () => {
     const { engine, bystander } = await startEngine();
     const client = new MemoryClient(engine, "client", { keepAliveSeconds: 60 });
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 7_200_000 });

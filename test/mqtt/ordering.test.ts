@@ -41,7 +41,7 @@ const kept = (version: Version) => ({
 
 describe("order", () => {
   it.each(versions)(
-    "[MQTT-87] messages of one client on one topic with one QoS come in its order, through a full window, version %s",
+    "[MQTT-87] messages of one client on one topic with one QoS arrive in order, through a full window, version %s",
     async (version) => {
       const broker = await startBroker({ inflightMessages: 5 });
       const subscriber = await connectWire(broker, version);
@@ -53,7 +53,7 @@ describe("order", () => {
     },
   );
 
-  it.each(versions)("[MQTT-87] and after a time away, what came meanwhile before what comes then, version %s", async (version) => {
+  it.each(versions)("[MQTT-87] and after an absence, queued messages arrive before new ones, version %s", async (version) => {
     const broker = await startBroker({ inflightMessages: 5 });
     const first = await connectWire(broker, version, kept(version));
     await first.subscribe("t", { qos: 2 });
@@ -68,7 +68,7 @@ describe("order", () => {
     expect(got).toEqual([ofQos(0, count), [...ofQos(1, 0), ...ofQos(1, count)], [...ofQos(2, 0), ...ofQos(2, count)]]);
   });
 
-  it("[MQTT-87] a retained message comes before what is published after the subscription", async () => {
+  it("[MQTT-87] a retained message arrives before messages published after the subscription", async () => {
     const broker = await startBroker({ inflightMessages: 1 });
     const publisher = await connectWire(broker, 5);
     for (const topic of ["a", "b"]) publisher.publish(topic, "0", { retain: true, qos: 1, packetId: 1 });

@@ -50,8 +50,8 @@ async function superviseBroker() {
   return { supervisor, dashboard, statuses, port, act, shown, publish };
 }
 
-describe("what the page shows of a broker outlives its process", { timeout: 60_000 }, () => {
-  it("[MQTT-239] stopped: tree, history, messages and export are there, and a start goes on from them; [MQTT-290] the count is theirs", async () => {
+describe("what the page shows of a broker survives its process", { timeout: 60_000 }, () => {
+  it("[MQTT-239] stopped: tree, history, messages and export remain, and a start continues from them; [MQTT-290] with their count", async () => {
     const { supervisor, dashboard, act, shown, publish } = await superviseBroker();
     await publish(["1", "2", "3", "4", "5"]);
     const before = await shown();
@@ -79,7 +79,7 @@ describe("what the page shows of a broker outlives its process", { timeout: 60_0
     expect(await shown()).toEqual(after);
   });
 
-  it("[MQTT-239] killed: what was recorded is there when it was restarted, and while it is not", async () => {
+  it("[MQTT-239] killed: what was recorded remains before and after a restart", async () => {
     const { supervisor, statuses, shown, publish } = await superviseBroker();
     await publish(["1", "2", "3"]);
     const before = await shown();
@@ -92,7 +92,7 @@ describe("what the page shows of a broker outlives its process", { timeout: 60_0
     expect(await shown()).toEqual(before);
   });
 
-  it("[MQTT-239] what was cleared stays so, and can be restored, also while it is stopped", async () => {
+  it("[MQTT-239] cleared messages stay cleared, and can be restored, also while it is stopped", async () => {
     const { supervisor, act, shown, publish } = await superviseBroker();
     await publish(["1", "2"]);
     const before = await shown();

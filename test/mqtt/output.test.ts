@@ -70,7 +70,7 @@ function expected({ topic, payload }: Message, qos: number, packetId: number): B
   return Buffer.concat([Buffer.from([0x30 | (qos << 1), ...length]), body]);
 }
 
-it.each(["without a store", "with a store"])("every client gets its packets whole and in order, whoever shares their bytes, %s", (how) => {
+it.each(["without a store", "with a store"])("every client gets its packets complete and in order, also with shared bytes, %s", (how) => {
   const random = randomFrom(7);
   const sizes = [0, 10, 100, 1_000, 5_000, 20_000, 70_000];
   for (let run = 0; run < 30; run++) {
@@ -118,7 +118,7 @@ it.each(["without a store", "with a store"])("every client gets its packets whol
   }
 });
 
-it("a message for many is in memory once, however many have yet to read it", () => {
+it("a message for many clients is in memory once, however many have not read it yet", () => {
   const scheduler = new FlushScheduler();
   const memories = new Set<ArrayBufferLike>();
   class Noting extends Receiver {
@@ -148,7 +148,7 @@ it("a message for many is in memory once, however many have yet to read it", () 
   }
 });
 
-it("little that waits for a slow client holds little memory", () => {
+it("few waiting bytes for a slow client use little memory", () => {
   const scheduler = new FlushScheduler();
   const memories = new Set<ArrayBufferLike>();
   class Noting extends Receiver {
@@ -172,7 +172,7 @@ it("little that waits for a slow client holds little memory", () => {
   expect(held).toBeLessThan(slow.pendingBytes * 2 + 65_536);
 });
 
-it("what several ticks bring leaves in one write, once nothing more comes or the time is up", async () => {
+it("output of several ticks is sent in one write, when no more arrives or the time is up", async () => {
   let now = 0;
   const scheduler = new FlushScheduler(() => now);
   const receiver = new Receiver(false);

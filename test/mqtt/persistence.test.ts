@@ -53,7 +53,7 @@ describe("persistence", () => {
     },
   );
 
-  it("[MQTT-152] a file of sessions that is no database fails the start, and is left as it is", async () => {
+  it("[MQTT-152] a session file that is not a database fails the start, and is left unchanged", async () => {
     const dataDir = temporaryDir();
     const file = path.join(dataDir, "sessions.sqlite");
     writeFileSync(file, "no database at all ".repeat(100));
@@ -61,7 +61,7 @@ describe("persistence", () => {
     expect(readFileSync(file, "utf8")).toMatch(/^no database at all/);
   });
 
-  it("[MQTT-141] what was in flight is sent again after a restart, PUBREL too; what was acknowledged is not", async () => {
+  it("[MQTT-141] messages in flight, PUBREL too, are sent again after a restart; acknowledged ones are not", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(persistent, dataDir);
     const client = await connectWire(first, 5, kept("s"));
@@ -78,7 +78,7 @@ describe("persistence", () => {
     await back.expectNothing();
   });
 
-  it("[MQTT-142] a session that ended, and one without expiry, leave nothing", async () => {
+  it("[MQTT-142] an ended session, and one without expiry, leave nothing", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(persistent, dataDir);
     await (await connectWire(first, 5, { clientId: "short" })).subscribe("t", { qos: 1 });
@@ -93,7 +93,7 @@ describe("persistence", () => {
     expect(await second.act("retained.clear", { filter: "#" })).toEqual({ cleared: 0 });
   });
 
-  it("[MQTT-144] what waited for one member of a shared subscription goes to another that is there first after a restart", async () => {
+  it("[MQTT-144] a message that waited for one member of a shared subscription goes to the first member to return after a restart", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(persistent, dataDir);
     const leave = async (member: WireClient) => {
@@ -144,7 +144,7 @@ describe("persistence", () => {
     expect(seen(await back.expect("publish")).payload).toBe("after");
   });
 
-  it("[MQTT-238] without persistence a folder that cannot be written keeps nobody from starting", async () => {
+  it("[MQTT-238] without persistence a read-only folder does not prevent the start", async () => {
     const unwritable = path.join(temporaryDir(), "file");
     writeFileSync(unwritable, "");
     const broker = await startBroker({}, path.join(unwritable, "mqtt"));
@@ -153,7 +153,7 @@ describe("persistence", () => {
     await expect(startBroker({ persistence: true }, path.join(unwritable, "other"))).rejects.toMatchObject({ code: "STORE_UNREACHABLE" });
   });
 
-  it("[MQTT-151] nothing is committed between a message's first and last note, however many bytes it sends", async () => {
+  it("[MQTT-151] nothing is committed between the first and last change of a message, however many bytes it sends", async () => {
     const notes: string[] = [];
     const note = (what: string) => () => void notes.push(what);
     const ignored = () => {};

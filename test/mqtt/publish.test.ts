@@ -10,20 +10,23 @@ const pairs = versions.flatMap((version) =>
 );
 
 describe("publishing", () => {
-  it.each(pairs)("[MQTT-40] version %s: QoS %s to a subscription of QoS %s comes with the smaller one", async (version, sent, granted) => {
-    const broker = await startBroker();
-    const subscriber = await connectMqttJs(broker.urls.MQTT ?? "", { protocolVersion: version });
-    const [grant] = await subscriber.subscribeAsync("a/b", { qos: granted });
-    expect(grant?.qos).toBe(granted);
-    const received = new Promise<[string, string, Qos]>((resolve) => {
-      subscriber.once("message", (topic, payload, packet) => resolve([topic, payload.toString(), packet.qos as Qos]));
-    });
-    const publisher = await connectMqttJs(broker.urls.MQTT ?? "", { protocolVersion: version });
-    await publisher.publishAsync("a/b", "hello", { qos: sent });
-    expect(await received).toEqual(["a/b", "hello", Math.min(sent, granted)]);
-  });
+  it.each(pairs)(
+    "[MQTT-40] version %s: QoS %s to a subscription of QoS %s is delivered with the lower one",
+    async (version, sent, granted) => {
+      const broker = await startBroker();
+      const subscriber = await connectMqttJs(broker.urls.MQTT ?? "", { protocolVersion: version });
+      const [grant] = await subscriber.subscribeAsync("a/b", { qos: granted });
+      expect(grant?.qos).toBe(granted);
+      const received = new Promise<[string, string, Qos]>((resolve) => {
+        subscriber.once("message", (topic, payload, packet) => resolve([topic, payload.toString(), packet.qos as Qos]));
+      });
+      const publisher = await connectMqttJs(broker.urls.MQTT ?? "", { protocolVersion: version });
+      await publisher.publishAsync("a/b", "hello", { qos: sent });
+      expect(await received).toEqual(["a/b", "hello", Math.min(sent, granted)]);
+    },
+  );
 
-  it("[MQTT-41] says 0x10 when nobody subscribed, and 0 when somebody did", async () => {
+  it("[MQTT-41] returns 0x10 without a subscriber, and 0 with one", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     client.publish("t", "", { qos: 1, packetId: 1 }).publish("t", "", { qos: 2, packetId: 2 });
@@ -48,7 +51,7 @@ describe("publishing", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-43] says 0x92 for identifiers that it does not know", async () => {
+  it("[MQTT-43] returns 0x92 for unknown identifiers", async () => {
     const broker = await startBroker();
     const five = await connectWire(broker, 5);
     five.send({ type: "pubrel", packetId: 7, reason: 0 });
@@ -89,7 +92,7 @@ describe("publishing", () => {
     expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ inflight: 0 });
   });
 
-  it("[MQTT-45] sends properties on unaltered, user properties in order and repeated", async () => {
+  it("[MQTT-45] forwards properties unchanged, user properties in order and repeated", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("t");
@@ -111,7 +114,7 @@ describe("publishing", () => {
     expect(forwarded?.length).toBeGreaterThan(0);
   });
 
-  it("[MQTT-45] leaves the properties out for a 3.1.1 subscriber", async () => {
+  it("[MQTT-45] omits the properties for a 3.1.1 subscriber", async () => {
     const broker = await startBroker();
     const three = await connectWire(broker, 4);
     await three.subscribe("t");
@@ -119,7 +122,7 @@ describe("publishing", () => {
     expect(await three.expect("publish")).toMatchObject({ topic: "t", payload: Buffer.from("x") });
   });
 
-  it("[MQTT-46] sends the remaining expiry, and an expired message not at all", async () => {
+  it("[MQTT-46] sends the remaining expiry, and no expired message", async () => {
     const broker = await startBroker();
     const options = { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 600 } };
     const first = await connectWire(broker, 5, options);
@@ -137,7 +140,7 @@ describe("publishing", () => {
     expect(await broker.act("client.read", { clientId: "s" })).toMatchObject({ dropped: 1 });
   });
 
-  it("[MQTT-47] topic aliases towards the broker: set, used, set anew", async () => {
+  it("[MQTT-47] topic aliases sent to the broker: set, used, replaced", async () => {
     const broker = await startBroker({ topicAliasMaximum: 5 });
     const client = await connectWire(broker, 5);
     await client.subscribe("#");
@@ -160,7 +163,7 @@ describe("publishing", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason });
   });
 
-  it("[MQTT-47] aliases end with the connection, though the session goes on", async () => {
+  it("[MQTT-47] topic aliases end with the connection, although the session continues", async () => {
     const broker = await startBroker({ topicAliasMaximum: 5 });
     const options = { clientId: "s", cleanStart: false, properties: { sessionExpiryInterval: 60, topicAliasMaximum: 5 } };
     const first = await connectWire(broker, 5, options);
@@ -178,7 +181,7 @@ describe("publishing", () => {
     expect(await second.expectClose()).toMatchObject({ type: "disconnect", reason: 0x82 });
   });
 
-  it("[MQTT-48] topic aliases towards a client that allows them", async () => {
+  it("[MQTT-48] topic aliases sent to a client that allows them", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { properties: { topicAliasMaximum: 1 } });
     await client.subscribe("#");
@@ -209,7 +212,7 @@ describe("publishing", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-50] disconnects with 0x93 who exceeds the broker's receive maximum", async () => {
+  it("[MQTT-50] disconnects a client that exceeds the broker's receive maximum with 0x93", async () => {
     const broker = await startBroker({ receiveMaximum: 3 });
     const client = await connectWire(broker, 5);
     for (let packetId = 1; packetId <= 4; packetId++) client.publish("t", "", { qos: 2, packetId });
@@ -223,7 +226,7 @@ describe("publishing", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x95 });
   });
 
-  it("[MQTT-52] leaves out what is larger than the client takes, and goes on", async () => {
+  it("[MQTT-52] skips a message larger than the client accepts, and continues", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c", properties: { maximumPacketSize: 60 } });
     await client.subscribe("t", { qos: 1 });
@@ -233,7 +236,7 @@ describe("publishing", () => {
     expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ dropped: 1, inflight: 1 });
   });
 
-  it.each(versions)("[MQTT-53] clients do not publish on $SYS and $share, version %s", async (version) => {
+  it.each(versions)("[MQTT-53] clients may not publish on $SYS and $share, version %s", async (version) => {
     const broker = await startBroker();
     const client = await connectWire(broker, version);
     await client.subscribe("$SYS/#");
@@ -246,7 +249,7 @@ describe("publishing", () => {
     expect((await client.expect("pubrec")).reason).toBe(version === 5 ? 0x10 : 0);
   });
 
-  it("[MQTT-56] refuses a payload that is not UTF-8 though it says so, with 0x99", async () => {
+  it("[MQTT-56] refuses a payload declared as UTF-8 that is not, with 0x99", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("t");
@@ -263,7 +266,7 @@ describe("publishing", () => {
     expect((await connectWire(broker, 5, { will })).connack.reason).toBe(0x99);
   });
 
-  it("[MQTT-57] a topic alias whose setting would make the packet too large is left out", async () => {
+  it("[MQTT-57] a topic alias that would make the packet too large is not set", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { properties: { topicAliasMaximum: 5, maximumPacketSize: 30 } });
     await client.subscribe("t");

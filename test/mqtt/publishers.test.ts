@@ -34,7 +34,7 @@ describe("what the broker itself publishes", () => {
     await expect.poll(() => broker.views.get("demo")).toMatchObject({ running: false });
   });
 
-  it("[MQTT-134] what the broker itself publishes counts in its rate and figures, without $SYS, and says what published it", async () => {
+  it("[MQTT-134] messages of the broker itself count in its rate and statistics, except $SYS, and name their source", async () => {
     const broker = await startBroker({ sysIntervalSeconds: 3_600, demoDevice: true });
     for (let count = 0; count < 3; count++) await broker.act("publish", { topic: "commands/a", payload: "x" });
     await expect.poll(() => (broker.views.get("figures") as MqttViews["figures"] | undefined)?.messagesIn).toBe(6);
@@ -50,7 +50,7 @@ describe("what the broker itself publishes", () => {
     await expect.poll(() => broker.counters.at(-1)?.items).toBe(6);
   });
 
-  it("[MQTT-129] the device answers commands, on the response topic with the correlation data", async () => {
+  it("[MQTT-129] the demo device answers commands, on the response topic with the correlation data", async () => {
     const broker = await startBroker({ demoDevice: true });
     const client = await connectWire(broker, 5);
     await client.subscribe("answers/#");
@@ -67,7 +67,7 @@ describe("what the broker itself publishes", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-130] auto-reply rules answer what they match, and not each other", async () => {
+  it("[MQTT-130] auto-reply rules answer messages they match, but not each other's", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("echo/#");
@@ -88,7 +88,7 @@ describe("what the broker itself publishes", () => {
     [{ type: "JSON field equals", field: "list.1", value: "42" }, ['{"list":[1,42]}', '{"list":[1,"42"]}']],
     [{ type: "JSON field equals", field: "", value: "true" }, ["true"]],
     [{ type: "JSON field equals", field: "at", value: "null" }, ['{"at":null}']],
-  ] as const)("[MQTT-130] a rule answers only payloads with what it looks for: %j", async (when, answered) => {
+  ] as const)("[MQTT-130] a rule answers only payloads that meet its condition: %j", async (when, answered) => {
     const broker = await startBroker();
     const client = await connectWire(broker, 4);
     await client.subscribe("answer");
@@ -99,7 +99,7 @@ describe("what the broker itself publishes", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-130] an answer has the properties of its rule, and the message’s correlation data where it is wanted", async () => {
+  it("[MQTT-130] an answer has the properties of its rule, and the message’s correlation data if the rule says so", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("replies/#");
@@ -124,7 +124,7 @@ describe("what the broker itself publishes", () => {
     expect((await client.expect("publish")).properties ?? {}).toEqual({});
   });
 
-  it("[MQTT-130] rules are kept over a restart; a file that holds none is set aside", async () => {
+  it("[MQTT-130] rules are kept over a restart; an invalid file is set aside", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker({}, dataDir);
     const rule = await first.act("reply.save", { filter: "ask", topic: "answer", payload: "kept" });
@@ -148,7 +148,7 @@ describe("what the broker itself publishes", () => {
     expect(readFileSync(path.join(dataDir, "reply-rules.json.unreadable"), "utf8")).toBe("[{]");
   });
 
-  it("[MQTT-131] exports the history in parts, of a filter and a text, telling how many there are", async () => {
+  it("[MQTT-131] exports the history in parts, by filter and text, with the number of messages", async () => {
     const broker = await startBroker();
     await broker.act("publish", { topic: "a", payload: "one", qos: 1, userProperties: [["k", "v"]], messageExpiryInterval: 60 });
     for (let count = 0; count < 4; count++) await broker.act("publish", { topic: "b", payload: `two ${count}` });
@@ -180,7 +180,7 @@ describe("what the broker itself publishes", () => {
     expect(items).toBe(60);
   });
 
-  it("[MQTT-131] a file comes in pieces cut anywhere, and is replayed with its properties and pauses", async () => {
+  it("[MQTT-131] a file is uploaded in chunks cut anywhere, and is replayed with its properties and pauses", async () => {
     const broker = await startBroker();
     const line = (at: number, topic: string, more = {}) => `${JSON.stringify({ at, topic, payload: btoa("x"), ...more })}\n`;
     const text = line(1_000, "a", { qos: 1, properties: { userProperties: [["k", "v"]], messageExpiryInterval: 60 } }) + line(31_000, "b");
@@ -202,7 +202,7 @@ describe("what the broker itself publishes", () => {
     await expect.poll(() => broker.views.get("replay")).toMatchObject({ running: false, sent: 1 });
   });
 
-  it("[MQTT-131] a pause is kept however long, also where it is longer than a timer reaches", async () => {
+  it("[MQTT-131] a pause is kept however long, even longer than the maximum of a timer", async () => {
     const broker = await startBroker();
     const line = (at: number) => `${JSON.stringify({ at, topic: "a", payload: "" })}\n`;
     const { id: file } = await broker.act("replay.begin", { name: "months.jsonl", sizeBytes: 1 });
@@ -214,7 +214,7 @@ describe("what the broker itself publishes", () => {
     expect(broker.views.get("replay")).toMatchObject({ running: true, sent: 1 });
   });
 
-  it("[MQTT-131] a line that is no message is named, another file takes the place of the one before, and none outlives the service", async () => {
+  it("[MQTT-131] an invalid line is named, a new file replaces the one before, and none remains after the service stops", async () => {
     const dataDir = temporaryDir();
     const broker = await startBroker({}, dataDir);
     const text = `${JSON.stringify({ at: 1, topic: "a", payload: "" })}\n`;
@@ -238,7 +238,7 @@ describe("what the broker itself publishes", () => {
     expect(readdirSync(dataDir).filter((name) => name.startsWith("replay"))).toEqual([]);
   });
 
-  it("[MQTT-131] a file of which no more comes is given up, and that is said until the next one", async () => {
+  it("[MQTT-131] an upload that stalls is dropped, and reported until the next one", async () => {
     const folder = temporaryDir();
     writeFileSync(path.join(folder, "replay.jsonl"), "of a service that was killed");
     const file = createReplayFile({ folder: () => folder, longestLine: 1_000, patienceMs: 20 });

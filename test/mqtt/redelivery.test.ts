@@ -35,7 +35,7 @@ async function withReleased(broker: Broker) {
 }
 
 describe("sending again", () => {
-  it("[MQTT-27] PUBRELs come in the order of the PUBRECs, and no receive maximum holds them back", async () => {
+  it("[MQTT-27] PUBRELs are sent in the order of the PUBRECs, regardless of the receive maximum", async () => {
     const broker = await startBroker();
     const { one, two, three } = await withReleased(broker);
     const back = await connectWire(broker, 5, kept(1));
@@ -45,7 +45,7 @@ describe("sending again", () => {
     await back.expectNothing();
   });
 
-  it.each([1, 2] as const)("[MQTT-28] what was sent with QoS %s is sent again though it expired meanwhile", async (qos) => {
+  it.each([1, 2] as const)("[MQTT-28] a message sent with QoS %s is sent again even if it expired meanwhile", async (qos) => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, kept(1));
     await client.subscribe("t", { qos: 2 });
@@ -69,7 +69,7 @@ describe("sending again", () => {
     expect(await broker.act("client.read", { clientId })).toMatchObject({ dropped: 1, inflight: 0 });
   });
 
-  it("[MQTT-28] a client's QoS 2 exchange goes on though its message expired", async () => {
+  it("[MQTT-28] a client's QoS 2 exchange continues although its message expired", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     client.publish("t", "", { qos: 2, packetId: 1, properties: { messageExpiryInterval: 1 } });
@@ -79,7 +79,7 @@ describe("sending again", () => {
     expect(await client.expect("pubcomp")).toMatchObject({ packetId: 1, reason: 0 });
   });
 
-  it("[MQTT-28] an acknowledgement that comes before the message is sent again ends it", async () => {
+  it("[MQTT-28] an acknowledgement received before the redelivery ends it", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, kept(2));
     await client.subscribe("t", { qos: 1 });
@@ -94,7 +94,7 @@ describe("sending again", () => {
     expect(await broker.act("client.read", { clientId })).toMatchObject({ inflight: 0 });
   });
 
-  it("[MQTT-29] exchanges that an earlier connection left open do not count against the receive maximum", async () => {
+  it("[MQTT-29] exchanges left open by an earlier connection do not count against the receive maximum", async () => {
     const broker = await startBroker({ receiveMaximum: 2 });
     const first = await connectWire(broker, 5, kept(10));
     for (const packetId of [1, 2]) {

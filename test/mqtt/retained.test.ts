@@ -7,7 +7,7 @@ checkLeaks();
 const retain = { retain: true };
 
 describe("retained messages", () => {
-  it.each(versions)("[MQTT-60] come to a new subscription with the retain flag, version %s", async (version) => {
+  it.each(versions)("[MQTT-60] are sent to a new subscription with the retain flag, version %s", async (version) => {
     const broker = await startBroker();
     const client = await connectWire(broker, version);
     client.publish("a/b", "old", retain).publish("a/b", "kept", { retain: true, qos: 1, packetId: 1 }).publish("a/c", "not kept");
@@ -17,7 +17,7 @@ describe("retained messages", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-60] the newest of a topic, which a message without the flag neither replaces nor removes", async () => {
+  it("[MQTT-60] the newest of a topic is kept, and a message without the flag does not replace or remove it", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     client
@@ -71,7 +71,7 @@ describe("retained messages", () => {
     expect(seen(await published.expect("publish")).retain).toBe(false);
   });
 
-  it("[MQTT-64] expire, and come with what is left of their expiry", async () => {
+  it("[MQTT-64] expire, and are sent with the remaining expiry", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     client.publish("short", "x", { retain: true, properties: { messageExpiryInterval: 1 } });
@@ -96,7 +96,7 @@ describe("retained messages", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-66] are bounded: 0x97 for who can be told, routed only for who cannot", async () => {
+  it("[MQTT-66] are bounded: refused with 0x97 where possible, else routed only", async () => {
     const broker = await startBroker({ retainedMessages: 1 });
     const client = await connectWire(broker, 5);
     client.publish("one", "x", { retain: true, qos: 1, packetId: 1 }).publish("two", "x", { retain: true, qos: 1, packetId: 2 });
@@ -108,7 +108,7 @@ describe("retained messages", () => {
     expect(await broker.act("retained.clear", { filter: "#" })).toEqual({ cleared: 1 });
   });
 
-  it.each([false, true])("[MQTT-67] many come to a slow client as it takes them, none lost, persistence %s", async (persistence) => {
+  it.each([false, true])("[MQTT-67] many are sent to a slow client as it reads, none lost, persistence %s", async (persistence) => {
     const broker = await startBroker({ unreadBytes: 4_096, persistence });
     const publisher = await connectWire(broker, 5);
     const count = 3_000;
@@ -121,7 +121,7 @@ describe("retained messages", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-160] of a filter are counted and cleared, and nobody is told", async () => {
+  it("[MQTT-160] are counted and cleared by filter, and no message is sent", async () => {
     const broker = await startBroker();
     for (const topic of ["a", "a/b", "a/b/c", "ab"]) await broker.act("publish", { topic, payload: "x", retain: true });
     const count = async (filter: string) => (await broker.act("retained.count", { filter })).count;

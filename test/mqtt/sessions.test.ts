@@ -52,7 +52,7 @@ describe("sessions", () => {
     expect((await connectWire(broker, 5, { clientId: "s", cleanStart: false })).connack.sessionPresent).toBe(false);
   });
 
-  it("[MQTT-22] a session ends when its expiry is over", async () => {
+  it("[MQTT-22] a session ends when it expires", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "s", properties: { sessionExpiryInterval: 1 } });
     await leave(client, broker, "s");
@@ -60,7 +60,7 @@ describe("sessions", () => {
     await expect.poll(() => broker.act("client.read", { clientId: "s" })).toBeNull();
   });
 
-  it("[MQTT-23] DISCONNECT changes the expiry, also to none", async () => {
+  it("[MQTT-23] DISCONNECT changes the expiry, also to 0", async () => {
     const broker = await startBroker();
     const longer = await connectWire(broker, 5, { clientId: "longer", properties: { sessionExpiryInterval: 1 } });
     longer.send({ type: "disconnect", reason: 0, properties: { sessionExpiryInterval: 500 } });
@@ -79,7 +79,7 @@ describe("sessions", () => {
     expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x82 });
   });
 
-  it.each(versions)("[MQTT-24] a second connection takes the session over, version %s", async (version) => {
+  it.each(versions)("[MQTT-24] a second connection takes over the session, version %s", async (version) => {
     const broker = await startBroker();
     const first = await connectWire(broker, version, kept(version, "s"));
     await first.subscribe("t", { qos: 1 });
@@ -91,7 +91,7 @@ describe("sessions", () => {
     expect(seen(await second.expect("publish"))).toMatchObject({ payload: "still there" });
   });
 
-  it.each(versions)("[MQTT-25] sends again what was not acknowledged: PUBLISH with DUP, then PUBREL, version %s", async (version) => {
+  it.each(versions)("[MQTT-25] resends what was not acknowledged: PUBLISH with DUP, then PUBREL, version %s", async (version) => {
     const broker = await startBroker();
     const first = await connectWire(broker, version, kept(version, "s"));
     await first.subscribe("t", { qos: 2 });
@@ -110,7 +110,7 @@ describe("sessions", () => {
     expect(await broker.act("client.read", { clientId: "s" })).toMatchObject({ inflight: 0 });
   });
 
-  it.each(versions)("[MQTT-25] and nothing is sent again while a connection lasts, version %s", async (version) => {
+  it.each(versions)("[MQTT-25] and resends nothing during a connection, version %s", async (version) => {
     const broker = await startBroker();
     const client = await connectWire(broker, version, kept(version, "s"));
     await client.subscribe("t", { qos: 2 });
@@ -122,7 +122,7 @@ describe("sessions", () => {
     await client.expectNothing();
   });
 
-  it.each(versions)("[MQTT-26] QoS 2 that is sent again after a reconnect is routed once, version %s", async (version) => {
+  it.each(versions)("[MQTT-26] a QoS 2 message sent again after a reconnect is routed once, version %s", async (version) => {
     const broker = await startBroker();
     const subscriber = await connectWire(broker, version);
     await subscriber.subscribe("t");

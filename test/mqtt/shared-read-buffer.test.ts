@@ -34,7 +34,7 @@ it("this Node reads an accepted socket into the shared buffer", async () => {
   expect(taken).toBe(true);
 });
 
-it("what came first is not overwritten by what comes later, on the same socket or another", async () => {
+it("data received earlier is not overwritten by later data, on the same socket or another", async () => {
   const [one, other] = [await connected(), await connected()];
   for (const { client, next } of [one, other, one]) {
     const came = next();

@@ -19,7 +19,7 @@ describe("members of a shared subscription", () => {
     [2, 1, 1],
     [1, 2, 2],
     [2, 0, 0],
-  ] as const)("[MQTT-81] what was meant for a lost member with QoS %s comes to one with QoS %s with QoS %s", async (from, to, comes) => {
+  ] as const)("[MQTT-81] a message for a lost member with QoS %s goes to one with QoS %s with QoS %s", async (from, to, comes) => {
     const broker = await startBroker();
     const one = await join(broker, "one", from, { receiveMaximum: 1 });
     // The first occupies the window, so that the second waits, not sent.
@@ -36,7 +36,7 @@ describe("members of a shared subscription", () => {
     }
   });
 
-  it("[MQTT-82] a message that is too large for one member goes to one that takes it", async () => {
+  it("[MQTT-82] a message too large for one member goes to one that accepts it", async () => {
     const broker = await startBroker();
     const small = await join(broker, "small", 1, { maximumPacketSize: 60 });
     const large = await join(broker, "large", 1);
@@ -47,7 +47,7 @@ describe("members of a shared subscription", () => {
     expect(seen(await small.expect("publish")).payload).toBe("fits");
   });
 
-  it("[MQTT-82] and is dropped, and counted, where it is too large for all", async () => {
+  it("[MQTT-82] and is dropped and counted if it is too large for all", async () => {
     const broker = await startBroker();
     const small = await join(broker, "small", 1, { maximumPacketSize: 60 });
     expect(await broker.act("publish", { topic: "jobs", qos: 1, payload: "x".repeat(100) })).toEqual({ matched: 1 });
@@ -55,7 +55,7 @@ describe("members of a shared subscription", () => {
     expect(await broker.act("client.read", { clientId: "small" })).toMatchObject({ dropped: 1, inflight: 0 });
   });
 
-  it.each([1, 2] as const)("[MQTT-83] a refusal by the member ends a message with QoS %s: nobody else gets it", async (qos) => {
+  it.each([1, 2] as const)("[MQTT-83] a refusal by the member ends a message with QoS %s: no other member gets it", async (qos) => {
     const broker = await startBroker();
     const one = await join(broker, "one", qos);
     await broker.act("publish", { topic: "jobs", qos, payload: "x" });
@@ -68,7 +68,7 @@ describe("members of a shared subscription", () => {
     await two.expectNothing();
   });
 
-  it("[MQTT-84] a message with QoS 2 that was sent waits for its member, and ends with the member's session", async () => {
+  it("[MQTT-84] a QoS 2 message in flight waits for its member, and ends with the member's session", async () => {
     const broker = await startBroker();
     const one = await join(broker, "one", 2);
     await broker.act("publish", { topic: "jobs", qos: 2, payload: "mine" });
@@ -85,7 +85,7 @@ describe("members of a shared subscription", () => {
     await two.expectNothing();
   });
 
-  it("[MQTT-85] a client with a shared and a plain subscription to the same topic gets a copy by each", async () => {
+  it("[MQTT-85] a client with a shared and a plain subscription to the same topic gets a copy for each", async () => {
     const broker = await startBroker();
     const one = await join(broker, "one", 1);
     await one.subscribe("jobs", { qos: 0 }, { subscriptionIdentifiers: [1] }, 2);

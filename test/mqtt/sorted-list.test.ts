@@ -6,7 +6,7 @@ const mixed = Array.from({ length: 500 }, (_, index) => (index * 7_919) % 503);
 const inOrder = mixed.toSorted(compare);
 
 describe("sorted list", () => {
-  it("stays in order, whatever comes between two looks", () => {
+  it("stays sorted, whatever is added between two reads", () => {
     const list = new SortedList(mixed.slice(0, 100), compare);
     for (const item of mixed.slice(100, 300)) list.add(item);
     expect(list.items()).toEqual(mixed.slice(0, 300).sort(compare));
@@ -14,7 +14,7 @@ describe("sorted list", () => {
     expect(list.items()).toEqual(inOrder);
   });
 
-  it.each([0, 1, 2, 10, 499, 500, 600])("gives the first %i in order", (count) => {
+  it.each([0, 1, 2, 10, 499, 500, 600])("returns the first %i in order", (count) => {
     for (const items of [mixed, inOrder, inOrder.toReversed(), []]) {
       expect(firstInOrder(items, count, compare)).toEqual(items.toSorted(compare).slice(0, count));
     }

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 const documents = path.join(import.meta.dirname, "../../docs");
 const rulePattern = /^\| (MQTT-\d+) \|.*\| ([a-z, -]+) \|$/gm;
 
-it("every rule of docs/spec/mqtt.md has a test that is named after it in the file it names, and every such test its rule", () => {
+it("every rule of docs/spec/mqtt.md has a test with its number in the file it names, and every number has its rule", () => {
   const document = readFileSync(path.join(documents, "spec/mqtt.md"), "utf8");
   const rules = [...document.matchAll(rulePattern)];
   const specified = rules.flatMap(([, rule, files]) => (files ?? "").split(", ").map((file) => `${rule} ${file}`));
@@ -48,12 +48,12 @@ describe("docs/mqtt-conformance.md", () => {
     ]),
   );
 
-  it("names rules that there are", () => {
+  it("names only rules that exist", () => {
     const named = [...conformance.matchAll(/\bMQTT-\d+\b(?!\.)/g)].map(([rule]) => rule);
     expect(named.filter((rule) => !filesOfRules.has(rule))).toEqual([]);
   });
 
-  it("names for each row of what 5.0 means the tests of its rules, and a test of that name with MQTT.js", () => {
+  it("names for each feature of 5.0 the tests of its rules, and a test of that name with MQTT.js", () => {
     const rows = [...conformance.matchAll(/^\| (.+) \| (MQTT-[^|]+) \| ([a-z, -]+) \| works \|$/gm)];
     const withMqttJs = readFileSync(path.join(import.meta.dirname, "mqtt-js.test.ts"), "utf8");
     for (const [, row = "", rules = "", files = ""] of rows) {
@@ -64,7 +64,7 @@ describe("docs/mqtt-conformance.md", () => {
     expect(rows.filter(([, row]) => !withMqttJs.includes(`"[MQTT-116] ${row}"`)).length).toBe(1);
   });
 
-  it.each(Object.entries(statements))("says of every numbered statement of MQTT %s where it is held", (version, counts) => {
+  it.each(Object.entries(statements))("says for every numbered statement of MQTT %s which rules test it", (version, counts) => {
     const [, section = ""] = conformance.split(`## Statements of MQTT ${version}\n`);
     const [table = ""] = section.split("\n## ");
     const listed = [...table.matchAll(/^\| ([\d.]+)((?:,? ?-\d+)+) \|/gm)].flatMap(([, part, numbers]) =>

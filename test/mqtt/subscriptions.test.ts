@@ -42,7 +42,7 @@ const matches: readonly (readonly [filter: string, topic: string, matches: boole
 ];
 
 describe("subscriptions", () => {
-  it("[MQTT-70] filters match topics as §4.7 has it", async () => {
+  it("[MQTT-70] filters match topics as in §4.7", async () => {
     const broker = await startBroker();
     for (const [filter, topic, expected] of matches) {
       const client = await connectWire(broker, 5);
@@ -88,7 +88,7 @@ describe("subscriptions", () => {
     await client.expectNothing();
   });
 
-  it("[MQTT-74] a message carries the identifiers of all subscriptions that match", async () => {
+  it("[MQTT-74] a message has the identifiers of all subscriptions that match", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("a/#", {}, { subscriptionIdentifiers: [7] });
@@ -99,7 +99,7 @@ describe("subscriptions", () => {
     expect((await client.expect("publish")).properties?.subscriptionIdentifiers).toEqual([7]);
   });
 
-  it("[MQTT-74] a retained message carries the identifier of its subscription", async () => {
+  it("[MQTT-74] a retained message has the identifier of its subscription", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     client.publish("a", "x", { retain: true });
@@ -107,7 +107,7 @@ describe("subscriptions", () => {
     expect((await client.expect("publish")).properties?.subscriptionIdentifiers).toEqual([3]);
   });
 
-  it("[MQTT-75] no local keeps a client's own messages away", async () => {
+  it("[MQTT-75] no local excludes a client's own messages", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("a", { noLocal: true });
@@ -117,7 +117,7 @@ describe("subscriptions", () => {
     expect(seen(await client.expect("publish")).payload).toBe("other");
   });
 
-  it("[MQTT-75] nor does it bring the client's own retained messages", async () => {
+  it("[MQTT-75] no local excludes the client's own retained messages", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     client.publish("a/own", "own", { retain: true });
@@ -130,7 +130,7 @@ describe("subscriptions", () => {
     await client.expect("publish");
   });
 
-  it("[MQTT-76] UNSUBSCRIBE compares filters as they are written, and what was begun is brought to its end", async () => {
+  it("[MQTT-76] UNSUBSCRIBE compares filters literally, and exchanges in progress are completed", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5, { clientId: "c" });
     await client.subscribe("a/+", { qos: 2 });
@@ -148,7 +148,7 @@ describe("subscriptions", () => {
     expect(await broker.act("client.read", { clientId: "c" })).toMatchObject({ inflight: 0 });
   });
 
-  it("[MQTT-76] UNSUBSCRIBE ends a subscription and says 0x11 where there was none", async () => {
+  it("[MQTT-76] UNSUBSCRIBE ends a subscription and returns 0x11 if there was none", async () => {
     const broker = await startBroker();
     const client = await connectWire(broker, 5);
     await client.subscribe("a");
@@ -190,7 +190,7 @@ describe("shared subscriptions", () => {
     expect(await drain(other)).toEqual(all);
   });
 
-  it("[MQTT-78] what a lost member did not acknowledge goes to another", async () => {
+  it("[MQTT-78] messages that a lost member did not acknowledge go to another", async () => {
     const broker = await startBroker();
     const [one, two] = (await group(broker, 2)) as [WireClient, WireClient];
     for (const payload of ["a", "b", "c", "d"]) await broker.act("publish", { topic: "jobs/x", qos: 1, payload });
@@ -203,7 +203,7 @@ describe("shared subscriptions", () => {
     expect(await broker.act("client.read", { clientId: "member-0" })).toMatchObject({ inflight: 0, queued: 0 });
   });
 
-  it("[MQTT-79] with all members away the message waits for one", async () => {
+  it("[MQTT-79] with all members away a message waits for the first to return", async () => {
     const broker = await startBroker();
     const [one] = (await group(broker, 1)) as [WireClient];
     one.destroy();

@@ -114,7 +114,7 @@ describe("TLS files", () => {
     });
   });
 
-  it("[MQTT-117] what fits is served", async () => {
+  it("[MQTT-117] matching files are used", async () => {
     const { cert, key } = await files();
     const broker = await startBroker({ tls: true, certificateFile: cert, keyFile: key, clientCaFile: cert });
     await connectMqttJs(broker.urls.MQTTS ?? "", { rejectUnauthorized: false });

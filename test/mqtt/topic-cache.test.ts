@@ -7,7 +7,7 @@ import { TopicCache } from "../../servers/mqtt/codec/topic-cache.ts";
 /** More than the cache has room for, of every length around its limit, some beyond ASCII. */
 const topics = Array.from({ length: 20_000 }, (_, index) => `${"x".repeat(index % 70)}/${index % 7 === 0 ? "höhe" : "height"}/${index}`);
 
-it("gives the topic of exactly these bytes or none, whatever shares its slot", () => {
+it("returns the topic of exactly these bytes or none, whatever shares its slot", () => {
   const cache = new TopicCache();
   let found = 0;
   for (const topic of [...topics, ...topics.toReversed()]) {
@@ -24,7 +24,7 @@ it("gives the topic of exactly these bytes or none, whatever shares its slot", (
   expect(found).toBeGreaterThan(0);
 });
 
-it("a decoder that knows many topics still refuses what is none", () => {
+it("a decoder with many cached topics still refuses an invalid one", () => {
   const decoder = new PacketDecoder(1_000);
   decoder.version = 4;
   const publish = (topic: string) =>
@@ -48,7 +48,7 @@ it("a decoder that knows many topics still refuses what is none", () => {
   }
 });
 
-it("a topic that claims to be longer than its packet is malformed, known or not", () => {
+it("a topic longer than its packet is malformed, cached or not", () => {
   for (const length of [3, 4, 0xffff]) {
     const decoder = new PacketDecoder(1_000);
     decoder.version = 4;

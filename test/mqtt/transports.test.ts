@@ -54,7 +54,7 @@ describe("transports", () => {
     expect(error.message).toContain("400");
   });
 
-  it("[MQTT-111] a plain HTTP request is told what the port is", async () => {
+  it("[MQTT-111] a plain HTTP request is answered with what the port is for", async () => {
     const broker = await startBroker(everything);
     const url = (broker.urls.WS ?? "").replace("ws:", "http:");
     const status = await new Promise((resolve) => {
@@ -78,7 +78,7 @@ describe("transports", () => {
     return status;
   }
 
-  it("[MQTT-230] pages of this computer may connect over WebSocket, others may not, and the log names the setting", async () => {
+  it("[MQTT-230] pages from this computer may connect over WebSocket, others may not, and the log names the setting", async () => {
     const broker = await startBroker(everything);
     for (const url of [broker.urls.WS ?? "", broker.urls.WSS ?? ""]) {
       const mine = [undefined, "http://localhost:5173", "https://127.0.0.1", "http://[::1]:8080"];
@@ -89,7 +89,7 @@ describe("transports", () => {
     await expect.poll(() => broker.logs.filter((line) => line.includes("MQTT_ALLOWED_ORIGINS"))).toHaveLength(2);
   });
 
-  it("[MQTT-230] listed origins may connect, as they are and no others; * is any", async () => {
+  it("[MQTT-230] only exactly listed origins may connect; * allows any", async () => {
     const listed = await startBroker({ ...everything, allowedOrigins: ["https://App.example.com", "http://192.168.1.5:8080/"] });
     const url = listed.urls.WS ?? "";
     const origins = [
@@ -106,7 +106,7 @@ describe("transports", () => {
     await expect(startBroker({ ...everything, allowedOrigins: ["app.example.com"] })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
   });
 
-  it("[MQTT-112] packets may be cut across WebSocket frames and share one", async () => {
+  it("[MQTT-112] packets may be split across WebSocket frames or share one", async () => {
     const broker = await startBroker(everything);
     const client = await openWireWebSocket(broker.urls.WS ?? "", 5);
     const bytes = Buffer.concat([
@@ -131,7 +131,7 @@ describe("transports", () => {
     expect(await code).toBe(1003);
   });
 
-  it("[MQTT-113] the page gives the installation's authority, and a client that trusts it connects, also after a restart", async () => {
+  it("[MQTT-113] the page provides the installation's authority, and a client that trusts it connects, also after a restart", async () => {
     const dataDir = temporaryDir();
     const first = await startBroker(everything, dataDir);
     const file = path.join(dataDir, "certificates/backlot-authority.crt");
@@ -143,7 +143,7 @@ describe("transports", () => {
     await connectMqttJs((second.urls.MQTTS ?? "").replace("127.0.0.1", "localhost"), { ca });
   });
 
-  it("[MQTT-114] client certificates: taken as the user, and required where configured", async () => {
+  it("[MQTT-114] client certificates: used as the user name, and required if configured", async () => {
     const folder = temporaryDir();
     const issuer = await generate([{ name: "commonName", value: "device-7" }], {
       keyType: "ec",
@@ -180,7 +180,7 @@ describe.skipIf(!hasMosquitto)("mosquitto's clients", () => {
     expect((await subscriber).stdout).toBe("sensors/0 with 0\nsensors/1 with 1\nsensors/2 with 2\n");
   });
 
-  it("[MQTT-115] user properties, expiry and response topic pass between them", async () => {
+  it("[MQTT-115] user properties, expiry and response topic are transferred", async () => {
     const broker = await startBroker();
     const common = ["-h", "127.0.0.1", "-p", String(broker.port), "-V", "mqttv5"];
     const subscriber = run("mosquitto_sub", [...common, "-i", "sub", "-t", "t", "-C", "1", "-F", "%P %R %C %p"], { timeout: 15_000 });

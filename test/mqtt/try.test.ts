@@ -9,7 +9,7 @@ const state = (broker: Broker) => broker.views.get("try") as MqttTryState | unde
 const received = async (broker: Broker) => (await broker.act("try.received", {})).messages;
 
 describe("the client of the Try tab", () => {
-  it("[MQTT-136] subscribes as any client does, with every option of 5.0, and shows what it received", async () => {
+  it("[MQTT-136] subscribes like any client, with every option of 5.0, and shows the received messages", async () => {
     const broker = await startBroker();
     await broker.act("publish", { topic: "t/kept", payload: "kept", retain: true });
     expect(await broker.act("try.connect", {})).toMatchObject({ ok: true, packet: "CONNACK", reason: 0, meaning: "success" });
@@ -61,7 +61,7 @@ describe("the client of the Try tab", () => {
     expect(await broker.act("try.received", {})).toEqual({ messages: [], received: 0 });
   });
 
-  it.each([4, 5] as const)("[MQTT-137] is told what the broker answers to each QoS, level %i", async (version) => {
+  it.each([4, 5] as const)("[MQTT-137] gets the broker's answer to each QoS, level %i", async (version) => {
     const broker = await startBroker();
     expect(await broker.act("try.publish", { topic: "t", qos: 1 })).toMatchObject({ ok: false, meaning: "not connected" });
     await broker.act("try.connect", { version });
@@ -78,7 +78,7 @@ describe("the client of the Try tab", () => {
     expect(got.properties?.userProperties).toEqual(version === 5 ? [["k", "v"]] : undefined);
   });
 
-  it("[MQTT-137] is refused as any client is, and says why", async () => {
+  it("[MQTT-137] is refused like any client, and shows the reason", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"], topicRules: ["ada read in/#", "ada write out/#"] });
     expect(await broker.act("try.connect", {})).toMatchObject({ ok: false, packet: "CONNACK", reason: 0x87, meaning: "not authorized" });
     expect(await broker.act("try.connect", { version: 4, username: "ada", password: "wrong" })).toMatchObject({ ok: false, reason: 5 });
@@ -99,7 +99,7 @@ describe("the client of the Try tab", () => {
       .toMatchObject({ state: "away", ended: { packet: "DISCONNECT", reason: 0x98, meaning: "administrative action", text: "Go away." } });
   });
 
-  it("[MQTT-138] leaves a will behind, and comes back to its session", async () => {
+  it("[MQTT-138] has a will, and returns to its session", async () => {
     const broker = await startBroker();
     const other = await connectWire(broker, 5);
     await other.subscribe("will");

@@ -28,7 +28,7 @@ describe("bridges and old clients", () => {
     expect(seen(await bridge.expect("publish"))).toMatchObject({ payload: "other", retain: true });
   });
 
-  it("[MQTT-17] the bridge bit on another level is an unknown version", async () => {
+  it("[MQTT-17] the bridge bit with another protocol level is an unknown version", async () => {
     const broker = await startBroker();
     const client = await openWire(broker, 5);
     client.hex("10 0e 0004 4d515454 85 02 003c 00 0001 63");
@@ -36,7 +36,7 @@ describe("bridges and old clients", () => {
     expect(await client.next()).toBeUndefined();
   });
 
-  it("[MQTT-18] a client of 3.1 may set what has no meaning there: flags of CONNECT, DUP of SUBSCRIBE, UNSUBSCRIBE and PUBREL", async () => {
+  it("[MQTT-18] a client of 3.1 may set bits without meaning there: flags of CONNECT, DUP of SUBSCRIBE, UNSUBSCRIBE and PUBREL", async () => {
     const broker = await startBroker();
     const client = await connectBytes(broker, "14 0f 0006 4d5149736470 03 03 003c 0001 63");
     expect(client.connack.reason).toBe(0);
@@ -60,7 +60,7 @@ describe("bridges and old clients", () => {
     expect(await client.next()).toBeUndefined();
   });
 
-  it("[MQTT-19] what follows a CONNECT is taken before the CONNACK is there, and not at all after a refused one", async () => {
+  it("[MQTT-19] packets after a CONNECT are accepted before the CONNACK, and ignored after a refused one", async () => {
     const broker = await startBroker({ anonymous: false, users: ["ada:secret"] });
     const connect = (password: string) => connectPacket(5, "x", { username: "ada", password: Buffer.from(password) });
     const watcher = await connectWire(broker, 5, { username: "ada", password: Buffer.from("secret") });

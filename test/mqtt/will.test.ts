@@ -21,7 +21,7 @@ describe("wills", () => {
     expect(seen(await watcher.expect("publish"))).toEqual({ topic: "w", payload: "gone", qos: 1, retain: true, dup: false });
   });
 
-  it("[MQTT-122] the history tells a will, and who got the message later as retained", async () => {
+  it("[MQTT-122] the history shows a will, and who got the message later as retained", async () => {
     const broker = await startBroker();
     (await connectWire(broker, 5, { clientId: "lost", will: { ...will, retain: true } })).destroy();
     const read = async () => {
@@ -46,7 +46,7 @@ describe("wills", () => {
     expect(await read()).not.toHaveProperty("will");
   });
 
-  it.each([true, false])("[MQTT-30] a will with the retain flag %s is kept as that says", async (retain) => {
+  it.each([true, false])("[MQTT-30] a will with the retain flag %s is retained accordingly", async (retain) => {
     const { broker, watcher } = await start();
     (await connectWire(broker, 5, { will: { ...will, retain } })).destroy();
     await watcher.expect("publish");
@@ -68,7 +68,7 @@ describe("wills", () => {
     await watcher.expectNothing();
   });
 
-  it.each(versions)("[MQTT-31] forgets the will of a client that disconnects, version %s", async (version) => {
+  it.each(versions)("[MQTT-31] deletes the will of a client that disconnects, version %s", async (version) => {
     const { broker, watcher } = await start();
     const client = await connectWire(broker, version, { will });
     client.send({ type: "disconnect", reason: 0 });
@@ -76,14 +76,14 @@ describe("wills", () => {
     await watcher.expectNothing();
   });
 
-  it("[MQTT-31] DISCONNECT with 0x04 asks for the will", async () => {
+  it("[MQTT-31] DISCONNECT with 0x04 publishes the will", async () => {
     const { broker, watcher } = await start();
     const client = await connectWire(broker, 5, { will });
     client.send({ type: "disconnect", reason: 0x04 });
     expect(seen(await watcher.expect("publish")).payload).toBe("gone");
   });
 
-  it("[MQTT-32] sends the will's properties on, and never its delay", async () => {
+  it("[MQTT-32] forwards the will's properties, but not its delay", async () => {
     const { broker, watcher } = await start();
     const properties = {
       willDelayInterval: 1,
@@ -100,7 +100,7 @@ describe("wills", () => {
     expect(message.properties?.willDelayInterval).toBeUndefined();
   });
 
-  it("[MQTT-33] a client that is back before the delay is over has no will published", async () => {
+  it("[MQTT-33] no will is published for a client that returns before the delay is over", async () => {
     const { broker, watcher } = await start();
     const options = {
       clientId: "back",

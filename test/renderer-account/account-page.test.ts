@@ -26,11 +26,11 @@ describe("times of the account page", () => {
     ]);
   });
 
-  it("asks for no shift beyond what the service takes", () => {
+  it("requests no shift beyond the service's limit", () => {
     expect([withinWidest(1e12), withinWidest(-1e12), withinWidest(1.4)]).toEqual([widestShiftSeconds, -widestShiftSeconds, 1]);
   });
 
-  it("reads the API's time as UTC and shows it as all others", () => {
+  it("reads the API's time as UTC and shows it like other times", () => {
     expect([apiTime("2016-12-30 12:24:28"), apiTime(""), apiTime("0000-00-00 00:00:00")]).toEqual([
       1_483_100_668_000,
       undefined,
@@ -54,7 +54,7 @@ describe("times of the account page", () => {
 });
 
 describe("why a call was refused", () => {
-  it("is told in words, with the field; an unknown word stays", () => {
+  it("is shown as text, with the field; an unknown reason is shown as it is", () => {
     expect(["wronglogin", "tokenrevoked", "invalidfield: country", "busy, brandnew"].map(refusalWords)).toEqual([
       "wrong user or password",
       "token revoked",
@@ -74,7 +74,7 @@ describe("why a call was refused", () => {
 describe("a token", () => {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 
-  it("is decoded with its times in words, also with text beyond ASCII", () => {
+  it("is decoded with its times as text, also with non-ASCII text", () => {
     const decoded = decodeToken(`${part({ alg: "HS256", typ: "JWT" })}.${part({ iss: "Büro", exp: 1_795_234_942 })}.x`);
     expect(decoded && claimLines(decoded)).toEqual([
       { name: "alg", value: "HS256" },
@@ -83,7 +83,7 @@ describe("a token", () => {
     ]);
   });
 
-  it.each(["", "a.b", "eyJ.eyJ.x", `${part(1)}.${part({})}.x`, "a.b.c.d"])("%j is none", (text) => {
+  it.each(["", "a.b", "eyJ.eyJ.x", `${part(1)}.${part({})}.x`, "a.b.c.d"])("%j is not a token", (text) => {
     expect(decodeToken(text)).toBeUndefined();
   });
 
@@ -100,12 +100,12 @@ describe("a token", () => {
     });
   });
 
-  it("[BL-180] leaves a body as it is that nests too deep to be walked", () => {
+  it("[BL-180] leaves a body unchanged that is nested too deeply", () => {
     const deep = `{"token":"eyJabc","a":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
     expect(maskSecrets(deep).text.length).toBe(deep.length);
   });
 
-  it("leaves a body without secrets, and one that is no JSON, as it is", () => {
+  it("leaves a body without secrets, and one that is not JSON, unchanged", () => {
     expect([maskSecrets('{ "city": "Oslo" }'), maskSecrets("token")]).toEqual([
       { text: '{ "city": "Oslo" }', masked: false },
       { text: "token", masked: false },
@@ -116,7 +116,7 @@ describe("a token", () => {
 describe("the form of a user", () => {
   const known = { email: "a@example.com", contact: { ...contact, city: "Oslo" } };
 
-  it("sends only what differs, and nothing where nothing does", () => {
+  it("sends only changed fields, and nothing without a change", () => {
     expect(changesOf(draftOf(known), known)).toBeUndefined();
     expect(changesOf({ ...draftOf(known), city: "Bergen" }, known)).toEqual({ contact: { city: "Bergen" } });
     expect(changesOf({ ...draftOf(known), email: " b@example.com " }, known)).toEqual({ email: "b@example.com", contact: {} });
@@ -126,7 +126,7 @@ describe("the form of a user", () => {
     expect([...contactOrder].sort()).toEqual([...contactFields].sort());
   });
 
-  it("knows an e-mail address as the contract does", () => {
+  it("validates an e-mail address like the contract", () => {
     expect(["a@b", "a", "a@b@c", "a b@c", "a:b@c", ""].map(isEmail)).toEqual([true, false, false, false, false, false]);
   });
 });
@@ -144,7 +144,7 @@ describe("a try", () => {
     });
   });
 
-  it.each(languages)("is told in %s with login, code and call", (language) => {
+  it.each(languages)("is written in %s with login, code and call", (language) => {
     const text = tryCommands(language, { origin: "http://127.0.0.1:8081", draft: firstDraft, password: "it's", code: "123456" });
     for (const part of ["/login", "/mfa/verify", "123456", "/details", "Bearer "]) expect(text).toContain(part);
   });

@@ -43,7 +43,7 @@ describe("the pages of the events table", () => {
     return [rows[0]?.id, rows.at(-1)?.id];
   };
 
-  it("go on by keyset cursor and come back the way they went", async () => {
+  it("use a keyset cursor forward and backward", async () => {
     const store = storeWith(35);
     const pages = pagesOf(store);
     await pages.reload();
@@ -57,7 +57,7 @@ describe("the pages of the events table", () => {
     expect(store.asked).toEqual([base, { ...base, before: 26 }, { ...base, before: 16 }, { ...base, before: 26 }, base]);
   });
 
-  it("jump to the last by offset, and walk from there", async () => {
+  it("jump to the last by offset, and continue from there", async () => {
     const store = storeWith(35);
     const pages = pagesOf(store);
     await pages.reload();
@@ -73,7 +73,7 @@ describe("the pages of the events table", () => {
     ]);
   });
 
-  it("have no last one where nobody counted them", async () => {
+  it("have no last one if they were not counted", async () => {
     const store = storeWith(35);
     const pages = createEventPages({
       read: async (filter, query) => ({ ...(await store.read(filter, query)), exact: false }),
@@ -85,7 +85,7 @@ describe("the pages of the events table", () => {
     expect(store.asked).toHaveLength(1);
   });
 
-  it("follow the newest: at once after a quiet time, then not more often than the service rests", async () => {
+  it("follow the newest: at once after a quiet period, then at a limited rate", async () => {
     const store = storeWith(35);
     const pages = pagesOf(store);
     await pages.reload();
@@ -105,7 +105,7 @@ describe("the pages of the events table", () => {
     expect([ids(pages), pages.view().arrived, store.asked.length]).toEqual([[38, 29], 0, 3]);
   });
 
-  it("hold what was scrolled to or paused, and count what arrives", async () => {
+  it("keep the rows while scrolled or paused, and count what arrives", async () => {
     const store = storeWith(35);
     const pages = pagesOf(store);
     await pages.reload();
@@ -135,7 +135,7 @@ describe("the pages of the events table", () => {
     expect(store.asked).toHaveLength(3);
   });
 
-  it("look further by themselves where a filter is answered in parts", async () => {
+  it("continue the search if a filter is answered in parts", async () => {
     const answers = [
       pageOf(rowsBetween(90, 88), { more: true, exact: false, reached: 80 }),
       pageOf([], { more: true, exact: false, reached: 60 }),
@@ -173,7 +173,7 @@ describe("the pages of the events table", () => {
     expect(pages.view().rows.map(({ id }) => id)).toEqual([91, 90, 89, 88, 50, 49, 48, 47, 46, 45]);
   });
 
-  it("sorted by a value are held, and go on by offset", async () => {
+  it("sorted by a value do not follow, and continue by offset", async () => {
     const store = storeWith(35);
     const pages = pagesOf(store);
     await pages.reload();
@@ -188,7 +188,7 @@ describe("the pages of the events table", () => {
     expect([pages.view().order, pages.view().mode]).toEqual([newestFirst, "following"]);
   });
 
-  it("show the answer to the newest question only", async () => {
+  it("show the answer to the latest request only", async () => {
     const waiting: ((page: EventPage) => void)[] = [];
     const pages = createEventPages({ read: () => new Promise((resolve) => waiting.push(resolve)), filter: noFilter, pageRows: 10 });
     const first = pages.setFilter({ ...noFilter, outcome: "accepted" });
@@ -200,7 +200,7 @@ describe("the pages of the events table", () => {
     expect(pages.view().rows.map(({ id }) => id)).toEqual([2]);
   });
 
-  it("keep their rows when the service stops, and say why nothing newer comes", async () => {
+  it("keep their rows when the service stops, and say why nothing new arrives", async () => {
     const store = storeWith(3);
     const failure = { code: "SERVICE_NOT_RUNNING", message: "Events is not running", hint: "Start it first." };
     let stopped = false;

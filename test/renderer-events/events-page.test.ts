@@ -16,7 +16,7 @@ import { eventRow } from "./event-row.ts";
 const now = Date.UTC(2026, 10, 21, 12);
 
 describe("the filter", () => {
-  it("is sent without its empty parts, and with the range counted back from now", () => {
+  it("is sent without empty fields, and with the range relative to now", () => {
     expect(filterAt(noFilter, now)).toEqual({});
     expect(filterAt({ ...noFilter, text: "  rs ", outcome: "ignored", range: "15m" }, now)).toEqual({
       text: "rs",
@@ -25,7 +25,7 @@ describe("the filter", () => {
     });
   });
 
-  it("filters by anything but blanks", () => {
+  it("ignores a blank text", () => {
     expect([isFiltering(noFilter), isFiltering({ ...noFilter, text: " " }), isFiltering({ ...noFilter, range: "7d" })]).toEqual([
       false,
       false,
@@ -46,7 +46,7 @@ describe("the filter", () => {
   });
 });
 
-describe("the question before a deletion", () => {
+describe("the confirmation of a deletion", () => {
   it("names the filter and the count", () => {
     expect(deletionQuestion({ ...noFilter, outcome: "rejected" }, { matching: 1_204, exact: true })).toMatchObject({
       title: "Delete 1,204 events with outcome rejected?",
@@ -55,7 +55,7 @@ describe("the question before a deletion", () => {
     expect(deletionQuestion(noFilter, { matching: 1_204, exact: true }).title).toBe("Delete all 1,204 events?");
   });
 
-  it("claims no count that nobody knows", () => {
+  it("states no count if it is unknown", () => {
     expect(deletionQuestion({ ...noFilter, text: "x" }, { matching: 900, exact: false })).toMatchObject({
       title: "Delete at least 900 events with “x” in their text?",
       action: "Delete them",
@@ -68,7 +68,7 @@ describe("the table", () => {
     expect(eventTableColumns.map(({ id }) => id).sort()).toEqual([...eventColumns].sort());
   });
 
-  it("sorts by a head descending, ascending, then not any more; the time stands for the id", () => {
+  it("sorts by a column descending, ascending, then not at all; the time column sorts by id", () => {
     const down = orderAfter(newestFirst, "line_count");
     const up = orderAfter(down, "line_count");
     expect([down, up, orderAfter(up, "line_count")]).toEqual([
@@ -89,11 +89,11 @@ describe("the table", () => {
     [{ rows: [eventRow(9)], skipped: 50, matching: 12_480, exact: true, sortedAmong: 10_000 }, "51 to 51 of 10,000"],
     [{ rows: [], skipped: 0, matching: 0, exact: true }, "none"],
     [{ rows: [], skipped: 0, matching: 0, exact: false }, "none so far"],
-  ] as const)("says where its page is", (view, words) => {
+  ] as const)("shows the position of its page", (view, words) => {
     expect(pageWords({ sortedAmong: undefined, ...view })).toBe(words);
   });
 
-  it("gives the day of what is not of today, and the year of what is long ago", () => {
+  it("adds the date if it is not today, and the year if it is another", () => {
     const at = (days: number) => new Date(now - days * 86_400_000).toISOString();
     expect([eventTimeText(at(0), now), eventTimeText(at(3), now), eventTimeText(at(400), now), eventTimeText("soon", now)]).toEqual([
       expect.stringMatching(/^\d\d:00:00$/),
@@ -109,7 +109,7 @@ describe("an event in the inspector", () => {
     expect(fieldGroups.flatMap(({ names }) => names).sort()).toEqual([...eventColumns].sort());
   });
 
-  it("is told for people, with what is stored beside it", () => {
+  it("is shown as text, with the stored fields beside it", () => {
     const field = (name: (typeof eventColumns)[number]) => eventField(eventRow(1_995), name, now);
     expect(
       (["id", "after_cursor_ws", "last_char", "recent_actions", "display_duration_ms", "relative_position", "typing_speed"] as const).map(
@@ -119,7 +119,7 @@ describe("an event in the inspector", () => {
     expect(field("after_cursor_ws").stored).toBe("1");
   });
 
-  it("becomes again what the service takes from a client", () => {
+  it("is converted back to the body that the service accepts", () => {
     const posted = postedEvent(eventRow(7));
     expect(completionEvent.parse(posted)).toEqual(posted);
     expect(posted).toMatchObject({ after_cursor_ws: true, is_prefetched: false, recent_actions: ["IC", "DC"] });
@@ -134,11 +134,11 @@ describe("an event in the inspector", () => {
 });
 
 describe("the examples to try", () => {
-  it.each(["accepted", "rejected", "ignored"] as const)("%s is taken by the service", (name) => {
+  it.each(["accepted", "rejected", "ignored"] as const)("%s is accepted by the service", (name) => {
     expect(completionEvent.safeParse(exampleEvents[name]).success).toBe(true);
   });
 
-  it("the refused one is refused for what it was made to show", () => {
+  it("the refused one is refused for the intended reason", () => {
     const parsed = completionEvent.safeParse(exampleEvents["refused: 400"]);
     expect(parsed.error?.issues.map(({ path }) => path.join("."))).toEqual(["device_id", "line_count", "recent_actions.0"]);
   });
@@ -156,7 +156,7 @@ describe("a job", () => {
     ...change,
   });
 
-  it("says what it does and how far it is", () => {
+  it("shows its kind and progress", () => {
     const running = job({ total: 12_480 });
     expect([jobTitle(running), jobFigures(running), Math.round(jobPercent(running) ?? 0)]).toEqual([
       "Importing JSONL",
@@ -168,7 +168,7 @@ describe("a job", () => {
     expect([jobFigures(job({})), jobPercent(job({}))]).toEqual(["8,214 events · 2.1 MB", undefined]);
   });
 
-  it("says what came of it", () => {
+  it("shows its result", () => {
     const imported = job({ kind: "import", state: "done", done: 1, refused: 6 });
     expect([jobTitle(imported), jobFigures(imported)]).toEqual(["Imported", "1 event · 2.1 MB · 6 lines refused"]);
     const failed = job({
@@ -180,7 +180,7 @@ describe("a job", () => {
     expect([jobTitle(failed), jobFigures(failed)]).toEqual(["Deletion failed", "The disk is full · 8,214 events"]);
   });
 
-  it("has the bar while it runs or waits for its user; what went well leaves after a while", () => {
+  it("is shown while it runs or waits for its user; a success disappears after a while", () => {
     const generated = job({ id: 2, kind: "generate", state: "done", endedAt: now });
     const imported = job({ id: 3, state: "done", refused: 2, endedAt: now - 60_000 });
     expect(foremostJob([generated, imported], now + 1_000)?.id).toBe(2);

@@ -16,7 +16,7 @@ function recorder(answers: Readonly<Record<string, (params: never) => unknown>>)
 const fileOf = (text: string, name = "events.jsonl") => new File([text], name);
 
 describe("an import", () => {
-  it("is sent in pieces, with no character cut in two", async () => {
+  it("is sent in chunks, without splitting a character", async () => {
     const text = `${"é".repeat(90_000)}\n${"ü".repeat(90_001)}`;
     const { asked, ask } = recorder({ "import.begin": () => job, "import.end": () => ({ ...job, state: "done" }) });
     const { sent } = await importFile(ask, fileOf(text));
@@ -27,7 +27,7 @@ describe("an import", () => {
     expect(asked.map(([name]) => name)).toEqual(["import.begin", ...pieces.map(() => "import.text"), "import.end"]);
   });
 
-  it("says how large it is, and has several pieces under way, but not all of a large file", async () => {
+  it("states its size, and sends several chunks at once, but not all of a large file", async () => {
     const taken: (() => void)[] = [];
     let most = 0;
     const { asked, ask } = recorder({
@@ -44,7 +44,7 @@ describe("an import", () => {
     expect([asked[0], most]).toEqual([["import.begin", { format: "jsonl", size: 160 << 14 }], 6]);
   });
 
-  it("that is refused half-way is not left open", async () => {
+  it("that is refused half-way is closed", async () => {
     const { asked, ask } = recorder({
       "import.begin": () => job,
       "import.text": () => {
@@ -56,7 +56,7 @@ describe("an import", () => {
     expect(asked.at(-1)).toEqual(["job.cancel", { job: 7 }]);
   });
 
-  it("says that it was cut short where no job is left to say so", async () => {
+  it("reports that it was interrupted if there is no job to report it", async () => {
     const { ask } = recorder({
       "import.begin": () => job,
       "import.text": () => Promise.reject(new Error("Events is not running")),

@@ -26,7 +26,7 @@ function plotOf(
 }
 
 describe("outcomes over time", () => {
-  it("are stacked with the whole first, so that each is drawn over the one that holds it", () => {
+  it("are stacked with the total first, so that each is drawn over the one that contains it", () => {
     const bars = outcomeBars(plotOf(2, minuteMs, { accepted: [3, 1], rejected: [1, 2], ignored: [0, 4] }), { outcome: "", trim: false });
     expect(stackedBars(bars)).toEqual([
       [0, 1],
@@ -36,13 +36,13 @@ describe("outcomes over time", () => {
     ]);
   });
 
-  it("show the chosen outcome alone, and one of an older file only where it occurs", () => {
+  it("show only the chosen outcome, and an outcome of older files only if it occurs", () => {
     const plot = plotOf(2, minuteMs, { accepted: [3, 1], rejected: [0, 0], error: [0, 1], unused: [0, 0] });
     expect(outcomeBars(plot, { outcome: "", trim: false }).series.map(({ outcome }) => outcome)).toEqual(["accepted", "rejected", "error"]);
     expect(outcomeBars(plot, { outcome: "accepted", trim: false }).series.map(({ outcome }) => outcome)).toEqual(["accepted"]);
   });
 
-  it("of many days are drawn several in a bar, none lost", () => {
+  it("of many days are drawn several per bar, none lost", () => {
     const counts = Array.from({ length: 1_000 }, () => 2);
     const bars = outcomeBars(plotOf(1_000, dayMs, { accepted: counts }), { outcome: "", trim: true });
     expect([bars.merged, bars.at.length, bars.at[1]]).toEqual([6, 167, start + 6 * dayMs]);
@@ -50,7 +50,7 @@ describe("outcomes over time", () => {
     expect(stepWords(bars)).toBe("events in 6 days");
   });
 
-  it("begin a step before the first event where all time is shown, and with the range where it is not", () => {
+  it("begin one step before the first event if all time is shown, else with the range", () => {
     const counts = Array.from({ length: 168 }, (_, index) => (index >= 100 ? 1 : 0));
     const plot = plotOf(168, minuteMs, { accepted: counts });
     expect(outcomeBars(plot, { outcome: "", trim: true }).at[0]).toBe(start + 99 * minuteMs);
@@ -59,7 +59,7 @@ describe("outcomes over time", () => {
     expect(outcomeBars(late, { outcome: "", trim: true }).at.length).toBe(24);
   });
 
-  it("leave out a few events of long ago that would squeeze all others, and say how many", () => {
+  it("leave out a few very old events that would compress all others, and say how many", () => {
     const counts = Array.from({ length: 400 }, (_, index) => (index === 3 ? 2 : index >= 350 ? 100 : 0));
     const strays = plotOf(400, dayMs, { accepted: counts, rejected: counts });
     const bars = outcomeBars(strays, { outcome: "", trim: true });

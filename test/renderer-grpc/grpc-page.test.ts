@@ -28,7 +28,7 @@ function schemaOf(text: string): GrpcSchema {
 const schema = schemaOf(source);
 const order = schema.getMessage("t.Order") as DescMessage;
 
-it("[GRPC-71] fields have number, name, type with its label, and oneof; each type within is there once, also in a cycle", () => {
+it("[GRPC-71] fields have number, name, type with its label, and oneof; each inner type is listed once, also in a cycle", () => {
   expect(fieldsOf(order)).toEqual([
     { number: 1, name: "id", type: "string" },
     { number: 2, name: "size", type: "optional int64" },
@@ -41,7 +41,7 @@ it("[GRPC-71] fields have number, name, type with its label, and oneof; each typ
   expect(typesWithin(order, 2).length).toBe(2);
 });
 
-it("[GRPC-72] a message is decoded by its type; bytes that are not of it, and unknown types, are not", () => {
+it("[GRPC-72] a message is decoded by its type; other bytes, and unknown types, are not", () => {
   const bytes = toBinary(order, create(order, { id: "x", size: 2n ** 60n, lines: [{ kind: 7 }], kinds: { a: 7 } } as never));
   expect(messageJson(schema, "t.Order", bytes)).toEqual({
     id: "x",

@@ -31,7 +31,7 @@ describe("shell quoting", () => {
 });
 
 describe("curl", () => {
-  it("leaves out what curl works out itself", () => {
+  it("omits header fields that curl sets itself", () => {
     const headers = [
       ["Host", "127.0.0.1:8080"],
       ["Accept", "*/*"],
@@ -48,7 +48,7 @@ describe("curl", () => {
     expect(copyAs("curl", replay({ method }))).toBe(command);
   });
 
-  it("keeps an empty header, and asks for what it can unpack", () => {
+  it("keeps an empty header, and asks for encodings it can decode", () => {
     const headers = [
       ["X-Empty", ""],
       ["Accept-Encoding", "gzip, br"],
@@ -158,7 +158,7 @@ describe("Python and raw", () => {
     );
   });
 
-  it("raw is what crosses the wire", () => {
+  it("raw is the request as sent", () => {
     const headers = [["Content-Length", "2"]] as const;
     expect(copyAs("raw", replay({ method: "POST", headers, body: bytes("hi") }))).toBe(
       "POST /api/data HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Length: 2\r\n\r\nhi",

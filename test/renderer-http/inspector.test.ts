@@ -8,14 +8,14 @@ import { checkJson, firstRequest, sentRequest } from "../../renderer/src/service
 
 describe("secrets", () => {
   it.each(["Authorization", "proxy-authorization", "Cookie", "Set-Cookie", "X-Api-Key", "x-auth-token", "X-Client-Secret"])(
-    "%s is one",
+    "%s is a secret",
     (name) => expect(isSecretHeader(name)).toBe(true),
   );
   it.each(["Accept", "Content-Type", "Access-Control-Allow-Headers", "Content-Security-Policy", "Sec-WebSocket-Key"])(
-    "%s is none",
+    "%s is not a secret",
     (name) => expect(isSecretHeader(name)).toBe(false),
   );
-  it("keep their kind when covered", () => {
+  it("keep their scheme when masked", () => {
     expect(maskedValue("authorization", "Bearer abc.def")).toBe("Bearer ••••••");
     expect(maskedValue("x-api-key", "abc")).toBe("••••••");
     expect(maskedValue("cookie", "sid=1; theme=dark")).toBe("sid=••••••; theme=••••••");
@@ -23,7 +23,7 @@ describe("secrets", () => {
   });
 });
 
-describe("how an exchange stands", () => {
+describe("the state of an exchange", () => {
   const exchange = (part: Partial<HttpExchange>): HttpExchange => ({
     kind: "http",
     id: 1,
@@ -63,7 +63,7 @@ describe("how an exchange stands", () => {
 });
 
 describe("Try", () => {
-  it("sends named headers only, a path, and a body only where there can be one", () => {
+  it("sends headers with a name only, a path, and a body only with methods that have one", () => {
     const headers = [
       ["", "x"],
       [" Accept ", "a"],
@@ -77,7 +77,7 @@ describe("Try", () => {
     expect(sentRequest({ ...firstRequest, method: "POST", body: "{}" }).body).toBe("{}");
   });
 
-  it("checks JSON where it is meant", () => {
+  it("checks JSON if JSON is chosen", () => {
     const post = { ...firstRequest, method: "POST" as const };
     expect(checkJson({ ...post, body: "hello" })).toEqual({ state: "none" });
     expect(checkJson({ ...post, body: '{"a":1}' })).toEqual({ state: "valid" });

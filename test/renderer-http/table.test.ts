@@ -14,11 +14,11 @@ const tenPxALetter = ({ minSample = "" }: Column<string>) => minSample.length * 
 describe("columns", () => {
   const columns = [column("time", 2, "00:00"), column("path", 0), column("client", 3, "0123456789")];
 
-  it("are as wide as their minSample value; one takes the rest", () => {
+  it("are as wide as their minSample value; one fills the rest", () => {
     expect(fitColumns(columns, 1_000, tenPxALetter).template).toBe("50px minmax(0, 1fr) 100px");
   });
 
-  it("leave by rank where there is no room, and the ones of rank 0 stay", () => {
+  it("are hidden by rank if there is no room; those of rank 0 stay", () => {
     expect(fitColumns(columns, 300, tenPxALetter).columns.map(({ id }) => id)).toEqual(["time", "path"]);
     expect(fitColumns(columns, 20, tenPxALetter).columns.map(({ id }) => id)).toEqual(["path"]);
   });
@@ -37,7 +37,7 @@ describe("the filling column", () => {
   });
 });
 
-describe("a column with an preferredSample width", () => {
+describe("a column with a preferredSample width", () => {
   const columns = [column("path", 0), { ...column("client", 4, "c".repeat(10)), preferredSample: "c".repeat(15) }];
   it.each([
     [1_000, "minmax(0, 1fr) 150px"],
@@ -64,7 +64,7 @@ describe("the chosen row", () => {
     expect(movedRow(key, from, 100, 10)).toBe(to);
   });
 
-  it("does not move for other keys, or in an empty list", () => {
+  it("does not move with other keys, or in an empty list", () => {
     expect(movedRow("a", 4, 100, 10)).toBeUndefined();
     expect(movedRow("ArrowDown", -1, 0, 10)).toBeUndefined();
   });

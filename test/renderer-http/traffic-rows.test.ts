@@ -60,7 +60,7 @@ function listOf(kept: TrafficRow[] = [], options: Partial<TrafficRowsOptions> = 
 }
 
 describe("rows of a live view", () => {
-  it("begin with the newest page and go on with what arrives", async () => {
+  it("begin with the newest page and continue with what arrives", async () => {
     const { rows, arrive, ids } = listOf([row(1), row(2)]);
     await rows.reload();
     arrive([row(3)]);
@@ -68,7 +68,7 @@ describe("rows of a live view", () => {
     expect(rows.view()).toMatchObject({ kept: 3, matching: 3, loaded: true, hasOlder: false });
   });
 
-  it("are updated in their place when a pending one ends, and never back", async () => {
+  it("are updated in place when a pending one ends, and never set back", async () => {
     const { rows, ids } = listOf();
     await rows.reload();
     rows.receive([pending(1), row(2)], 0);
@@ -79,7 +79,7 @@ describe("rows of a live view", () => {
     expect(rows.view().kept).toBe(2);
   });
 
-  it("stand in order of id, whichever came first", async () => {
+  it("are in order of id, whichever arrived first", async () => {
     const { rows, ids } = listOf();
     await rows.reload();
     rows.receive([row(3)], 0);
@@ -87,7 +87,7 @@ describe("rows of a live view", () => {
     expect(ids()).toEqual([2, 3, 4]);
   });
 
-  it("that arrive while the page is on its way are kept", async () => {
+  it("that arrive while the page is loading are kept", async () => {
     const { rows, ids } = listOf([row(1), pending(2)]);
     const reading = rows.reload();
     rows.receive([row(2), row(3)], 0);
@@ -96,7 +96,7 @@ describe("rows of a live view", () => {
     expect(rows.find(row(2))?.tone).toBe("ok");
   });
 
-  it("are bounded while following, and the older ones can be had again", async () => {
+  it("are bounded while following, and the older ones can be loaded again", async () => {
     const { rows, arrive, ids } = listOf([], { followRows: 3, pageRows: 2 });
     await rows.reload();
     arrive([row(1), row(2), row(3), row(4), row(5)]);
@@ -109,7 +109,7 @@ describe("rows of a live view", () => {
     expect(rows.view().hasOlder).toBe(false);
   });
 
-  it("stand still while scrolled, counting what arrives, and catch up afterwards", async () => {
+  it("do not move while scrolled, count what arrives, and catch up afterwards", async () => {
     const { rows, arrive, ids } = listOf([row(1), pending(2)]);
     await rows.reload();
     rows.scrolled(true);
@@ -134,7 +134,7 @@ describe("rows of a live view", () => {
     await expect.poll(ids).toEqual([1, 2, 3, 4]);
   });
 
-  it("keep what is held when they are read again, and count what came meanwhile", async () => {
+  it("keep the loaded rows when they are read again, and count what arrived meanwhile", async () => {
     const { rows, kept, ids } = listOf([row(1), pending(2)]);
     await rows.reload();
     rows.pause();
@@ -158,7 +158,7 @@ describe("rows of a live view", () => {
     expect(rows.view()).toMatchObject({ kept: 2 });
   });
 
-  it("are bounded however far back is read, and say so", async () => {
+  it("are bounded however many older ones are loaded, and say so", async () => {
     const kept = Array.from({ length: 20 }, (_, index) => row(index + 1));
     const { rows, ids } = listOf(kept, { pageRows: 4, mostRows: 10 });
     await rows.reload();
@@ -168,7 +168,7 @@ describe("rows of a live view", () => {
     expect(rows.view()).toMatchObject({ isFull: true, hasOlder: false });
   });
 
-  it("change once a frame, however many batches come", async () => {
+  it("change once per frame, however many batches arrive", async () => {
     const frames: (() => void)[] = [];
     const { rows, ids } = listOf([], { nextFrame: (run) => frames.push(run) });
     await rows.reload();
@@ -180,7 +180,7 @@ describe("rows of a live view", () => {
     expect([changes, ids().length]).toEqual([1, 100]);
   });
 
-  it("that came too fast are counted, and read once the load falls", async () => {
+  it("that arrived too fast are counted, and read when the load falls", async () => {
     const { rows, kept, ids } = listOf([row(1)], { quietMs: 1 });
     await rows.reload();
     kept.push(row(2), row(3), row(4));
@@ -191,7 +191,7 @@ describe("rows of a live view", () => {
     rows.stop();
   });
 
-  it("are filtered at once here, and then by the supervisor", async () => {
+  it("are filtered at once in the page, and then by the supervisor", async () => {
     const { rows, arrive, ids, asked } = listOf([row(1), row(2, { target: "/health" }), row(3, { tone: "failed", outcome: "503" })]);
     await rows.reload();
     const filtering = rows.setFilter({ text: "GET /HEALTH", tone: "all" });
@@ -206,7 +206,7 @@ describe("rows of a live view", () => {
     expect(ids()).toEqual([3, 6]);
   });
 
-  it("leave a filtered list when their end does not match", async () => {
+  it("are removed from a filtered list when their final state does not match", async () => {
     const { rows, ids } = listOf();
     await rows.setFilter({ text: "pending-only", tone: "all" });
     rows.receive([row(1, { tone: "pending", preview: "pending-only" })], 0);
@@ -215,7 +215,7 @@ describe("rows of a live view", () => {
     expect(ids()).toEqual([]);
   });
 
-  it("take only the answer to the newest question", async () => {
+  it("use only the answer to the latest request", async () => {
     const answers: ((page: TrafficPage) => void)[] = [];
     const rows = createTrafficRows({ read: () => new Promise((resolve) => answers.push(resolve)), nextFrame: atOnce });
     const page = (id: number): TrafficPage => ({ rows: [row(id)], matching: 1, kept: 1, total: 1, dropped: 0 });
@@ -227,7 +227,7 @@ describe("rows of a live view", () => {
     expect(idsOf(rows)).toEqual([2]);
   });
 
-  it("go when cleared and come back when restored", async () => {
+  it("are removed when cleared and shown again when restored", async () => {
     const { rows, kept, ids } = listOf([row(1), row(2)]);
     await rows.reload();
     const cleared = kept.splice(0);

@@ -38,7 +38,7 @@ const client: CommandClient = {
 };
 
 describe("the same as a command", () => {
-  it("of mosquitto_pub carries the properties and quotes for the shell", () => {
+  it("of mosquitto_pub has the properties and shell quoting", () => {
     expect(mosquittoPubOf(draft({ payload: "it's" }), address, true)).toBe(
       `mosquitto_pub -h 127.0.0.1 -p 1883 -t test/topic -m 'it'\\''s'`,
     );
@@ -52,7 +52,7 @@ describe("the same as a command", () => {
     expect(mosquittoPubOf(draft({ correlationData: "0x6964" }), address, true)).toContain("correlation-data id ");
   });
 
-  it("of mosquitto_sub quotes the wildcards, and carries name, session and will", () => {
+  it("of mosquitto_sub quotes the wildcards, and has name, session and will", () => {
     expect(mosquittoSubOf("sensors/#", 1, address, true)).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -q 1 -t 'sensors/#' -v");
     expect(mosquittoSub(subscription, address, client)).toBe(
       "mosquitto_sub -h 127.0.0.1 -p 1883 -V 5 -u ada -P 'it'\\''s' -i tester -c -x 600 --will-topic will --will-payload gone --will-qos 1 -D will will-delay-interval 5 -q 2 -t 'a/#' -D subscribe subscription-identifier 7 -v",
@@ -60,7 +60,7 @@ describe("the same as a command", () => {
     expect(mosquittoSub(subscription, address, { ...plainClient, version: 4 })).toBe("mosquitto_sub -h 127.0.0.1 -p 1883 -q 2 -t 'a/#' -v");
   });
 
-  it("names a user where the broker asks for one", () => {
+  it("names a user if the broker requires one", () => {
     expect(mosquittoPubOf(firstDraft, address, false)).toContain(" -u USER -P PASSWORD ");
     expect(mosquittoSubOf("#", 0, address, false)).toContain(" -u USER -P PASSWORD ");
     expect(namedClient(plainClient, true)).toBe(plainClient);
@@ -68,7 +68,7 @@ describe("the same as a command", () => {
     expect(namedClient({ ...plainClient, username: "ada" }, false)).toMatchObject({ username: "ada", password: "PASSWORD" });
   });
 
-  it("trusts the certificate with TLS, and goes over WebSocket", () => {
+  it("trusts the certificate with TLS, and uses WebSocket", () => {
     const ofTls = { ...address, port: "8883", transport: "mqtts", caFile: "/x/ca.pem" } as const;
     expect(mosquittoPubOf(firstDraft, ofTls, true)).toMatch(/^mosquitto_pub -h 127\.0\.0\.1 -p 8883 --cafile \/x\/ca\.pem -t /);
     const ofWss = { ...ofTls, port: "9002", transport: "wss" } as const;
@@ -96,7 +96,7 @@ describe("the same as a command", () => {
     expect(brokerAddress(service, "wss", certificate)).toEqual({ transport: "mqtt", host: "127.0.0.1", port: "1883" });
   });
 
-  it("says what the tools cannot be told", () => {
+  it("says which options the tools do not support", () => {
     expect(mosquittoNotes(whole, subscription)).toEqual([
       "mosquitto_sub has no option for no local, retain handling 1.",
       "mosquitto_pub takes correlation data as text only: these bytes go as their hex digits.",
@@ -104,7 +104,7 @@ describe("the same as a command", () => {
     expect(mosquittoNotes(firstDraft, firstSubscription)).toEqual([]);
   });
 
-  it("of MQTT.js carries the options, repeated keys and bytes", () => {
+  it("of MQTT.js has the options, repeated keys and bytes", () => {
     const text = commandLines("mqttjs", whole, subscription, address, client);
     expect(text).toContain('clientId: "tester", username: "ada", password: "it\'s", clean: false');
     expect(text).toContain('will: { topic: "will", payload: "gone", qos: 1, retain: false, properties: { willDelayInterval: 5 } }');
@@ -112,7 +112,7 @@ describe("the same as a command", () => {
     expect(text).toContain('correlationData: Buffer.from("c01f", "hex"), userProperties: { site: ["lot 7", "b"] }');
   });
 
-  it("of 3.1.1 carries nothing of 5.0", () => {
+  it("of 3.1.1 has nothing of 5.0", () => {
     for (const language of ["mosquitto", "mqttjs", "paho"] as const) {
       expect(commandLines(language, whole, subscription, address, { ...client, version: 4 })).not.toMatch(
         /roperties|nl:|noLocal|MQTTv5|-V| -D /,
@@ -120,7 +120,7 @@ describe("the same as a command", () => {
     }
   });
 
-  it("of Paho carries the same", () => {
+  it("of Paho has the same", () => {
     const text = commandLines("paho", draft({ ...whole, payload: "c01f", encoding: "hex" }), subscription, address, client);
     expect(text).toContain('client.publish("test/topic", bytes.fromhex("c01f"), qos=1, retain=True, properties=properties)');
     expect(text).toContain('properties.UserProperty = [("site", "lot 7"), ("site", "b")]');

@@ -21,7 +21,7 @@ function receiver(answers: Partial<ReplayReceiver> = {}) {
 }
 
 describe("a file to replay", () => {
-  it("is sent in pieces that a frame holds, with no character cut in two", async () => {
+  it("is sent in chunks that fit in a frame, without splitting a character", async () => {
     const text = "é".repeat(200_000);
     const { asked, asks } = receiver();
     await sendReplayFile(asks, new File([text], "recorded.jsonl"));
@@ -32,7 +32,7 @@ describe("a file to replay", () => {
     expect(pieces.join("")).toBe(text);
   });
 
-  it("ends quietly where it was cancelled, and says what is wrong with it", async () => {
+  it("ends without an error if it was cancelled, and reports what is wrong with it", async () => {
     const file = new File(["{}"], "recorded.jsonl");
     await expect(sendReplayFile(receiver({ text: failing("JOB_UNKNOWN") }).asks, file)).resolves.toBeUndefined();
     await expect(sendReplayFile(receiver({ text: failing("CALL_INVALID") }).asks, file)).rejects.toBeInstanceOf(FailureError);

@@ -44,7 +44,7 @@ async function setUp(kept: MqttMessageSummary[]) {
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => message(index + 1));
 
 describe("the history of a topic", () => {
-  it("shows the newest page, older ones when asked for, and new ones on top", async () => {
+  it("shows the newest page, older messages on request, and new ones on top", async () => {
     const { history, ids, publish } = await setUp(upTo(5));
     expect([ids(), history.view().hasOlder]).toEqual([[5, 4, 3], true]);
     await history.loadOlder();
@@ -55,7 +55,7 @@ describe("the history of a topic", () => {
     expect([ids(), history.view().hasOlder]).toEqual([[7, 6, 5, 4, 3, 2], true]);
   });
 
-  it("[MQTT-275] holds so many messages and no more, however far one scrolls, and says so", async () => {
+  it("[MQTT-275] holds a bounded number of messages, however far one scrolls, and says so", async () => {
     const { history, ids } = await setUp(upTo(12));
     for (let step = 0; step < 5; step++) await history.loadOlder();
     expect([ids(), history.view().isFull]).toEqual([[12, 11, 10, 9, 8, 7, 6], true]);
@@ -63,20 +63,20 @@ describe("the history of a topic", () => {
     expect([ids(), history.view().isFull]).toEqual([[12, 11, 10, 9, 8, 7], false]);
   });
 
-  it("begins anew where messages came faster than it read", async () => {
+  it("is read again if messages arrived faster than it read", async () => {
     const { history, ids, publish } = await setUp(upTo(3));
     await publish(4, 5, 6, 7, 8);
     expect([ids(), history.view().hasOlder]).toEqual([[8, 7, 6], true]);
   });
 
-  it("begins anew where the service did", async () => {
+  it("is read again if the service was restarted", async () => {
     const { ids, publish, kept } = await setUp(upTo(3));
     kept.length = 0;
     await publish(1);
     expect(ids()).toEqual([1]);
   });
 
-  it("held, counts what came and renews what is shown", async () => {
+  it("while scrolled, counts what arrives and updates what is shown", async () => {
     const { history, ids, publish, kept } = await setUp(upTo(3));
     history.scrolled(true);
     kept[2] = message(3, 1);
@@ -87,7 +87,7 @@ describe("the history of a topic", () => {
     expect([ids(), history.view().arrived]).toEqual([[4, 3, 2, 1], 0]);
   });
 
-  it("paused, shows another topic as it stands and stays paused", async () => {
+  it("while paused, shows the current history of another topic and stays paused", async () => {
     const { history, ids, publish } = await setUp(upTo(3));
     history.pause();
     await publish(4);
@@ -100,7 +100,7 @@ describe("the history of a topic", () => {
     expect(ids()).toEqual([5, 4, 3, 2]);
   });
 
-  it("without a filter asks for nothing", async () => {
+  it("without a filter reads nothing", async () => {
     const { history, ids } = await setUp(upTo(3));
     await history.setFilter({ filter: "", text: "" });
     expect([ids(), history.view().loaded]).toEqual([[], false]);

@@ -37,7 +37,7 @@ const summary = (payload: string | Uint8Array, change: Partial<MqttMessageSummar
 };
 
 describe("a payload line by line", () => {
-  it("as JSON has a member a line, empty containers stay closed", () => {
+  it("as JSON has one member per line, empty containers stay on one line", () => {
     expect(shown('{"v":20.70,"a":[1,{}],"s":"{"}', "json")).toEqual({
       lines: ["{", '  "v": 20.70,', '  "a": [', "    1,", "    {}", "  ],", '  "s": "{"', "}"],
       problem: undefined,
@@ -47,7 +47,7 @@ describe("a payload line by line", () => {
     expect(shown("open", "json")).toEqual({ lines: ["open"], problem: "not JSON" });
     expect(shown("21.5", "json")).toEqual({ lines: ["21.5"], problem: undefined });
   });
-  it("of bytes that are no text is shown as hex", () => {
+  it("of bytes that are not text is shown as hex", () => {
     expect(shown(Uint8Array.of(0xff, 0x00), "text")).toMatchObject({ problem: "not text, shown as bytes" });
     expect(shown(Uint8Array.of(0x41), "hex").lines[0]).toMatch(/^41 +A$/);
   });
@@ -63,10 +63,10 @@ describe("a payload line by line", () => {
   });
 });
 
-describe("what a message is compared with", () => {
+describe("the base of a comparison", () => {
   const message = (id: number, topic = "t") => ({ id, topic });
   const newestFirst = [message(9), message(8, "u"), message(7), message(3)];
-  it("[MQTT-161] is the one before of its topic, or what was picked where that is older", () => {
+  it("[MQTT-161] is the previous message of its topic, or the chosen one if it is older", () => {
     const idOf = (chosen: { id: number; topic: string }, picked?: { id: number; topic: string }) =>
       comparedWith(chosen, picked, newestFirst)?.id;
     expect([idOf(message(9)), idOf(message(7)), idOf(message(3)), idOf(message(8, "u"))]).toEqual([7, 3, undefined, undefined]);
@@ -76,7 +76,7 @@ describe("what a message is compared with", () => {
   });
 });
 
-describe("the difference to the message before", () => {
+describe("the difference to the previous message", () => {
   const compared = (before: string, after: string) =>
     layOutContent({
       bytes: encode(after),
@@ -90,7 +90,7 @@ describe("the difference to the message before", () => {
     const { text, changes } = compared(before, after);
     return changes && text.split("\n").map((line, index) => `${" +-"[changes[index] ?? 0]}${line}`);
   };
-  it("marks what changed, and no more", () => {
+  it("marks only what changed", () => {
     expect(diff('{"v":1,"unit":"C","seq":7}', '{"v":2,"unit":"C","seq":8}')).toEqual([
       " {",
       '-  "v": 1,',
@@ -101,15 +101,15 @@ describe("the difference to the message before", () => {
       " }",
     ]);
   });
-  it("puts a line that changed beside the one it was, as far as they can be told", () => {
+  it("puts a changed line beside its old version if they can be matched", () => {
     expect(diff('{"a":1,"b":1}', '{"a":2,"b":2}')).toEqual([" {", '-  "a": 1,', '+  "a": 2,', '-  "b": 1', '+  "b": 2', " }"]);
     expect(diff('{"a":1,"b":1}', '{"a":2}')).toEqual([" {", '-  "a": 1,', '-  "b": 1', '+  "a": 2', " }"]);
   });
-  it("does not mind the comma that a new last member brings", () => {
+  it("ignores the comma added by a new last member", () => {
     expect(diff('{"a":1}', '{"a":1,"b":2}')).toEqual([" {", '   "a": 1,', '+  "b": 2', " }"]);
     expect(diff("{}", "{}")).toEqual([" {}"]);
   });
-  it("keeps the colours of both, and copies the newer one alone", () => {
+  it("keeps the colours of both, and copies only the newer one", () => {
     const laidOut = compared('{"v":1}', '{"v":2}');
     const numbers = Array.from({ length: laidOut.marks.length / 3 }, (_, mark) =>
       laidOut.text.slice(laidOut.marks[mark * 3], laidOut.marks[mark * 3 + 1]),
@@ -117,7 +117,7 @@ describe("the difference to the message before", () => {
     expect(numbers.filter((text) => /\d/.test(text))).toEqual(["1", "2"]);
     expect(copiedText(laidOut)).toBe('{\n  "v": 2\n}');
   });
-  it("of long payloads that share little is not looked for", () => {
+  it("of long payloads that share little is not computed", () => {
     const long = (from: number) => JSON.stringify(Array.from({ length: 3_000 }, (_, index) => index * from));
     expect(diff(long(2), long(3))).toBeUndefined();
     expect(compared(long(2), long(3)).notes).toEqual(["Too long to compare."]);
@@ -136,14 +136,14 @@ describe("numbers to plot", () => {
     expect([...numericFields(" 41.2 ")]).toEqual([[wholePayload, 41.2]]);
     expect([numericFields("open").size, numericFields("").size]).toEqual([0, 0]);
   });
-  it("begin with the reading and not with what only counts", () => {
+  it("begin with a measured value and not with a counter", () => {
     expect(firstField(["seq", "v"])).toBe("v");
     expect(firstField(["seq", "level"])).toBe("level");
     expect(firstField(["seq"])).toBe("seq");
     expect(firstField([])).toBeUndefined();
     expect(unitOf('{"unit":"°C"}')).toBe("°C");
   });
-  it("come oldest first with least, mean and most", () => {
+  it("are oldest first with minimum, mean and maximum", () => {
     const series = plotSeries([summary('{"v":3}', { at: 2_000 }), summary('{"v":1,"w":9}')], "json", undefined);
     expect(series).toMatchObject({ fields: ["v", "w"], field: "v", at: [1, 2], values: [1, 3], least: 1, mean: 2, most: 3 });
     expect(plotSeries([summary('{"v":1,"w":9}')], "json", "w").values).toEqual([9]);
@@ -152,14 +152,14 @@ describe("numbers to plot", () => {
     expect([plotSeries(withUnit, "json", undefined).unit, plotSeries(withUnit, "json", "seq").unit]).toEqual(["°C", ""]);
   });
 
-  it("are the same where each payload is decoded once, also after the service began anew", () => {
+  it("are the same if each payload is decoded once, also after a restart of the service", () => {
     const read = createPlotReader();
     const first = [summary('{"v":3}', { id: 2, at: 2_000 }), summary('{"v":1}', { id: 1, at: 1_000 })];
     const more = [summary('{"v":8}', { id: 3, at: 3_000 }), ...first];
     const anew = [summary('{"v":5}', { id: 1, at: 4_000 })];
     for (const messages of [first, more, anew]) expect(read(messages, "json", undefined)).toEqual(plotSeries(messages, "json", undefined));
   });
-  it("have as many decimals as tell them apart", () => {
+  it("have as many decimals as are needed to distinguish them", () => {
     expect([readingText(20.784, 1.6), readingText(1_013.25, 0.04), readingText(148_212, 90), readingText(5, 0)]).toEqual([
       "20.78",
       "1,013.2500",
@@ -170,7 +170,7 @@ describe("numbers to plot", () => {
 });
 
 describe("gaps of a plot", () => {
-  it("[MQTT-163] are where nothing came for much longer than usual", () => {
+  it("[MQTT-163] are shown if nothing arrived for much longer than usual", () => {
     expect(gapsOf([0, 1, 2, 3, 60, 61, 62])).toEqual([4]);
     expect(gapsOf([0, 0.01, 0.02, 0.5, 0.51])).toEqual([]);
     expect(gapsOf([0, 1, 300])).toEqual([2]);
@@ -178,7 +178,7 @@ describe("gaps of a plot", () => {
     // Irregular ones have none.
     expect(gapsOf([0, 1, 21, 22, 50, 51, 90, 120])).toEqual([]);
   });
-  it("[MQTT-163] values between two of them are drawn as points", () => {
+  it("[MQTT-163] a value between two gaps is drawn as a point", () => {
     expect([aloneBetween([4, 5], 8), aloneBetween([1, 7], 8), aloneBetween([], 8), aloneBetween([], 1)]).toEqual([[4], [0, 7], [], [0]]);
   });
 });
@@ -194,7 +194,7 @@ describe("one line of a payload", () => {
     expect(previewLine(summary("open"), "cbor")).toBe("open");
     expect(previewLine(summary(""), "text")).toBe("");
   });
-  it("in the tree is the reading alone", () => {
+  it("in the tree is the measured value only", () => {
     expect([previewOf('{"v":20.78,"unit":"°C"}'), previewOf('{"value":"on"}'), previewOf('{"a":1}'), previewOf("41.2")]).toEqual([
       "20.78",
       '"on"',
@@ -212,7 +212,7 @@ describe("one line of a payload", () => {
       "312 M",
     ]);
   });
-  it("hex goes both ways", () => {
+  it("hex is decoded and encoded", () => {
     expect([toHex(Uint8Array.of(192, 31)), fromHex("c0 1F"), fromHex("c"), fromHex("zz")]).toEqual([
       "c0 1f",
       Uint8Array.of(192, 31),

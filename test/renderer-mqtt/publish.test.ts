@@ -27,7 +27,7 @@ const whole = draft({
 });
 
 describe("a message to publish", () => {
-  it("takes every option over", () => {
+  it("uses every option", () => {
     expect(parsePublishDraft(whole)).toEqual({
       params: {
         topic: "test/topic",
@@ -62,7 +62,7 @@ describe("a message to publish", () => {
     [{ correlationData: "0xc" }, "correlationData"],
   ])("%j is refused at %s", (change, field) => expect(parsePublishDraft(draft(change))).toMatchObject({ field }));
 
-  it("is made of one that was received", () => {
+  it("is filled in from a received one", () => {
     const received = {
       kind: "mqtt-message",
       id: 1,
@@ -120,7 +120,7 @@ describe("topic filters", () => {
 
 describe("a client's rate", () => {
   const client = (messagesIn: number, since = 0) => ({ clientId: "c", messagesIn, messagesOut: 0, since }) as MqttClient;
-  it("is that between two views, smoothed, and begins anew with a connection", () => {
+  it("is the smoothed rate between two views, and is reset with a new connection", () => {
     let rates = clientRates(noClientRates, [client(0)], 0);
     expect(rates.perSecond.get("c")).toBe(0);
     rates = clientRates(rates, [client(50)], 500);

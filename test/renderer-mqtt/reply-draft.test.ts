@@ -33,7 +33,7 @@ describe("an auto-reply rule", () => {
         ],
       },
     }),
-  ])("is the same after it was opened and saved: %j", (given) => {
+  ])("does not change when it is opened and saved: %j", (given) => {
     const { answered: _, ...saved } = given;
     expect(parseReplyDraft(draftOfRule(given))).toEqual({ params: saved });
   });
@@ -48,7 +48,7 @@ describe("an auto-reply rule", () => {
     expect(parseReplyDraft({ ...newReply, ...part })).toEqual({ field, problem: expect.any(String) });
   });
 
-  it("says in a list what it looks for", () => {
+  it("shows its condition in the list", () => {
     expect(conditionText({ type: "any payload" })).toBe("");
     expect(conditionText({ type: "text contains", text: "on" })).toBe("with “on”");
     expect(conditionText({ type: "JSON field equals", field: "a.b", value: "1" })).toBe("with a.b = 1");

@@ -37,14 +37,14 @@ const house = {
 };
 
 describe("the topic tree", () => {
-  it("opens what fits on a screen by itself, but not the broker's own topics", async () => {
+  it("is expanded as far as it fits on a screen, except the broker's own topics", async () => {
     const { branches, rows } = setUp(house);
     branches.reset();
     await settled();
     expect(rows()).toEqual(["$SYS", "a", "  x", "    1", "  y", "b"]);
   });
 
-  it("tells of a refresh once, and keeps the rows that did not change", async () => {
+  it("notifies once per refresh, and keeps the rows that did not change", async () => {
     const { branches } = setUp(house);
     branches.reset();
     await settled();
@@ -56,7 +56,7 @@ describe("the topic tree", () => {
     expect([branches.nodeOf("a/y")?.topic, branches.nodeOf("a/z")]).toEqual(["a/y", undefined]);
   });
 
-  it("closes and opens, and finds its rows", async () => {
+  it("collapses and expands, and finds its rows", async () => {
     const { branches, rows } = setUp(house);
     branches.reset();
     await settled();
@@ -68,7 +68,7 @@ describe("the topic tree", () => {
     expect([branches.indexOf("b"), branches.indexOf("a/x")]).toEqual([3, -1]);
   });
 
-  it("of a branch with 100,000 topics reads the pages that are looked at", async () => {
+  it("of a branch with 100,000 topics reads only the pages in view", async () => {
     const many = Array.from({ length: 100_000 }, (_, index) => node(`d${index}`));
     const { branches, asked } = setUp({ top: many });
     branches.reset();
@@ -84,7 +84,7 @@ describe("the topic tree", () => {
     expect(asked.map(({ offset }) => offset)).toEqual([70_900, 71_000]);
   });
 
-  it("shows what matches a filter as a list, and the tree again after it", async () => {
+  it("shows the matches of a filter as a list, and then the tree again", async () => {
     const { branches, rows } = setUp(house);
     branches.reset();
     await settled();
@@ -97,7 +97,7 @@ describe("the topic tree", () => {
     expect(rows()).toEqual(["$SYS", "a", "  x", "    1", "  y", "b"]);
   });
 
-  it("takes topics that come and go", async () => {
+  it("updates when topics come and go", async () => {
     const changing: Record<string, readonly MqttTopicNode[]> = { top: [node("a"), node("b")] };
     const { branches, rows } = setUp(changing);
     branches.reset();
@@ -109,7 +109,7 @@ describe("the topic tree", () => {
   });
 });
 
-describe("the topic that is open from the start", () => {
+describe("the topic that is selected at first", () => {
   const row = (topic: string, hasMessage = false) => ({
     node: {
       name: topic,
@@ -124,12 +124,12 @@ describe("the topic that is open from the start", () => {
     firstWithMessage({ count: rows.length, settled, rowAt: (index) => rows[index] });
   const system = row("$SYS/broker/uptime", true);
 
-  it("is the topmost with a message, and none of the broker's own", () => {
+  it("is the topmost with a message, but none of the broker's own", () => {
     expect(first(true, system, row("a"), row("a/b", true), row("c", true))).toEqual({ topic: "a/b", below: false });
     expect(first(true, system)).toBeUndefined();
   });
 
-  it("is a branch with all below it where no topic is in sight", () => {
+  it("is a branch with all its topics if no topic is in view", () => {
     expect(first(true, system, row("a"), row("a/b"))).toEqual({ topic: "a", below: true });
   });
 

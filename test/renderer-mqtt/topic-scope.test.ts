@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { leafStart, topicWithin } from "../../renderer/src/services/mqtt/tree/topic-scope.ts";
 
-it("a topic is named from the chosen branch on, or from the first wildcard of a filter", () => {
+it("a topic is shown relative to the chosen branch, or from the first wildcard of a filter", () => {
   const topic = "sensors/hall-a/humidity";
   expect(topicWithin({ topic: "sensors", below: true }, topic)).toBe("hall-a/humidity");
   expect(topicWithin({ topic: "sensors/hall-a", below: true }, topic)).toBe("humidity");
@@ -14,7 +14,7 @@ it("a topic is named from the chosen branch on, or from the first wildcard of a 
   expect(topicWithin({ topic: "sensors", below: true }, "sensors/")).toBe("sensors/");
 });
 
-it("what a filter is about is its last level that is no wildcard", () => {
+it("the short name of a filter is its last level without a wildcard", () => {
   const leafOf = (filter: string) => filter.slice(leafStart(filter));
   expect(["a/b/c", "a/b/#", "a/+/#", "a/+/c", "#", "a", "/"].map(leafOf)).toEqual(["c", "b/#", "a/+/#", "c", "#", "a", ""]);
 });

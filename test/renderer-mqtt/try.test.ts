@@ -4,13 +4,13 @@ import { firstTryClient, parseTryClient, type TryClientDraft } from "../../rende
 import { answerText } from "../../renderer/src/services/mqtt/try/try-subscribe.tsx";
 
 describe("the client of the Try tab", () => {
-  it("is an ordinary one of 5.0 unless told otherwise", () => {
+  it("is an ordinary 5.0 client by default", () => {
     expect(parseTryClient(firstTryClient, "")).toEqual({
       options: { version: 5, clientId: "dashboard", cleanStart: true, sessionExpirySeconds: 0 },
     });
   });
 
-  it("takes name, session and will over, and leaves out what 3.1.1 does not know", () => {
+  it("uses name, session and will, and omits what 3.1.1 does not have", () => {
     const draft: TryClientDraft = {
       ...firstTryClient,
       username: "ada",
@@ -43,7 +43,7 @@ describe("the client of the Try tab", () => {
 });
 
 describe("a subscription", () => {
-  it("takes every option over", () => {
+  it("uses every option", () => {
     expect(parseSubscribeDraft({ ...firstSubscription, noLocal: true, retainHandling: 2, identifier: " 7 " })).toEqual({
       params: { filter: "test/#", qos: 1, noLocal: true, retainAsPublished: false, retainHandling: 2, identifier: 7 },
     });
@@ -62,7 +62,7 @@ describe("a subscription", () => {
 });
 
 describe("an answer of the broker's", () => {
-  it("is told with its code and its reason string", () => {
+  it("is shown with its code and its reason string", () => {
     expect([
       answerText({ ok: true, packet: "PUBACK", reason: 0x10, meaning: "no matching subscribers", tookMs: 1 }),
       answerText({ ok: false, packet: "DISCONNECT", reason: 0x98, meaning: "administrative action", text: "Go away.", tookMs: 0 }),

@@ -51,7 +51,7 @@ describe("Auto", () => {
     expect(detectFormat(hex(digits), { contentType: type, isCut: false })).toBe(format);
   });
 
-  it("[BL-181] does not guess a binary format of content that was cut, or that is said to be text", () => {
+  it("[BL-181] does not guess a binary format of content that is cut or declared as text", () => {
     expect(detectFormat(hex("a1617601"), { contentType: "", isCut: true })).toBe("hex");
     expect(detectFormat(hex("81a17601"), { contentType: "", isCut: false, isText: true })).toBe("hex");
   });
@@ -61,7 +61,7 @@ describe("Auto", () => {
     expect(shown(bytes("a"), "text/plain; charset=klingon").format).toBe("hex");
   });
 
-  it("takes a body that was cut within a character for text", () => {
+  it("reads a body that was cut within a character as text", () => {
     const cut = bytes("größer").slice(0, 3);
     expect(shown(cut, "text/plain", true)).toMatchObject({ format: "text", text: "gr" });
     expect(shown(cut, "text/plain").format).toBe("hex");
@@ -71,7 +71,7 @@ describe("Auto", () => {
     expect(shown(bytes("a=two+words&b=%E2%82%AC&a=2"), "application/x-www-form-urlencoded").text).toBe("a = two words\nb = €\na = 2");
   });
 
-  it("comes from base64", () => {
+  it("is decoded from base64", () => {
     expect(fromBase64("AP8Q")).toEqual(Uint8Array.of(0, 255, 16));
   });
 });
@@ -89,7 +89,7 @@ describe("multipart", () => {
   const whole =
     '--b-1\r\nContent-Disposition: form-data; name="née"\r\n\r\nAda\r\n--b-1\r\ncontent-disposition: form-data; name="f"; filename="a%22b.bin"\r\nContent-Type: application/octet-stream\r\n\r\n\x01\r\n--x\r\n--b-1--\r\n';
 
-  it("gives its parts", () => {
+  it("shows its parts", () => {
     expect(multipartParts(bytes(whole), type)).toEqual([
       { name: "née", bytes: bytes("Ada"), cut: false },
       { name: "f", filename: 'a"b.bin', contentType: "application/octet-stream", bytes: bytes("\x01\r\n--x"), cut: false },
@@ -101,7 +101,7 @@ describe("multipart", () => {
     expect(parts.map(({ cut }) => cut)).toEqual([true]);
   });
 
-  it("is nothing without its boundary", () => {
+  it("cannot be parsed without its boundary", () => {
     expect(multipartParts(bytes(whole), "multipart/form-data")).toEqual([]);
     expect(multipartParts(bytes("no boundary here"), type)).toEqual([]);
   });
@@ -109,14 +109,14 @@ describe("multipart", () => {
 
 describe("content encodings", () => {
   const text = "x".repeat(10_000);
-  it("are undone, also of a cut stream", async () => {
+  it("are decoded, also of a cut stream", async () => {
     const packed = new Uint8Array(gzipSync(text));
     expect(await decodeBody(packed, "GZIP")).toEqual({ bytes: bytes(text), decodedFrom: "gzip" });
     const cut = await decodeBody(packed.slice(0, -9), "gzip");
     expect(cut.decodedFrom ?? cut.leftEncoded).toBe("gzip");
   });
 
-  it("that this engine does not know stay", async () => {
+  it("that this engine does not support are kept", async () => {
     const packed = new Uint8Array(brotliCompressSync(text));
     expect(await decodeBody(packed, "zstd")).toEqual({ bytes: packed, leftEncoded: "zstd" });
     expect(await decodeBody(bytes("not gzip"), "gzip")).toEqual({ bytes: bytes("not gzip"), leftEncoded: "gzip" });
@@ -139,11 +139,11 @@ describe("pictures", () => {
     ["PNG", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, 0, 0, 0, 0, 64], 256, 64],
     ["GIF", [...bytes("GIF89a"), 10, 0, 20, 0], 10, 20],
     ["JPEG", [0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xc0, 0, 11, 8, 0, 7, 0, 9, 3], 9, 7],
-  ])("tell that they are %s, and their size", (format, start, width, height) => {
+  ])("show that they are %s, and their size", (format, start, width, height) => {
     expect(imageSize(Uint8Array.from(start))).toEqual({ format, width, height });
   });
 
-  it("cut short are no fault", () => {
+  it("that are cut are not an error", () => {
     for (const start of [[0x89, 0x50], [0xff, 0xd8, 0xff], [...bytes("RIFF")], [...bytes("GIF8")]]) {
       expect(imageSize(Uint8Array.from(start))).toBeUndefined();
     }
@@ -152,24 +152,24 @@ describe("pictures", () => {
 
 describe("XML and HTML", () => {
   const laidOut = (text: string, format: "xml" | "html") => layOutContent({ bytes: bytes(text), contentType: "", isCut: false, format });
-  it("have an element a line, short ones with their text, and can be folded", () => {
+  it("have one element per line, short ones with their text, and can be folded", () => {
     const { text, folds } = laidOut('<?xml version="1.0"?><order id="7"><line sku="KB-101">2</line><note/><!-- last --></order>', "xml");
     expect(text).toBe('<?xml version="1.0"?>\n<order id="7">\n  <line sku="KB-101">2</line>\n  <note/>\n  <!-- last -->\n</order>');
     expect(text.slice(folds[0], folds[1])).toMatch(/^\n {2}<line.*\n$/s);
   });
-  it("know elements without end tag, and keep scripts as they are", () => {
+  it("handle elements without an end tag, and keep scripts unchanged", () => {
     expect(laidOut("<!doctype html><p>a<br>b</p><script>if (a < b)\n  c();</script>", "html").text).toBe(
       "<!doctype html>\n<p>\n  a\n  <br>\n  b\n</p>\n<script>if (a < b)\n  c();</script>",
     );
   });
-  it("that are broken are shown as they are", () => {
+  it("that are invalid are shown unchanged", () => {
     expect(laidOut("<a><b></a></c>", "xml").text).toBe("<a>\n  <b>\n</a>\n</c>");
     expect(laidOut("a < b", "xml").text).toBe("a\n< b");
   });
 });
 
 describe("long lines", () => {
-  it("[BL-183] come in pieces, and are whole again in what is copied", () => {
+  it("[BL-183] are shown in pieces, and are copied whole", () => {
     const line = "x".repeat(12_000);
     const { text, softBreaks, notes } = layOutPlain(`a\r\n${line}\n\nb\n`);
     expect(text.split("\n").map(({ length }) => length)).toEqual([1, 5_000, 5_000, 2_000, 0, 1]);
@@ -180,7 +180,7 @@ describe("long lines", () => {
 });
 
 describe("a format that was chosen", () => {
-  it("[BL-181] is remembered for its topic or route, and Auto forgets it", () => {
+  it("[BL-181] is remembered for its topic or route, and Auto clears it", () => {
     const known = withChoice(withChoice([], "mqtt a", "cbor"), "http GET / response", "text");
     expect(withChoice(known, "mqtt a", "hex")).toEqual([
       ["mqtt a", "hex"],
@@ -189,10 +189,10 @@ describe("a format that was chosen", () => {
     expect(withChoice(known, "mqtt a", "auto")).toEqual([["http GET / response", "text"]]);
     expect(readChoices(JSON.stringify(known))).toEqual(known);
   });
-  it.each([undefined, "", "{", "null", '{"a":"json"}', '[["a"]]', '[["a","klingon"]]'])("stored as %j is no harm", (stored) => {
+  it.each([undefined, "", "{", "null", '{"a":"json"}', '[["a"]]', '[["a","klingon"]]'])("is ignored if %j is stored", (stored) => {
     expect(readChoices(stored)).toEqual([]);
   });
-  it("gives way to newer ones", () => {
+  it("is dropped for newer ones", () => {
     let known = readChoices(undefined);
     for (let index = 0; index < 300; index++) known = withChoice(known, `mqtt ${index}`, "json");
     expect([known.length, known[0]?.[0], known.at(-1)?.[0]]).toEqual([200, "mqtt 299", "mqtt 100"]);

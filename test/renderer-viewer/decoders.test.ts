@@ -153,9 +153,9 @@ describe("Protobuf, without its schema", () => {
     ["08ffffffffffffffffffff01", "holds a number of more than ten bytes, at byte 11"],
     ["7b22", "ends within a value, at byte 2"],
     ["0b".repeat(200), "is nested deeper than 128"],
-  ])("[MQTT-162] %s is none: it %s", (hex, why) => expect(() => decodeProtobuf(bytes(hex))).toThrow(new DecodeError(why)));
+  ])("[MQTT-162] %s is not Protobuf: it %s", (hex, why) => expect(() => decodeProtobuf(bytes(hex))).toThrow(new DecodeError(why)));
 
-  it("[MQTT-162] what is nested too deep for a guess stays bytes", () => {
+  it("[MQTT-162] content nested too deeply for a guess stays bytes", () => {
     let nested: number[] = [8, 1];
     for (let depth = 0; depth < 300; depth++) {
       const length = nested.length < 128 ? [nested.length] : [(nested.length & 0x7f) | 0x80, nested.length >> 7];
@@ -164,7 +164,7 @@ describe("Protobuf, without its schema", () => {
     expect(lines(toHex(Uint8Array.from(nested))).length).toBeGreaterThan(100);
   });
 
-  it("[MQTT-162] messages of random fields come back as they were written, cut ones are refused or shorter", () => {
+  it("[MQTT-162] messages of random fields are decoded as written, cut ones are refused or shorter", () => {
     const random = seededRandom(7);
     for (let round = 0; round < 2_000; round++) {
       const { written, expected } = randomMessage(random, 0);
@@ -202,7 +202,7 @@ function varint(value: bigint): number[] {
   return value < 128n ? [low] : [low | 0x80, ...varint(value >> 7n)];
 }
 
-it("whatever bytes come, all answer with a value or a refusal", () => {
+it("any bytes are decoded or refused", () => {
   const random = seededRandom(4);
   for (let round = 0; round < 20_000; round++) {
     const noise = Uint8Array.from({ length: random.below(24) }, () => random.below(256));

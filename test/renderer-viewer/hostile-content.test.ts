@@ -94,7 +94,7 @@ function expectBounded(laidOut: ReturnType<typeof layOutContent>): void {
   expect(softBreaks.every((position) => text[position] === "\n")).toBe(true);
 }
 
-describe("content that was made to stop the page", () => {
+describe("hostile content", () => {
   it.each(hostile)("[BL-180] $name is laid out within the bounds", ({ content, contentType }) => {
     const started = performance.now();
     const laidOut = layOutContent(request(content, "auto", { contentType }));
@@ -110,7 +110,7 @@ describe("content that was made to stop the page", () => {
     expect(performance.now() - started).toBeLessThan(2 * mostMs);
   });
 
-  it("[BL-180] says what is not shown as asked", () => {
+  it("[BL-180] says what is not shown in the chosen format", () => {
     const notes = (content: string) => layOutContent(request(content, "auto")).notes;
     expect(notes("[".repeat(65_500))).toEqual(["Shown to depth 200; what is deeper is on one line.", "Long lines are shown in pieces."]);
     expect(notes("\n".repeat(4_000_000))).toEqual(["Only the start is shown: the layout is too long. Copy and Save have all of it."]);
@@ -119,7 +119,7 @@ describe("content that was made to stop the page", () => {
     ]);
   });
 
-  it("of random bytes is laid out in every format without an exception", () => {
+  it("random bytes are laid out in every format without an exception", () => {
     const random = seededRandom(18);
     for (let round = 0; round < 300; round++) {
       const alphabet = encode('{}[]",:\\<>/=!-ab01 \n&;\u0000\u00ff');

@@ -14,21 +14,21 @@ const page = (from: number, to: number, total = to): KnownParts => ({
 const indexes = ({ parts }: KnownParts) => parts.map(({ index }) => index);
 
 describe("[BL-186] parts", () => {
-  it("[BL-186] that are new are appended once, older ones are put before them", () => {
+  it("[BL-186] new ones are appended once, older ones are put before them", () => {
     const known = page(5, 8);
     expect(indexes(withNewer(known, page(7, 10)))).toEqual([5, 6, 7, 8, 9]);
     expect(withNewer(known, page(7, 10))).toMatchObject({ next: 10, total: 10 });
     expect(indexes(withOlder(known, page(3, 6).parts))).toEqual([3, 4, 5, 6, 7]);
     expect(withOlder(known, page(3, 6).parts)).toMatchObject({ next: 8, total: 8 });
   });
-  it("[BL-186] are held up to a bound", () => {
+  it("[BL-186] are kept up to a bound", () => {
     const all = withNewer(page(0, 9_500), page(9_500, 10_500));
     expect([all.parts.length, all.parts[0]?.index, all.parts.at(-1)?.index]).toEqual([10_000, 500, 10_499]);
   });
 });
 
 describe("an event", () => {
-  it("has its data lines as one text", () => {
+  it("has its data lines joined into one text", () => {
     expect(dataOf("event: tick\nid: 1\ndata: a\ndata:b\ndata\n\n")).toBe("a\nb\n");
     expect(dataOf(": only a comment\n\n")).toBe("");
   });
@@ -48,7 +48,7 @@ describe("a WebSocket copied", () => {
       ["X-It", "it's"],
     ],
   };
-  it("[BL-187] is a websocat line without what the client makes itself", () => {
+  it("[BL-187] is a websocat command without header fields that the client sets itself", () => {
     expect(asWebsocat(replay)).toBe(String.raw`websocat --protocol chat,log -H 'X-It: it'\''s' 'ws://127.0.0.1:8080/ws/echo?a=1'`);
     expect(asWebsocat({ ...replay, headers: [], message: { type: "text", body: body("hi there") } })).toBe(
       String.raw`printf '%s\n' 'hi there' | websocat -n1 'ws://127.0.0.1:8080/ws/echo?a=1'`,
@@ -67,7 +67,7 @@ describe("a WebSocket copied", () => {
       String.raw`socket.onopen = () => socket.send("say \"hi\"");`,
     ]);
   });
-  it("[BL-187] names its close code", () => {
+  it("[BL-187] has its close code", () => {
     expect([closeCodeText(1_000), closeCodeText(1_006), closeCodeText(4_001)]).toEqual([
       "1000, normal closure",
       "1006, abnormal closure",

@@ -23,7 +23,7 @@ describe("JSON tokens", () => {
     ]);
   });
 
-  it("keep what is not JSON, and every digit", () => {
+  it("keep text that is not JSON, and every digit", () => {
     const text = '{"n":12345678901234567890.10,bad:NaN,"open';
     expect(
       jsonTokens(text)
@@ -37,14 +37,14 @@ describe("JSON tokens", () => {
     ).toEqual(["bad", "NaN"]);
   });
 
-  it("are quick on hostile text", () => {
+  it("are found quickly in hostile text", () => {
     // Were it quadratic, the test's own time limit would end it.
     expect(jsonTokens(`${"[".repeat(50_000)}"${"\\".repeat(50_000)}`).length).toBeGreaterThan(0);
   });
 });
 
 describe("JSON laid out", () => {
-  it("put short containers of plain values on one line", () => {
+  it("puts short containers of plain values on one line", () => {
     expect(
       pretty('{"order":48213,"lines":[{"sku":"KB-101","qty":2},{"sku":"MS-220","qty":1}],"none":{},"tags":["a","b"],"deep":{"x":{"y":1}}}'),
     ).toBe(
@@ -63,19 +63,19 @@ describe("JSON laid out", () => {
     );
   });
 
-  it("show a cut body as far as it goes", () => {
+  it("shows a cut body up to the cut", () => {
     expect(pretty('{"a":1,"b":[1,{"c":"unfin')).toBe('{\n  "a": 1,\n  "b": [\n    1,\n    {\n      "c": "unfin');
   });
 
-  it("keep one value a line, one line each", () => {
+  it("keeps JSON lines, one value per line", () => {
     expect(pretty('{"a":1}\n{"a":2}\n3\n[]')).toBe('{ "a": 1 }\n{ "a": 2 }\n3\n[]');
   });
 
-  it.each(["{}", "[]", "1", '"x"', "null"])("leave %s alone", (text) => {
+  it.each(["{}", "[]", "1", '"x"', "null"])("leaves %s unchanged", (text) => {
     expect(pretty(text)).toBe(text);
   });
 
-  it("lose nothing of nested JSON", () => {
+  it("loses nothing of nested JSON", () => {
     const value = { a: [[], [1, [2, { b: [{}] }]]], c: "x".repeat(80), d: [{ e: "y".repeat(70) }] };
     expect(JSON.parse(pretty(JSON.stringify(value)))).toEqual(value);
   });
@@ -83,6 +83,6 @@ describe("JSON laid out", () => {
 
 describe("text that looks like JSON", () => {
   it.each(['{"a":1}', " [1,2]", "{}", "[]"])("%s does", (text) => expect(looksLikeJson(text)).toBe(true));
-  it("may go on beyond the sample", () => expect(looksLikeJson(`{"a":"${"x".repeat(1_000)}`)).toBe(true));
+  it("may continue beyond the sample", () => expect(looksLikeJson(`{"a":"${"x".repeat(1_000)}`)).toBe(true));
   it.each(["{a:1}", "hello", "", "[x]", "{{mustache}}"])("%s does not", (text) => expect(looksLikeJson(text)).toBe(false));
 });

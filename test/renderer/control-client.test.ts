@@ -79,7 +79,7 @@ describe("calls", () => {
     expect(sent()).toEqual([{ type: "call", id: 0, name: "app.info", params: {} }]);
   });
 
-  it("under way when the connection is lost reject, as do those made while it is", async () => {
+  it("in progress when the connection is lost are rejected, and so are later ones until it is back", async () => {
     const { client, become } = setUp();
     const call = client.call("app.info");
     become(lost);
@@ -102,7 +102,7 @@ describe("topics", () => {
     expect(sent()).toEqual([{ type: "ack", topic: "log", seq: 1 }]);
   });
 
-  it("are subscribed to once for any number of listeners, and left with the last", () => {
+  it("are subscribed to once for any number of listeners, and unsubscribed with the last", () => {
     const { client, sent } = setUp();
     const ends = [client.subscribe("log", () => {}), client.subscribe("log", () => {})];
     expect(sent()).toEqual([{ type: "subscribe", topic: "log" }]);
@@ -112,7 +112,7 @@ describe("topics", () => {
     expect(sent()).toEqual([{ type: "unsubscribe", topic: "log" }]);
   });
 
-  it("with keys tell a later listener the newest of each key at once", () => {
+  it("with keys send a later listener the newest of each key at once", () => {
     const { client, receive } = setUp();
     client.subscribe("status", () => {});
     receive(statusBatch(1, view("http", "old"), view("grpc", "gRPC")));
@@ -122,7 +122,7 @@ describe("topics", () => {
     expect(seen).toEqual(["new", "gRPC"]);
   });
 
-  it("are subscribed to again when the connection is made anew, and what was known is forgotten", () => {
+  it("are subscribed to again after a reconnect, and the known values are dropped", () => {
     const { client, receive, become, sent } = setUp();
     client.subscribe("status", () => {});
     receive(statusBatch(1, view("http", "old")));
@@ -135,7 +135,7 @@ describe("topics", () => {
     expect(seen).toEqual([]);
   });
 
-  it("of a connection that is gone are not acknowledged on the next", () => {
+  it("of a lost connection are not acknowledged on the next", () => {
     const { client, receive, become, paint, sent } = setUp();
     client.subscribe("status", () => {});
     receive(statusBatch(9, view("http", "old")));
@@ -173,7 +173,7 @@ describe("binary items", () => {
   });
   const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-  it("[BL-142] are acknowledged when they are taken, all before them included, and what was left out is told", async () => {
+  it("[BL-142] are acknowledged when processed, with all before them, and what was dropped is reported", async () => {
     const { client, receive, sent } = setUp();
     const got: number[] = [];
     const dropped: number[] = [];
@@ -207,7 +207,7 @@ describe("binary items", () => {
     expect(got).toEqual([1, 2, 3]);
   });
 
-  it("[BL-141] are wanted again on a new connection, which an item of the old one does not acknowledge", async () => {
+  it("[BL-141] are requested again on a new connection, where items of the old one are not acknowledged", async () => {
     const { client, receive, become, sent } = setUp({ state: "connecting" });
     const release: (() => void)[] = [];
     const refused: string[] = [];

@@ -29,7 +29,7 @@ describe("the note of an export", () => {
     expect([exportTitle(view(change)), exportFigures(view(change))]).toEqual([title, figures]);
   });
 
-  it("has a share where the whole is known", () => {
+  it("has a percentage if the total is known", () => {
     expect([exportPercent(view({ total: 16_428 })), exportPercent(view({})), exportPercent(view({ total: 0 }))]).toEqual([
       50,
       undefined,
@@ -38,6 +38,6 @@ describe("the note of an export", () => {
   });
 });
 
-it("a file is named after its content and the moment", () => {
+it("a file is named after its content and the time", () => {
   expect(stampedName("events", "csv", new Date(Date.UTC(2026, 10, 20, 23, 28, 12)))).toBe("events-2026-11-20T23-28-12.csv");
 });

@@ -15,7 +15,7 @@ import {
 describe("times", () => {
   const at = new Date(2026, 10, 21, 4, 5, 9, 7).getTime();
 
-  it("are local, with the milliseconds where asked", () => {
+  it("are local, with milliseconds on request", () => {
     expect([clockMinutes(at), clockSeconds(at), clockTime(at)]).toEqual(["04:05", "04:05:09", "04:05:09.007"]);
   });
 
@@ -37,7 +37,7 @@ describe("durations", () => {
     expect(formatDuration(ms)).toBe(text);
   });
 
-  it("have the seconds of a minute where exact", () => {
+  it("have seconds beside minutes if exact", () => {
     expect([formatDurationExact(124_000), formatDurationExact(9_000), formatDurationExact(8_040_000)]).toEqual([
       "2 m 04 s",
       "9 s",
@@ -54,13 +54,13 @@ describe("durations", () => {
     expect(formatTook(ms)).toBe(text);
   });
 
-  it("say how long ago", () => {
+  it("are shown as time ago", () => {
     expect([formatAgo(3_000), formatAgo(120_000)]).toEqual(["just now", "2 m ago"]);
   });
 });
 
 describe("quantities", () => {
-  it("have thousands apart, and a noun in its number", () => {
+  it("have thousands separators, and a noun in singular or plural", () => {
     expect([
       formatCount(12_480),
       formatCountOf(1, "client"),
@@ -93,7 +93,7 @@ describe("quantities", () => {
     expect(formatBytes(bytes)).toBe(text);
   });
 
-  it("of bytes a second say so", () => {
+  it("of bytes per second have their unit", () => {
     expect(formatByteRate(118_000)).toBe("118 kB/s");
   });
 });

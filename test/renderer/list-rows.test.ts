@@ -40,8 +40,8 @@ async function listOf(kept: Row[], options: Partial<ListRowsOptions<Row, string>
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-describe("a list whose rows are announced", () => {
-  it("[BL-220] says why it could not be read, keeps its rows, and says so no more once it was read", async () => {
+describe("a list of rows with change notices", () => {
+  it("[BL-220] says why it could not be read, keeps its rows, and clears the error once it was read", async () => {
     const { list, hold, numbers } = await listOf(upTo(6));
     const failure = { code: "INTERNAL", message: "No.", hint: "Not now." };
     hold.until = Promise.reject(new FailureError(failure));
@@ -54,7 +54,7 @@ describe("a list whose rows are announced", () => {
     expect([list.view().failure, numbers()]).toEqual([undefined, [6, 5, 4, 3]]);
   });
 
-  it("[BL-200] joins the newest page with the rows that are here, and draws nothing again that did not change", async () => {
+  it("[BL-200] merges the newest page with the loaded rows, and does not render unchanged rows again", async () => {
     const { list, kept, numbers } = await listOf(upTo(6));
     expect([numbers(), list.view().hasOlder]).toEqual([[6, 5, 4, 3], true]);
     const { version } = list.view();
@@ -68,14 +68,14 @@ describe("a list whose rows are announced", () => {
     expect([list.rowAt(1)?.state, list.rowAt(2)]).toEqual(["ended", known]);
   });
 
-  it("[BL-201] reads anew where more came than one page has", async () => {
+  it("[BL-201] is read again if more arrived than one page has", async () => {
     const { list, kept, numbers } = await listOf(upTo(4));
     kept.push(...upTo(12).slice(4));
     await list.refresh();
     expect([numbers(), list.view().hasOlder]).toEqual([[12, 11, 10, 9], true]);
   });
 
-  it("[BL-201] closes the gap that came while it was held, and keeps the older rows that were read", async () => {
+  it("[BL-201] closes the gap from while it was held, and keeps the older rows that were read", async () => {
     const { list, kept, numbers } = await listOf(upTo(6));
     list.scrolled(true);
     await list.loadOlder();
@@ -87,7 +87,7 @@ describe("a list whose rows are announced", () => {
     expect([numbers(), list.view().arrived]).toEqual([[8, 7, 6, 5, 4, 3, 2, 1], 0]);
   });
 
-  it("[BL-200] holds its rows where it is scrolled while an answer is on its way", async () => {
+  it("[BL-200] holds its rows if it is scrolled while an answer is pending", async () => {
     const { list, kept, hold, numbers } = await listOf(upTo(3));
     let answer = () => {};
     hold.until = new Promise<void>((resolve) => {
@@ -101,7 +101,7 @@ describe("a list whose rows are announced", () => {
     expect([numbers(), list.view().mode, list.view().arrived]).toEqual([[3, 2, 1], "scrolled", 1]);
   });
 
-  it("[BL-201] lets go of rows that the source no longer has, and of another run's", async () => {
+  it("[BL-201] drops rows that the source no longer has, and those of another run", async () => {
     const { list, kept, numbers } = await listOf(upTo(3));
     kept.splice(1, 1);
     await list.refresh();
@@ -114,7 +114,7 @@ describe("a list whose rows are announced", () => {
     expect([numbers(), list.view().loaded]).toEqual([[], true]);
   });
 
-  it("[BL-202] holds so many rows and no more, and says so", async () => {
+  it("[BL-202] holds a bounded number of rows, and says so", async () => {
     const { list, numbers } = await listOf(upTo(20));
     list.scrolled(true);
     for (let page = 0; page < 4; page++) await list.loadOlder();
@@ -123,7 +123,7 @@ describe("a list whose rows are announced", () => {
     expect([numbers().length, list.view().isFull, list.view().hasOlder]).toEqual([8, false, true]);
   });
 
-  it("[BL-201] takes no older page for rows that were replaced meanwhile", async () => {
+  it("[BL-201] ignores an older page for rows that were replaced meanwhile", async () => {
     const { list, kept, hold, numbers } = await listOf(upTo(8));
     let answer = () => {};
     hold.until = new Promise<void>((resolve) => {
@@ -138,7 +138,7 @@ describe("a list whose rows are announced", () => {
     expect(numbers()).toEqual([22, 21]);
   });
 
-  it("[BL-200] asks once more for what changed during a question, and never twice at once", async () => {
+  it("[BL-200] reads once more what changed during a read, and never twice at once", async () => {
     const { list, kept, hold, numbers } = await listOf(upTo(2));
     hold.reads = 0;
     kept.push(row(3));
@@ -148,7 +148,7 @@ describe("a list whose rows are announced", () => {
     expect([numbers(), hold.reads]).toEqual([[4, 3, 2, 1], 2]);
   });
 
-  it("[BL-200] shows nothing of the last filter where only the source can tell what matches", async () => {
+  it("[BL-200] shows nothing of the last filter if only the source can filter", async () => {
     const { list, hold, numbers } = await listOf(upTo(2));
     let answer = () => {};
     hold.until = new Promise<void>((resolve) => {
@@ -172,7 +172,7 @@ describe("the log's list", () => {
     ...change,
   });
 
-  it("[BL-203] asks the supervisor for what matches, takes lines in any order once, and reads older ones", async () => {
+  it("[BL-203] asks the supervisor for matching lines, accepts them in any order once, and reads older ones", async () => {
     const kept = [line(1, { level: "error" }), line(2), line(3, { source: "mqtt" }), line(4), line(5, { level: "error" })];
     const asked: unknown[] = [];
     const rows = createLogRows({

@@ -35,7 +35,7 @@ function observe() {
   };
 }
 
-it("[BL-242] what changes during a read is read after it, once, and never twice at once", async () => {
+it("[BL-242] a change during a read is read once after it, and never twice at once", async () => {
   const { waiting, value, opened, turn } = observe();
   turn("stopped");
   await expect.poll(() => waiting.length).toBe(1);

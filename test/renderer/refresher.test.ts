@@ -9,7 +9,7 @@ function heldReads() {
   return { waiting, read, settle };
 }
 
-it("[MQTT-276] a refresh that is asked for during a read follows it, once however often it was asked for", async () => {
+it("[MQTT-276] a refresh requested during a read follows it once, however often it was requested", async () => {
   const { waiting, read, settle } = heldReads();
   const refresh = createRefresher({ read });
   void refresh();
@@ -23,7 +23,7 @@ it("[MQTT-276] a refresh that is asked for during a read follows it, once howeve
   expect(waiting.length).toBe(2);
 });
 
-it("[MQTT-276] what is slow to answer is asked less often, and the last change is read after the rest", async () => {
+it("[MQTT-276] a slow source is read less often, and the last change is read after the pause", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   try {
     const reads: number[] = [];

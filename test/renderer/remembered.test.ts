@@ -13,25 +13,25 @@ import { clientWithoutCredentials, firstTryClient } from "../../renderer/src/ser
 import { firstRequest, tryRequestSchema, withoutCredentials } from "../../renderer/src/services/try/try-request.ts";
 import { readRemembered, schemaLike } from "../../renderer/src/ui/use-remembered.ts";
 
-describe("what the window remembers", () => {
+describe("remembered values of the window", () => {
   const first = { text: "", rows: 50 };
 
-  it("[BL-168] is read in its shape; an old shape, another type or broken text is as if nothing was remembered", () => {
+  it("[BL-168] are checked by a schema; an old shape, another type or invalid text is ignored", () => {
     const read = (text: string | undefined) => readRemembered(text, first, schemaLike(first) as z.ZodType<typeof first>);
     expect(read('{"text":"a","rows":100}')).toEqual({ text: "a", rows: 100 });
     for (const text of [undefined, "", "{", "null", '"a"', "[]", '{"text":"a"}', '{"text":1,"rows":50}']) expect(read(text)).toBe(first);
   });
 
-  it("is one of the choices where there are some", () => {
+  it("are one of the choices if there are some", () => {
     const read = (text: string) => readRemembered(text, "curl", z.enum(["curl", "python"]));
     expect([read('"python"'), read('"ruby"')]).toEqual(["python", "curl"]);
   });
 
-  it("needs a schema where it is a list", () => {
+  it("need a schema if they are a list", () => {
     expect(() => schemaLike({ names: [] })).toThrow("needs a schema");
   });
 
-  it("[BL-168] never holds credentials of a tried request", () => {
+  it("[BL-168] never have credentials of a tried request", () => {
     const request = {
       method: "GET" as const,
       target: "/bearer",
@@ -58,7 +58,7 @@ describe("what the window remembers", () => {
     ['{"data":"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x"}', ""],
     ['{"header":"Bearer abcdefgh"}', ""],
     ['{"city":"Santa Rosa","author":"ada"}', '{"city":"Santa Rosa","author":"ada"}'],
-  ])("[BL-257] of the body %s it holds %j", (body, kept) => {
+  ])("[BL-257] of the body %s the stored value is %j", (body, kept) => {
     expect(withoutCredentials({ ...firstRequest, method: "POST", body }).body).toBe(kept);
     expect(accountDraftWithoutCredentials({ ...firstAccountDraft, body }).body).toBe(kept);
     expect(messageWithoutCredentials({ ...firstMessage, payload: body }).payload).toBe(kept);
@@ -73,12 +73,12 @@ describe("what the window remembers", () => {
     ["/users/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.x/1", "/users//1"],
     ["http://ada:s3cret@localhost/", "/"],
     ["/events?limit=10&outcome=accepted", "/events?limit=10&outcome=accepted"],
-  ])("[BL-257] of the path %s it holds %s", (target, kept) => {
+  ])("[BL-257] of the path %s the stored value is %s", (target, kept) => {
     expect(withoutCredentials({ ...firstRequest, target }).target).toBe(kept);
     expect(accountDraftWithoutCredentials({ ...firstAccountDraft, target }).target).toBe(kept);
   });
 
-  it("[BL-257] holds no user property and no header that may be a credential", () => {
+  it("[BL-257] have no user property and no header that may be a credential", () => {
     const pairs = [
       ["token", "t"],
       ["note", "Bearer abcdefgh"],

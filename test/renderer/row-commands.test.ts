@@ -51,7 +51,7 @@ describe("a row that is sent again", () => {
     expect(asked).toEqual([["http", "resend", expect.objectContaining({ tls: true })]]);
   });
 
-  it("[BL-204] is refused where its body is cut, or values in it are hidden", async () => {
+  it("[BL-204] is refused if its body is cut, or values in it are hidden", async () => {
     const { asked, client } = clientOf({});
     const run = (body: HttpBody) => httpRowCommands.http?.resend?.run(client, exchange(body), service("http"));
     await expect(run({ bytes: 9, base64: base64("hello") })).rejects.toThrow("Only the start of its body was recorded.");
@@ -59,7 +59,7 @@ describe("a row that is sent again", () => {
     expect(asked).toEqual([]);
   });
 
-  it("[BL-204] is the message with its properties, and refused where its payload is cut", async () => {
+  it("[BL-204] is the message with its properties, and refused if its payload is cut", async () => {
     const { asked, client } = clientOf({ matched: 2 });
     const run = (of: MqttMessage) => mqttRowCommands["mqtt-message"]?.resend?.run(client, of, service("mqtt"));
     expect(await run(message)).toBe("Published on a/b again, for 2 subscribers");

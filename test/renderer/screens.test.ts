@@ -17,11 +17,11 @@ import { cardNote } from "../../renderer/src/pages/overview/service-card.tsx";
 import { groupSeries, stack } from "../../renderer/src/pages/overview/traffic-series.ts";
 
 describe("routes", () => {
-  it.each(["#/overview", "#/timeline", "#/settings", "#/http/live", "#/mqtt/config"])("%s is read and written the same", (hash) => {
+  it.each(["#/overview", "#/timeline", "#/settings", "#/http/live", "#/mqtt/config"])("%s is parsed and written unchanged", (hash) => {
     expect(hashOf(parseRoute(hash))).toBe(hash);
   });
 
-  it("that are no page are the Overview; without a tab it is Live", () => {
+  it("that are unknown open the Overview; without a tab they open Live", () => {
     expect([parseRoute(""), parseRoute("#/nothing"), parseRoute("#/http"), parseRoute("#/http/<x>")]).toEqual([
       { page: "overview" },
       { page: "overview" },
@@ -41,12 +41,12 @@ describe("the traffic plot", () => {
     }),
   });
 
-  it("draws up to four services apart, the largest first", () => {
+  it("draws up to four services separately, the largest first", () => {
     const series = groupSeries(historyOf({ http: [1, 1], grpc: [5, 5], mqtt: [3, 3] }));
     expect(series.map(({ services }) => services)).toEqual([["grpc"], ["mqtt"], ["http"]]);
   });
 
-  it("draws the small ones of many together", () => {
+  it("draws the small ones of many as one", () => {
     const series = groupSeries(historyOf({ http: [1, 2], grpc: [9, 9], mqtt: [8, 8], rtsp: [3, 3], events: [1, 1] }));
     expect(series).toEqual([
       { services: ["grpc"], bytesPerSecond: [9, 9] },
@@ -81,7 +81,7 @@ describe("the cards of the Overview", () => {
 });
 
 describe("the note of a card", () => {
-  it("tells when a stopped service ran last, or what it stands in for", () => {
+  it("says when a stopped service last ran, or what it is for", () => {
     const from = new Date(2026, 10, 21, 9, 12).getTime();
     expect(cardNote({ purpose: "REST", status: { state: "stopped", lastRun: { from, to: from + 41 * 60_000 } } })).toBe(
       "Last ran 09:12 for 41 m",
@@ -123,11 +123,11 @@ describe("a field of the form", () => {
     expect([draftOf(list), parseDraft(list, "a, ,b ,"), parseDraft(list, "")]).toEqual(["a, b", { value: ["a", "b"] }, { value: [] }]);
   });
 
-  it("of a secret begins empty, whatever is set", () => {
+  it("of a secret is empty at first, whatever is set", () => {
     expect(draftOf(field({ type: { kind: "secret" }, value: "••••••••" }))).toBe("");
   });
 
-  it("of credentials is a line a user; a blank row is none, and who has no name or password is marked", () => {
+  it("of credentials has one line per user; a blank row is ignored, and a missing name or password is marked", () => {
     const users = field({ type: { kind: "credentials" }, value: [`ada:${secretMask}`], default: [] });
     expect(draftOf(users)).toBe(`ada:${secretMask}`);
     expect(credentialsOf(`ada:${secretMask}\nbob:a:b`)).toEqual([
@@ -143,7 +143,7 @@ describe("a field of the form", () => {
     ]);
   });
 
-  it("says its default in words", () => {
+  it("shows its default as text", () => {
     expect([
       defaultText(field({})),
       defaultText(field({ unit: "ms" })),
@@ -153,7 +153,7 @@ describe("a field of the form", () => {
     ]).toEqual(["8080", "8080 ms", "none", "off", "empty"]);
   });
 
-  it("marks a field by what is typed, then by what was refused, then by what is in force", () => {
+  it("marks a field for what is typed, then for what was refused, then for what is in use", () => {
     const port = field({ type: { kind: "integer", minimum: 0, maximum: 65_535 }, problem: "In force and wrong." });
     expect([
       problemOf(port, undefined, undefined),

@@ -7,7 +7,7 @@ interface Row {
   readonly took?: number;
 }
 
-it("[BL-259] rows are ordered by a column, equal ones as they came, and those without a value come last", () => {
+it("[BL-259] rows are sorted by a column, equal ones in their order, and those without a value last", () => {
   const columns: readonly Column<Row>[] = [{ id: "took", title: "Took", rank: 0, cell: () => "", sortValue: ({ took }) => took }];
   const rows: readonly Row[] = [{ id: 1, took: 20 }, { id: 2 }, { id: 3, took: 100 }, { id: 4, took: 20 }];
   const ids = (direction: "ascending" | "descending") => sortRows(rows, columns, { column: "took", direction }).map(({ id }) => id);
@@ -17,7 +17,7 @@ it("[BL-259] rows are ordered by a column, equal ones as they came, and those wi
   ]);
 });
 
-it("[BL-259] a head sorts largest first, then smallest first, then not at all", () => {
+it("[BL-259] a column header sorts largest first, then smallest first, then not at all", () => {
   const first = nextSort(undefined, "took");
   const second = nextSort(first, "took");
   expect([first?.direction, second?.direction, nextSort(second, "took")]).toEqual(["descending", "ascending", undefined]);

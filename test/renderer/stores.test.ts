@@ -21,7 +21,7 @@ const line = (seq: number, change: Partial<LogLine> = {}): LogLine => ({
 });
 
 describe("a frame store", () => {
-  it("tells of any number of changes once a frame", () => {
+  it("notifies once per frame of any number of changes", () => {
     const { nextFrame, paint } = createFrames();
     const store = createFrameStore(0, nextFrame);
     const told: number[] = [];
@@ -33,7 +33,7 @@ describe("a frame store", () => {
     expect(told).toEqual([2]);
   });
 
-  it("is silent where nothing changed, and after the end", () => {
+  it("does not notify without a change, and after the end", () => {
     const { nextFrame, paint } = createFrames();
     const store = createFrameStore("a", nextFrame);
     let told = 0;
@@ -47,7 +47,7 @@ describe("a frame store", () => {
     expect(told).toBe(0);
   });
 
-  it("by key tells only of its own key", () => {
+  it("by key notifies only of its own key", () => {
     const { nextFrame, paint } = createFrames();
     const store = createKeyedStore<string, number>(() => 0, nextFrame);
     let told = 0;
@@ -81,7 +81,7 @@ describe("the recent rate", () => {
   });
 });
 
-describe("what the dashboard reads at the beginning", () => {
+describe("the first reads of the dashboard", () => {
   const failure = { code: "INTERNAL", message: "out of order", hint: "" };
 
   /** A client whose calls fail until `works` says otherwise. */
@@ -104,7 +104,7 @@ describe("what the dashboard reads at the beginning", () => {
     return { stores, works, reopen: () => opened() };
   }
 
-  it("[BL-138] says why it could not be read, and is tried again until it can", async () => {
+  it("[BL-138] show why they failed, and are retried until they succeed", async () => {
     vi.useFakeTimers();
     const { stores, works } = setUp();
     await vi.advanceTimersByTimeAsync(0);
@@ -117,7 +117,7 @@ describe("what the dashboard reads at the beginning", () => {
     vi.useRealTimers();
   });
 
-  it("[BL-138] leaves a lost connection to the next one, which ends the tries of the one before", async () => {
+  it("[BL-138] wait for the next connection if it is lost, which ends the earlier retries", async () => {
     vi.useFakeTimers();
     const { stores, works, reopen } = setUp();
     await vi.advanceTimersByTimeAsync(0);

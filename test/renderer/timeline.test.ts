@@ -43,7 +43,7 @@ describe("the timeline", () => {
     expect(shown(timeline).map(({ service, id, tone }) => `${service} ${id} ${tone}`)).toEqual(["http 2 ok", "mqtt 1 ok", "http 1 ok"]);
   });
 
-  it("keeps what came while a page was read, also the end of a row that the page has as pending", async () => {
+  it("keeps what arrived while a page was read, also the end of a row that is pending in the page", async () => {
     const timeline = setUp({ http: page([row("http", 1, 10, "pending")], 1) });
     const reading = timeline.reload();
     timeline.receive([row("http", 1, 10, "ok"), row("mqtt", 1, 15)], 0);
@@ -62,13 +62,13 @@ describe("the timeline", () => {
     expect([rows.length, rows.at(-1)?.id]).toEqual([followRows, 5]);
   });
 
-  it("tells the rows of different services apart", () => {
+  it("distinguishes the rows of different services", () => {
     const ids = serviceIds.map((service) => joinedId({ service, id: 1 }));
     expect(new Set(ids).size).toBe(serviceIds.length);
     expect(ids.every(Number.isSafeInteger)).toBe(true);
   });
 
-  it("counts each row once, shown or dropped, and none for a row that only ended", async () => {
+  it("counts each row once, shown or dropped, and not again when it ends", async () => {
     const timeline = setUp({ http: page([row("http", 1, 10)], 7) });
     await timeline.reload();
     timeline.receive([row("http", 1, 10, "ok"), row("http", 2, 20, "pending"), row("http", 2, 20)], 3);
@@ -76,7 +76,7 @@ describe("the timeline", () => {
     expect(shown(timeline)).toMatchObject([{ id: 2 }, { id: 1 }]);
   });
 
-  it("holds the rows while paused, counts what arrives, and reads again on going on", async () => {
+  it("holds the rows while paused, counts what arrives, and reads again on resume", async () => {
     const pages = { http: page([row("http", 1, 10, "pending")], 1) };
     const timeline = setUp(pages);
     await timeline.reload();
@@ -99,7 +99,7 @@ describe("the timeline", () => {
     expect(shown(timeline)).toMatchObject([{ id: 1 }]);
   });
 
-  it("says no more that all are kept once rows have left, or were never handed over", async () => {
+  it("does not say that all are kept once rows were evicted or dropped", async () => {
     const pages = { http: page([row("http", 1, 10)], 10) };
     const timeline = setUp(pages);
     await timeline.reload();

@@ -70,7 +70,7 @@ describe("the WebSocket transport", () => {
     expect(frames).toEqual([{ type: "result", id: 1, value: 2 }]);
   });
 
-  it("connects again with growing waits, and from the start after it held", () => {
+  it("reconnects with growing waits, and from the shortest after a lasting connection", () => {
     const { sockets, connections } = setUp();
     sockets[0]?.end();
     vi.advanceTimersByTime(250);
@@ -91,7 +91,7 @@ describe("the WebSocket transport", () => {
     expect([1, 2, 3, 4, 5, 6, 20].map(retryDelayMs)).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
   });
 
-  it("tries at once when asked to, and then not again at the old time", () => {
+  it("reconnects at once on request, and then not again at the planned time", () => {
     const { transport, sockets } = setUp();
     sockets[0]?.end();
     transport.retryNow();
@@ -120,7 +120,7 @@ describe("the link of the page", () => {
     expect(offered).toEqual([["backlot", "backlot.token.first"]]);
   });
 
-  it("[BL-136] that has expired ends the tries and says so, without having been open", () => {
+  it("[BL-136] that has expired ends the retries and says so, without having been open", () => {
     const { sockets, connections } = setUp();
     sockets[0]?.succeed("backlot.token.first");
     sockets[0]?.end(linkExpiredCode);
@@ -129,12 +129,12 @@ describe("the link of the page", () => {
     expect(connections).toEqual([{ state: "connecting" }, { state: "refused", link: "expired" }]);
   });
 
-  it("[BL-136] that is missing is no reason to ask", () => {
+  it("[BL-136] that is missing causes no connection", () => {
     const { sockets, connections } = setUp(missing);
     expect([sockets.length, connections.at(-1)]).toEqual([0, { state: "refused", link: "missing" }]);
   });
 
-  it("[BL-136] is tried again when a new one is opened, and when somebody asks for it", () => {
+  it("[BL-136] is tried again when a new one is opened, and on request", () => {
     const { sockets, connections, offered, kept, transport } = setUp();
     sockets[0]?.end(linkExpiredCode);
     kept.token = "second";
@@ -166,7 +166,7 @@ function page(hash: string, kept = new Map<string, string>()) {
 }
 
 describe("the token of the page's link", () => {
-  it("[BL-91] leaves the address and is kept for the next load", () => {
+  it("[BL-91] is removed from the address and kept for the next load", () => {
     const first = page("#token=abc");
     expect([createLinkToken(first.parts).read(), first.location.hash]).toEqual(["abc", ""]);
     const reloaded = page("#/http/live", first.kept);
@@ -174,7 +174,7 @@ describe("the token of the page's link", () => {
     expect(createLinkToken(page("").parts).read()).toBeUndefined();
   });
 
-  it("[BL-136] is taken from a link that is opened in the same page, which stays where it is, or in another tab", () => {
+  it("[BL-136] is read from a link opened in the same page, which stays where it is, or in another tab", () => {
     const { parts, location, kept, dispatch } = page("#token=abc");
     const token = createLinkToken(parts);
     let changes = 0;
@@ -191,7 +191,7 @@ describe("the token of the page's link", () => {
     expect([token.read(), changes]).toEqual(["ghi", 2]);
   });
 
-  it("holds for the page where the browser lets it keep nothing", () => {
+  it("is kept in the page if the browser stores nothing", () => {
     const { parts } = page("#token=abc");
     Object.defineProperty(parts, "localStorage", {
       get() {
@@ -203,7 +203,7 @@ describe("the token of the page's link", () => {
 });
 
 describe("the control address", () => {
-  it("is the page's own, over WebSocket", () => {
+  it("is the page's own host, over WebSocket", () => {
     expect([controlUrl({ origin: "http://127.0.0.1:7070" }), controlUrl({ origin: "https://backlot.test" })]).toEqual([
       "ws://127.0.0.1:7070/control",
       "wss://backlot.test/control",

@@ -9,7 +9,7 @@ import { supervise } from "./supervise.ts";
 
 checkLeaks();
 
-it("[BL-158] the dashboard is given the authority, which is made when it is first asked for", async () => {
+it("[BL-158] the dashboard gets the authority, which is created on the first request", async () => {
   const dataDir = temporaryDir();
   const { dashboard } = await supervise({ dataDir });
   const authority = await dashboard.call("certificate.authority", {});
@@ -24,7 +24,7 @@ it("[BL-158] the dashboard is given the authority, which is made when it is firs
   expect(await dashboard.call("certificate.authority", {})).toEqual(authority);
 });
 
-it("[BL-158] the lines to trust it name the file, quoted where it has to be", () => {
+it("[BL-158] the commands to trust it name the file, quoted if needed", () => {
   const systems = trustSteps("/data/backlot.crt");
   expect(systems.map(({ name }) => name)).toEqual(["Linux", "macOS", "Windows", "iOS", "Android", "Firefox", "Programs"]);
   expect(systems.at(-1)?.commands?.[0]?.command).toBe("curl --cacert /data/backlot.crt https://localhost:PORT/");

@@ -6,7 +6,7 @@ it("[BL-9] waits 0.5, 1, 2 and 4 s; [BL-10] the fifth crash within a minute ends
   expect([1, 2, 3, 4, 5].map(() => backOff.next())).toEqual([500, 1_000, 2_000, 4_000, undefined]);
 });
 
-it("[BL-11] counts the crashes of the last minute, and forgets them when told to", () => {
+it("[BL-11] counts the crashes of the last minute, and can be reset", () => {
   let time = 0;
   const backOff = createBackOff(500, () => time);
   const at = (seconds: number) => {

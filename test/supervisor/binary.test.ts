@@ -85,7 +85,7 @@ describe("binary items", () => {
     expect(text).toEqual([]);
   });
 
-  it("[BL-141] leave the process only while a page wants their source, also after a restart of the service", async () => {
+  it("[BL-141] leave the process only while a page requests their source, also after a restart of the service", async () => {
     const { supervisor, dashboard, publish } = await startStreams();
     const { binary } = await openPage(supervisor);
     expect((await publish({ topic: "samples", source: "a", items: 1_000, bytes: 1_000 })).wanted).toBe(false);
@@ -101,7 +101,7 @@ describe("binary items", () => {
     expect(got.ns()).toEqual([1]);
   });
 
-  it("[BL-142] that a page does not take are left out and counted, and wait nowhere: delivered + dropped = all", async () => {
+  it("[BL-142] that a page does not acknowledge are dropped and counted, and not queued: delivered + dropped = all", async () => {
     const { dashboard, publish } = await startStreams();
     dashboard.send({ type: "binarySubscribe", subscription: 1, service: "rtsp", topic: "samples", source: "a" });
     await expect.poll(async () => (await publish({ topic: "samples", source: "a", items: 0, bytes: 0 })).wanted).toBe(true);
@@ -129,7 +129,7 @@ describe("binary items", () => {
     await expect.poll(() => frames().at(-1)?.payload.length).toBe(300_000);
   });
 
-  it("[BL-143] begin with a key item and go on with one after a gap, where a decoder needs it", async () => {
+  it("[BL-143] begin with a key item and continue with one after a gap, if a decoder needs it", async () => {
     const { supervisor, publish } = await startStreams();
     const { binary } = await openPage(supervisor);
     const got = collect();
@@ -160,7 +160,7 @@ describe("binary items", () => {
     expect(got.all()).toBe(39);
   });
 
-  it("[BL-140] of a topic that the service does not have, or of too many, are refused", async () => {
+  it("[BL-140] of an unknown topic, or of too many, are refused", async () => {
     const { dashboard } = await startStreams();
     dashboard.send({ type: "binarySubscribe", subscription: 0, service: "rtsp", topic: "smell", source: "" });
     dashboard.send({ type: "binarySubscribe", subscription: 1, service: "http", topic: "samples", source: "" });
@@ -176,7 +176,7 @@ describe("binary items", () => {
     ]);
   });
 
-  it("[BL-142] a gate loses no count, whatever happens in whatever order", () => {
+  it("[BL-142] a gate's counts are complete for any sequence of operations", () => {
     const random = seededRandom(7);
     for (const resume of ["any", "key"] as const) {
       const gate = createCreditGate({ windowBytes: 100, windowItems: 5, resume });

@@ -13,7 +13,7 @@ describe("bounded ring", () => {
     expect([ring.size, ring.bytes]).toEqual([2, 95]);
   });
 
-  it("[BL-41] keeps the newest even when it alone is larger than all may be", () => {
+  it("[BL-41] keeps the newest even if it alone is larger than the bound", () => {
     const ring = createBoundedRing<string>({ items: 3, bytes: 100 });
     ring.add(1, "small", 1);
     ring.add(2, "huge", 500);
@@ -67,7 +67,7 @@ describe("bounded ring", () => {
     }
   });
 
-  it("finds by id after many have left", () => {
+  it("finds by id after many were evicted", () => {
     const ring = createBoundedRing<number>({ items: 500, bytes: 1_000_000 });
     for (let id = 1; id <= 20_000; id++) ring.add(id, id, 1);
     expect([19_500, 19_501, 20_000, 20_001].map((id) => ring.get(id))).toEqual([undefined, 19_501, 20_000, undefined]);

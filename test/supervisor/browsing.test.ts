@@ -6,7 +6,7 @@ import { supervise } from "./supervise.ts";
 describe("a stopped service that is browsed", () => {
   checkLeaks();
 
-  it("[BL-18] a stopped service that keeps data lets it be browsed, without a status, and ends that before it starts", async () => {
+  it("[BL-18] the data of a stopped service can be browsed, without a status, and browsing ends before a start", async () => {
     const { dashboard, supervisor, statuses } = await supervise();
     const echo = { id: "events", action: "echo", params: { value: "x" } } as const;
     const { browsed } = (await dashboard.call("service.action", echo)) as { browsed: number };
@@ -21,7 +21,7 @@ describe("a stopped service that is browsed", () => {
     expect(isAlive(again.browsed)).toBe(false);
   });
 
-  it("[BL-125] a process that browses gets what was kept of its service's traffic before its first action", async () => {
+  it("[BL-125] a browsing process gets the kept traffic of its service before its first action", async () => {
     const { dashboard, supervisor } = await supervise();
     await supervisor.start("events");
     const act = (action: string, params: object) => dashboard.call("service.action", { id: "events", action, params: { ...params } });

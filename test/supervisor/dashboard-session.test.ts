@@ -35,7 +35,7 @@ describe("dashboard session", () => {
     ]);
   });
 
-  it("[BL-54] tells a fault as a failure, and goes on", async () => {
+  it("[BL-54] answers an internal error with a failure, and continues", async () => {
     const { dashboard } = open(async (name) => {
       if (name === "known") throw new ServiceError("CALL_INVALID", "no", "try yes");
       throw new TypeError("surprise");
@@ -56,14 +56,14 @@ describe("dashboard session", () => {
     { type: "call", id: 1, name: "x".repeat(101), params: {} },
     { type: "ack", topic: "log", seq: 1.5 },
     { type: "subscribe", topic: "log", more: true },
-  ])("[BL-54] rejects %j, which is no frame", (frame) => {
+  ])("[BL-54] rejects %j, which is not a frame", (frame) => {
     const { dashboard } = open();
     dashboard.send(frame);
     expect(dashboard.rejected()).toBe(1);
     expect(dashboard.frames.items).toEqual([]);
   });
 
-  it("[BL-54] a topic that does not exist is left alone, also by an inherited name", () => {
+  it("[BL-54] an unknown topic is ignored, also one named like an inherited property", () => {
     const { dashboard } = open();
     for (const topic of ["nothing", "constructor", "__proto__"]) {
       for (const type of ["subscribe", "unsubscribe"]) dashboard.send({ type, topic });
@@ -86,7 +86,7 @@ describe("dashboard session", () => {
     await dashboard.frames.until((frame) => frame.type === "result" && frame.id === 2_000);
   });
 
-  it("[BL-127] many calls of one dashboard do not hold up another's", async () => {
+  it("[BL-127] many calls of one dashboard do not delay another's", async () => {
     const turns = createTurns();
     const answered: string[] = [];
     const call = async (name: string) => {

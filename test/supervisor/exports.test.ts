@@ -50,7 +50,7 @@ const turns = async (count: number) => {
 describe("an export", () => {
   checkLeaks();
 
-  it("[BL-100] reads a part only when the one before was taken, so that none piles up", async () => {
+  it("[BL-100] reads a part only when the one before was consumed, so that none queue up", async () => {
     const { exports, state } = createUnderTest();
     const { read, state: source_ } = source(1_000);
     let take: (() => void) | undefined;
@@ -74,7 +74,7 @@ describe("an export", () => {
     await state("cancelled");
   });
 
-  it("[BL-101] has a link that holds once and not for ever", async () => {
+  it("[BL-101] has a link that works once and expires", async () => {
     const { exports, state } = createUnderTest({ linkHoldsMs: 20 });
     const token = tokenOf(exports.start(request, source(1).read));
     expect(exports.claim("")).toBeUndefined();
@@ -87,7 +87,7 @@ describe("an export", () => {
     expect(await state("done")).toMatchObject({ items: 10, total: 10, bytes: partBytes });
   });
 
-  it("[BL-102] on the desktop goes into the chosen file, which has its name only when it is whole", async () => {
+  it("[BL-102] on the desktop is written to the chosen file, which gets its name only when it is complete", async () => {
     const dir = temporaryDir();
     const file = path.join(dir, "chosen.csv");
     writeFileSync(file, "what was there before");
@@ -120,7 +120,7 @@ describe("an export", () => {
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it("[BL-102] that was cancelled or failed leaves nothing behind, and none is made where the user changed their mind", async () => {
+  it("[BL-102] that was cancelled or failed leaves nothing behind, and no file is created if the user cancels the dialog", async () => {
     const dir = temporaryDir();
     let file: string | undefined = path.join(dir, "chosen.csv");
     const { exports, state, told } = createUnderTest({ chooseFile: async () => file });
@@ -149,7 +149,7 @@ describe("an export", () => {
     await told.until((list) => list.length === before && list.every((view) => view.id !== changed.id) && list[0]?.id === changed.id - 1);
   });
 
-  it("[BL-105] is cancelled at the stop, whoever takes it", async () => {
+  it("[BL-105] is cancelled at the stop, whoever reads it", async () => {
     const { exports, told } = createUnderTest();
     const stuck = new Writable({ highWaterMark: 1, write: () => {} });
     const ended = exports.claim(tokenOf(exports.start(request, source(100).read)))?.sendTo(stuck);
@@ -194,13 +194,13 @@ describe("exports of a run", () => {
     };
   }
 
-  it("[BL-103] a dashboard is told that there is none before the first, so that none that is over at once is taken for an old one", () => {
+  it("[BL-103] a dashboard is told that there is no export before the first, so that a short one is not mistaken for an old one", () => {
     const told: (readonly ExportView[])[] = [];
     createExports({ publish: (list) => told.push(list) });
     expect(told).toEqual([[]]);
   });
 
-  it("[BL-103] every dashboard sees how far one is, and its end", async () => {
+  it("[BL-103] every dashboard sees the progress and the end", async () => {
     const { supervisor, state, begin, get } = await start();
     await supervisor.start("http");
     const { id, link } = await begin({ parts: 3 });
@@ -209,7 +209,7 @@ describe("exports of a run", () => {
     expect(await state("done")).toMatchObject({ id, items: 3, total: 3, bytes: 30 });
   });
 
-  it("[BL-103] one is cancelled by a dashboard, and by a browser that hangs up", async () => {
+  it("[BL-103] an export is cancelled by a dashboard, and by a browser that disconnects", async () => {
     const { supervisor, dashboard, origin, state, begin } = await start();
     await supervisor.start("http");
     for (const end of [(id: number) => dashboard.call("export.cancel", { id }), (_id: number, hangUp: () => void) => hangUp()]) {
@@ -230,14 +230,14 @@ describe("exports of a run", () => {
     await state("cancelled");
   });
 
-  it("[BL-104] a fault in the middle breaks the download off, and says why", async () => {
+  it("[BL-104] an error in the middle aborts the download, and says why", async () => {
     const { supervisor, state, begin, get } = await start();
     await supervisor.start("http");
     await expect(get((await begin({ parts: 3, fails: true })).link)).rejects.toMatchObject({ code: "ECONNRESET" });
     expect(await state("failed")).toMatchObject({ items: 2, failure: { message: "the export broke", hint: "SuggestedFix the fixture." } });
   });
 
-  it("[BL-106] of the log holds the lines that were there at its beginning and match, as they are copied", async () => {
+  it("[BL-106] of the log has the matching lines present at its beginning, in the format of a copy", async () => {
     const { supervisor, dashboard, get } = await start();
     for (let line = 0; line < 4_500; line++) supervisor.log.info(`line ${line}`);
     supervisor.log.warning("line of another level");
@@ -256,7 +256,7 @@ describe("exports of a run", () => {
     expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
   });
 
-  it("[BL-54] a name that is no plain file name is refused", async () => {
+  it("[BL-54] anything but a plain file name is refused", async () => {
     const { dashboard } = await start();
     for (const name of ["../x.csv", 'a".csv', "", ".bashrc", "a/b.csv", "a\r\nb.csv"]) {
       const refusal = await dashboard.refusal("export.start", { source: { kind: "log" }, name, item: "line" });

@@ -19,7 +19,7 @@ function collect() {
 }
 
 describe("order of log lines", () => {
-  it("[BL-276] puts lines of several processes in order of time, and those of one time in the order of their arrival", () => {
+  it("[BL-276] sorts lines of several processes by time, and those of the same time by arrival", () => {
     const { order, texts } = collect();
     vi.advanceTimersByTime(10);
     order.add("backlot", [entry("second", 10)]);
@@ -30,7 +30,7 @@ describe("order of log lines", () => {
     expect(texts).toEqual(["http first", "backlot second", "http third", "http fourth"]);
   });
 
-  it("[BL-276] holds no line for longer than 100 ms, and one that is older not at all", () => {
+  it("[BL-276] delays no line by more than 100 ms, and an older one not at all", () => {
     const { order, texts } = collect();
     order.add("backlot", [entry("own", 0)]);
     vi.advanceTimersByTime(60);
@@ -45,7 +45,7 @@ describe("order of log lines", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("[BL-276] holds a line for no longer when the clock is set back", () => {
+  it("[BL-276] delays a line no longer when the clock is set back", () => {
     const { order, texts } = collect();
     order.add("backlot", [entry("before", 3_600_000)]);
     vi.advanceTimersByTime(100);

@@ -6,7 +6,7 @@ const all: LogQuery = { level: "debug", text: "", notable: false, limit: 100_000
 const entry = (text: string, level: LogLevel = "info") => ({ at: 0, level, text });
 
 describe("log store", () => {
-  it("filters by source, level and text, and tells the newest of them, oldest first", () => {
+  it("filters by source, level and text, and returns the newest, oldest first", () => {
     const store = createLogStore();
     store.add("http", entry("GET /one"));
     store.add("mqtt", entry("Publish", "debug"));
@@ -22,7 +22,7 @@ describe("log store", () => {
     expect(read({ notable: true })).toEqual([3, 4]);
   });
 
-  it("[BL-48] keeps 50,000 lines, and the rare ones beside them", () => {
+  it("[BL-48] keeps 50,000 lines, and the lines of a quiet service beside a busy one's", () => {
     const store = createLogStore();
     store.add("http", entry("the rare one", "error"));
     store.add("http", { ...entry("remarkable"), notable: true });
@@ -32,12 +32,12 @@ describe("log store", () => {
     expect(store.read({ ...all, notable: true }).lines.map(({ text }) => text)).toEqual(["the rare one", "remarkable"]);
   });
 
-  it("[BL-48] cuts a long line and says how long it was", () => {
+  it("[BL-48] cuts a long line and states its length", () => {
     const line = createLogStore().add("http", entry("x".repeat(10_000)));
     expect(line.text).toBe(`${"x".repeat(8_192)}… (10000 characters)`);
   });
 
-  it("[BL-41] counts a text as memory holds it: two bytes a character once one of them is beyond Latin-1", () => {
+  it("[BL-41] counts a text by its memory: two bytes per character if one is beyond Latin-1", () => {
     const kept = (text: string) => {
       const store = createLogStore();
       for (let line = 0; line < 40_000; line++) store.add("http", entry(text.repeat(1_500)));

@@ -16,7 +16,7 @@ const portOf = (status: { state: string; endpoints?: readonly { url: string }[] 
 describe("start and stop", () => {
   checkLeaks();
 
-  it("[BL-1] tells process and endpoints of what runs, with the real port", async () => {
+  it("[BL-1] reports process and endpoints of a running service, with the real port", async () => {
     const { managed, states, pid } = manage();
     await managed.start();
     expect(states()).toEqual(["starting", "running"]);
@@ -38,7 +38,7 @@ describe("start and stop", () => {
     expect(logs.items.map(({ text }) => text).slice(1)).toEqual(["While stopping: release refused", "released second", "released first"]);
   });
 
-  it("[BL-2] runs one operation at a time, and the last asked for wins", async () => {
+  it("[BL-2] runs one operation at a time, and the last request wins", async () => {
     const { managed, states } = manage();
     await Promise.all([managed.start(), managed.start(), managed.start()]);
     expect(states()).toEqual(["starting", "running"]);
@@ -50,7 +50,7 @@ describe("start and stop", () => {
     expect(managed.status.state).toBe("running");
   });
 
-  it("[BL-3] a stop ends a start that is under way", async () => {
+  it("[BL-3] a stop ends a start in progress", async () => {
     const { managed, statuses, states } = manage({ config: { starts: "never" }, timing: { stopTimeoutMs: 100 } });
     const starting = failureOf(managed.start());
     await statuses.until(({ state }) => state === "starting");
@@ -59,7 +59,7 @@ describe("start and stop", () => {
     expect(states()).toEqual(["starting", "stopped"]);
   });
 
-  it("[BL-3] a stop ends a start that still waits", async () => {
+  it("[BL-3] a stop cancels a waiting start", async () => {
     const { managed, states } = manage();
     const starting = failureOf(managed.start());
     await managed.stop();
@@ -67,7 +67,7 @@ describe("start and stop", () => {
     expect(states()).toEqual([]);
   });
 
-  it("[BL-4] a restart makes another process with the configuration of that time", async () => {
+  it("[BL-4] a restart starts a new process with the current configuration", async () => {
     const fixture = manage({ config: { label: "one" } });
     const { managed, pid } = fixture;
     await managed.start();
@@ -81,7 +81,7 @@ describe("start and stop", () => {
     expect([isAlive(first), isAlive(pid())]).toEqual([false, true]);
   });
 
-  it("[BL-5] a service that cannot start is failed, with the reason for both status and caller", async () => {
+  it("[BL-5] a service that cannot start is failed, with the reason in the status and for the caller", async () => {
     const { managed, states, logs, gone } = manage({ config: { starts: "fails" } });
     const failure = await failureOf(managed.start());
     expect(failure).toEqual({ code: "CONFIG_INVALID", message: "This fixture fails", hint: "Let it start well." });
@@ -117,7 +117,7 @@ describe("start and stop", () => {
 describe("crashes", () => {
   checkLeaks();
 
-  it("[BL-9] makes it failed, saying why, and starts it again by itself", async () => {
+  it("[BL-9] sets the state to failed with the reason, and restarts it", async () => {
     const { managed, statuses, states, pid, gone } = manage({ timing: { firstBackOffMs: 80 } });
     await managed.start();
     const first = pid();
@@ -149,7 +149,7 @@ describe("crashes", () => {
     await statuses.next(({ state }) => state === "running");
   });
 
-  it("[BL-10] gives up at the fifth crash within a minute; [BL-11] a start by hand begins anew", async () => {
+  it("[BL-10] stops restarting at the fifth crash within a minute; [BL-11] a start by hand resets the count", async () => {
     const { managed, statuses, pid } = manage({ timing: { firstBackOffMs: 1 } });
     await managed.start();
     for (let crash = 1; crash <= 5; crash++) {
@@ -168,7 +168,7 @@ describe("crashes", () => {
     });
   });
 
-  it("[BL-11] a stop forgets the waiting restart", async () => {
+  it("[BL-11] a stop cancels the waiting restart", async () => {
     const { managed, statuses, states, pid } = manage({ timing: { firstBackOffMs: 60_000 } });
     await managed.start();
     process.kill(pid(), "SIGKILL");
@@ -177,7 +177,7 @@ describe("crashes", () => {
     expect(states()).toEqual(["starting", "running", "failed", "stopped"]);
   });
 
-  it("[BL-12] a crash while it is started again by itself counts as one more", async () => {
+  it("[BL-12] a crash during an automatic restart counts as one more", async () => {
     const { managed, statuses, states, pid } = manage({ config: { starts: "crashes-again" }, timing: { firstBackOffMs: 1 } });
     await managed.start();
     process.kill(pid(), "SIGKILL");
@@ -186,7 +186,7 @@ describe("crashes", () => {
     expect(states()).toEqual(["starting", "running", "failed", ...Array.from({ length: 4 }, () => ["starting", "failed"]).flat()]);
   });
 
-  it("[BL-12] a crash during a start that was asked for fails that start", async () => {
+  it("[BL-12] a crash during a requested start fails that start", async () => {
     const { managed, states } = manage({ config: { starts: "crashes" } });
     expect(await failureOf(managed.start())).toMatchObject({
       code: "CRASHED",
@@ -197,7 +197,7 @@ describe("crashes", () => {
     expect(states()).toEqual(["starting", "failed"]);
   });
 
-  it("[BL-13] a spin or a crash in one changes nothing for another", async () => {
+  it("[BL-13] an endless loop or a crash in one does not affect another", async () => {
     const spinning = manage({ timing: { stopTimeoutMs: 100 } });
     const crashing = manage({ id: "mqtt", timing: { firstBackOffMs: 60_000 } });
     const steady = manage({ id: "events" });
@@ -228,7 +228,7 @@ describe("crashes", () => {
 describe("actions and signals", () => {
   checkLeaks();
 
-  it("[BL-15] refuses what does not run, what is unknown and what is wrong", async () => {
+  it("[BL-15] refuses actions of a stopped service, unknown actions and wrong parameters", async () => {
     const { managed, pid } = manage({ timing: { firstBackOffMs: 60_000 } });
     expect(await failureOf(managed.act("echo", { value: "" }))).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
     await managed.start();
@@ -248,7 +248,7 @@ describe("actions and signals", () => {
     expect(await hanging).toMatchObject({ code: "SERVICE_NOT_RUNNING" });
   });
 
-  it("[BL-17] a service's process outlives the signals of a terminal", async () => {
+  it("[BL-17] a service's process ignores the signals of a terminal", async () => {
     const { managed, pid } = manage();
     await managed.start();
     const before = pid();

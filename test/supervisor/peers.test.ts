@@ -36,7 +36,7 @@ async function startBoth() {
 describe("calls from one service to another", () => {
   checkLeaks();
 
-  it("[BL-145] are answered by the other one's process; wrong parameters and its own errors arrive as such", async () => {
+  it("[BL-145] are answered by the other process; wrong parameters and its errors are reported as such", async () => {
     const { supervisor, call, refusal } = await startBoth();
     const status = supervisor.views().find(({ id }) => id === "rtsp")?.status;
     expect(await call("echo", "hello")).toEqual({ value: "hello", by: status?.state === "running" && status.pid });
@@ -48,7 +48,7 @@ describe("calls from one service to another", () => {
     });
   });
 
-  it("[BL-146] fail with SERVICE_NOT_RUNNING, which names the other one, where it is stopped, stops, or crashes meanwhile", async () => {
+  it("[BL-146] fail with SERVICE_NOT_RUNNING, which names the other service, if it is stopped, stops or crashes meanwhile", async () => {
     const { supervisor, dashboard, call, refusal } = await startBoth();
     const hanging = refusal("hang");
     // By the same way, so the one before it has arrived.
@@ -74,7 +74,7 @@ describe("calls from one service to another", () => {
 describe("streams from one service to another", () => {
   checkLeaks();
 
-  it("[BL-147] bring every item in order, with its bytes, and end", async () => {
+  it("[BL-147] deliver every item in order, with its bytes, and end", async () => {
     const { read } = await startBoth();
     const { items, bytes, failure } = await read({ stream: "numbers", items: 2_000, bytes: 700 });
     expect(items).toEqual(Array.from({ length: 2_000 }, (_, index) => index + 1));
@@ -84,7 +84,7 @@ describe("streams from one service to another", () => {
     expect(await read({ stream: "numbers", items: 3, bytes: 50_000 })).toEqual({ items: [1, 2, 3], bytes: 150_000 });
   });
 
-  it("[BL-147] fail with what their sender throws, behind what was sent", async () => {
+  it("[BL-147] fail with the sender's error, after what was sent", async () => {
     const { read } = await startBoth();
     expect(await read({ stream: "numbers", items: 20, fails: true })).toEqual({
       items: Array.from({ length: 20 }, (_, index) => index + 1),
@@ -114,7 +114,7 @@ describe("streams from one service to another", () => {
     expect((await ownState()).sent).toBeLessThan(50);
   });
 
-  it("[BL-149] end with a failure when their sender is stopped or crashes, and go on after it only when opened anew", async () => {
+  it("[BL-149] end with a failure when their sender is stopped or crashes, and must then be opened again", async () => {
     const { supervisor, dashboard, read, ownState } = await startBoth();
     const cut = read({ stream: "live", bytes: 10 });
     await expect.poll(async () => (await ownState()).sent).toBeGreaterThan(10);
@@ -128,7 +128,7 @@ describe("streams from one service to another", () => {
     expect(await torn).toMatchObject({ failure: "Stream rtsp crashed", code: "SERVICE_NOT_RUNNING" });
   });
 
-  it("[BL-149] are ended at their sender when the reader's process crashes or is stopped", async () => {
+  it("[BL-149] end at their sender when the reader's process crashes or is stopped", async () => {
     const { supervisor, dashboard, hold, ownState } = await startBoth();
     await hold(10);
     await expect.poll(async () => (await ownState()).open).toBe(1);

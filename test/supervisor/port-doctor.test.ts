@@ -17,7 +17,7 @@ describe("port doctor", () => {
     expect(await isPortFree(port, false)).toBe(false);
   });
 
-  it("[BL-62] names nobody where nobody listens or the system does not tell", async () => {
+  it("[BL-62] names no process if none listens or the system does not say", async () => {
     const { port } = await holdPort();
     expect(await portHolder(port, "tcp", "aix")).toSatisfy((holder) => holder === undefined || typeof holder === "object");
     expect(await portHolder(1)).toBeUndefined();
@@ -43,7 +43,7 @@ describe("port doctor", () => {
     expect(await nextFreePort(port - 1, { transports: ["tcp", "udp"] })).toBeGreaterThan(port);
   });
 
-  it.skipIf(process.platform !== "linux")("[BL-156] names another Backlot by what it runs, and not by its Node", async () => {
+  it.skipIf(process.platform !== "linux")("[BL-156] names another Backlot by its service, and not as node", async () => {
     const program = path.join(temporaryDir(), "servers", "service-process.ts");
     mkdirSync(path.dirname(program));
     writeFileSync(program, 'const s = require("net").createServer().listen(0, "127.0.0.1", () => console.log(s.address().port));');
@@ -57,7 +57,7 @@ describe("port doctor", () => {
     expect(await portHolder(Number(line.toString()))).toEqual({ name: "another Backlot", pid: child.pid });
   });
 
-  it("[BL-154] reads what lsof and netstat say of either transport", () => {
+  it("[BL-154] parses the output of lsof and netstat for both transports", () => {
     expect(parseLsof("p812\ncturnserver\nf7\n")).toEqual({ name: "turnserver", pid: 812 });
     expect(parseLsof("")).toBeUndefined();
     const netstat = [
@@ -73,11 +73,11 @@ describe("port doctor", () => {
     expect(pidInNetstat(netstat, 50111, "tcp")).toBeUndefined();
   });
 
-  it("[BL-63] finds none beyond the last port", async () => {
+  it("[BL-63] finds no port beyond the last one", async () => {
     expect(await nextFreePort(65_535)).toBeUndefined();
   });
 
-  it("a port that only ::1 or only another address holds is not free", async () => {
+  it("a port that is taken only on ::1 or another address is not free", async () => {
     const wide = await holdPort(0, "0.0.0.0");
     expect([await isPortFree(wide.port, false), await isPortFree(wide.port, true)]).toEqual([false, false]);
   });

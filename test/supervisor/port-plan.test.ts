@@ -52,13 +52,13 @@ const other = (use: Partial<PortUse>): PortUse => ({
 describe("port plan", () => {
   checkLeaks();
 
-  it("[BL-156] knows transports, ranges and what is switched off", () => {
+  it("[BL-156] has transports and ranges, without what is switched off", () => {
     const brief = (use: PortUse) => `${use.transport} ${use.first}-${use.last}`;
     expect(uses().map(brief)).toEqual(["tcp 3478-3478", "udp 3478-3478", "udp 49152-49200"]);
     expect(uses({ tls: true }).map(brief)).toContain("tcp 5349-5349");
   });
 
-  it("[BL-156] two that are set to the same port are named, by transport and range", async () => {
+  it("[BL-156] two services with the same port are named, by transport and range", async () => {
     const own = uses({ tls: true, tlsPort: 3_478 });
     const find = (transport: string, first: number) => own.find((use) => use.transport === transport && use.first === first) as PortUse;
     const message = async (use: PortUse, ...others: PortUse[]) => (await plan([...others, ...own]).check(use))?.message;
@@ -69,7 +69,7 @@ describe("port plan", () => {
     expect(await message(find("udp", 49_152), inRange)).toBe("HTTP and Relay are both set to UDP port 49160");
   });
 
-  it("[BL-63] proposes no port of ours: none of its own, of another service or of one that is planned", async () => {
+  it("[BL-63] proposes no port of its own, of another service or of a planned one", async () => {
     const holder = await holdPort();
     const first = holder.port;
     const own = other({ first, last: first });
@@ -94,7 +94,7 @@ describe("ports of our own", () => {
   checkLeaks();
   const http = { id: "http" } as const;
 
-  it("[BL-156] a service whose port another one of ours has says so, and offers one that neither has", async () => {
+  it("[BL-156] a service whose port belongs to another service says so, and offers a free one", async () => {
     const { dashboard, port } = await supervise();
     await dashboard.call("service.start", http);
     await dashboard.call("config.write", { ...http, values: { port: port("http") } });
@@ -117,7 +117,7 @@ describe("ports of our own", () => {
     expect(port("mqtt")).toBe(next);
   });
 
-  it.skipIf(process.platform === "win32")("[BL-156] a port of Backlot's own process is named as that", async () => {
+  it.skipIf(process.platform === "win32")("[BL-156] a port of Backlot's own process is named as such", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void server.close());
     await once(server, "listening");

@@ -45,7 +45,7 @@ describe("rate history", () => {
     }
   });
 
-  it("[BL-49] a sample that comes late leaves no hole, one that comes early is not counted twice", () => {
+  it("[BL-49] a late sample leaves no gap, an early one is not counted twice", () => {
     let now = start;
     const history = createRateHistory(() => now);
     for (const offset of [100, 1_100, 2_150, 3_000, 3_990, 5_020, 8_500, 9_500]) history.add(sample(start + offset, 10));
@@ -53,7 +53,7 @@ describe("rate history", () => {
     expect(history.read(10, 10).series[0]?.itemsPerSecond).toEqual(Array.from({ length: 10 }, () => 10));
   });
 
-  it("[BL-49] a service that stopped shows nothing afterwards, and services stand apart", () => {
+  it("[BL-49] a stopped service shows nothing afterwards, and services are separate", () => {
     let now = start;
     const history = createRateHistory(() => now);
     history.add(sample(start, 10));
@@ -68,7 +68,7 @@ describe("rate history", () => {
     ]);
   });
 
-  it("[BL-49] keeps an hour by the second and a day by half minutes", () => {
+  it("[BL-49] keeps an hour by second and a day by half minute", () => {
     let now = start;
     const history = createRateHistory(() => now);
     for (let second = 0; second < 100_000; second++) history.add(sample(start + second * 1_000, 1));
@@ -79,7 +79,7 @@ describe("rate history", () => {
   });
 });
 
-it("[BL-162] a service's figures come with their units, as they are or as a rate", async () => {
+it("[BL-162] a service's counters have their units, as values or as rates", async () => {
   const { dashboard } = await supervise();
   const rates = dashboard.follow("rate");
   await dashboard.call("service.start", { id: "http" });

@@ -22,7 +22,7 @@ async function open(dir: string) {
 const files = (dir: string) => readdirSync(dir).sort();
 
 describe("settings file", () => {
-  it("[BL-30] is read again as it was saved, with the one before as a backup", async () => {
+  it("[BL-30] is read as it was saved, with the previous one as a backup", async () => {
     const dir = temporaryDir();
     const { settings, save } = await open(dir);
     expect(settings.current).toMatchObject({ version: 1, activeProfile: "Default", app: { startAtLaunch: [], keptRows: 50_000 } });
@@ -35,7 +35,7 @@ describe("settings file", () => {
     });
   });
 
-  it("[BL-30] a kill in the middle of saving leaves settings that can be read", async () => {
+  it("[BL-30] a kill while saving leaves readable settings", async () => {
     const dir = temporaryDir();
     const program = `
       import { openSettings } from ${JSON.stringify(path.resolve(import.meta.dirname, "../../servers/supervisor/settings-file.ts"))};
@@ -63,7 +63,7 @@ describe("settings file", () => {
     }
   });
 
-  it("[BL-30] between writing and renaming the old file is what is read", async () => {
+  it("[BL-30] the old file is read between writing and renaming", async () => {
     const dir = temporaryDir();
     await (await open(dir)).save(1);
     writeFileSync(path.join(dir, "settings.json.0badcafe.tmp"), '{"version":1,"activePro');
@@ -91,7 +91,7 @@ describe("settings file", () => {
     expect((await open(dir)).port()).toBe(3);
   });
 
-  it("[BL-31] without a readable backup it begins anew, and both stay aside", async () => {
+  it("[BL-31] without a readable backup it starts with defaults, and both files are set aside", async () => {
     const dir = temporaryDir();
     writeFileSync(path.join(dir, "settings.json"), "a");
     writeFileSync(path.join(dir, "settings.backup.json"), "b");
@@ -104,7 +104,7 @@ describe("settings file", () => {
     ]);
   });
 
-  it("[BL-32] keeps what it does not know", async () => {
+  it("[BL-32] keeps unknown settings", async () => {
     const dir = temporaryDir();
     const known = { version: 1, activeProfile: "Default", profiles: { Default: { services: {}, colour: "red" } } };
     writeFileSync(path.join(dir, "settings.json"), JSON.stringify({ ...known, app: { shiny: true }, later: [1] }));
@@ -117,13 +117,13 @@ describe("settings file", () => {
     });
   });
 
-  it.each(["constructor", "gone"])("[BL-35] an active profile that is not there (%s) gives way to the first", async (activeProfile) => {
+  it.each(["constructor", "gone"])("[BL-35] a missing active profile (%s) is replaced by the first", async (activeProfile) => {
     const dir = temporaryDir();
     writeFileSync(path.join(dir, "settings.json"), JSON.stringify({ version: 1, activeProfile, profiles: { one: {}, two: {} } }));
     expect((await open(dir)).settings.current.activeProfile).toBe("one");
   });
 
-  it("[BL-33] saves asked for at once run one after the other, and none is lost", async () => {
+  it("[BL-33] simultaneous saves run one after the other, and none is lost", async () => {
     const dir = temporaryDir();
     const { settings } = await open(dir);
     await Promise.all(
@@ -134,7 +134,7 @@ describe("settings file", () => {
     expect(Object.keys((await open(dir)).settings.current.app).filter((key) => key.startsWith("key"))).toHaveLength(20);
   });
 
-  it("[BL-38] a change applies to what another Backlot saved in the same folder", async () => {
+  it("[BL-38] a change is applied to what another Backlot saved in the same folder", async () => {
     const dir = temporaryDir();
     const { settings: one } = await open(dir);
     const { settings: other } = await open(dir);
@@ -156,7 +156,7 @@ describe("settings file", () => {
     expect(files(dir)).toEqual(["settings.backup.json", "settings.json"]);
   });
 
-  it("[BL-34] a file that cannot be read ends it, and stays", async () => {
+  it("[BL-34] an unreadable file ends the program, and is kept", async () => {
     const dir = temporaryDir();
     const file = path.join(dir, "settings.json");
     // Root reads everything but a folder.

@@ -50,7 +50,7 @@ describe("services", () => {
     expect(await dashboard.refusal("service.start", { ...http, more: 1 })).toMatchObject({ code: "CALL_INVALID" });
   });
 
-  it("[BL-13] starts all and stops all, one failure keeps no other from running", async () => {
+  it("[BL-13] starts all and stops all; one failure does not affect the others", async () => {
     const { dashboard } = await supervise({ flags: { mqtt: { starts: "fails" } } });
     const views = await dashboard.call("service.startAll", {});
     expect(views.filter(({ built }) => built).map(({ id, status }) => [id, status.state])).toEqual([
@@ -88,7 +88,7 @@ describe("services", () => {
     expect(await dashboard.call("traffic.restore", http)).toEqual({ restored: 2 });
   });
 
-  it("[BL-50] a flood: everything is delivered or counted, and a dashboard that does not answer gets two batches", async () => {
+  it("[BL-50] under a flood everything is delivered or counted, and a dashboard that does not acknowledge gets two batches", async () => {
     const { dashboard, supervisor } = await supervise();
     dashboard.subscribe("traffic/http");
     await supervisor.start("http");
@@ -106,7 +106,7 @@ describe("services", () => {
     expect(rows.items).toEqual([]);
   });
 
-  it("[BL-52] views of a service go when it stops", async () => {
+  it("[BL-52] views of a service are removed when it stops", async () => {
     const { dashboard, supervisor } = await supervise();
     await supervisor.start("http");
     const views = dashboard.follow("view/http");
@@ -140,7 +140,7 @@ describe("configuration", () => {
     expect((await read("label"))?.source).toBe("default");
   });
 
-  it("[BL-25] reads and writes while a value is wrong", async () => {
+  it("[BL-25] can be read and saved while a value is wrong", async () => {
     const { dashboard } = await supervise({ environment: { HTTP_PORT: "abc" } });
     const view = await dashboard.call("config.write", { ...http, values: { label: "mine" } });
     expect(view.fields.find(({ name }) => name === "port")).toMatchObject({ value: "abc", problem: '"abc" is not a number' });
@@ -150,7 +150,7 @@ describe("configuration", () => {
     });
   });
 
-  it("[BL-27] keeps a secret that comes back as its mask", async () => {
+  it("[BL-27] keeps a secret that is saved as its mask", async () => {
     const { dashboard } = await supervise();
     await dashboard.call("config.write", { ...http, values: { password: "sesame" } });
     await dashboard.call("config.write", { ...http, values: { password: secretMask, label: "mine" } });
@@ -159,7 +159,7 @@ describe("configuration", () => {
     expect(JSON.stringify(dashboard.frames.items)).not.toContain("sesame");
   });
 
-  it("[BL-28] says that a restart is needed, but not for the log level, which is taken at once", async () => {
+  it("[BL-28] says that a restart is needed, but not for the log level, which applies at once", async () => {
     const { dashboard, supervisor } = await supervise();
     const lines = dashboard.follow("log");
     await supervisor.start("http");
@@ -177,7 +177,7 @@ describe("configuration", () => {
     expect((await dashboard.call("config.read", http)).restartNeeded).toBe(false);
   });
 
-  it("[BL-22] gives another service's variable to the one service that was asked for", async () => {
+  it("[BL-22] gives another service's variable to the only service named", async () => {
     const environment = { HTTP_STARTS: "fails" };
     const startsOf = async (alone: "mqtt" | undefined) => {
       const { dashboard } = await supervise({ environment, alone });
@@ -208,7 +208,7 @@ describe("settings and profiles", () => {
     expect(await dashboard.call("traffic.read", http)).toMatchObject({ kept: 1_000, total: 3_000 });
   });
 
-  it("[BL-35] profiles are copies with names of their own", async () => {
+  it("[BL-35] profiles are copies with their own names", async () => {
     const { dashboard } = await supervise();
     const followed = dashboard.follow("profile");
     await dashboard.call("config.write", { ...http, values: { label: "first" } });
@@ -236,7 +236,7 @@ describe("settings and profiles", () => {
     expect(await dashboard.refusal("profile.remove", { name: "Third" })).toMatchObject({ code: "PROFILE_INVALID" });
   });
 
-  it("[BL-36] activating a profile stops nothing, says what needs a restart, and takes the log level at once", async () => {
+  it("[BL-36] activating a profile stops nothing, says what needs a restart, and applies the log level at once", async () => {
     const { dashboard, supervisor, statuses } = await supervise();
     await dashboard.call("profile.create", { name: "Loud" });
     await dashboard.call("config.write", { ...http, values: { logLevel: "debug", label: "loud" } });
@@ -250,7 +250,7 @@ describe("settings and profiles", () => {
     await lines.until(({ text }) => text === "heard");
   });
 
-  it("[BL-169] writes a fault of the dashboard's page to the log, with its region", async () => {
+  it("[BL-169] logs an error of the dashboard's page, with its region", async () => {
     const { dashboard } = await supervise();
     expect(await dashboard.call("page.fault", { region: "page http", message: "x is not a function" })).toBeNull();
     const read = async () => (await dashboard.call("log.read", { level: "error" })).lines;
@@ -258,7 +258,7 @@ describe("settings and profiles", () => {
     expect(await dashboard.refusal("page.fault", { region: "", message: "" })).toMatchObject({ code: "CALL_INVALID" });
   });
 
-  it("[BL-89] tells whoever listens to the log later what was logged before", async () => {
+  it("[BL-89] sends later listeners of the log what was logged before", async () => {
     const dataDir = temporaryDir();
     writeFileSync(path.join(dataDir, "settings.json"), "{");
     const { supervisor } = await supervise({ dataDir });
@@ -279,7 +279,7 @@ describe("settings and profiles", () => {
 describe("ports", () => {
   checkLeaks();
 
-  it("[BL-65] shows those of the endpoints: what is switched off has none", async () => {
+  it("[BL-65] shows the ports of the endpoints, none for what is switched off", async () => {
     const { dashboard } = await supervise();
     const ports = async () => (await dashboard.call("service.list", {})).find(({ id }) => id === "http")?.ports;
     await dashboard.call("config.write", { ...http, values: { port: 18_080 } });
@@ -319,7 +319,7 @@ describe("ports", () => {
     expect(failure.fix).toEqual({ title: `Use ${next} for this run`, config: { port: next }, thisRun: true });
   });
 
-  it("[BL-139] a value for this run is stronger than a variable or flag, is shown as such, and saves nothing", async () => {
+  it("[BL-139] a value for this run overrides a variable or flag, is shown as such, and is not saved", async () => {
     const holder = await holdPort();
     const dataDir = temporaryDir();
     const { dashboard, port } = await supervise({
@@ -354,7 +354,7 @@ describe("ports", () => {
     expect(saved.profiles.Default.services.mqtt).toEqual({ port: 1_234 });
   });
 
-  it("[BL-64] [BL-139] a check of the ports names the variable that rules, and offers what works", async () => {
+  it("[BL-64] [BL-139] a check of the ports names the variable that sets the port, and offers what works", async () => {
     const holder = await holdPort();
     const { dashboard } = await supervise({ environment: { MQTT_PORT: String(holder.port) } });
     const [check] = (await dashboard.call("port.check", {})).filter(({ service }) => service === "mqtt");

@@ -25,7 +25,7 @@ describe("topic outlet", () => {
     vi.useRealTimers();
   });
 
-  it("[BL-50] two batches, then nothing until the first is acknowledged; the newest of what came meanwhile, the rest counted", () => {
+  it("[BL-50] sends two batches, then nothing until the first is acknowledged; then the newest rows, the others are counted", () => {
     const { hub, outlet, batches } = open();
     for (let id = 1; id <= 2; id++) {
       hub.publish("traffic/http", row(id));
@@ -121,7 +121,7 @@ describe("topic outlet", () => {
     later.outlet.close();
   });
 
-  it("[BL-53] an acknowledgement of what was never sent opens nothing", () => {
+  it("[BL-53] an acknowledgement of a batch that was never sent is ignored", () => {
     const { hub, outlet, batches } = open();
     outlet.ack(1_000_000);
     for (let id = 1; id <= 10; id++) {
@@ -132,7 +132,7 @@ describe("topic outlet", () => {
     outlet.close();
   });
 
-  it("[BL-58] tells the end of a row that was sent as pending, whatever else is left out", () => {
+  it("[BL-58] sends the end of a row that was sent as pending, whatever else is dropped", () => {
     const { hub, outlet, batches } = open();
     const toned = (id: number, tone: TrafficRow["tone"]) => ({ id, tone }) as TrafficRow;
     hub.publishAll("traffic/http", [toned(1, "pending"), toned(2, "pending")]);

@@ -73,7 +73,7 @@ describe("an export of traffic", () => {
   const http = () => storeOf([row(1), row(3)], new Map<number, Detail>([1, 3].map((id) => [id, exchange(id)])));
   const mqtt = () => storeOf([row(2, { service: "mqtt", kind: "mqtt-event", at: 1_500 })], new Map([[2, message]]));
 
-  it("[BL-205] has one JSON object a line, of several services by their time", async () => {
+  it("[BL-205] has one JSON object per line, of several services by time", async () => {
     const { text, items, total } = await allOf(createTrafficExport({ ...options, stores: [http(), mqtt()], format: "jsonl" }));
     const lines = text
       .trimEnd()
@@ -116,7 +116,7 @@ describe("an export of traffic", () => {
     expect(JSON.parse(text).log.entries[0].request.url).toBe(url);
   });
 
-  it("[BL-206] is whole HAR where there is nothing in it, and where an exchange was not answered", async () => {
+  it("[BL-206] is valid HAR when it is empty, and with an unanswered exchange", async () => {
     const empty = await allOf(createTrafficExport({ ...options, stores: [mqtt()], format: "har" }));
     expect(JSON.parse(empty.text).log.entries).toEqual([]);
     const { response: _, ...unanswered } = exchange(1, { aborted: "client left" });
@@ -125,7 +125,7 @@ describe("an export of traffic", () => {
     expect(JSON.parse(text).log.entries[0]).toMatchObject({ response: { status: 0 }, comment: "ended early: client left" });
   });
 
-  it("[BL-207] masks header fields with credentials, unless they are asked for", async () => {
+  it("[BL-207] masks header fields with credentials, unless they are included by choice", async () => {
     for (const format of ["har", "jsonl"] as const) {
       const { text } = await allOf(createTrafficExport({ ...options, stores: [http()], format }));
       for (const secret of ["abc.def", "1234", "5678"]) expect(text).not.toContain(secret);
@@ -156,7 +156,7 @@ describe("an export of traffic", () => {
       return { har: JSON.parse(har.text).log.entries[0], lines: JSON.parse(lines.text), decoded: decoded(lines) };
     }
 
-    it("[BL-210] masks query fields, of header fields too", async () => {
+    it("[BL-210] masks query fields, also of URLs in header fields", async () => {
       const location: HeaderList = [["Referer", "http://a/cb?code=123&page=2"]];
       const { har, lines } = await exported("/cb?page=1&access_token=abc", "", "", location);
       expect([har.request.url, har.request.queryString]).toEqual([
@@ -188,7 +188,7 @@ describe("an export of traffic", () => {
       expect(lines.detail.request.body.hiddenIn).toBe(text.length);
     });
 
-    it("[BL-211] hides a compressed JSON or form body whole", async () => {
+    it("[BL-211] hides a compressed JSON or form body completely", async () => {
       const { decoded } = await exported("/", "compressed", "application/json", [["Content-Encoding", "gzip"]]);
       expect(decoded).toEqual(["/", "•••", "•••"]);
     });
@@ -198,13 +198,13 @@ describe("an export of traffic", () => {
       ['{"a":1,"b":["x"]}\n', "application/json"],
       ['--b\r\nContent-Disposition: form-data; name="file"\r\n\r\nx\r\n--b--', "multipart/form-data; boundary=b"],
       ["a=1&b=%20", "application/x-www-form-urlencoded"],
-    ])("[BL-211] leaves %j (%s) as it is", async (text, type) => {
+    ])("[BL-211] leaves %j (%s) unchanged", async (text, type) => {
       const { decoded, lines } = await exported("/", text, type);
       expect(decoded.slice(0, 2)).toEqual(["/", text]);
       expect(lines.detail.request.body).not.toHaveProperty("hiddenIn");
     });
 
-    it("[BL-211] masks those of messages and calls of other protocols too", async () => {
+    it("[BL-211] masks fields in messages and calls of other protocols too", async () => {
       const text = '{"n":1,"token":"abc.def"}';
       const details: readonly Detail[] = [
         {
@@ -233,7 +233,7 @@ describe("an export of traffic", () => {
     });
   });
 
-  it("[BL-205] is read in bounded parts, has the rows from its beginning, and leaves out no row whose detail is gone", async () => {
+  it("[BL-205] is read in bounded parts, has the rows present at its beginning, and includes rows whose detail is gone", async () => {
     const rows = Array.from({ length: 1_000 }, (_, index) => row(index + 1, { preview: "x".repeat(250) }));
     const store = storeOf(rows, new Map());
     const read = createTrafficExport({ ...options, stores: [store], format: "jsonl" });

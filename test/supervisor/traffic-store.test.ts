@@ -46,7 +46,7 @@ const textOf = async (store: ReturnType<typeof create>, id: number) =>
   ((await store.detail(id))?.detail as { text: string } | undefined)?.text;
 
 describe("traffic store", () => {
-  it("gives rows newest first, in pages, by text, tone and parent", async () => {
+  it("returns rows newest first, in pages, by text, tone and parent", async () => {
     const store = create();
     store.add(batch([row(1), row(2, "refused"), row(3, "failed", { parent: 1 }), row(4, "aborted", { preview: "Needle" })]));
     const ids = async (query: Partial<TrafficQuery>) => (await store.read({ ...everything, ...query })).rows.map(({ id }) => id);
@@ -61,7 +61,7 @@ describe("traffic store", () => {
     expect((await store.read(everything)).rows[0]).toEqual({ service: "http", ...row(4, "aborted", { preview: "Needle" }) });
   });
 
-  it("[BL-205] reads rows in their order after an id, up to another one", async () => {
+  it("[BL-205] reads rows in order after an id, up to another one", async () => {
     const store = create();
     store.add(batch([1, 2, 3, 4, 5, 6].map((id) => row(id, id % 2 === 0 ? "failed" : "ok"))));
     const ids = async (query: Partial<RowRange>) =>
@@ -74,7 +74,7 @@ describe("traffic store", () => {
     expect(await ids({})).toEqual([7]);
   });
 
-  it("[BL-42] counts what was dropped, over the processes of a service", async () => {
+  it("[BL-42] counts dropped rows, over all processes of a service", async () => {
     const store = create(3);
     store.add(batch([row(1), row(2), row(3), row(4)], 2));
     expect(await store.read(everything)).toMatchObject({ kept: 3, total: 6, dropped: 2 });
@@ -84,7 +84,7 @@ describe("traffic store", () => {
     expect(store.dropped).toBe(7);
   });
 
-  it("replaces a pending row by its end, and puts together what was written of its detail", async () => {
+  it("replaces a pending row by its end, and joins the pieces of its detail", async () => {
     const store = create();
     store.add(batch([row(1, "pending"), row(2)]));
     store.add({ records: recordsOf([{ row: row(1, "pending") }]), droppedRows: 0 });
@@ -96,7 +96,7 @@ describe("traffic store", () => {
     expect(await textOf(store, 1)).toBe("pending failed ok");
   });
 
-  it("[BL-46] ends what was left open", async () => {
+  it("[BL-46] ends rows that were left open", async () => {
     const store = create();
     store.add(batch([row(1, "pending", { user: "joe", preview: "start" }), row(2)]));
     expect(store.abandon("service crashed")).toEqual([
@@ -107,7 +107,7 @@ describe("traffic store", () => {
     expect(store.abandon("service crashed")).toEqual([]);
   });
 
-  it("[BL-45] goes on beyond every id that the process may have given", () => {
+  it("[BL-45] continues after every id that the process may have used", () => {
     const store = create();
     store.add(batch([row(7)], 3));
     store.abandon("service crashed");
@@ -115,7 +115,7 @@ describe("traffic store", () => {
     expect(store.nextId()).toBeGreaterThan(7 + 3 + 20_000);
   });
 
-  it("[BL-47] clears, and brings back what was cleared last, with what came and ended meanwhile", async () => {
+  it("[BL-47] clears, and restores the last cleared rows, with what arrived and ended meanwhile", async () => {
     const store = create();
     store.add(batch([row(1, "pending"), row(2)]));
     expect(store.clear()).toBe(2);
@@ -148,7 +148,7 @@ describe("traffic store", () => {
     expect(await textOf(store, 1)).toBe("pending");
   });
 
-  it("[BL-41] keeps the newest within the bound of rows, also after it changed", async () => {
+  it("[BL-41] keeps the newest rows within the bound, also after it changed", async () => {
     const store = create(5);
     store.add(batch([1, 2, 3, 4, 5, 6, 7].map((id) => row(id))));
     expect(await store.read(everything)).toMatchObject({ kept: 5, total: 7 });
@@ -157,7 +157,7 @@ describe("traffic store", () => {
     expect(await store.detail(3)).toBeNull();
   });
 
-  it("[BL-120] one memory holds the traffic of all services: who holds most gives first, and the newest row stays however large", async () => {
+  it("[BL-120] one memory budget holds the traffic of all services: the largest is evicted first, and the newest row stays however large", async () => {
     const memory = createMemory(4);
     const quiet = create(100_000, memory);
     const busy = create(100_000, memory);
@@ -179,7 +179,7 @@ describe("traffic store", () => {
     expect((await busy.read(everything)).kept).toBeLessThan(800);
   });
 
-  it("[BL-121] an open row stays with its detail and its parts beside 200,000 others, and is among the newest once it has ended", async () => {
+  it("[BL-121] an open row keeps its detail and parts beside 200,000 others, and counts as one of the newest once it has ended", async () => {
     const store = create(50_000, createMemory(64));
     const stream = (tone: Tone, parts: number): TestRecord => ({
       row: row(1, tone, { parts }),
@@ -206,7 +206,7 @@ describe("traffic store", () => {
     expect([await store.detail(1), await store.parts(1, undefined, 1)]).toEqual([null, null]);
   });
 
-  it("[BL-122] parts are bounded by count and bytes, and what is left out is counted", async () => {
+  it("[BL-122] parts are bounded by count and bytes, and dropped ones are counted", async () => {
     const memory = createMemory(64);
     const store = create(100, memory);
     const add = (from: number, parts: number, bytes: number) => {
@@ -261,7 +261,7 @@ describe("traffic store", () => {
     expect(turns).toBeGreaterThan(15);
   });
 
-  it("[BL-123] rows that come and go during a search do no harm", async () => {
+  it("[BL-123] rows that are added and evicted during a search do no harm", async () => {
     const store = create(5_000);
     store.add(batch(Array.from({ length: 5_000 }, (_, at) => row(at + 1))));
     const found = store.read({ ...everything, text: "/" });
@@ -271,7 +271,7 @@ describe("traffic store", () => {
     expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 1_000 }, (_, at) => 5_000 - at));
   });
 
-  it("[BL-124] records that are cut or damaged are left out and end nothing, with a seed", async () => {
+  it("[BL-124] cut or damaged records are skipped and do no harm (seeded)", async () => {
     for (let seed = 1; seed <= 300; seed++) {
       const random = seededRandom(seed);
       const store = create();
@@ -302,7 +302,7 @@ describe("traffic store", () => {
     }
   });
 
-  it("[BL-125] gives what it keeps as records, the oldest first, in bounded batches", async () => {
+  it("[BL-125] returns what it keeps as records, oldest first, in bounded batches", async () => {
     const store = create(10_000);
     for (let id = 1; id <= 2_000; id++) store.add({ records: recordsOf([record(row(id), "x".repeat(1_000))]), droppedRows: 0 });
     const ids: number[] = [];
