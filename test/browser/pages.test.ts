@@ -137,6 +137,23 @@ it("[BL-208] a row is sent again from its menu, the toolbar and the palette, and
   );
 }, 60_000);
 
+it("[BL-215] a row is opened in Try, to be changed before it is sent", async () => {
+  const { page, origin } = await openBrowserShell("http");
+  await fetch(`${origin}/api/echo?a=1`, { method: "PUT", headers: { "X-Token": "secret", "X-Plain": "one" }, body: '{"a":1}' });
+  await page.getByRole("row").filter({ hasText: "/api/echo" }).first().click({ button: "right" });
+  await page.getByRole("menu", { name: "Row" }).getByRole("menuitem", { name: "Open in Try" }).click();
+  await expect.poll(() => page.getByRole("combobox", { name: "Path and query" }).inputValue()).toBe("/api/echo?a=1");
+  expect(await page.getByRole("textbox", { name: "Body to send" }).inputValue()).toBe('{"a":1}');
+  expect(await page.getByRole("combobox", { name: "Method" }).inputValue()).toBe("PUT");
+  const fields = page.getByRole("textbox").or(page.getByRole("combobox"));
+  const values = await Promise.all((await fields.all()).map((field) => field.inputValue()));
+  expect(values).toEqual(expect.arrayContaining(["X-Token", "X-Plain", "one"]));
+  expect(values).not.toContain("secret");
+  // The list still has the one row: nothing was sent.
+  await page.getByRole("tab", { name: "Live" }).click();
+  expect(await page.getByRole("row").filter({ hasText: "/api/echo" }).count()).toBe(1);
+}, 60_000);
+
 it("[BL-167] the palette offers the commands of the page with their keys, and the page of shortcuts lists the keys", async () => {
   const { page } = await openBrowserShell("http");
   const main = page.getByRole("main");

@@ -1,14 +1,15 @@
 import type { ServiceView } from "../../../contract/service.ts";
 import { httpActions } from "../../../contract/services/http.ts";
 import type { HttpExchange } from "../../../contract/traffic/http.ts";
+import type { WebSocketMessage } from "../../../contract/traffic/websocket.ts";
 import type { ControlClient } from "../control/control-client.ts";
 import { formatTook } from "../ui/texts/time.ts";
 import { copyAs, copyFormats, copyFormatTitles, replayOf } from "./http/copy-as.ts";
-import { notWhole, type RowCommands } from "./kind-commands.ts";
-import { asJavaScript, asWebsocat, webSocketReplay } from "./websocket/websocket-copies.ts";
+import { type KindCommands, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
+import { asJavaScript, asWebsocat, type WebSocketReplay, webSocketReplay } from "./websocket/websocket-copies.ts";
 
-/** Of every service over HTTP. */
-export const httpRowCommands: RowCommands = {
+/** Of every service over HTTP; where its Try takes a recorded request, with the way there. */
+export const httpRowCommands = (openInTry?: KindCommands<"http">["openInTry"]): RowCommands => ({
   http: {
     target: "path",
     copies: copyFormats.map((format) => ({
@@ -16,6 +17,7 @@ export const httpRowCommands: RowCommands = {
       text: (exchange, service) => copyAs(format, replayOf(exchange, service)),
     })),
     resend: { title: "Send again", run: resendRequest },
+    ...(openInTry && { openInTry }),
   },
   websocket: {
     target: "path",
@@ -24,8 +26,21 @@ export const httpRowCommands: RowCommands = {
       { title: "JavaScript", text: (connection, service) => asJavaScript(webSocketReplay(connection, service)) },
     ],
   },
-  "websocket-message": { target: "path", copies: [] },
-};
+  "websocket-message": {
+    target: "path",
+    copies: [
+      { title: "websocat", text: async (message, ...of) => asWebsocat(await messageReplay(message, ...of)) },
+      { title: "JavaScript", text: async (message, ...of) => asJavaScript(await messageReplay(message, ...of)) },
+    ],
+  },
+});
+
+/** The path and the header fields are those of its connection. */
+async function messageReplay(message: WebSocketMessage, service: ServiceView, client: ControlClient): Promise<WebSocketReplay> {
+  const opened = (await client.call("traffic.detail", { id: service.id, row: message.parent }))?.detail;
+  if (opened?.kind !== "websocket") throw notKept();
+  return webSocketReplay(opened, service, message);
+}
 
 async function resendRequest(client: ControlClient, exchange: HttpExchange, service: ServiceView): Promise<string> {
   const { method, target, headers, body } = exchange.request;

@@ -1,5 +1,6 @@
 import type { ServiceView } from "../../../contract/service.ts";
 import type { Detail, DetailKind } from "../../../contract/traffic/detail.ts";
+import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import type { ControlClient } from "../control/control-client.ts";
 import { FailureError } from "../control/failure-error.ts";
 
@@ -8,7 +9,10 @@ type OfKind<Kind extends DetailKind> = Extract<Detail, { readonly kind: Kind }>;
 /** What can be done with a row whose detail is of one kind. */
 export interface KindCommands<Kind extends DetailKind> {
   /** `title` says as what it is copied: "curl". */
-  readonly copies: readonly { readonly title: string; readonly text: (detail: OfKind<Kind>, service: ServiceView) => string }[];
+  readonly copies: readonly {
+    readonly title: string;
+    readonly text: (detail: OfKind<Kind>, service: ServiceView, client: ControlClient) => string | Promise<string>;
+  }[];
   /** "path": what `TrafficRow.target` is. */
   readonly target: string;
   /** Sends it again; resolves with what came of it, in words. */
@@ -16,6 +20,8 @@ export interface KindCommands<Kind extends DetailKind> {
     readonly title: string;
     readonly run: (client: ControlClient, detail: OfKind<Kind>, service: ServiceView) => Promise<string>;
   };
+  /** Hands it to the service's Try tab, to be changed and sent from there. */
+  readonly openInTry?: (detail: OfKind<Kind>, row: TrafficRow) => void;
 }
 
 /** One entry for each kind that a service records. */
@@ -24,3 +30,15 @@ export type RowCommands = { readonly [Kind in DetailKind]?: KindCommands<Kind> }
 /** Why something that was recorded cannot be sent again. */
 export const notWhole = (why: string): FailureError =>
   new FailureError({ code: "CALL_INVALID", message: `It cannot be sent again. ${why}`, hint: "Send it from Try, with what is missing." });
+
+/** Why something that was recorded cannot be shown in Try. */
+export const notForTry = (why: string): FailureError =>
+  new FailureError({
+    code: "CALL_INVALID",
+    message: `It cannot be opened in Try. ${why}`,
+    hint: "Send it again, or copy it from its row.",
+  });
+
+/** Rows that are gone by now. */
+export const notKept = (): FailureError =>
+  new FailureError({ code: "CALL_INVALID", message: "It is no longer kept", hint: "Newer rows replaced it, or the list was cleared." });

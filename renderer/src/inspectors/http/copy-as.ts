@@ -65,11 +65,11 @@ const ownHeaders = new Set([
   "te",
   "trailer",
 ]);
-const sentHeaders = (headers: HeaderList) => headers.filter(([name]) => !ownHeaders.has(name.toLowerCase()));
+export const sentHeaders = (headers: HeaderList) => headers.filter(([name]) => !ownHeaders.has(name.toLowerCase()));
 const has = (headers: HeaderList, wanted: string) => headers.some(([name]) => name.toLowerCase() === wanted);
 
 /** Text, or undefined for bytes that do not survive as text in a shell or a string literal. */
-function bodyText(body: Uint8Array): string | undefined {
+export function bodyText(body: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
     return text.includes("\0") ? undefined : text;

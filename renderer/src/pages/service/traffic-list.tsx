@@ -21,8 +21,8 @@ import { capitalized, formatCountOf, type Noun } from "../../ui/texts/quantity.t
 import { IconButton, PauseButton, ToolbarSeparator } from "../../ui/toolbar.tsx";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import type { TrafficTab } from "./define-service-page.ts";
+import { requestedRows, useHandover } from "./handover.ts";
 import { ListMenu } from "./list-menu.tsx";
-import { useRequestedRow } from "./requested-row.ts";
 import { RowInspector } from "./row-inspector.tsx";
 import { ServiceEmpty } from "./service-empty.tsx";
 import { TrafficStatusLine } from "./traffic-status-line.tsx";
@@ -40,7 +40,7 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const columns = useColumnChoice(id, allColumns);
   const choice = useRowChoice(rowId);
   const list = useLiveList(rows, filter, choice);
-  useRequestedRow(id, choice.openId);
+  useHandover(requestedRows, id, choice.openId);
   const commandsOf = useRowCommands(choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter));

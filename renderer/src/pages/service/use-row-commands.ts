@@ -1,16 +1,13 @@
 import type { DetailKind } from "../../../../contract/traffic/detail.ts";
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
+import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
-import { FailureError } from "../../control/failure-error.ts";
 import { useServices } from "../../control/use-store.ts";
-import type { KindCommands } from "../../inspectors/kind-commands.ts";
+import { type KindCommands, notKept } from "../../inspectors/kind-commands.ts";
 import { servicePages } from "../../services/registry.ts";
 import type { Command } from "../../ui/commands.ts";
 import { copyText } from "../../ui/copy/copy-text.ts";
 import { attempt, notifyDone } from "../../ui/status/notify.tsx";
-
-const gone = () =>
-  new FailureError({ code: "CALL_INVALID", message: "It is no longer kept", hint: "Newer rows replaced it, or the list was cleared." });
 
 /** The commands of a row of any service: for its menu, the toolbar and the palette. */
 export function useRowCommands(onOpen: (row: TrafficRow) => void): (row: TrafficRow) => readonly Command[] {
@@ -21,12 +18,12 @@ export function useRowCommands(onOpen: (row: TrafficRow) => void): (row: Traffic
     const service = services.find(({ id }) => id === row.service);
     const ofKind = servicePages.get(row.service)?.rowCommands[row.kind] as KindCommands<DetailKind> | undefined;
     if (!service || !ofKind) return [open];
-    const { copies, target, resend } = ofKind;
+    const { copies, target, resend, openInTry } = ofKind;
     const withDetail = async <Result>(
       use: (detail: Parameters<(typeof copies)[number]["text"]>[0]) => Result,
     ): Promise<Awaited<Result>> => {
       const found = await client.call("traffic.detail", { id: row.service, row: row.id });
-      if (!found) throw gone();
+      if (!found) throw notKept();
       return await use(found.detail);
     };
     const copied = (what: string) => () => void notifyDone(`Copied ${what}`);
@@ -35,7 +32,7 @@ export function useRowCommands(onOpen: (row: TrafficRow) => void): (row: Traffic
       ...copies.map(({ title, text }) => ({
         id: `row-copy-${title}`,
         title: `Copy as ${title}`,
-        run: () => void attempt(withDetail((detail) => copyText(text(detail, service))).then(copied(title))),
+        run: () => void attempt(withDetail(async (detail) => copyText(await text(detail, service, client))).then(copied(title))),
       })),
       { id: "row-copy-target", title: `Copy the ${target}`, run: () => void attempt(copyText(row.target).then(copied(row.target))) },
       ...(resend
@@ -46,6 +43,22 @@ export function useRowCommands(onOpen: (row: TrafficRow) => void): (row: Traffic
               keywords: "resend repeat replay",
               when: () => service.status.state === "running" && row.tone !== "pending",
               run: () => void attempt(withDetail((detail) => resend.run(client, detail, service)).then((words) => notifyDone(words))),
+            },
+          ]
+        : []),
+      ...(openInTry
+        ? [
+            {
+              id: "row-try",
+              title: "Open in Try",
+              keywords: "edit change resend",
+              run: () =>
+                void attempt(
+                  withDetail((detail) => {
+                    openInTry(detail, row);
+                    goTo(servicePage(row.service, "try"));
+                  }),
+                ),
             },
           ]
         : []),

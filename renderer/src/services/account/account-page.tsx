@@ -7,6 +7,7 @@ import { accountColumns } from "./account-columns.tsx";
 import { exampleCommand, sampleLogin } from "./account-service.ts";
 import { AccountSessions } from "./account-sessions.tsx";
 import { AccountTry } from "./try/account-try.tsx";
+import { callOfExchange, recordedCalls } from "./try/try-draft.ts";
 import { AccountUsers } from "./users/account-users.tsx";
 
 export const accountPage = defineServicePage({
@@ -14,7 +15,7 @@ export const accountPage = defineServicePage({
   color: "--bl-s3",
   minSample: { verb: "OPTIONS", outcome: "pending" },
   inspectors: httpInspectors,
-  rowCommands: httpRowCommands,
+  rowCommands: httpRowCommands((exchange, { user }) => recordedCalls.give("account", callOfExchange(exchange, user))),
   tabs: [
     trafficTab({
       item: nounOf("request"),

@@ -8,6 +8,7 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useService } from "../../control/use-store.ts";
+import { useHandover } from "../../pages/service/handover.ts";
 import { originOf } from "../../ui/texts/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane, type TryState } from "../try/answer-pane.tsx";
@@ -21,7 +22,7 @@ import { checkJson, sentRequest, type TryRequest } from "../try/try-request.ts";
 import { TrySection } from "../try/try-section.tsx";
 import own from "./events-try.module.css";
 import { exampleNames, exampleText } from "./example-events.ts";
-import { firstTries, type TryKind, triesSchema, triesWithoutCredentials, tryKinds, tryTitles } from "./try-kinds.ts";
+import { firstTries, recordedTries, type TryKind, triesSchema, triesWithoutCredentials, tryKinds, tryTitles } from "./try-kinds.ts";
 
 /** A real request to the service, its answer, and the same request as a command. */
 export function EventsTry() {
@@ -33,6 +34,12 @@ export function EventsTry() {
   const running = service?.status.state === "running";
   const request = requests[kind];
   const set = (part: Partial<TryRequest>) => setRequests({ ...requests, [kind]: { ...request, ...part } });
+
+  useHandover(recordedTries, "events", (taken) => {
+    setKind(taken.kind);
+    setRequests({ ...requests, [taken.kind]: taken.request });
+    setState({ state: "untried" });
+  });
 
   const send = async () => {
     if (!running || state.state === "sending") return;

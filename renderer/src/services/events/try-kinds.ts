@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
+import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { notForTry } from "../../inspectors/kind-commands.ts";
+import { createHandover } from "../../pages/service/handover.ts";
+import { type TryRequest, tryOfExchange, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
 import { exampleText } from "./example-events.ts";
 
 export const tryKinds = ["post", "read", "stats"] as const;
@@ -30,3 +33,14 @@ export const firstTries: Tries = {
   read: { method: "GET", target: "/events?limit=10&outcome=accepted", headers: [], body: "" },
   stats: { method: "GET", target: "/stats", headers: [], body: "" },
 };
+
+/** Recorded requests that were opened in Try. */
+export const recordedTries = createHandover<{ readonly kind: TryKind; readonly request: TryRequest }>();
+
+/** Which request of the form it is. Throws where it is none. */
+export function kindOfExchange(exchange: HttpExchangeFacts): { readonly kind: TryKind; readonly request: TryRequest } {
+  const request = tryOfExchange(exchange);
+  const kind = tryKinds.find((one) => tryTitles[one] === `${request.method} ${request.target.split("?", 1)[0]}`);
+  if (!kind) throw notForTry("Try has POST /events, GET /events and GET /stats only.");
+  return { kind, request };
+}

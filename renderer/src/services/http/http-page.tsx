@@ -3,6 +3,7 @@ import { httpRowCommands } from "../../inspectors/http-row-commands.ts";
 import { httpColumns, statusScopes } from "../../list/http-columns.tsx";
 import { defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
+import { recordedTries, tryOfExchange } from "../try/try-request.ts";
 import { HttpTry } from "./http-try.tsx";
 import { SsePanel } from "./sse-panel.tsx";
 
@@ -11,7 +12,7 @@ export const httpPage = defineServicePage({
   color: "--bl-s1",
   minSample: { verb: "OPTIONS", outcome: "pending" },
   inspectors: httpInspectors,
-  rowCommands: httpRowCommands,
+  rowCommands: httpRowCommands((exchange) => recordedTries.give("http", tryOfExchange(exchange))),
   tabs: [
     trafficTab({
       item: nounOf("request"),

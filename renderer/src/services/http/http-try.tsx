@@ -4,14 +4,14 @@ import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { useService } from "../../control/use-store.ts";
-import { requestRow } from "../../pages/service/requested-row.ts";
+import { requestedRows, useHandover } from "../../pages/service/handover.ts";
 import { isPickedAtStart, originOf } from "../../ui/texts/address.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import { AnswerPane, type TryState } from "../try/answer-pane.tsx";
 import { HttpAnswer } from "../try/http-answer.tsx";
 import { TryCommands } from "../try/same-as.tsx";
 import { TryPage } from "../try/try-page.tsx";
-import { firstRequest, sentRequest, type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
+import { firstRequest, recordedTries, sentRequest, type TryRequest, tryRequestSchema, withoutCredentials } from "../try/try-request.ts";
 import { TryForm } from "./try-form.tsx";
 import { type Tried, triesSchema, triesWithoutCredentials, withTry } from "./try-history.ts";
 import { TryHistory } from "./try-history-list.tsx";
@@ -32,6 +32,10 @@ export function HttpTry() {
   const [request, setRequest] = useRemembered("try.http", firstRequest, tryRequestSchema, { keeps: withoutCredentials });
   const [history, setHistory] = useRemembered("try.http.history", noHistory, triesSchema, { keeps: triesWithoutCredentials });
   const [state, setState] = useState<TryState<Answered>>({ state: "untried" });
+  useHandover(recordedTries, "http", (taken) => {
+    setRequest(taken);
+    setState({ state: "untried" });
+  });
   const origin = originOf(service);
   const running = service?.status.state === "running";
 
@@ -89,6 +93,6 @@ export function HttpTry() {
 }
 
 function showInLive(row: number | undefined): void {
-  if (row !== undefined) requestRow("http", row);
+  if (row !== undefined) requestedRows.give("http", row);
   goTo(servicePage("http", "live"));
 }

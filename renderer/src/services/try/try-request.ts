@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { tryMethods } from "../../../../contract/services/http.ts";
-import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 import { isSecretHeader } from "../../../../contract/traffic/secret-headers.ts";
-import type { Replay } from "../../inspectors/http/copy-as.ts";
+import { bodyText, type Replay, sentHeaders } from "../../inspectors/http/copy-as.ts";
+import { notForTry } from "../../inspectors/kind-commands.ts";
+import { createHandover } from "../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText, withoutCredentialValues } from "../../ui/credentials.ts";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
 
 export type TryMethod = (typeof tryMethods)[number];
 
@@ -23,15 +26,34 @@ export const tryRequestSchema: z.ZodType<TryRequest> = z.object({
   body: z.string(),
 });
 
+const headersWithoutCredentials = (headers: HeaderList): HeaderList =>
+  withoutCredentialValues(headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value]));
+
 /** The request without what may be credentials: values of headers and query fields, and a body that names one. These are never written down. */
 export const withoutCredentials = (request: TryRequest): TryRequest => ({
   ...request,
   target: targetWithoutCredentials(request.target),
-  headers: withoutCredentialValues(request.headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value])),
+  headers: headersWithoutCredentials(request.headers),
   body: withoutCredentialText(request.body),
 });
 
+/** Recorded requests that were opened in Try. */
+export const recordedTries = createHandover<TryRequest>();
+
 export const firstRequest: TryRequest = { method: "GET", target: "/api/data", headers: [], body: "" };
+
+/** A recorded request as the form takes it: without the values of header fields that may be credentials. Throws where it cannot. */
+export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
+  const method = tryMethods.find((known) => known === request.method);
+  if (!method) throw notForTry(`Try does not send ${request.method}.`);
+  const target = request.target.replace(/^https?:\/\/[^/?]*/i, "");
+  if (!target.startsWith("/")) throw notForTry("Its target is not a path.");
+  const bytes = fromBase64(request.body.base64);
+  if (request.body.hiddenIn === undefined && bytes.length < request.body.bytes) throw notForTry("Only the start of its body was recorded.");
+  const body = bodyText(bytes);
+  if (body === undefined) throw notForTry("Its body is not text.");
+  return { method, target, headers: headersWithoutCredentials(sentHeaders(request.headers)), body };
+}
 
 export const methodOf = (text: string): TryMethod => tryMethods.find((method) => method === text) ?? "GET";
 

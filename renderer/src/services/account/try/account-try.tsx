@@ -3,6 +3,7 @@ import { accountActions, type AccountTry as Tried } from "../../../../../contrac
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { useService } from "../../../control/use-store.ts";
+import { useHandover } from "../../../pages/service/handover.ts";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { originOf } from "../../../ui/texts/address.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -12,7 +13,7 @@ import { sampleLogin } from "../account-service.ts";
 import own from "./account-try.module.css";
 import { TryAnswer } from "./try-answer.tsx";
 import { TryCommandsView } from "./try-commands-view.tsx";
-import { draftWithoutCredentials, firstDraft, type TryDraft, triedParams, tryDraftSchema } from "./try-draft.ts";
+import { draftWithoutCredentials, firstDraft, recordedCalls, type TryDraft, triedParams, tryDraftSchema } from "./try-draft.ts";
 import { TryForm } from "./try-form.tsx";
 
 interface Sent {
@@ -36,6 +37,11 @@ export function AccountTry() {
     if (next(draft).username !== draft.username) setCode("");
     setDraft(next);
   };
+
+  useHandover(recordedCalls, "account", (call) => {
+    change((known) => ({ ...known, ...call }));
+    setState({ state: "untried" });
+  });
 
   const send = async () => {
     if (!running || state.state === "sending") return;

@@ -5,7 +5,7 @@ import type { AccountTry, AccountTryStep } from "../../../../../contract/service
 import { goTo, servicePage } from "../../../app/route.ts";
 import { HeaderListView } from "../../../inspectors/header-list.tsx";
 import { ToneMark, toneOfStatus } from "../../../list/tone-mark.tsx";
-import { requestRow } from "../../../pages/service/requested-row.ts";
+import { requestedRows } from "../../../pages/service/handover.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { useReveal } from "../../../ui/forms/secret-text.tsx";
 import { Caption, Notice, SectionTitle } from "../../../ui/panel.tsx";
@@ -69,7 +69,7 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
             size="compact-xs"
             rightSection={<IconArrowUpRight size={13} stroke={1.5} />}
             onClick={() => {
-              requestRow("account", row);
+              requestedRows.give("account", row);
               goTo(servicePage("account", "live"));
             }}
           >

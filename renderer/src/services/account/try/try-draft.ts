@@ -1,7 +1,12 @@
 import { z } from "zod";
 import type { ParamsOf } from "../../../../../contract/operation.ts";
 import type { AccountActions } from "../../../../../contract/services/account.ts";
+import type { HttpExchangeFacts } from "../../../../../contract/traffic/http.ts";
+import { headerValue } from "../../../inspectors/http/headers.ts";
+import { notForTry } from "../../../inspectors/kind-commands.ts";
+import { createHandover } from "../../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText } from "../../../ui/credentials.ts";
+import { tryOfExchange } from "../../try/try-request.ts";
 import { sampleLogin } from "../account-service.ts";
 
 export const schemes = ["bearer", "basic"] as const;
@@ -36,6 +41,19 @@ export const draftWithoutCredentials = (draft: TryDraft): TryDraft => ({
 });
 
 export const firstDraft: TryDraft = { username: sampleLogin.username, scheme: "bearer", method: "GET", target: "/details", body: "" };
+
+/** Recorded calls that were opened in Try. */
+export const recordedCalls = createHandover<Partial<TryDraft>>();
+
+/** A recorded call with its user and scheme, as far as they are known. Throws where the form cannot take it. */
+export function callOfExchange(exchange: HttpExchangeFacts, username: string | undefined): Partial<TryDraft> {
+  const { method: name, target, body } = tryOfExchange(exchange);
+  const method = callMethods.find((known) => known === name);
+  if (!method) throw notForTry(`Try does not send ${name}.`);
+  const credentials = headerValue(exchange.request.headers, "authorization");
+  const scheme = schemes.find((known) => credentials.toLowerCase().startsWith(known));
+  return { method, target, body, ...(scheme && { scheme }), ...(username !== undefined && { username }) };
+}
 
 export const takesBody = (method: CallMethod): boolean => method === "POST" || method === "PUT";
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { MqttMessage, MqttPublishParams } from "../../../../../contract/traffic/mqtt.ts";
+import { createHandover } from "../../../pages/service/handover.ts";
 import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
 import { decodeText, fromBase64, fromHex, toBase64, toHex } from "../../../viewer/decode/bytes.ts";
 import { problemOfTopic } from "../tree/topic-scope.ts";
@@ -49,6 +50,9 @@ const payloadText = ({ payload, encoding }: PublishDraft): string => {
   const bytes = encoding === "hex" ? fromHex(payload) : encoding === "base64" ? base64Bytes(payload) : undefined;
   return bytes ? new TextDecoder().decode(bytes) : payload;
 };
+
+/** Recorded messages that were opened in Try. */
+export const recordedMessages = createHandover<PublishDraft>();
 
 export const firstDraft: PublishDraft = {
   topic: "test/topic",

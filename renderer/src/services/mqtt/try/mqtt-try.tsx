@@ -7,6 +7,7 @@ import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { useService } from "../../../control/use-store.ts";
+import { useHandover } from "../../../pages/service/handover.ts";
 import { draftForm } from "../../../ui/forms/draft-form.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
@@ -15,7 +16,14 @@ import { SendButton } from "../../try/send-button.tsx";
 import { TryPage } from "../../try/try-page.tsx";
 import { TryProblem, TrySection, TrySectionHead } from "../../try/try-section.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
-import { draftWithoutCredentials, firstDraft, parsePublishDraft, publishDraftSchema, usesVersion5 } from "../publish/publish-draft.ts";
+import {
+  draftWithoutCredentials,
+  firstDraft,
+  parsePublishDraft,
+  publishDraftSchema,
+  recordedMessages,
+  usesVersion5,
+} from "../publish/publish-draft.ts";
 import { PublishForm } from "../publish/publish-form.tsx";
 import own from "./mqtt-try.module.css";
 import { firstSubscription, subscribeDraftSchema } from "./subscribe-draft.ts";
@@ -36,6 +44,10 @@ export function MqttTry() {
   const [draft, setDraft] = useRemembered("mqtt.draft", firstDraft, publishDraftSchema, { keeps: draftWithoutCredentials });
   const [subscription, setSubscription] = useRemembered("mqtt.try-subscription", firstSubscription, subscribeDraftSchema);
   const [state, setState] = useState<TryState<MqttTryAnswer>>({ state: "untried" });
+  useHandover(recordedMessages, "mqtt", (message) => {
+    setDraft(message);
+    setState({ state: "untried" });
+  });
   const parsedWho = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
   // The last view of a stopped service is out of date.
