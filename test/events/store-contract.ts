@@ -180,12 +180,12 @@ export function storeContract(name: string, makeStore: () => Promise<EventStore>
         const expected = events.filter((event) => matches(event, filter)).length;
         expect([filter, await countMatching(store, filter)]).toEqual([filter, { matching: expected, exact: true }]);
       }
-      for (const { created_at } of events.slice(0, 300)) {
+      for (const { created_at } of events.slice(0, 100)) {
         const from = Date.parse(created_at);
         const expected = events.filter((event) => Date.parse(event.created_at) >= from).length;
         expect([created_at, await countMatching(store, { from })]).toEqual([created_at, { matching: expected, exact: true }]);
       }
-    });
+    }, 60_000);
 
     it("[EV-64] deletes what matches, keeps what is newer than asked for, and the rollups follow", async () => {
       const store = await makeStore();
