@@ -10,7 +10,7 @@ it("[BL-101] [BL-103] an export from the page is a download of the browser, and 
   await page.getByText("1 to 2 of 2").first().waitFor();
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("menuitem", { name: "JSONL" }).click();
+  await page.getByRole("menuitem", { name: "Export as JSONL" }).click();
   const download = await downloading;
   expect(download.suggestedFilename()).toMatch(/^events-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.jsonl$/);
   const lines = readFileSync(await download.path(), "utf8")
@@ -32,7 +32,7 @@ it("[BL-103] Cancel in its note ends the download", async () => {
   await page.getByText("1 to 50 of 200,000").first().waitFor({ timeout: 60_000 });
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("menuitem", { name: "CSV", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Export as CSV", exact: true }).click();
   const download = await downloading;
   await page.getByRole("group").getByRole("button", { name: "Cancel" }).click();
   await page.getByText("Export cancelled").waitFor();

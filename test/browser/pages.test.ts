@@ -154,6 +154,22 @@ it("[BL-215] a row is opened in Try, to be changed before it is sent", async () 
   expect(await page.getByRole("row").filter({ hasText: "/api/echo" }).count()).toBe(1);
 }, 60_000);
 
+it.each([
+  ["mqtt", "auto-reply", "Auto-reply rules"],
+  ["events", "generate sample", "Generate sample events"],
+] as const)(
+  "[BL-167] the palette offers what the menus of %s have",
+  async (service, typed, title) => {
+    const { page } = await openBrowserShell(service);
+    await page.getByRole("button", { name: /^More/ }).waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByLabel("Search services, actions, settings").last().fill(typed);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: title }).waitFor();
+  },
+  60_000,
+);
+
 it("[BL-167] the palette offers the commands of the page with their keys, and the page of shortcuts lists the keys", async () => {
   const { page } = await openBrowserShell("http");
   const main = page.getByRole("main");

@@ -1,18 +1,16 @@
 import type { RunCommandFrame } from "../../../contract/menu-commands.ts";
 import type { PreloadBridge } from "../control/transport.ts";
-import { knownCommands, runCommand } from "../ui/commands.ts";
+import { knownCommands, onCommandsChanged, runCommand } from "../ui/commands.ts";
 
-const checkMs = 500;
-
-/** Keeps the desktop's menu equal to the command table. What can be run changes without an event, so the table is compared. */
+/** Keeps the desktop's menu equal to the command table. Components offer theirs with each render, so what is the same is not sent. */
 export function offerToMenu(bridge: Pick<PreloadBridge, "post" | "onCommand">): void {
   let sent = "[]";
   bridge.onCommand(({ id }: RunCommandFrame) => runCommand(id));
-  setInterval(() => {
+  onCommandsChanged(() => {
     const commands = knownCommands();
     const text = JSON.stringify(commands);
     if (text === sent) return;
     sent = text;
     bridge.post({ type: "commands", commands });
-  }, checkMs);
+  });
 }

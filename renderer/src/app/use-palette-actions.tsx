@@ -8,7 +8,7 @@ import { useProfiles, useServices } from "../control/use-store.ts";
 import { askedField } from "../pages/config/draft.ts";
 import { tabsOf } from "../pages/service/service-page.tsx";
 import { settingTexts } from "../pages/settings/setting-row.tsx";
-import { shortcuts, shownCommands } from "../ui/commands.ts";
+import { type Command, shortcuts, shownCommands } from "../ui/commands.ts";
 import { copyText } from "../ui/copy/copy-text.ts";
 import { useStartSampleTraffic } from "../ui/services/sample-traffic.tsx";
 import { useClearTraffic } from "../ui/services/use-clear-traffic.ts";
@@ -19,7 +19,7 @@ import { endpointsOf, isPickedAtStart } from "../ui/texts/address.ts";
 import { goTo, servicePage } from "./route.ts";
 import { schemes } from "./scheme-menu.tsx";
 
-const icon = (Icon: typeof IconCopy) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
+const icon = (Icon: NonNullable<Command["icon"]>) => <Icon size={16} stroke={1.5} color="var(--bl-text-3)" />;
 
 /** The entries of the palette, in groups, while it is open. */
 export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
@@ -84,11 +84,11 @@ export function usePaletteActions(opened: boolean): SpotlightActionGroupData[] {
   return [
     {
       group: "Here",
-      actions: shownCommands().map(({ id, title, keywords, key, run }) => ({
+      actions: shownCommands().map(({ id, title, keywords, key, icon: Icon = IconTerminal2, run }) => ({
         id: `here-${id}`,
         label: title,
         ...(keywords !== undefined && { keywords }),
-        leftSection: icon(IconTerminal2),
+        leftSection: icon(Icon),
         rightSection: key && <Kbd>{shortcuts[key].keys.join(" ")}</Kbd>,
         onClick: run,
       })),

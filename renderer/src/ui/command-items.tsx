@@ -1,15 +1,32 @@
 import { Kbd, Menu } from "@mantine/core";
+import { Fragment } from "react";
 import { type Command, shortcuts } from "./commands.ts";
+import { IconButton } from "./toolbar.tsx";
 
 /** Commands as the entries of a menu; those that cannot be run now are shown and disabled. */
 export const CommandItems = ({ commands }: { readonly commands: readonly Command[] }) =>
-  commands.map(({ id, title, key, when, run }) => (
+  commands.map(({ id, title, key, icon: Icon, enabled = true, isDestructive = false, run }) => (
     <Menu.Item
       key={id}
-      disabled={when?.() === false}
+      disabled={!enabled}
+      {...(isDestructive && { color: "var(--bl-bad)" })}
+      leftSection={Icon && <Icon size={14} stroke={1.5} />}
       rightSection={key && <Kbd>{shortcuts[key].keys.join(" ")}</Kbd>}
       onClick={() => run()}
     >
       {title}
     </Menu.Item>
   ));
+
+/** With a line between the groups. */
+export const CommandGroups = ({ groups }: { readonly groups: readonly (readonly Command[])[] }) =>
+  groups.map((commands, place) => (
+    <Fragment key={commands[0]?.id}>
+      {place > 0 && <Menu.Divider />}
+      <CommandItems commands={commands} />
+    </Fragment>
+  ));
+
+/** A command with an icon as a button of a toolbar. */
+export const CommandButton = ({ command: { title, icon, enabled = true, run } }: { readonly command: Command }) =>
+  icon && <IconButton label={title} icon={icon} disabled={!enabled} onClick={run} />;

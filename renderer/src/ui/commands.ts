@@ -1,5 +1,5 @@
 /** The command registry: one table for the palette, the keys, the menus and the page of shortcuts. */
-import { useEffect, useLayoutEffect, useRef } from "react";
+import { type ComponentType, useEffect, useState } from "react";
 import type { CommandKey, MenuCommand } from "../../../contract/menu-commands.ts";
 
 /** The modifier key for shortcuts on this system. */
@@ -31,16 +31,38 @@ export interface Command {
   readonly keywords?: string;
   /** The other shortcuts are handled by the focused component. */
   readonly key?: CommandKey;
+  readonly icon?: ComponentType<{ size: number; stroke: number; color?: string }>;
   /** Whether it can be run now; without it, whenever it is offered. */
-  readonly when?: () => boolean;
+  readonly enabled?: boolean;
+  /** It cannot be undone. */
+  readonly isDestructive?: boolean;
   readonly run: () => void;
 }
 
-const known = new Map<symbol, () => readonly Command[]>();
+const known = new Map<symbol, readonly Command[]>();
 
-const canRun = ({ when }: Command): boolean => when?.() ?? true;
+const canRun = ({ enabled = true }: Command): boolean => enabled;
 
-const allCommands = (): readonly Command[] => [...known.values()].flatMap((commands) => commands());
+const allCommands = (): readonly Command[] => [...known.values()].flat();
+
+const listeners = new Set<() => void>();
+let isAnnounced = false;
+
+/** Once for all that changes in one step of the page. */
+function changed(): void {
+  if (isAnnounced || listeners.size === 0) return;
+  isAnnounced = true;
+  queueMicrotask(() => {
+    isAnnounced = false;
+    for (const listener of [...listeners]) listener();
+  });
+}
+
+/** Calls back when the table may have changed; returns the function that removes the listener. */
+export function onCommandsChanged(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
 
 /** The commands that can be run now, of what is shown. */
 export const shownCommands = (): readonly Command[] => allCommands().filter(canRun);
@@ -62,15 +84,14 @@ export const runCommand = (id: string): void =>
 
 /** Offers commands in the palette and by their keys for as long as the component is shown. Menus show the same ones (`CommandItems`). */
 export function useCommands(commands: readonly Command[]): void {
-  const newest = useRef(commands);
-  useLayoutEffect(() => {
-    newest.current = commands;
+  const [key] = useState(() => Symbol("commands"));
+  useEffect(() => {
+    known.set(key, commands);
+    changed();
   });
   useEffect(() => {
-    const key = Symbol("commands");
-    known.set(key, () => newest.current);
     const onKeyDown = (event: KeyboardEvent) => {
-      const command = newest.current.find((one) => one.key !== undefined && isPressed(one.key, event) && canRun(one));
+      const command = known.get(key)?.find((one) => one.key !== undefined && isPressed(one.key, event) && canRun(one));
       if (!command) return;
       event.preventDefault();
       command.run();
@@ -78,9 +99,10 @@ export function useCommands(commands: readonly Command[]): void {
     document.addEventListener("keydown", onKeyDown);
     return () => {
       known.delete(key);
+      changed();
       document.removeEventListener("keydown", onKeyDown);
     };
-  }, []);
+  }, [key]);
 }
 
 const typesOrPresses = "input, textarea, select, button, a, summary, [contenteditable], [role='menu'], [role='dialog']";

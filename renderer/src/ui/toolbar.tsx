@@ -54,17 +54,18 @@ interface IconMenuProps {
   readonly label: string;
   readonly icon: ComponentType<{ size: number; stroke: number }>;
   readonly width: number;
+  readonly disabled?: boolean;
   /** Items. */
   readonly children: ReactNode;
 }
 
 /** A menu behind an icon. Not in a portal: it belongs to the page's landmark. */
-export function IconMenu({ label, icon: Icon, width, children }: IconMenuProps) {
+export function IconMenu({ label, icon: Icon, width, disabled = false, children }: IconMenuProps) {
   return (
     <Menu position="bottom-end" width={width} withinPortal={false}>
       <Menu.Target>
         <Tooltip label={label}>
-          <ActionIcon aria-label={label}>
+          <ActionIcon aria-label={label} disabled={disabled}>
             <Icon size={15} stroke={1.5} />
           </ActionIcon>
         </Tooltip>

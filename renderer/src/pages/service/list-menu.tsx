@@ -5,6 +5,7 @@ import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
+import { useRowsView } from "../../list/use-list-rows.ts";
 import { CommandItems } from "../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../ui/commands.ts";
 import { attempt } from "../../ui/status/notify.tsx";
@@ -30,6 +31,9 @@ interface ListMenuProps {
 /** What can be done with the chosen row and with all rows that match; the palette offers the same. */
 export function ListMenu({ rows, ids, stem, item, chosen, commandsOf }: ListMenuProps) {
   const client = useControl();
+  const hasRows = useRowsView(rows, (view) => view.count > 0);
+  // Rows change in place: whether it has ended decides what can be done with it.
+  useRowsView(rows, () => chosen?.tone);
   const ofRow = chosen ? commandsOf(chosen) : [];
   const ofList = [false, true].flatMap((credentials) =>
     formats.map(
@@ -37,7 +41,7 @@ export function ListMenu({ rows, ids, stem, item, chosen, commandsOf }: ListMenu
         id: `list-export-${format}${credentials ? "-credentials" : ""}`,
         title: `Export as ${title}${credentials ? ", with credentials" : ""}`,
         keywords: "save download",
-        when: () => rows.view().count > 0,
+        enabled: hasRows,
         run: () => {
           const { text, tone } = rows.view().filter;
           void attempt(

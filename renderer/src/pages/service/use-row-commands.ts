@@ -41,7 +41,7 @@ export function useRowCommands(onOpen: (row: TrafficRow) => void): (row: Traffic
               id: "row-resend",
               title: resend.title,
               keywords: "resend repeat replay",
-              when: () => service.status.state === "running" && row.tone !== "pending",
+              enabled: service.status.state === "running" && row.tone !== "pending",
               run: () => void attempt(withDetail((detail) => resend.run(client, detail, service)).then((words) => notifyDone(words))),
             },
           ]

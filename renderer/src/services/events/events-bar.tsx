@@ -13,11 +13,13 @@ import {
 } from "@tabler/icons-react";
 import { type ReactNode, useRef } from "react";
 import type { EventFormat, EventJob } from "../../../../contract/services/events.ts";
+import { CommandGroups, CommandItems } from "../../ui/command-items.tsx";
+import { type Command, useCommands } from "../../ui/commands.ts";
 import { useSampleTraffic } from "../../ui/services/sample-traffic.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
 import { useNow } from "../../ui/status/since.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
-import { PauseButton, Toolbar } from "../../ui/toolbar.tsx";
+import { IconButton, IconMenu, PauseButton, Toolbar } from "../../ui/toolbar.tsx";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
 import { CountingChip, JobChip } from "./jobs/job-chip.tsx";
@@ -55,12 +57,46 @@ export function EventsBar(props: EventsBarProps) {
   const matching = `${formatCount(view.matching)}${view.exact ? "" : "+"}`;
   const all = filtered ? `the ${matching} that match` : `all ${matching}`;
   const nothing = !available || !view.loaded || view.matching === 0;
+  const exports: readonly Command[] = [
+    { id: "events-csv", title: "Export as CSV", enabled: !nothing, run: () => props.onExport("csv") },
+    {
+      id: "events-csv-raw",
+      title: "Export as CSV, raw (cells may be formulas)",
+      enabled: !nothing,
+      run: () => props.onExport("csv", { raw: true }),
+    },
+    { id: "events-jsonl", title: "Export as JSONL", enabled: !nothing, run: () => props.onExport("jsonl") },
+  ];
+  const more: readonly (readonly Command[])[] = [
+    [
+      { id: "events-import", title: "Import CSV or JSONL…", icon: IconUpload, enabled: available, run: () => pickFile.current?.() },
+      { id: "events-generate", title: "Generate sample events…", icon: IconSparkles, enabled: available, run: props.onGenerate },
+      {
+        id: "events-sample",
+        title: sample.playing ? "Stop sample traffic" : "Send sample traffic",
+        icon: sample.playing ? IconPlayerStop : IconPlayerPlay,
+        enabled: running,
+        run: sample.toggle,
+      },
+    ],
+    [
+      {
+        id: "events-delete",
+        title: `Delete ${all}…`,
+        icon: IconTrash,
+        enabled: !nothing,
+        isDestructive: true,
+        run: () => void attempt(props.deletion.start()),
+      },
+    ],
+  ];
+  useCommands([...exports, ...more.flat()]);
   return (
     <Toolbar label="Events">
       <h2 className={styles.title}>Events</h2>
       <Jobs jobs={available ? jobs : noJobs} deletion={props.deletion} onReport={props.onReport} />
       {/* Not in a portal, as all menus here: they belong to the page's landmark. */}
-      <Menu position="bottom-end" width={196} withinPortal={false}>
+      <Menu position="bottom-end" width={280} withinPortal={false}>
         <Menu.Target>
           <Button
             leftSection={<IconDownload size={14} stroke={1.5} />}
@@ -73,9 +109,7 @@ export function EventsBar(props: EventsBarProps) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Label>{`Export ${all}`}</Menu.Label>
-          <Menu.Item onClick={() => props.onExport("csv")}>CSV</Menu.Item>
-          <Menu.Item onClick={() => props.onExport("csv", { raw: true })}>CSV, raw (cells may be formulas)</Menu.Item>
-          <Menu.Item onClick={() => props.onExport("jsonl")}>JSONL, one event a line</Menu.Item>
+          <CommandItems commands={exports} />
         </Menu.Dropdown>
       </Menu>
       <FileButton
@@ -88,49 +122,10 @@ export function EventsBar(props: EventsBarProps) {
           return null;
         }}
       </FileButton>
-      <Menu position="bottom-end" width={248} withinPortal={false}>
-        <Menu.Target>
-          <Tooltip label="More">
-            <ActionIcon aria-label="More: import, samples, delete" disabled={!available}>
-              <IconDots size={15} stroke={1.5} />
-            </ActionIcon>
-          </Tooltip>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item leftSection={<IconUpload size={14} stroke={1.5} />} onClick={() => pickFile.current?.()}>
-            Import CSV or JSONL…
-          </Menu.Item>
-          <Menu.Item leftSection={<IconSparkles size={14} stroke={1.5} />} onClick={props.onGenerate}>
-            Generate sample events…
-          </Menu.Item>
-          <Menu.Item
-            disabled={!running}
-            leftSection={sample.playing ? <IconPlayerStop size={14} stroke={1.5} /> : <IconPlayerPlay size={14} stroke={1.5} />}
-            onClick={sample.toggle}
-          >
-            {sample.playing ? "Stop sample traffic" : "Send sample traffic"}
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item
-            disabled={nothing}
-            color="var(--bl-bad)"
-            leftSection={<IconTrash size={14} stroke={1.5} />}
-            onClick={() => void attempt(props.deletion.start())}
-          >{`Delete ${all}…`}</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
-      <Tooltip label={plotsShown ? "Hide the plots" : "Show the plots"}>
-        <ActionIcon
-          aria-label="Plots"
-          aria-pressed={plotsShown}
-          className={styles.toggle}
-          data-on={plotsShown}
-          disabled={plotsShown === undefined}
-          onClick={props.onPlots}
-        >
-          <IconChartBar size={15} stroke={1.5} />
-        </ActionIcon>
-      </Tooltip>
+      <IconMenu label="More: import, samples, delete" icon={IconDots} width={248} disabled={!available}>
+        <CommandGroups groups={more} />
+      </IconMenu>
+      <IconButton label="Plots" icon={IconChartBar} pressed={plotsShown} disabled={plotsShown === undefined} onClick={props.onPlots} />
       {props.columnMenu}
       <Divider orientation="vertical" h={14} style={{ alignSelf: "center" }} />
       <PauseButton paused={paused} disabled={!running} onToggle={props.onPause} />

@@ -11,7 +11,7 @@ import { NewRows } from "../../list/follow-mark.tsx";
 import { ListArea, ListFrame } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { ServiceEmpty } from "../../pages/service/service-empty.tsx";
-import { useCommands, usePauseCommand } from "../../ui/commands.ts";
+import { usePauseCommand } from "../../ui/commands.ts";
 import { Failed, Loading } from "../../ui/status/answered.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import { attempt } from "../../ui/status/notify.tsx";
@@ -72,11 +72,6 @@ export function EventsLive() {
   };
   const togglePause = () => (view.mode === "paused" ? follow() : pages.pause());
   usePauseCommand({ paused: view.mode === "paused", onToggle: togglePause, enabled: running });
-  useCommands([
-    { id: "export-csv", title: "Export the events as CSV", run: () => void exportAs("csv") },
-    { id: "export-jsonl", title: "Export the events as JSONL", run: () => void exportAs("jsonl") },
-    { id: "generate", title: "Generate sample events…", run: () => setGenerating(true) },
-  ]);
   const sortBy = (column: string) => {
     table.current?.toTop();
     void pages.setOrder(orderAfter(view.order, column));

@@ -4,6 +4,8 @@ import { useState } from "react";
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import type { MqttClient } from "../../../../../contract/services/mqtt-client.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { CommandGroups } from "../../../ui/command-items.tsx";
+import { type Command, useCommands } from "../../../ui/commands.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { Note, Pair, Pairs, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
@@ -91,31 +93,30 @@ function Head({ clientId, onClose }: { readonly clientId: string; readonly onClo
 function FaultMenu({ clientId }: { readonly clientId: string }) {
   const control = useControl();
   const [asking, setAsking] = useState(false);
+  const groups: readonly (readonly Command[])[] = [
+    freezes.map(({ forMs, label }) => ({
+      id: `client-freeze-${forMs}`,
+      title: `Freeze ${label}`,
+      keywords: "client fault neither read nor write",
+      run: () => void attempt(control.action(mqttActions, "mqtt", "client.freeze", { clientId, forMs })),
+    })),
+    delays.map(({ label, ...params }) => ({
+      id: `client-delay-${params.delayMs}`,
+      title: `Delay ${label}`,
+      keywords: "client fault slow",
+      run: () => void attempt(control.action(mqttActions, "mqtt", "client.delay", { clientId, ...params })),
+    })),
+    [{ id: "client-fault", title: "Freeze or delay for another time…", run: () => setAsking(true) }],
+  ];
+  useCommands(groups.flat());
   return (
     <>
-      <Menu position="top-end" withinPortal={false} width={190}>
+      <Menu position="top-end" withinPortal={false} width={250}>
         <Menu.Target>
           <Button aria-label="Freeze or delay…">Freeze…</Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Label>Freeze: the broker neither reads nor writes</Menu.Label>
-          {freezes.map(({ forMs, label }) => (
-            <Menu.Item key={label} onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.freeze", { clientId, forMs }))}>
-              {label}
-            </Menu.Item>
-          ))}
-          <Menu.Divider />
-          <Menu.Label>Delay what the client receives</Menu.Label>
-          {delays.map(({ label, ...params }) => (
-            <Menu.Item
-              key={label}
-              onClick={() => void attempt(control.action(mqttActions, "mqtt", "client.delay", { clientId, ...params }))}
-            >
-              {label}
-            </Menu.Item>
-          ))}
-          <Menu.Divider />
-          <Menu.Item onClick={() => setAsking(true)}>Other times…</Menu.Item>
+          <CommandGroups groups={groups} />
         </Menu.Dropdown>
       </Menu>
       <ClientFaultDialog clientId={clientId} opened={asking} onClose={() => setAsking(false)} />

@@ -2,6 +2,8 @@ import { useElementSize } from "@mantine/hooks";
 import { IconDownload, IconRepeat } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { MqttMessage, MqttMessageSummary } from "../../../../../contract/traffic/mqtt.ts";
+import { CommandButton } from "../../../ui/command-items.tsx";
+import { type Command, useCommands } from "../../../ui/commands.ts";
 import { CopyButton } from "../../../ui/copy/copy-button.tsx";
 import { saveFile } from "../../../ui/copy/files.ts";
 import { EdgeHandle } from "../../../ui/edge-handle.tsx";
@@ -10,7 +12,6 @@ import { Answered } from "../../../ui/status/answered.tsx";
 import { formatBytes } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { clockTime, isoTime } from "../../../ui/texts/time.ts";
-import { IconButton } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import type { FormatChoice } from "../../../viewer/content-format.ts";
 import { noteText, textToCopy } from "../../../viewer/content-viewer.tsx";
@@ -102,6 +103,16 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
     showsDiff && isPreviousGone && "The other message is no longer kept.",
   ]);
   const name = message.topic.replace(/[^\w.-]+/g, "-").slice(0, 80) || "message";
+  const commands: readonly Command[] = [
+    { id: "message-publish", title: "Edit and publish again", icon: IconRepeat, run: () => onPublish(draftOfMessage(message)) },
+    {
+      id: "message-save",
+      title: "Save the payload as a file",
+      icon: IconDownload,
+      run: () => saveFile(fileName(name, message.properties.contentType ?? "", laidOut?.format ?? "hex", bytes), bytes),
+    },
+  ];
+  useCommands(commands);
   return (
     <>
       <PanelHead plain className={styles.head}>
@@ -118,12 +129,9 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
         {message.dup && <Chip>duplicate</Chip>}
         <span className={styles.spring} />
         {before !== undefined && <CompareMenu message={message} other={previous} view={view} onCompare={onCompare} />}
-        <IconButton label="Edit and publish again" icon={IconRepeat} onClick={() => onPublish(draftOfMessage(message))} />
-        <IconButton
-          label="Save the payload as a file"
-          icon={IconDownload}
-          onClick={() => saveFile(fileName(name, message.properties.contentType ?? "", laidOut?.format ?? "hex", bytes), bytes)}
-        />
+        {commands.map((command) => (
+          <CommandButton key={command.id} command={command} />
+        ))}
         <CopyButton text={() => textToCopy(laidOut, request)} what="the payload" size={24} />
       </PanelHead>
       <div className={styles.content}>

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "
 import { mqttActions } from "../../../../../contract/services/mqtt.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
-import { useCommands, usePauseCommand } from "../../../ui/commands.ts";
+import { usePauseCommand } from "../../../ui/commands.ts";
 import { Boundary } from "../../../ui/status/boundary.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
@@ -62,10 +62,6 @@ export function MqttLive() {
     setPaused(!paused);
   };
   usePauseCommand({ paused, onToggle: togglePause });
-  useCommands([
-    { id: "publish", title: "Publish a message…", run: () => setDialog("publish") },
-    { id: "export", title: "Export the history…", run: () => setDialog("export") },
-  ]);
   const beginAnew = (next: TopicScope) => {
     branches.reset();
     void history.replaced();

@@ -1,4 +1,4 @@
-import { Button, Menu } from "@mantine/core";
+import { Button } from "@mantine/core";
 import {
   IconDots,
   IconDownload,
@@ -14,8 +14,10 @@ import { useState, useSyncExternalStore } from "react";
 import type { ServiceView } from "../../../../../contract/service.ts";
 import type { MqttViews } from "../../../../../contract/services/mqtt.ts";
 import { useRate } from "../../../control/use-store.ts";
+import { CommandButton, CommandGroups } from "../../../ui/command-items.tsx";
+import { type Command, useCommands } from "../../../ui/commands.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
-import { Facts, IconButton, IconMenu, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
+import { Facts, IconMenu, PauseButton, Toolbar, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import { useMqttView } from "../broker/use-broker.ts";
 import type { MessageHistory } from "../history/message-history.ts";
 import type { MqttDialogName } from "./mqtt-dialogs.tsx";
@@ -38,13 +40,16 @@ export function MqttToolbar({ history, service, paused, onPause, onClear, onDial
   const running = state === "running";
   const kept = useMqttView("history", (history) => history.kept) ?? 0;
   const shown = useSyncExternalStore(history.subscribe, () => history.view().count);
+  const { publish, clear, more } = useBrokerCommands({ running, hasMessages: Math.max(kept, shown) > 0, onClear, onDialog });
   return (
     <Toolbar className={styles.toolbar} label="Messages">
       <LiveFacts kept={Math.max(kept, shown)} shown={shown} state={state} paused={paused} />
       <ToolbarSeparator />
-      <IconButton label="Clear counts and history" icon={IconTrash} disabled={!running && Math.max(kept, shown) === 0} onClick={onClear} />
-      <MoreMenu running={running} onDialog={onDialog} />
-      <Button leftSection={<IconSend size={14} stroke={1.5} />} disabled={!running} onClick={() => onDialog("publish")}>
+      <CommandButton command={clear} />
+      <IconMenu label="More" icon={IconDots} width={220}>
+        <CommandGroups groups={more} />
+      </IconMenu>
+      <Button leftSection={<IconSend size={14} stroke={1.5} />} disabled={!running} onClick={publish.run}>
         Publish…
       </Button>
       <PauseButton paused={paused} onToggle={onPause} what="the page" disabled={!running && !paused} />
@@ -140,34 +145,33 @@ function Losses({ figures }: { readonly figures: Figures }) {
   );
 }
 
-interface MoreMenuProps {
+interface CommandsProps {
   readonly running: boolean;
+  /** Messages that can be cleared. */
+  readonly hasMessages: boolean;
+  readonly onClear: () => void;
   readonly onDialog: (name: MqttDialogName) => void;
 }
 
-/** Kept messages can also be exported while the service is stopped. */
-function MoreMenu({ running, onDialog }: MoreMenuProps) {
+/** Of the whole page, for the toolbar and the palette. Kept messages can also be exported while the service is stopped. */
+function useBrokerCommands({ running, hasMessages, onClear, onDialog }: CommandsProps) {
   const isDemo = useMqttView("demo", (demo) => demo.running) ?? false;
-  const icon = { size: 14, stroke: 1.5 } as const;
-  return (
-    <IconMenu label="More" icon={IconDots} width={220}>
-      <Menu.Item leftSection={<IconRobot {...icon} />} disabled={!running} onClick={() => onDialog("demo")}>
-        {isDemo ? "Demo publisher: on…" : "Demo publisher…"}
-      </Menu.Item>
-      <Menu.Item leftSection={<IconMessageReply {...icon} />} disabled={!running} onClick={() => onDialog("replies")}>
-        Auto-reply rules…
-      </Menu.Item>
-      <Menu.Divider />
-      <Menu.Item leftSection={<IconDownload {...icon} />} onClick={() => onDialog("export")}>
-        Export as JSONL…
-      </Menu.Item>
-      <Menu.Item leftSection={<IconPlayerTrackNext {...icon} />} disabled={!running} onClick={() => onDialog("replay")}>
-        Replay a file…
-      </Menu.Item>
-      <Menu.Divider />
-      <Menu.Item leftSection={<IconPinnedOff {...icon} />} disabled={!running} onClick={() => onDialog("retained")}>
-        Clear retained messages…
-      </Menu.Item>
-    </IconMenu>
-  );
+  const dialog = (name: MqttDialogName, title: string, icon: Command["icon"], enabled = running): Command => ({
+    ...{ id: `mqtt-${name}`, title, enabled, run: () => onDialog(name) },
+    ...(icon && { icon }),
+  });
+  const commands = {
+    publish: dialog("publish", "Publish a message…", IconSend),
+    clear: { id: "mqtt-clear", title: "Clear counts and history", icon: IconTrash, enabled: running || hasMessages, run: onClear },
+    more: [
+      [
+        dialog("demo", isDemo ? "Demo publisher: on…" : "Demo publisher…", IconRobot),
+        dialog("replies", "Auto-reply rules…", IconMessageReply),
+      ],
+      [dialog("export", "Export as JSONL…", IconDownload, true), dialog("replay", "Replay a file…", IconPlayerTrackNext)],
+      [dialog("retained", "Clear retained messages…", IconPinnedOff)],
+    ],
+  } as const satisfies Readonly<Record<string, Command | readonly (readonly Command[])[]>>;
+  useCommands([commands.publish, ...commands.more.flat(), commands.clear]);
+  return commands;
 }

@@ -101,7 +101,7 @@ export function TopicTree({ branches, tree, chosen, isFull, onScope, onFilter, o
           </Button>
         </div>
       )}
-      <TopicMenu node={asked} onScope={onScope} onClearRetained={onClearRetained}>
+      <TopicMenu node={asked} chosen={tree.rowAt(branches.indexOf(chosen))?.node} onScope={onScope} onClearRetained={onClearRetained}>
         <div
           ref={scroller}
           className={styles.tree}
