@@ -24,7 +24,7 @@ export interface LogStore {
 const ringLimits = { items: 50_000, bytes: 32 << 20 };
 /** Notable lines, kept separately so that a flood of other lines does not evict them. */
 const notableLimits = { items: 500, bytes: 1 << 20 };
-/** Memory of a line in addition to its text. */
+/** Memory of a notable line, which is an object, in addition to its text. */
 const lineBytes = 150;
 const maxLineLength = 8_192;
 
@@ -33,7 +33,7 @@ const exportedLines = 2_000;
 const isNotable = (line: LogLine) => line.notable === true || line.level === "warning" || line.level === "error";
 
 export function createLogStore(): LogStore {
-  const all = createBoundedRing<LogLine>(ringLimits);
+  const all = new LineLog(ringLimits);
   const notable = createBoundedRing<LogLine>(notableLimits);
   let seq = 0;
   return {
@@ -41,9 +41,8 @@ export function createLogStore(): LogStore {
       const text =
         entry.text.length > maxLineLength ? `${entry.text.slice(0, maxLineLength)}… (${entry.text.length} characters)` : entry.text;
       const line: LogLine = { seq: ++seq, at: entry.at, source, level: entry.level, text, ...(entry.notable && { notable: true }) };
-      const bytes = lineBytes + textBytes(text);
-      all.add(line.seq, line, bytes);
-      if (isNotable(line)) notable.add(line.seq, line, bytes);
+      all.add(line);
+      if (isNotable(line)) notable.add(line.seq, line, lineBytes + 2 * text.length);
       return line;
     },
     read(query) {
@@ -74,6 +73,110 @@ export function createLogStore(): LogStore {
   };
 }
 
+interface LineSegment {
+  readonly bytes: Buffer;
+  /** Where its oldest kept line begins. */
+  head: number;
+  used: number;
+}
+
+/**
+ * The newest lines as bytes outside the JavaScript heap: as objects, each would be moved to the old generation, which is then
+ * collected several times a second under load.
+ *
+ * One line, numbers little-endian: f64 time, f64 seq, u8 level and notable bit, u8 source, u32 bytes of the text, the text as UTF-8,
+ * u32 bytes of the whole line for reading from its end.
+ */
+class LineLog {
+  size = 0;
+  readonly #limits: { readonly items: number; readonly bytes: number };
+  readonly #sources: LogSource[] = [];
+  #segments: LineSegment[] = [];
+  #bytes = 0;
+  #spare: Buffer | undefined;
+
+  constructor(limits: { readonly items: number; readonly bytes: number }) {
+    this.#limits = limits;
+  }
+
+  add({ seq, at, source, level, text, notable }: LogLine): void {
+    const segment = this.#segmentFor(lineFrame + text.length * mostBytesPerCharacter);
+    const { bytes, used } = segment;
+    bytes.writeDoubleLE(at, used);
+    bytes.writeDoubleLE(seq, used + 8);
+    bytes[used + 16] = logLevels.indexOf(level) | (notable ? notableBit : 0);
+    bytes[used + 17] = this.#sourceIndex(source);
+    const textBytes = bytes.write(text, used + lineHead);
+    bytes.writeUInt32LE(textBytes, used + 18);
+    segment.used = bytes.writeUInt32LE(lineFrame + textBytes, used + lineHead + textBytes);
+    this.size++;
+    this.#bytes += lineFrame + textBytes;
+    while (this.size > this.#limits.items || (this.#bytes > this.#limits.bytes && this.size > 1)) this.#dropOldest();
+  }
+
+  *newestFirst(): Generator<LogLine> {
+    for (const segment of this.#segments.toReversed()) {
+      for (let end = segment.used; end > segment.head; ) {
+        end -= segment.bytes.readUInt32LE(end - 4);
+        yield this.#read(segment.bytes, end);
+      }
+    }
+  }
+
+  *oldestFirst(): Generator<LogLine> {
+    for (const segment of this.#segments) {
+      for (let at = segment.head; at < segment.used; at += lineLength(segment.bytes, at)) yield this.#read(segment.bytes, at);
+    }
+  }
+
+  #read(bytes: Buffer, at: number): LogLine {
+    const packed = bytes[at + 16] as number;
+    const textAt = at + lineHead;
+    return {
+      seq: bytes.readDoubleLE(at + 8),
+      at: bytes.readDoubleLE(at),
+      source: this.#sources[bytes[at + 17] as number] as LogSource,
+      level: logLevels[packed & ~notableBit] as LogLevel,
+      text: bytes.toString("utf8", textAt, textAt + bytes.readUInt32LE(at + 18)),
+      ...((packed & notableBit) !== 0 && { notable: true as const }),
+    };
+  }
+
+  #dropOldest(): void {
+    const segment = this.#segments[0] as LineSegment;
+    const length = lineLength(segment.bytes, segment.head);
+    segment.head += length;
+    this.#bytes -= length;
+    this.size--;
+    if (segment.head < segment.used) return;
+    this.#segments.shift();
+    this.#spare = segment.bytes;
+  }
+
+  #segmentFor(needed: number): LineSegment {
+    const last = this.#segments.at(-1);
+    if (last && last.bytes.length - last.used >= needed) return last;
+    const segment = { bytes: this.#spare ?? Buffer.allocUnsafeSlow(segmentBytes), head: 0, used: 0 };
+    this.#spare = undefined;
+    this.#segments.push(segment);
+    return segment;
+  }
+
+  #sourceIndex(source: LogSource): number {
+    const known = this.#sources.indexOf(source);
+    return known >= 0 ? known : this.#sources.push(source) - 1;
+  }
+}
+
+const lineHead = 22;
+const lineFrame = lineHead + 4;
+const notableBit = 0x80;
+const mostBytesPerCharacter = 3;
+/** Longer than the longest line. */
+const segmentBytes = 256 << 10;
+
+const lineLength = (bytes: Buffer, at: number): number => lineFrame + bytes.readUInt32LE(at + 18);
+
 function createMatcher({ source, level, text }: Pick<LogQuery, "source" | "level" | "text">): (line: LogLine) => boolean {
   const least = logLevels.indexOf(level);
   const needle = text.trim().toLowerCase();
@@ -82,8 +185,3 @@ function createMatcher({ source, level, text }: Pick<LogQuery, "source" | "level
     logLevels.indexOf(line.level) >= least &&
     (needle === "" || line.text.toLowerCase().includes(needle));
 }
-
-/** Memory of a text: V8 uses one byte per character if all are Latin-1, otherwise two. */
-const textBytes = (text: string): number => (beyondLatin1.test(text) ? 2 * text.length : text.length);
-
-const beyondLatin1 = /[^\0-\xff]/;

@@ -5,7 +5,7 @@ import type { Endpoint, Failure, ServiceId, ServiceView, Snippet, SuggestedFix }
 import type { RateSample } from "../../contract/traffic/row.ts";
 import { checkConfigValues, configFields, resolveConfig, restoreSecrets } from "../core/config/config.ts";
 import type { ServiceBatch, StreamFromService } from "../core/service/link.ts";
-import { createLog, type LogEntry, readLogs } from "../core/service/log.ts";
+import { createLog, writeLogs } from "../core/service/log.ts";
 import type { Counters, Service } from "../core/service/service.ts";
 import { createBrowsing } from "./browsing.ts";
 import { createManagedService, type ManagedService, type ServiceTiming } from "./managed-service.ts";
@@ -32,7 +32,8 @@ export interface SupervisedServiceOptions {
   readonly memory: TrafficMemory;
   readonly turns: Turns;
   readonly rates: RateHistoryStore;
-  readonly log: (entries: readonly LogEntry[]) => void;
+  /** Gets what a `LogWriter` wrote, good until it returns. */
+  readonly log: (written: Uint8Array) => void;
   readonly ports: Pick<PortPlan, "explain">;
   readonly onStream: (message: StreamFromService) => void;
   /** The process is running and can answer other services. */
@@ -107,7 +108,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     }
   };
 
-  const log = createLog({ level: () => resolveOrDefault().logLevel as LogLevel, write: (entry) => options.log([entry]) });
+  const log = createLog({ level: () => resolveOrDefault().logLevel as LogLevel, write: (entry) => options.log(writeLogs([entry])) });
   /** Newest counters of the running process. */
   let droppedLogs = 0;
 
@@ -180,7 +181,7 @@ export function createSupervisedService(options: SupervisedServiceOptions): Supe
     onBatch: (batch: ServiceBatch) => {
       traffic.add(batch);
       if (hub.hasSubscribers(`traffic/${id}`)) hub.publishAll(`traffic/${id}`, traffic.rowsOf(batch));
-      if (batch.logs.length > 0) options.log(readLogs(batch.logs));
+      if (batch.logs.length > 0) options.log(batch.logs);
       if (batch.droppedLogs > droppedLogs) log.warning(`${batch.droppedLogs - droppedLogs} log lines left out under load`);
       droppedLogs = batch.droppedLogs;
     },

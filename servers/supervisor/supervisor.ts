@@ -5,7 +5,7 @@ import { type ServiceId, type ServiceStatus, type ServiceView, serviceIds } from
 import type { DownFrame, Port } from "../../contract/wire.ts";
 import { adoptAuthority } from "../core/certificates/certificate-authority.ts";
 import type { StreamFromService } from "../core/service/link.ts";
-import { createLog, type Log } from "../core/service/log.ts";
+import { createLog, type Log, writeLogs } from "../core/service/log.ts";
 import type { Service } from "../core/service/service.ts";
 import { createBinaryHub } from "./binary-hub.ts";
 import { createControlHandlers } from "./control-handlers.ts";
@@ -87,7 +87,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
     ),
   );
   const level = logLevels.find((known) => known === options.environment.LOG_LEVEL) ?? "info";
-  const log = createLog({ level: () => level, write: (entry) => logOrder.add("backlot", [entry]) });
+  const log = createLog({ level: () => level, write: (entry) => logOrder.add("backlot", writeLogs([entry])) });
   const settings = await openSettings(options.dataDir, log.warning);
   const memory = createTrafficMemory(settings.current.app.trafficMebibytes * mebibyte);
   const turns = createTurns();
@@ -148,7 +148,7 @@ export async function createSupervisor(options: SupervisorOptions): Promise<Supe
         memory,
         turns,
         rates,
-        log: (entries) => logOrder.add(service.id, entries),
+        log: (written) => logOrder.add(service.id, written),
         onStream: (message) => onStream(service.id, message),
         onStarted: () => binary.started(service.id),
         onGone: (crashed) => peers.gone(service.id, crashed),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { LogLevel } from "../../contract/log.ts";
+import { type LogLevel, logLevels, logText } from "../../contract/log.ts";
 import { createLogStore, type LogQuery } from "../../servers/supervisor/log-store.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 
 const all: LogQuery = { level: "debug", text: "", notable: false, limit: 100_000 };
 const entry = (text: string, level: LogLevel = "info") => ({ at: 0, level, text });
@@ -37,14 +38,41 @@ describe("log store", () => {
     expect(line.text).toBe(`${"x".repeat(8_192)}… (10000 characters)`);
   });
 
-  it("[BL-41] counts a text by its memory: two bytes per character if one is beyond Latin-1", () => {
+  it("[BL-41] counts a text by its bytes", () => {
     const kept = (text: string) => {
       const store = createLogStore();
       for (let line = 0; line < 40_000; line++) store.add("http", entry(text.repeat(1_500)));
       return store.read({ ...all, limit: 1 }).kept;
     };
     const [ascii, latin, beyond] = [kept("e"), kept("é"), kept("•")];
-    expect(latin).toBe(ascii);
-    expect(beyond).toBeLessThan(ascii * 0.6);
+    expect(ascii).toBeGreaterThan(20_000);
+    expect(latin).toBeLessThan(ascii * 0.6);
+    expect(beyond).toBeLessThan(ascii * 0.4);
+  });
+
+  it("[BL-48] gives lines back as they were added, from either end, while old ones are dropped", () => {
+    const store = createLogStore();
+    const random = seededRandom(5);
+    const texts = ["", "plain", "é•😀".repeat(50), "x".repeat(8_192)];
+    const added = Array.from({ length: 9_000 }, (_, index) => ({
+      source: (["http", "mqtt", "backlot"] as const)[random.below(3)] ?? "backlot",
+      entry: { at: 1_700_000_000_000 + index / 4, level: logLevels[random.below(4)] ?? "info", text: `${index} ${texts[random.below(4)]}` },
+    }));
+    for (const { source, entry } of added) store.add(source, entry);
+    const { lines, kept } = store.read(all);
+    const expected = added.map(({ source, entry }, index) => ({ seq: index + 1, source, ...entry })).slice(-kept);
+    expect(lines.map((line) => ({ ...line, text: line.text.slice(0, 8_192) }))).toEqual(
+      expected.map((line) => ({ ...line, text: line.text.slice(0, 8_192) })),
+    );
+    let text = "";
+    let items = 0;
+    for (let after: string | undefined, ended = false; !ended; ) {
+      const part = store.exportPart({ level: "debug", text: "" }, after);
+      text += part.text;
+      items += part.items;
+      after = part.next;
+      ended = part.next === undefined;
+    }
+    expect([items, text === lines.map(logText).join("")]).toEqual([kept, true]);
   });
 });

@@ -88,21 +88,58 @@ export class LogWriter {
   }
 }
 
-/** The lines that a `LogWriter` wrote, up to the first that is damaged. */
-export function readLogs(written: Uint8Array): LogEntry[] {
-  const bytes = Buffer.from(written.buffer, written.byteOffset, written.byteLength);
-  const logs: LogEntry[] = [];
-  for (let at = 0; at + lineHead <= bytes.length; ) {
-    const packed = bytes[at + 8] as number;
-    const end = at + lineHead + bytes.readUInt32LE(at + 9);
-    if (end > bytes.length) return logs;
-    logs.push({
-      at: bytes.readDoubleLE(at),
-      level: logLevels[packed & ~notableBit] ?? "info",
-      text: bytes.toString("utf8", at + lineHead, end),
-      ...((packed & notableBit) !== 0 && { notable: true as const }),
-    });
-    at = end;
+/** Lines as bytes, for the few that are written one at a time. */
+export function writeLogs(entries: readonly LogEntry[]): Buffer {
+  const writer = new LogWriter();
+  for (const entry of entries) writer.add(entry);
+  return writer.take();
+}
+
+/** Reads the lines that a `LogWriter` wrote, one after the other, up to the first that is damaged. */
+export class LogReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  /** Where the next line ends; 0 when there is none. */
+  #end = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.#find();
   }
+
+  get ended(): boolean {
+    return this.#end === 0;
+  }
+
+  /** The time of the next line. */
+  get nextAt(): number {
+    return this.#bytes.readDoubleLE(this.#at);
+  }
+
+  read(): LogEntry {
+    const packed = this.#bytes[this.#at + 8] as number;
+    const entry: LogEntry = {
+      at: this.nextAt,
+      level: logLevels[packed & ~notableBit] ?? "info",
+      text: this.#bytes.toString("utf8", this.#at + lineHead, this.#end),
+      ...((packed & notableBit) !== 0 && { notable: true as const }),
+    };
+    this.#at = this.#end;
+    this.#find();
+    return entry;
+  }
+
+  #find(): void {
+    this.#end = 0;
+    if (this.#at + lineHead > this.#bytes.length) return;
+    const end = this.#at + lineHead + this.#bytes.readUInt32LE(this.#at + 9);
+    if (end <= this.#bytes.length) this.#end = end;
+  }
+}
+
+export function readLogs(written: Uint8Array): LogEntry[] {
+  const reader = new LogReader(Buffer.from(written.buffer, written.byteOffset, written.byteLength));
+  const logs: LogEntry[] = [];
+  while (!reader.ended) logs.push(reader.read());
   return logs;
 }
