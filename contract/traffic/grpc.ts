@@ -1,6 +1,7 @@
 /** One gRPC call, as the server saw it: the call is a row, its messages are its parts. */
 import type { PartHead, PartsSummary } from "./detail.ts";
 import type { HeaderList } from "./http.ts";
+import type { Tone } from "./row.ts";
 
 /** By how many messages pass in each direction. */
 export const grpcPatterns = ["unary", "server stream", "client stream", "bidi stream"] as const;
@@ -15,6 +16,15 @@ export interface GrpcStatus {
   /** "NOT_FOUND" */
   readonly name: string;
   readonly message: string;
+}
+
+/** Codes of faults of the service, as HTTP's 5xx: UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
+const failures = new Set([2, 4, 13, 14, 15]);
+
+export function toneOfStatus(code: number): Tone {
+  if (code === 0) return "ok";
+  if (code === 1) return "aborted";
+  return failures.has(code) ? "failed" : "refused";
 }
 
 /** Times are milliseconds since the call began. */

@@ -6,16 +6,18 @@ import { ServiceError } from "../core/service/service-error.ts";
 import type { GrpcSampleTraffic } from "./sample-traffic.ts";
 import type { Health } from "./services/health.ts";
 import type { ServedMethods } from "./services/served-methods.ts";
+import type { GrpcTryClient } from "./try-client.ts";
 
 export interface GrpcActionParts {
   readonly health: Health;
   readonly sample: GrpcSampleTraffic;
+  readonly tries: GrpcTryClient;
   readonly served: () => ServedMethods;
   readonly revision: () => number;
 }
 
 /** The page's actions. */
-export const createGrpcActions = ({ health, sample, served, revision }: GrpcActionParts): Handlers<GrpcActions> => ({
+export const createGrpcActions = ({ health, sample, tries, served, revision }: GrpcActionParts): Handlers<GrpcActions> => ({
   "health.set"({ service, state }) {
     if (health.state(service) === "SERVICE_UNKNOWN")
       throw new ServiceError("CALL_INVALID", `There is no service ${service}`, "Choose one that is served.");
@@ -26,6 +28,11 @@ export const createGrpcActions = ({ health, sample, served, revision }: GrpcActi
     const set = create(FileDescriptorSetSchema, { file: served().pool.files.map(({ proto }) => proto) });
     return { base64: Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString("base64"), revision: revision() };
   },
+  "try.start": (params) => tries.start(params),
+  "try.send": ({ json }) => tries.send(json),
+  "try.half-close": () => tries.halfClose(),
+  "try.cancel": () => tries.cancel(),
+  "try.messages": ({ limit }) => ({ messages: tries.messages(limit) }),
   "sample.start"() {
     sample.start();
     return null;

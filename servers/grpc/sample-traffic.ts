@@ -1,4 +1,4 @@
-import { Client, type ClientReadableStream, credentials, Metadata } from "@grpc/grpc-js";
+import { type ChannelCredentials, Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
 import { prefixBytes } from "./engine/message-type.ts";
 import { clientMessage, dataRequest, echoMessage, helloRequest, streamRequest } from "./services/example-messages.ts";
 
@@ -9,8 +9,7 @@ export interface GrpcSampleTraffic {
 
 export interface GrpcSampleOptions {
   readonly port: number;
-  /** The authority's certificate; undefined without TLS. */
-  readonly authority: () => Promise<string | undefined>;
+  readonly channel: () => Promise<ChannelCredentials>;
   readonly show: (view: { readonly running: boolean }) => void;
 }
 
@@ -21,7 +20,7 @@ const body = (frame: Buffer): Buffer => frame.subarray(prefixBytes);
 const names = ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Ken"];
 
 /** A client of our own on loopback that makes real calls of each pattern, so that a new user sees something move. */
-export function createGrpcSampleTraffic({ port, authority, show }: GrpcSampleOptions): GrpcSampleTraffic {
+export function createGrpcSampleTraffic({ port, channel, show }: GrpcSampleOptions): GrpcSampleTraffic {
   let stopCurrent: (() => void) | undefined;
 
   function play(client: Client): () => void {
@@ -94,11 +93,15 @@ export function createGrpcSampleTraffic({ port, authority, show }: GrpcSampleOpt
         isStopped = true;
       };
       show({ running: true });
-      authority().then(
-        (root) => {
+      channel().then(
+        (secured) => {
           if (isStopped) return;
-          const channel = root === undefined ? credentials.createInsecure() : credentials.createSsl(Buffer.from(root));
-          stopCurrent = play(new Client(`127.0.0.1:${port}`, channel, { "grpc.primary_user_agent": "sample/1.0" }));
+          stopCurrent = play(
+            new Client(`127.0.0.1:${port}`, secured, {
+              "grpc.primary_user_agent": "sample/1.0",
+              "grpc.ssl_target_name_override": "localhost",
+            }),
+          );
         },
         () => stop(),
       );

@@ -1,3 +1,4 @@
+import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Endpoint } from "../../contract/service.ts";
 import type { GrpcActions } from "../../contract/services/grpc.ts";
 import { readAuthorities } from "../core/certificates/configured-certificate.ts";
@@ -23,6 +24,7 @@ import { Health, healthService } from "./services/health.ts";
 import { reflection } from "./services/reflection.ts";
 import { createServedMethods, type ServedMethods } from "./services/served-methods.ts";
 import { stream } from "./services/stream.ts";
+import { createGrpcTryClient } from "./try-client.ts";
 
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -68,14 +70,20 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
     return recorder.counters(server.connections);
   });
 
-  const sample = createGrpcSampleTraffic({
-    port: server.port,
-    authority: async () => (config.tls ? (await context.certificates()).authority.cert : undefined),
-    show: (view) => context.view("sample", view),
-  });
+  const channel = () => channelCredentials(context);
+  const sample = createGrpcSampleTraffic({ port: server.port, channel, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
-  context.handle(createGrpcActions({ health, sample, served: () => served, revision: () => 1 }));
+  const tries = createGrpcTryClient({ port: server.port, channel, served: () => served, show: (view) => context.view("try", view) });
+  onStop(tries.stop);
+  context.handle(createGrpcActions({ health, sample, tries, served: () => served, revision: () => 1 }));
   return grpcEndpoints({ ...config, port: server.port, metricsPort });
+}
+
+/** Of our own clients: they trust the installation's authority, and show its certificate where one is required. */
+async function channelCredentials({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions>): Promise<ChannelCredentials> {
+  if (!config.tls) return credentials.createInsecure();
+  const { authority, options } = await certificates();
+  return credentials.createSsl(Buffer.from(authority.cert), Buffer.from(options.key), Buffer.from(options.cert));
 }
 
 /** This computer's certificate, and the authority that client certificates are verified with. */

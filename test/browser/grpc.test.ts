@@ -33,3 +33,57 @@ it("[GRPC-72] the inspector shows a message as JSON and as bytes", async () => {
   await page.getByText("Bytes", { exact: true }).click();
   await page.getByRole("region", { name: "Bytes of the message" }).waitFor();
 }, 60_000);
+
+/** Mantine's selects are text boxes or combo boxes, by what else they do. */
+const input = (page: Page, label: string) => page.locator(`input[aria-label="${label}"]`);
+
+const chooseMethod = async (page: Page, name: string) => {
+  await input(page, "Method").click();
+  await page.getByRole("option", { name, exact: true }).click();
+};
+
+it("[GRPC-73] [GRPC-75] Try opens a stream from its template, sends another message and half-closes it", async () => {
+  const { page } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Try");
+  await chooseMethod(page, "EchoBidiStream");
+  await page.getByText("JSON", { exact: true }).click();
+  const message = page.getByRole("textbox", { name: "Message to send" });
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await message.fill('{"message":"two"}');
+  await page.getByRole("button", { name: "Send message" }).click();
+  const answer = page.getByRole("region", { name: "Answer" });
+  await answer.getByText("2 sent · 2 received").waitFor();
+  await answer.getByText(/\d s left/).waitFor();
+  await page.getByRole("button", { name: "Half-close" }).click();
+  await answer.getByText("0 OK").waitFor();
+  await answer.getByRole("row").filter({ hasText: "received" }).filter({ hasText: "two" }).waitFor();
+}, 60_000);
+
+it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is typed, and decodes the details of a status", async () => {
+  const { page } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Try");
+  await chooseMethod(page, "Chat");
+  await input(page, "action: which field").click();
+  await page.getByRole("option", { name: "say", exact: true }).click();
+  await page.getByRole("textbox", { name: "say.room" }).fill("hall");
+  await page.getByText(`-d '{"say":{"room":"hall"}}'`).waitFor();
+  await chooseMethod(page, "SayHello");
+  await page.getByRole("textbox", { name: "name", exact: true }).fill("Ada");
+  const metadata = page.getByRole("region", { name: "Metadata to send" });
+  for (const [at, name, value] of [
+    [1, "x-backlot-status", "UNAVAILABLE"],
+    [2, "x-backlot-details", '{"@type":"RetryInfo","retryDelay":"2s"}'],
+  ] as const) {
+    await metadata.getByRole("button", { name: "Add" }).click();
+    await input(page, `Header ${at}, name`).fill(name);
+    await input(page, `Header ${at}, value`).fill(value);
+  }
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  const answer = page.getByRole("region", { name: "Answer" });
+  await answer.getByText("14 UNAVAILABLE").waitFor();
+  await answer.getByText("google.rpc.RetryInfo").waitFor();
+  await answer.getByText('"retryDelay": "2s"').waitFor();
+  await page.reload();
+  await page.getByRole("textbox", { name: "name", exact: true }).and(page.locator('[value="Ada"]')).waitFor();
+}, 60_000);

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
-import type { GrpcViews } from "../../contract/services/grpc.ts";
+import type { GrpcTried, GrpcTryMessage, GrpcViews } from "../../contract/services/grpc.ts";
 import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { callMethod, openStream } from "./calls.ts";
-import { startGrpc } from "./harness.ts";
+import { type GrpcUnderTest, startGrpc } from "./harness.ts";
 
 it("[GRPC-70] calls, open calls and errors of each method are counted for the page", async () => {
   const service = await startGrpc();
@@ -22,4 +23,64 @@ it("[GRPC-70] calls, open calls and errors of each method are counted for the pa
     { path: "unknown", begun: 1, open: 0, errors: 1 },
     { path: "/example.EchoService/EchoBidiStream", begun: 1, open: 1, errors: 0 },
   ]);
+}, 20_000);
+
+const triedOf = ({ views }: GrpcUnderTest): GrpcTried => (views.get("try") as GrpcTried | undefined) ?? { state: "untried" };
+
+it("[GRPC-73] Try calls a unary method with metadata and deadline, and shows reply, headers, trailers and status", async () => {
+  const service = await startGrpc({ serverId: "here" });
+  await service.act("try.start", {
+    path: "/example.Greeter/SayHello",
+    json: '{"name":"Ada"}',
+    metadata: [["x-backlot-trailers", "x-mine=yes"]],
+    deadlineMs: 5_000,
+  });
+  const ended = await until(() => triedOf(service).state === "ended" && (triedOf(service) as Extract<GrpcTried, { state: "ended" }>));
+  expect(ended).toMatchObject({ sent: 1, received: 1, halfClosed: true, deadlineMs: 5_000, status: { code: 0, name: "OK" } });
+  expect(ended.trailers).toContainEqual(["x-mine", "yes"]);
+  const { messages } = await service.act<{ readonly messages: readonly GrpcTryMessage[] }>("try.messages");
+  expect(messages.map(({ direction, typeName }) => [direction, typeName])).toEqual([
+    ["received", "example.HelloReply"],
+    ["sent", "example.HelloRequest"],
+  ]);
+  expect(helloReply.decode(Buffer.from(messages[0]?.base64 ?? "", "base64")).message).toBe("Hello, Ada from here!");
+  expect(await service.ended(() => true)).toMatchObject({ client: "try", outcome: "OK" });
+});
+
+it("[GRPC-73] Try keeps a stream open for more messages until it is half-closed or cancelled", async () => {
+  const service = await startGrpc();
+  const path = "/example.EchoService/EchoBidiStream";
+  await service.act("try.start", { path, metadata: [] });
+  await expect(service.act("try.start", { path, metadata: [] })).rejects.toMatchObject({ code: "CALL_INVALID" });
+  await service.act("try.send", { json: '{"message":"one"}' });
+  await service.act("try.send", { json: '{"message":"two"}' });
+  await until(() => (triedOf(service) as { readonly received?: number }).received === 2);
+  expect(triedOf(service)).toMatchObject({ state: "open", sent: 2, halfClosed: false });
+  await service.act("try.half-close");
+  await until(() => triedOf(service).state === "ended");
+  expect(triedOf(service)).toMatchObject({ status: { code: 0 } });
+  await service.act("try.start", { path, metadata: [] });
+  await service.act("try.cancel");
+  await until(() => (triedOf(service) as Partial<Extract<GrpcTried, { state: "ended" }>>).status?.name === "CANCELLED");
+  await expect(service.act("try.send", { json: "{}" })).rejects.toMatchObject({ code: "CALL_INVALID" });
+});
+
+it("[GRPC-74] a message that is not JSON of its type, and an unknown method, are refused and nothing is sent", async () => {
+  const service = await startGrpc();
+  const start = (path: string, json: string) => service.act("try.start", { path, json, metadata: [] });
+  await expect(start("/example.Greeter/SayHello", '{"nome":1}')).rejects.toMatchObject({ message: expect.stringContaining("nome") });
+  await expect(start("/example.Greeter/SayHello", "{")).rejects.toMatchObject({ code: "CALL_INVALID" });
+  await expect(start("/no.Such/Method", "{}")).rejects.toMatchObject({ code: "CALL_INVALID" });
+  expect(service.rows()).toEqual([]);
+});
+
+it("[GRPC-79] Try calls over TLS, also where a client certificate is required", async () => {
+  const service = await startGrpc({ tls: true, clientCertificates: "required" }, temporaryDir());
+  await service.act("try.start", { path: "/example.Greeter/SayHello", json: "{}", metadata: [] });
+  await until(() => (triedOf(service) as Partial<Extract<GrpcTried, { state: "ended" }>>).status?.name === "OK");
+  const row = await service.ended(() => true);
+  expect(service.detail(row.id).connection).toMatchObject({
+    tls: expect.stringContaining("TLS"),
+    clientCertificate: expect.stringContaining("Backlot"),
+  });
 }, 20_000);

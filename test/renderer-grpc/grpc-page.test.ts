@@ -1,12 +1,11 @@
 import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { expect, it } from "vitest";
 import { messageJson } from "../../renderer/src/services/grpc/schema/message-json.ts";
+import { messageTemplate } from "../../renderer/src/services/grpc/schema/message-template.ts";
 import { fieldsOf, typesWithin } from "../../renderer/src/services/grpc/schema/type-fields.ts";
-import { type GrpcSchema, readSchema } from "../../renderer/src/services/grpc/schema/use-grpc-schema.ts";
 import { callRates } from "../../renderer/src/services/grpc/services/call-rates.ts";
 import { serviceRows } from "../../renderer/src/services/grpc/services/service-rows.ts";
-import { compileProtos } from "../../servers/grpc/protos/compile-protos.ts";
+import { schemaOf } from "./schema-of.ts";
 
 const source = `syntax = "proto3"; package t;
   message Order {
@@ -19,12 +18,6 @@ const source = `syntax = "proto3"; package t;
   message Line { Kind kind = 1; }
   enum Kind { NONE = 0; BOOK = 7; }`;
 
-/** As the page gets it. */
-function schemaOf(text: string): GrpcSchema {
-  const { files } = compileProtos([{ name: "t.proto", text }]);
-  const set = create(FileDescriptorSetSchema, { file: files.map(({ proto }) => proto) });
-  return readSchema(Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString("base64"));
-}
 const schema = schemaOf(source);
 const order = schema.getMessage("t.Order") as DescMessage;
 
@@ -77,4 +70,13 @@ it("[GRPC-70] rates are over the time between two views of one run; a service ha
   expect(rowsFor("sell").map(({ id }) => id)).toEqual(["t.Shop", "/t.Shop/Sell"]);
   expect(rowsFor("T.ORDER").length).toBe(3);
   expect(rowsFor("nothing")).toEqual([]);
+});
+
+it("[GRPC-75] a template has every field with nested messages, of a oneof the first, and ends in a cycle", () => {
+  expect(messageTemplate(schema, order)).toEqual({ id: "", lines: [{ kind: "NONE" }], kinds: {}, street: "" });
+  const node = schemaOf('syntax = "proto3"; package t; message Node { string name = 1; Node next = 2; }');
+  expect(messageTemplate(node, node.getMessage("t.Node") as DescMessage)).toEqual({
+    name: "",
+    next: { name: "", next: { name: "" } },
+  });
 });

@@ -1,4 +1,4 @@
-import { grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
+import { grpcPatterns, grpcProtocols, toneOfStatus } from "../../../contract/traffic/grpc.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import type { TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
@@ -125,7 +125,7 @@ export class CallEntry implements TrafficEntry {
 
   get tone(): Tone {
     if (!this.#end) return "pending";
-    return this.#end.status ? toneOf(this.#end.status.code) : "aborted";
+    return this.#end.status ? toneOfStatus(this.#end.status.code) : "aborted";
   }
 
   get reason(): string | undefined {
@@ -232,12 +232,3 @@ function writePairs(record: RecordWriter, pairs: readonly (readonly [string, str
 }
 
 const rounded = (milliseconds: number) => Math.round(milliseconds * 1_000) / 1_000;
-
-/** Codes of faults of the service, as HTTP's 5xx: UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
-const failures = new Set([2, 4, 13, 14, 15]);
-
-function toneOf(code: number): Tone {
-  if (code === 0) return "ok";
-  if (code === 1) return "aborted";
-  return failures.has(code) ? "failed" : "refused";
-}

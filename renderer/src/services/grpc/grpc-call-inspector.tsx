@@ -10,13 +10,12 @@ import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { Pair, Pairs } from "../../ui/panel.tsx";
 import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
-import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
-import { fromBase64, toHex } from "../../viewer/decode/bytes.ts";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
 import { MethodName } from "./grpc-columns.tsx";
+import { messagePreview } from "./message-preview.ts";
 import { MessageViewer } from "./message-viewer.tsx";
-import { messageJson } from "./schema/message-json.ts";
-import { type GrpcSchema, useGrpcSchema } from "./schema/use-grpc-schema.ts";
+import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
 
 /** A call: its messages while it goes on, its metadata, and how it ended. */
 export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc-call">) {
@@ -28,7 +27,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
     ({ direction }: Pick<GrpcMessagePart, "direction">) => (direction === "received" ? method?.requestType : method?.responseType) ?? "",
     [method?.requestType, method?.responseType],
   );
-  const columns = useMemo(() => messageColumns((part) => previewOf(part, typeOf(part), schema)), [schema, typeOf]);
+  const columns = useMemo(() => messageColumns((part) => messagePreview(schema, typeOf(part), part.base64, part.bytes)), [schema, typeOf]);
   const word = row.tone === "pending" ? "open" : row.outcome;
   return (
     <InspectorFrame
@@ -130,17 +129,6 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
 
 const isMessage = (part: DetailPart): part is GrpcMessagePart => part.kind === "grpc-message";
 const directions = { received: "↓ received", sent: "↑ sent" } as const;
-const shownBytes = 24;
-/** A longer message is shown by its bytes in the list. */
-const previewedCharacters = 2_048;
-
-/** On one line: its JSON, or the first of its bytes where that is not to be had. */
-function previewOf({ base64, bytes }: GrpcMessagePart, typeName: string, schema: GrpcSchema | undefined): string {
-  const kept = fromBase64(base64.slice(0, previewedCharacters));
-  const json = kept.length === bytes ? messageJson(schema, typeName, kept) : undefined;
-  return json === undefined ? toHex(kept.subarray(0, shownBytes)) : JSON.stringify(json);
-}
-
 const messageColumns = (preview: (part: GrpcMessagePart) => string): readonly Column<GrpcMessagePart>[] => [
   { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
   {
@@ -151,7 +139,7 @@ const messageColumns = (preview: (part: GrpcMessagePart) => string): readonly Co
     rank: 2,
     cell: ({ at }) => <time title={isoTime(at)}>{clockTime(at)}</time>,
   },
-  { id: "content", title: "Content", rank: 0, cell: (part) => <code>{shownText(preview(part))}</code> },
+  { id: "content", title: "Content", rank: 0, cell: (part) => <code>{preview(part)}</code> },
   {
     id: "size",
     title: "Size",

@@ -1,8 +1,9 @@
-import { contentTab, defineServicePage, trafficTab } from "../../pages/service/define-service-page.ts";
+import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
 import { callScopes, grpcColumns } from "./grpc-columns.tsx";
 import { GrpcServices } from "./services/grpc-services.tsx";
+import { GrpcTry } from "./try/grpc-try.tsx";
 
 export const grpcPage = defineServicePage({
   id: "grpc",
@@ -29,5 +30,6 @@ export const grpcPage = defineServicePage({
       },
     }),
     contentTab("services", "Services", GrpcServices),
+    tryTab(GrpcTry),
   ],
 });

@@ -22,13 +22,17 @@ const commonNames = [
 interface HeaderEditorProps {
   readonly headers: HeaderList;
   readonly onChange: (headers: HeaderList) => void;
+  /** What the protocol calls them. */
+  readonly title?: string;
+  /** Offered as names. */
+  readonly names?: readonly string[];
 }
 
-export function HeaderEditor({ headers, onChange }: HeaderEditorProps) {
+export function HeaderEditor({ headers, onChange, title = "Headers", names = commonNames }: HeaderEditorProps) {
   const change = (at: number, header: HeaderList[number]) => onChange(headers.map((other, index) => (index === at ? header : other)));
   return (
-    <TrySection label="Headers to send">
-      <TrySectionHead title="Headers" state={headers.length === 0 && "none added"}>
+    <TrySection label={`${title} to send`}>
+      <TrySectionHead title={title} state={headers.length === 0 && "none added"}>
         <Button size="compact-xs" variant="subtle" leftSection={<IconPlus size={13} />} onClick={() => onChange([...headers, ["", ""]])}>
           Add
         </Button>
@@ -39,7 +43,7 @@ export function HeaderEditor({ headers, onChange }: HeaderEditorProps) {
           <Autocomplete
             aria-label={`Header ${index + 1}, name`}
             placeholder="Name"
-            data={commonNames}
+            data={[...names]}
             value={name}
             spellCheck={false}
             onChange={(changed) => change(index, [changed, value])}

@@ -80,12 +80,17 @@ export type JsonCheck = { readonly state: "none" } | { readonly state: "valid" }
 export function checkJson(request: TryRequest): JsonCheck {
   const type = request.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
   const isMeant = /[/+]json/i.test(type) || (type === "" && /^\s*[{[]/.test(request.body));
-  if (!isMeant || request.body.trim() === "") return { state: "none" };
+  return isMeant ? checkJsonText(request.body) : { state: "none" };
+}
+
+/** Checks a text that is JSON or empty. */
+export function checkJsonText(text: string): JsonCheck {
+  if (text.trim() === "") return { state: "none" };
   try {
-    JSON.parse(request.body);
+    JSON.parse(text);
     return { state: "valid" };
   } catch (error) {
-    return { state: "invalid", problem: placed(error instanceof Error ? error.message : String(error), request.body) };
+    return { state: "invalid", problem: placed(error instanceof Error ? error.message : String(error), text) };
   }
 }
 

@@ -1,4 +1,4 @@
-import { fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { type DescMessage, fromBinary, fromJson, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import type { GrpcSchema } from "./use-grpc-schema.ts";
 
 /** A serialized message as ProtoJSON, with the fields that have their default. Undefined where the type is not known or the bytes are not of it. */
@@ -7,6 +7,20 @@ export function messageJson(schema: GrpcSchema | undefined, typeName: string, by
   if (!schema || !type) return undefined;
   try {
     return toJson(type, fromBinary(type, bytes), { registry: schema, alwaysEmitImplicit: true });
+  } catch {
+    return undefined;
+  }
+}
+
+/** A message in ProtoJSON, read by its type; throws for a text that is none of it. */
+export const parsedMessage = (schema: GrpcSchema, type: DescMessage, json: string): Message =>
+  fromJson(type, JSON.parse(json) as JsonValue, { registry: schema });
+
+/** The bytes of a message in ProtoJSON; undefined for a text that is none of its type. */
+export function serializedMessage(schema: GrpcSchema | undefined, typeName: string, json: string): Uint8Array | undefined {
+  const type = schema?.getMessage(typeName);
+  try {
+    return schema && type && toBinary(type, parsedMessage(schema, type, json));
   } catch {
     return undefined;
   }

@@ -12,7 +12,8 @@ export interface TypeField {
 
 const scalarName = (type: ScalarType): string => ScalarType[type].toLowerCase();
 
-function typeText(field: DescField): string {
+/** "repeated string", "map<string, example.Item>" */
+export function typeText(field: DescField): string {
   switch (field.fieldKind) {
     case "scalar":
       return scalarName(field.scalar);
@@ -32,7 +33,8 @@ function typeText(field: DescField): string {
   }
 }
 
-const labelOf = ({ proto, fieldKind, oneof }: DescField): string => {
+/** "optional " or "required ", where the file says so. */
+export const labelOf = ({ proto, fieldKind, oneof }: DescField): string => {
   if (fieldKind === "list" || fieldKind === "map" || oneof) return "";
   if (proto.proto3Optional) return "optional ";
   return proto.label === 2 ? "required " : "";

@@ -1,0 +1,15 @@
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { fromBase64, toHex } from "../../viewer/decode/bytes.ts";
+import { messageJson } from "./schema/message-json.ts";
+import type { GrpcSchema } from "./schema/use-grpc-schema.ts";
+
+const shownBytes = 24;
+/** A longer message is shown by its bytes. */
+const previewedCharacters = 2_048;
+
+/** A message on one line: its JSON, or the first of its bytes where that is not to be had. `bytes` is its whole length. */
+export function messagePreview(schema: GrpcSchema | undefined, typeName: string, base64: string, bytes: number): string {
+  const kept = fromBase64(base64.slice(0, previewedCharacters));
+  const json = kept.length === bytes ? messageJson(schema, typeName, kept) : undefined;
+  return json === undefined ? toHex(kept.subarray(0, shownBytes)) : shownText(JSON.stringify(json));
+}

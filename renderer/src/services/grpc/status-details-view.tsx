@@ -1,0 +1,39 @@
+import { useMemo } from "react";
+import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import { Section } from "../../inspectors/section.tsx";
+import { CopyButton } from "../../ui/copy/copy-button.tsx";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { toHex } from "../../viewer/decode/bytes.ts";
+import styles from "./grpc.module.css";
+import { type StatusDetail, statusDetails } from "./schema/status-details.ts";
+import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
+
+const mostDetails = 20;
+
+/** The messages of `grpc-status-details-bin`, decoded by their types; renders nothing where there are none. */
+export function StatusDetailsView({ trailers }: { readonly trailers: HeaderList | undefined }) {
+  const schema = useGrpcSchema().value;
+  const details = useMemo(() => statusDetails(schema, trailers), [schema, trailers]);
+  if (details.length === 0) return null;
+  return (
+    <Section title="Status details" facts={details.length}>
+      {details.slice(0, mostDetails).map((detail, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a type may come twice, and the list never changes.
+        <Detail key={index} detail={detail} />
+      ))}
+    </Section>
+  );
+}
+
+function Detail({ detail: { typeName, json, bytes } }: { readonly detail: StatusDetail }) {
+  const text = json === undefined ? toHex(bytes) : JSON.stringify(json, null, 2);
+  return (
+    <div className={styles.detail}>
+      <div className={styles.detailHead}>
+        <code>{shownText(typeName)}</code>
+        <CopyButton text={text} what={typeName} />
+      </div>
+      <pre>{text.split("\n").map(shownText).join("\n")}</pre>
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import { Button } from "@mantine/core";
+import { IconArrowUpRight } from "@tabler/icons-react";
+import { type GrpcTried, type GrpcTryMessage, grpcActions } from "../../../../../contract/services/grpc.ts";
+import { toneOfStatus } from "../../../../../contract/traffic/grpc.ts";
+import { goTo, servicePage } from "../../../app/route.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { useAnswer } from "../../../control/use-answer.ts";
+import { HeaderListView } from "../../../inspectors/header-list.tsx";
+import type { Column } from "../../../list/column.ts";
+import { DataTable } from "../../../list/data-table.tsx";
+import { ToneMark } from "../../../list/tone-mark.tsx";
+import { useRowChoice } from "../../../list/use-row-choice.ts";
+import { Caption } from "../../../ui/panel.tsx";
+import { formatBytes, formatCount } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import { formatTook } from "../../../ui/texts/time.ts";
+import { fromBase64 } from "../../../viewer/decode/bytes.ts";
+import { AnswerNote } from "../../try/answer-pane.tsx";
+import { DeadlineLeft } from "../deadline-left.tsx";
+import { messagePreview } from "../message-preview.ts";
+import { MessageViewer } from "../message-viewer.tsx";
+import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
+import { StatusDetailsView } from "../status-details-view.tsx";
+import styles from "./grpc-try.module.css";
+
+type Tried = Exclude<GrpcTried, { readonly state: "untried" }>;
+
+const shownMessages = 200;
+/** Visible at once; the others are scrolled to. */
+const mostRows = 8;
+const none: readonly GrpcTryMessage[] = [];
+const placeOf = ({ place }: GrpcTryMessage) => place;
+
+/** What came of the call: status, messages newest first, headers and trailers. */
+export function TriedCall({ state, running }: { readonly state: GrpcTried; readonly running: boolean }) {
+  if (state.state === "untried") {
+    return (
+      <section className={styles.tried} aria-label="Answer">
+        <AnswerNote>
+          {running
+            ? "The call appears here: its messages as they come, status, headers and trailers. It appears in Live, too."
+            : "Start the service to call it."}
+        </AnswerNote>
+      </section>
+    );
+  }
+  return <Call key={state.at} state={state} />;
+}
+
+function Call({ state }: { readonly state: Tried }) {
+  return (
+    <section className={styles.tried} aria-label="Answer">
+      <div className={styles.head}>
+        <h2 aria-live="polite">
+          {state.state === "open" ? (
+            <ToneMark tone="pending" word={state.halfClosed ? "open, half-closed" : "open"} />
+          ) : (
+            <ToneMark tone={toneOfStatus(state.status.code)} word={`${state.status.code} ${state.status.name}`} />
+          )}
+        </h2>
+        <Caption grow title={state.path}>
+          {`${formatCount(state.sent)} sent · ${formatCount(state.received)} received`}
+          {state.state === "ended" && ` · ${formatTook(state.tookMs)}`}
+          {state.state === "open" && state.deadlineMs !== undefined && (
+            <>
+              {" · "}
+              <DeadlineLeft deadlineAt={state.at + state.deadlineMs} />
+            </>
+          )}
+        </Caption>
+        <Button rightSection={<IconArrowUpRight size={14} stroke={1.5} />} onClick={() => goTo(servicePage("grpc", "live"))}>
+          Show in Live
+        </Button>
+      </div>
+      {state.state === "ended" && state.status.message !== "" && <p className={styles.why}>{shownText(state.status.message)}</p>}
+      {state.state === "ended" && <StatusDetailsView trailers={state.trailers} />}
+      <Messages state={state} />
+      {state.headers && <HeaderListView title="Response headers" headers={state.headers} />}
+      {state.state === "ended" && state.trailers.length > 0 && <HeaderListView title="Trailers" headers={state.trailers} />}
+    </section>
+  );
+}
+
+function Messages({ state }: { readonly state: Tried }) {
+  const client = useControl();
+  const schema = useGrpcSchema().value;
+  const count = state.sent + state.received;
+  const answer = useAnswer({
+    key: ["grpc", "try", state.at],
+    ask: () => client.action(grpcActions, "grpc", "try.messages", { limit: shownMessages }),
+    enabled: count > 0,
+    version: count,
+    restMs: 100,
+    keepsPrevious: false,
+  });
+  const messages = count > 0 ? (answer.value?.messages ?? none) : none;
+  const choice = useRowChoice(placeOf);
+  const chosen = messages.find(({ place }) => place === choice.chosen) ?? messages.find(({ direction }) => direction === "received");
+  const columns: readonly Column<GrpcTryMessage>[] = [
+    ...baseColumns,
+    {
+      id: "content",
+      title: count > messages.length && messages.length > 0 ? `Newest ${formatCount(messages.length)}` : "Content",
+      rank: 0,
+      cell: ({ base64, bytes, typeName }) => <code>{messagePreview(schema, typeName, base64, bytes)}</code>,
+    },
+    sizeColumn,
+  ];
+  return (
+    <>
+      <div className={styles.messages} style={{ height: `calc(var(--bl-row) * ${Math.min(mostRows, Math.max(1, messages.length)) + 1})` }}>
+        <DataTable
+          {...choice.tableProps}
+          onOpen={choice.choose}
+          label="Messages of the call, newest first"
+          count={messages.length}
+          rowAt={(index) => messages[index]}
+          columns={columns}
+          empty={<Caption className={styles.none}>{state.state === "open" ? "No message yet." : "No message passed."}</Caption>}
+        />
+      </div>
+      {chosen && (
+        <div className={styles.content}>
+          <MessageViewer
+            bytes={fromBase64(chosen.base64)}
+            totalBytes={chosen.bytes}
+            typeName={chosen.typeName}
+            rememberAs={state.path}
+            facts={`${chosen.direction} after ${formatTook(chosen.atMs)}`}
+          />
+        </div>
+      )}
+    </>
+  );
+}
+
+const directions = { sent: "↑ sent", received: "↓ received" } as const;
+const baseColumns: readonly Column<GrpcTryMessage>[] = [
+  { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
+  { id: "at", title: "After", minSample: "00 m 00 s", align: "end", rank: 2, cell: ({ atMs }) => formatTook(atMs) },
+];
+const sizeColumn: Column<GrpcTryMessage> = {
+  id: "size",
+  title: "Size",
+  minSample: "000 MB",
+  align: "end",
+  rank: 3,
+  cell: ({ bytes }) => formatBytes(bytes),
+};

@@ -1,0 +1,111 @@
+import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
+import { z } from "zod";
+import type { GrpcTryStart } from "../../../../../contract/services/grpc.ts";
+import { isSecretHeader } from "../../../../../contract/traffic/secret-headers.ts";
+import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
+import { checkJsonText, type JsonCheck } from "../../try/try-request.ts";
+import { parsedMessage } from "../schema/message-json.ts";
+import { messageTemplate } from "../schema/message-template.ts";
+import type { GrpcSchema } from "../schema/use-grpc-schema.ts";
+import { isObject } from "./form/form-value.ts";
+
+/** What the form of the Try tab holds. */
+export interface TryCall {
+  readonly path: string;
+  /** ProtoJSON as typed for each method, the one typed last at the end. */
+  readonly messages: readonly (readonly [path: string, json: string])[];
+  readonly metadata: readonly (readonly [string, string])[];
+  /** Seconds as typed; empty for none. */
+  readonly deadline: string;
+}
+
+export const tryCallSchema: z.ZodType<TryCall> = z.object({
+  path: z.string(),
+  messages: z.array(z.tuple([z.string(), z.string()])),
+  metadata: z.array(z.tuple([z.string(), z.string()])),
+  deadline: z.string(),
+});
+
+export const firstCall: TryCall = {
+  path: "/example.Greeter/SayHello",
+  messages: [["/example.Greeter/SayHello", '{\n  "name": "world"\n}']],
+  metadata: [],
+  deadline: "30",
+};
+
+/** Of so many methods the message is remembered. */
+const keptMessages = 20;
+/** A longer message is not: the window's storage is small. */
+const keptCharacters = 20_000;
+
+/** What was typed for the method; undefined where nothing was. */
+export const messageOf = ({ path, messages }: TryCall): string | undefined => messages.find(([of]) => of === path)?.[1];
+
+export const withMessage = (call: TryCall, json: string): TryCall => ({
+  ...call,
+  messages: [...call.messages.filter(([path]) => path !== call.path), [call.path, json] as const].slice(-keptMessages),
+});
+
+/** What may be written down: without credentials. */
+export const keptCall = (call: TryCall): TryCall => ({
+  ...call,
+  messages: call.messages
+    .map(([path, json]) => [path, withoutCredentialText(json)] as const)
+    .filter(([, json]) => json !== "" && json.length <= keptCharacters),
+  metadata: withoutCredentialValues(call.metadata.map(([name, value]) => [name, isSecretHeader(name) ? "" : value])),
+});
+
+/** A message to begin with, from its type. */
+export function templateText(schema: GrpcSchema | undefined, typeName: string): string {
+  const type = schema?.getMessage(typeName);
+  return schema && type ? JSON.stringify(messageTemplate(schema, type), null, 2) : "{}";
+}
+
+/** Undefined for no deadline, null for a text that is none. */
+export function deadlineMsOf({ deadline }: TryCall): number | undefined | null {
+  if (deadline.trim() === "") return undefined;
+  const ms = Math.round(Number(deadline) * 1_000);
+  return ms >= 1 && ms <= 86_400_000 ? ms : null;
+}
+
+/** `json` is the first message; undefined opens a stream without one. */
+export function startOf(call: TryCall, json: string | undefined): GrpcTryStart {
+  const deadlineMs = deadlineMsOf(call);
+  return {
+    path: call.path,
+    metadata: sentMetadata(call),
+    ...(json !== undefined && { json }),
+    ...(typeof deadlineMs === "number" && { deadlineMs }),
+  };
+}
+
+/** Rows without a name are not sent. */
+export const sentMetadata = ({ metadata }: TryCall): [string, string][] =>
+  metadata.filter(([name]) => name.trim() !== "").map(([name, value]) => [name.trim().toLowerCase(), value]);
+
+/** No text is an empty message. */
+export const sentText = (json: string): string => (json.trim() === "" ? "{}" : json);
+
+/** Whether the text is JSON, and of its type while that is known. */
+export function checkMessage(schema: GrpcSchema | undefined, typeName: string, json: string): JsonCheck {
+  const check = checkJsonText(json);
+  const type = schema?.getMessage(typeName);
+  if (check.state !== "valid" || !schema || !type) return check;
+  try {
+    parsedMessage(schema, type, json);
+    return check;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { state: "invalid", problem: reason.replace(/^cannot decode (?:message|field) (\S+) from JSON: /, "$1: ") };
+  }
+}
+
+/** The message for its form: undefined where the text is no JSON object. */
+export function formValue(json: string): JsonObject | undefined {
+  try {
+    const value = JSON.parse(sentText(json)) as JsonValue;
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
