@@ -41,6 +41,10 @@ export const benches = {
     summary: "100,000 topics and 5,000 messages a second with the page open: memory, and how quick the tree is",
     run: async (options) => (await import("./mqtt-tree-bench.ts")).mqttTreeBench(options),
   },
+  grpc: {
+    summary: "messages per CPU second beside bare grpc-js, grpcio and C++; idle streams",
+    run: async (options) => (await import("./grpc-bench.ts")).grpcBench(options),
+  },
   memory: {
     summary: "all processes with four services, idle and over ten minutes of mixed load",
     run: async (options) => (await import("./memory-bench.ts")).memoryBench(options),

@@ -33,12 +33,42 @@ export const mosquittoPackage: Needed = {
   use: "to be compared with",
   isThere: () => mosquittoProgram() !== undefined,
 };
-export const compilerPackage: Needed = { package: "gcc", use: "to compile the MQTT load", isThere: () => findProgram("cc") !== undefined };
+export const compilerPackage: Needed = { package: "gcc", use: "to compile the load", isThere: () => findProgram("cc") !== undefined };
 export const libcHeadersPackage: Needed = {
   package: "libc6-dev",
-  use: "to compile the MQTT load",
+  use: "to compile the load",
   isThere: () => existsSync("/usr/include/stdio.h"),
 };
+export const http2LibraryPackage: Needed = {
+  package: "libnghttp2-dev",
+  use: "to compile the gRPC load",
+  isThere: () => existsSync("/usr/include/nghttp2/nghttp2.h"),
+};
+export const grpcioPackages: readonly Needed[] = [
+  {
+    package: "python3-grpcio",
+    use: "to be compared with",
+    isThere: () => succeeds("/usr/bin/python3", ["-c", "import grpc"]),
+  },
+  {
+    package: "python3-protobuf",
+    use: "to be compared with",
+    isThere: () => succeeds("/usr/bin/python3", ["-c", "import google.protobuf"]),
+  },
+  { package: "protobuf-compiler", use: "to generate code from example.proto", isThere: () => findProgram("protoc") !== undefined },
+];
+export const grpcCppPackages: readonly Needed[] = [
+  { package: "g++", use: "to compile the C++ server", isThere: () => findProgram("g++") !== undefined },
+  { package: "pkg-config", use: "to compile the C++ server", isThere: () => findProgram("pkg-config") !== undefined },
+  { package: "libgrpc++-dev", use: "to be compared with", isThere: () => existsSync("/usr/include/grpcpp/grpcpp.h") },
+  { package: "libprotobuf-dev", use: "to be compared with", isThere: () => existsSync("/usr/include/google/protobuf/message.h") },
+  { package: "protobuf-compiler", use: "to generate code from example.proto", isThere: () => findProgram("protoc") !== undefined },
+  {
+    package: "protobuf-compiler-grpc",
+    use: "to generate code from example.proto",
+    isThere: () => findProgram("grpc_cpp_plugin") !== undefined,
+  },
+];
 
 /** As root on Debian, installs what is missing; elsewhere names it. Returns what is missing still. */
 export function installMissing(needed: readonly Needed[]): readonly Needed[] {

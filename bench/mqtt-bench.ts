@@ -1,6 +1,6 @@
 import type { BenchOptions } from "./bench-options.ts";
 import { compilerPackage, installMissing, libcHeadersPackage, mosquittoPackage } from "./debian-packages.ts";
-import { compileMqttLoad } from "./load/mqtt-load.ts";
+import { compileLoad } from "./load/compiled-load.ts";
 import { measureConnections } from "./mqtt-connections.ts";
 import { measureMessages } from "./mqtt-messages.ts";
 
@@ -8,7 +8,7 @@ export async function mqttBench(options: BenchOptions): Promise<string> {
   if (installMissing([mosquittoPackage, compilerPackage, libcHeadersPackage]).length > 0) {
     throw new Error("Without mosquitto there is nothing to compare with, without a compiler no load.");
   }
-  const load = compileMqttLoad();
+  const load = compileLoad("mqtt");
   try {
     return [await measureMessages(options, load), await measureConnections(options, load)].join("\n\n");
   } finally {

@@ -1,6 +1,6 @@
 import type { BenchOptions } from "./bench-options.ts";
 import { inOrderOfRound, progress, sleep, times, watchOtherLoad } from "./harness.ts";
-import { cpuWhile, type MqttLoad } from "./load/mqtt-load.ts";
+import { type CompiledLoad, cpuWhile } from "./load/compiled-load.ts";
 import { count, figure, markdownTable, verdict } from "./markdown-table.ts";
 import { backlot, type MqttBroker, mosquitto, mqttBrokers } from "./peers/mqtt-brokers.ts";
 import { memoryOf } from "./process-tree.ts";
@@ -30,7 +30,7 @@ const columns = {
 } as const;
 
 /** What connections cost, and what one that stops reading costs the others. */
-export async function measureConnections(options: BenchOptions, load: MqttLoad): Promise<string> {
+export async function measureConnections(options: BenchOptions, load: CompiledLoad): Promise<string> {
   const rounds = options.rounds ?? (options.quick ? 1 : 3);
   const durations = options.quick ? { settleSeconds: 2, frozenSeconds: 5 } : { settleSeconds: 6, frozenSeconds: 8 };
   const idle = options.quick ? 2_000 : 10_000;
@@ -68,7 +68,7 @@ interface Extent {
 }
 
 /** Started anew, since memory is measured. Gives the names of the programs it consists of. */
-async function measureOne(contender: MqttBroker, load: MqttLoad, extent: Extent, samples: Samples): Promise<readonly string[]> {
+async function measureOne(contender: MqttBroker, load: CompiledLoad, extent: Extent, samples: Samples): Promise<readonly string[]> {
   const { idle, settleSeconds, frozenSeconds } = extent;
   const broker = await contender.start();
   const version = contender.versions.at(-1)!;

@@ -1,8 +1,9 @@
 import type { BenchOptions } from "./bench-options.ts";
 import { inOrderOfRound, progress, times, watchOtherLoad } from "./harness.ts";
-import { cpuWhile, type MqttLoad } from "./load/mqtt-load.ts";
+import { type CompiledLoad, cpuWhile } from "./load/compiled-load.ts";
 import { figure, markdownTable, verdict } from "./markdown-table.ts";
-import { backlot, type MqttVersion, mosquitto, mqttBrokers, type StartedMqttBroker } from "./peers/mqtt-brokers.ts";
+import { backlot, type MqttVersion, mosquitto, mqttBrokers } from "./peers/mqtt-brokers.ts";
+import type { StartedServer } from "./peers/started-server.ts";
 import { Samples } from "./samples.ts";
 
 const payloadBytes = 100;
@@ -32,13 +33,13 @@ interface FlowFigures {
 }
 
 /** Messages delivered per second of the broker's CPU, by number of publishers and subscribers, QoS and version. */
-export async function measureMessages(options: BenchOptions, load: MqttLoad): Promise<string> {
+export async function measureMessages(options: BenchOptions, load: CompiledLoad): Promise<string> {
   const rounds = options.rounds ?? (options.quick ? 1 : 3);
   const seconds = options.seconds ?? (options.quick ? 1 : 2);
   const samples = new Samples();
   const loadShares = new Samples();
   const otherLoad = watchOtherLoad();
-  const started = new Map<string, StartedMqttBroker>();
+  const started = new Map<string, StartedServer>();
   for (const broker of mqttBrokers) started.set(broker.name, await broker.start());
   for (let round = 0; round < rounds; round++) {
     for (const { name: what, version, qos, publishers, subscribers } of cases) {

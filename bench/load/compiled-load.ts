@@ -1,4 +1,4 @@
-/** Compiles and runs mqtt-load.c, which says what its arguments are. */
+/** Load generators in C: each is compiled when it is needed, and its source says what its arguments are. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -8,22 +8,25 @@ import { createInterface } from "node:readline";
 import { loadCore, startProcess } from "../harness.ts";
 import { cpuSeconds } from "../process-tree.ts";
 
-export interface MqttLoad {
+export interface CompiledLoad {
   /** `onBegin` is called when the measured period begins, `onEnd` right at its end. */
   run<Figures>(args: readonly (string | number)[], moments: { onBegin(): void; onEnd(): void | Promise<void> }): Promise<Figures>;
   remove(): void;
 }
 
-export function compileMqttLoad(): MqttLoad {
-  const folder = mkdtempSync(path.join(os.tmpdir(), "backlot-bench-mqtt-load-"));
-  const program = path.join(folder, "mqtt-load");
-  const sources = ["mqtt-load.c", "mqtt-client.c"].map((file) => path.join(import.meta.dirname, file));
-  execFileSync("cc", ["-O2", "-o", program, ...sources], { stdio: ["ignore", "inherit", "inherit"] });
+/** Of NAME-load.c and NAME-client.c. */
+export function compileLoad(name: "mqtt" | "grpc", libraries: readonly string[] = []): CompiledLoad {
+  const folder = mkdtempSync(path.join(os.tmpdir(), `backlot-bench-${name}-load-`));
+  const program = path.join(folder, `${name}-load`);
+  const sources = [`${name}-load.c`, `${name}-client.c`].map((file) => path.join(import.meta.dirname, file));
+  execFileSync("cc", ["-O2", "-o", program, ...sources, ...libraries.map((library) => `-l${library}`)], {
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   return {
     async run(args, { onBegin, onEnd }) {
       const load = startProcess({ command: program, args: args.map(String), core: loadCore, stdin: "pipe" });
       const failed = load.ended.then((code) => {
-        throw new Error(`mqtt-load ${args.join(" ")} ended with code ${code}: ${load.errorText()}`);
+        throw new Error(`${name}-load ${args.join(" ")} ended with code ${code}: ${load.errorText()}`);
       });
       // What ends after its figures is no failure.
       failed.catch(() => {});
@@ -40,10 +43,10 @@ export function compileMqttLoad(): MqttLoad {
   };
 }
 
-/** CPU seconds of each part of a broker while the load runs; `whileItStays` is awaited before the load's connections end. */
+/** CPU seconds of each part of a server while the load runs; `whileItStays` is awaited before the load's connections end. */
 export async function cpuWhile<Figures>(
   parts: readonly { pids(): readonly number[] }[],
-  load: MqttLoad,
+  load: CompiledLoad,
   args: readonly (string | number)[],
   whileItStays: () => void | Promise<void> = () => {},
 ): Promise<{ figures: Figures; cpu: readonly number[] }> {
