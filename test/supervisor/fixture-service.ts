@@ -9,7 +9,7 @@ import type { ServiceId } from "../../contract/service.ts";
 import type { Tone } from "../../contract/traffic/row.ts";
 import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
-import { defineService, type KeptRecord, type TrafficEntry } from "../../servers/core/service/service.ts";
+import { defineService, type KeptRecord, notQueued, type TrafficEntry } from "../../servers/core/service/service.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { RecordReader } from "../../servers/core/traffic/record-reader.ts";
 
@@ -181,6 +181,7 @@ export function fixtureEntry(id: number, tone: () => Tone, heldBytes = 100): Tra
   return {
     id,
     heldBytes,
+    queueSlot: notQueued,
     get open() {
       return tone() === "pending";
     },

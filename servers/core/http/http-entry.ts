@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import type { TrafficEntry } from "../service/service.ts";
+import { notQueued, type TrafficEntry } from "../service/service.ts";
 import type { PendingParts } from "../traffic/pending-parts.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
 import { BodyCapture } from "./body-capture.ts";
@@ -34,6 +34,7 @@ interface HiddenBody {
 
 /** One exchange while it lasts; it is serialized only when a batch is sent. */
 export class HttpEntry implements TrafficEntry {
+  queueSlot = notQueued;
   readonly id: number;
   readonly at = Date.now();
   readonly head: HttpEntryHead;

@@ -1,5 +1,5 @@
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import type { TrafficEntry } from "../service/service.ts";
+import { notQueued, type TrafficEntry } from "../service/service.ts";
 import { PendingParts } from "../traffic/pending-parts.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
 import { copyOfSlice } from "./body-capture.ts";
@@ -22,6 +22,7 @@ export interface MessageEnd {
 
 /** One message of a WebSocket. Its bytes are a part of the connection; its record contains the part's index. */
 export class WebSocketMessageEntry implements TrafficEntry {
+  queueSlot = notQueued;
   readonly id: number;
   readonly #connection: HttpEntry;
   readonly #facts: MessageFacts;

@@ -108,6 +108,9 @@ export interface Counters {
   readonly note: string;
 }
 
+/** The queue slot of an entry that waits for nothing. */
+export const notQueued = -1;
+
 /** A row of the live view. It is serialized only when a batch is sent, which keeps its cost low. */
 export interface TrafficEntry {
   readonly id: number;
@@ -115,6 +118,8 @@ export interface TrafficEntry {
   readonly heldBytes: number;
   /** Its row is pending: it will be touched again. */
   readonly open: boolean;
+  /** Starts as `notQueued`; written by the sink alone. */
+  queueSlot: number;
   /**
    * Writes the current row, then what is new in its detail and parts since the last call. The reader joins the pieces
    * of a detail; a piece that changes, such as counts, is written again and replaces the one before.

@@ -1,7 +1,7 @@
 import type { ServiceBatch } from "../service/link.ts";
 import type { LogEntry } from "../service/log.ts";
 import { LogWriter } from "../service/log.ts";
-import type { TrafficEntry, TrafficSink } from "../service/service.ts";
+import { notQueued, type TrafficEntry, type TrafficSink } from "../service/service.ts";
 import { RecordWriter } from "./record-writer.ts";
 
 export interface OutboxLimits {
@@ -67,8 +67,8 @@ interface WrittenBatch {
  */
 export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: OutboxOptions): Outbox {
   let nextRowId = firstRowId;
-  /** Entries that may change again, each with the bytes it was counted for: written when a batch leaves. */
-  const queued = new Map<TrafficEntry, number>();
+  /** Entries that may change again: written when a batch leaves. */
+  const queued = new EntryQueue();
   /** Entries that ended are written at once: kept until a batch leaves, each would outlive two collections of the young generation. */
   const records = new RecordWriter();
   let recordEntries = 0;
@@ -79,7 +79,6 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
   const announced = new Set<TrafficEntry>();
   /** Counted as dropped so far: one that fits when it ends is a delivered row after all, and must not count twice. */
   const missed = new WeakSet<TrafficEntry>();
-  let queuedBytes = 0;
   let droppedRows = 0;
   let droppedLogs = 0;
   let seq = 0;
@@ -92,7 +91,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
   const awaiting: (() => void)[] = [];
 
   const isFull = () =>
-    queued.size + recordEntries + fullEntries >= limits.entries || queuedBytes + records.length + fullBytes >= limits.heldBytes;
+    queued.size + recordEntries + fullEntries >= limits.entries || queued.bytes + records.length + fullBytes >= limits.heldBytes;
   const isEmpty = () => queued.size === 0 && recordEntries === 0 && full.length === 0 && logs.lines === 0;
 
   function schedule() {
@@ -136,9 +135,8 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
 
   function writeQueued() {
     let written = 0;
-    for (const [entry, counted] of queued) {
-      queuedBytes -= counted;
-      queued.delete(entry);
+    for (let entry = queued.oldest(); entry; entry = queued.oldest()) {
+      queued.remove(entry);
       write(entry);
       written++;
       if (recordEntries >= limits.batchEntries || records.length >= limits.batchBytes) return;
@@ -180,24 +178,18 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     nextId: () => nextRowId++,
     touch(entry) {
       if (closed) return;
-      const counted = queued.get(entry);
-      if (counted === undefined && !announced.has(entry) && isFull()) {
+      if (!queued.has(entry) && !announced.has(entry) && isFull()) {
         leaveOut(entry);
         return;
       }
       if (droppedRows > 0 && missed.delete(entry)) droppedRows--;
-      const held = entry.heldBytes;
-      queued.set(entry, held);
-      queuedBytes += held - (counted ?? 0);
+      queued.put(entry);
       schedule();
     },
     end(entry) {
       if (closed) return;
-      const counted = queued.get(entry);
-      if (counted !== undefined) {
-        queued.delete(entry);
-        queuedBytes -= counted;
-      } else if (!announced.has(entry) && isFull()) {
+      if (queued.has(entry)) queued.remove(entry);
+      else if (!announced.has(entry) && isFull()) {
         leaveOut(entry);
         return;
       }
@@ -223,11 +215,10 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     flush() {
       // Writing a full queue takes long and delays the stop: the newest entries are sent, the rest is counted.
       let surplus = queued.size - limits.lastEntries;
-      for (const [entry, counted] of queued) {
+      for (const entry of queued.entries()) {
         if (surplus <= 0) break;
         if (announced.has(entry)) continue;
-        queued.delete(entry);
-        queuedBytes -= counted;
+        queued.remove(entry);
         droppedRows++;
         surplus--;
       }
@@ -245,5 +236,78 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     },
   };
 }
+
+/**
+ * Entries in the order in which they were queued. Each knows its slot: a Map would allocate a new table every few thousand
+ * entries, which the old generation would have to collect.
+ */
+class EntryQueue {
+  size = 0;
+  /** What the entries held when they were last put. */
+  bytes = 0;
+  /** Undefined: removed. */
+  readonly #slots: (TrafficEntry | undefined)[] = [];
+  readonly #counted: number[] = [];
+  /** Slots before and from here are free. */
+  #first = 0;
+  #end = 0;
+
+  has(entry: TrafficEntry): boolean {
+    return entry.queueSlot !== notQueued;
+  }
+
+  put(entry: TrafficEntry): void {
+    if (entry.queueSlot === notQueued) {
+      if (this.#end > 2 * this.size + slackSlots) this.#compact();
+      entry.queueSlot = this.#end;
+      this.#slots[this.#end] = entry;
+      this.#counted[this.#end++] = 0;
+      this.size++;
+    }
+    const held = entry.heldBytes;
+    this.bytes += held - (this.#counted[entry.queueSlot] as number);
+    this.#counted[entry.queueSlot] = held;
+  }
+
+  remove(entry: TrafficEntry): void {
+    this.bytes -= this.#counted[entry.queueSlot] as number;
+    this.#slots[entry.queueSlot] = undefined;
+    entry.queueSlot = notQueued;
+    if (--this.size > 0) return;
+    this.#first = 0;
+    this.#end = 0;
+  }
+
+  oldest(): TrafficEntry | undefined {
+    if (this.size === 0) return undefined;
+    while (!this.#slots[this.#first]) this.#first++;
+    return this.#slots[this.#first];
+  }
+
+  entries(): TrafficEntry[] {
+    return this.#slots.slice(this.#first, this.#end).filter((entry) => entry !== undefined);
+  }
+
+  clear(): void {
+    for (const entry of this.entries()) this.remove(entry);
+  }
+
+  #compact(): void {
+    let to = 0;
+    for (let from = this.#first; from < this.#end; from++) {
+      const entry = this.#slots[from];
+      if (!entry) continue;
+      this.#slots[from] = undefined;
+      this.#slots[to] = entry;
+      this.#counted[to] = this.#counted[from] as number;
+      entry.queueSlot = to++;
+    }
+    this.#first = 0;
+    this.#end = to;
+  }
+}
+
+/** Free slots between entries that are tolerated. */
+const slackSlots = 1_024;
 
 const nothing = Buffer.alloc(0);

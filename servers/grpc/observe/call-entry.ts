@@ -1,6 +1,6 @@
 import { grpcPatterns, grpcProtocols, toneOfStatus } from "../../../contract/traffic/grpc.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
-import type { TrafficEntry } from "../../core/service/service.ts";
+import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { CallHead, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
@@ -23,6 +23,7 @@ const rowTargetLength = 1_024;
 
 /** One call while it lasts. It holds references to messages, and is serialized only when a batch is sent. */
 export class CallEntry implements TrafficEntry {
+  queueSlot = notQueued;
   readonly id: number;
   readonly at = Date.now();
   readonly method: GrpcMethod | undefined;

@@ -1,6 +1,6 @@
 import type { MqttMessage, MqttMessageProperties, MqttMessageSummary, MqttOwnPublisher } from "../../../contract/traffic/mqtt.ts";
 import { previewBytes, type TrafficRow } from "../../../contract/traffic/row.ts";
-import type { TrafficEntry } from "../../core/service/service.ts";
+import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { Qos } from "../codec/packet.ts";
 import { type DeliveryTrace, type DropReason, Message } from "../engine/routing/message.ts";
@@ -57,6 +57,7 @@ export interface RecordOrigin {
  * string, which takes a fifth of the memory of a small buffer.
  */
 export class MessageRecord implements DeliveryTrace, TrafficEntry {
+  queueSlot = notQueued;
   readonly id: number;
   at = Date.now();
   readonly topic: string;

@@ -1,5 +1,5 @@
 import type { Tone } from "../../../contract/traffic/row.ts";
-import type { TrafficEntry } from "../../core/service/service.ts";
+import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import type { DetailDecoder } from "../../core/traffic/detail-decoder.ts";
 import { RecordReader } from "../../core/traffic/record-reader.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
@@ -26,6 +26,7 @@ export function mqttEvent({ id, verb, target, tone, outcome, clientId, peer, tex
     id,
     heldBytes: 300 + target.length + text.length,
     open: false,
+    queueSlot: notQueued,
     write(record: RecordWriter) {
       record.row({
         ...{ id, at, verb, tone, outcome, peer },
