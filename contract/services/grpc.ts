@@ -3,6 +3,7 @@ import { z } from "zod";
 import { operation } from "../operation.ts";
 import type { GrpcPattern, GrpcStatus } from "../traffic/grpc.ts";
 import type { HeaderList } from "../traffic/http.ts";
+import { type GrpcReplyViews, grpcReplyActions } from "./grpc-replies.ts";
 
 /** As in grpc.health.v1. */
 export const healthStates = ["SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"] as const;
@@ -72,7 +73,7 @@ const grpcTryStart = z.strictObject({
 export type GrpcTryStart = z.output<typeof grpcTryStart>;
 
 /** `view/grpc`, by name. */
-export interface GrpcViews {
+export interface GrpcViews extends GrpcReplyViews {
   /** What is served; it changes when protocol files do. */
   readonly services: { readonly services: readonly GrpcServiceView[]; readonly revision: number };
   /** Health by service; "" is the whole server. */
@@ -100,5 +101,6 @@ export const grpcActions = {
   /** Makes a few plausible calls a second until it is turned off, so that a new user sees traffic. */
   "sample.start": operation<null>()(z.strictObject({})),
   "sample.stop": operation<null>()(z.strictObject({})),
+  ...grpcReplyActions,
 };
 export type GrpcActions = typeof grpcActions;

@@ -3,6 +3,9 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../../contract/operation.ts";
 import type { GrpcActions } from "../../contract/services/grpc.ts";
 import { ServiceError } from "../core/service/service-error.ts";
+import type { OpenCalls } from "./engine/open-calls.ts";
+import { pushIntoCall } from "./replies/push-into-call.ts";
+import type { Replies } from "./replies/replies.ts";
 import type { GrpcSampleTraffic } from "./sample-traffic.ts";
 import type { Health } from "./services/health.ts";
 import type { ServedMethods } from "./services/served-methods.ts";
@@ -12,12 +15,22 @@ export interface GrpcActionParts {
   readonly health: Health;
   readonly sample: GrpcSampleTraffic;
   readonly tries: GrpcTryClient;
+  readonly replies: Replies;
+  readonly openCalls: OpenCalls;
   readonly served: () => ServedMethods;
   readonly revision: () => number;
 }
 
 /** The page's actions. */
-export const createGrpcActions = ({ health, sample, tries, served, revision }: GrpcActionParts): Handlers<GrpcActions> => ({
+export const createGrpcActions = ({
+  health,
+  sample,
+  tries,
+  replies,
+  openCalls,
+  served,
+  revision,
+}: GrpcActionParts): Handlers<GrpcActions> => ({
   "health.set"({ service, state }) {
     if (health.state(service) === "SERVICE_UNKNOWN")
       throw new ServiceError("CALL_INVALID", `There is no service ${service}`, "Choose one that is served.");
@@ -41,4 +54,6 @@ export const createGrpcActions = ({ health, sample, tries, served, revision }: G
     sample.stop();
     return null;
   },
+  ...replies.actions,
+  "call.push": ({ row, push }) => pushIntoCall(row, push, { openCalls, find: (path) => served().find(path) }),
 });

@@ -36,6 +36,12 @@ export const grpcConfig = z.strictObject({
     env: "GRPC_SERVER_ID",
     group: "Answers",
   }),
+  repliesFile: field(z.string().default(""), {
+    title: "Replies file",
+    help: "Rules by which calls are answered, as JSON; empty for a file in the data folder. Changes of the file are used at once.",
+    env: "GRPC_REPLIES",
+    group: "Answers",
+  }),
   compression: field(z.enum(["identity", "gzip", "deflate"]).default("identity"), {
     title: "Compression",
     help: "Of answers, to clients that accept it. Requests may always be compressed with gzip and deflate.",
@@ -64,6 +70,20 @@ export const grpcConfig = z.strictObject({
     title: "Longest StreamData",
     help: "Items; a greater count is cut.",
     env: "GRPC_STREAM_ITEMS",
+  }),
+  replyFileBytes: limit(1 << 10, 16 << 20, 1 << 20, {
+    title: "Replies file",
+    help: "Of its text.",
+    unit: "B",
+    env: "GRPC_REPLY_FILE_BYTES",
+  }),
+  replyRules: limit(1, 10_000, 1_000, { title: "Reply rules", help: "In the file.", env: "GRPC_REPLY_RULES" }),
+  replySteps: limit(1, 1_000_000, 10_000, { title: "Steps of a reply", help: "Of one rule, with its messages.", env: "GRPC_REPLY_STEPS" }),
+  replyHeldBytes: limit(1 << 10, 1 << 30, 4 << 20, {
+    title: "Stream held for rules",
+    help: "A client's stream is held until its end where rules may answer it; a longer one ends with RESOURCE_EXHAUSTED.",
+    unit: "B",
+    env: "GRPC_REPLY_HELD_BYTES",
   }),
   delaySeconds: field(z.number().min(0).max(3_600).default(60), {
     title: "Longest delay",

@@ -15,6 +15,7 @@ export const grpcService = defineService({
     { field: "port", transport: "tcp" },
     { field: "metricsPort", transport: "tcp" },
   ],
+  keepsFiles: () => "if possible",
   endpoints: grpcEndpoints,
   snippets: grpcSnippets,
   start: async (context) => (await import("./start-grpc.ts")).startGrpc(context),

@@ -1,3 +1,4 @@
+import path from "node:path";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Endpoint } from "../../contract/service.ts";
 import type { GrpcActions } from "../../contract/services/grpc.ts";
@@ -7,6 +8,7 @@ import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
+import { OpenCalls } from "./engine/open-calls.ts";
 import { createGrpcActions } from "./grpc-actions.ts";
 import { type GrpcConfig, grpcConfig } from "./grpc-config.ts";
 import { grpcEndpoints } from "./grpc-endpoints.ts";
@@ -15,7 +17,7 @@ import { createCallRecorder } from "./observe/call-recorder.ts";
 import { createCallsView } from "./observe/calls-view.ts";
 import { listenMetrics } from "./observe/metrics-server.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";
-import type { MethodReplies } from "./replies/method-replies.ts";
+import { openReplies, type RepliesOptions } from "./replies/replies.ts";
 import { createGrpcSampleTraffic } from "./sample-traffic.ts";
 import { chat } from "./services/chat.ts";
 import { echo } from "./services/echo.ts";
@@ -39,8 +41,14 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
     ...healthService(health, own),
     ...reflection(own, () => served.pool),
   };
-  const replies: readonly MethodReplies[] = [];
-  const served: ServedMethods = createServedMethods(own, handlers, replies);
+  const replies = await openReplies({
+    ...repliesFile(context),
+    limits: { bytes: config.replyFileBytes, rules: config.replyRules, steps: config.replySteps, heldBytes: config.replyHeldBytes },
+    served: () => served,
+    ...{ log, onStop, show: context.view },
+  });
+  const served: ServedMethods = createServedMethods(own, handlers, [replies.methodReplies]);
+  replies.serve();
   health.serve(own.services.map(({ typeName }) => typeName));
   showHealth();
   context.view("services", { services: served.view, revision: 1 });
@@ -48,8 +56,9 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   const metrics = createCallMetrics();
   const recorder = createCallRecorder({ traffic, log, metrics, messageLimit: config.recordedMessageBytes });
   const metricsPort = await listenMetrics(metrics.registry, { port: config.metricsPort, openToLan: config.openToLan, onStop });
+  const openCalls = new OpenCalls();
   const server = await listenGrpc({
-    ...{ port: config.port, openToLan: config.openToLan, methods: served, recorder, log, onStop },
+    ...{ port: config.port, openToLan: config.openToLan, methods: served, recorder, openCalls, log, onStop },
     largestMessage: config.messageBytes,
     concurrentStreams: config.concurrentStreams,
     keepaliveMs: config.keepaliveMs,
@@ -67,6 +76,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   const showCalls = createCallsView(metrics, (view) => context.view("calls", view));
   context.counters(() => {
     showCalls();
+    replies.showCounts();
     return recorder.counters(server.connections);
   });
 
@@ -75,8 +85,13 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   onStop(sample.stop);
   const tries = createGrpcTryClient({ port: server.port, channel, served: () => served, show: (view) => context.view("try", view) });
   onStop(tries.stop);
-  context.handle(createGrpcActions({ health, sample, tries, served: () => served, revision: () => 1 }));
+  context.handle(createGrpcActions({ health, sample, tries, replies, openCalls, served: () => served, revision: () => 1 }));
   return grpcEndpoints({ ...config, port: server.port, metricsPort });
+}
+
+function repliesFile({ config, dataDir }: ServiceContext<GrpcConfig, GrpcActions>): Pick<RepliesOptions, "file" | "isConfigured"> {
+  const isConfigured = config.repliesFile !== "";
+  return { isConfigured, file: isConfigured ? path.resolve(config.repliesFile) : path.join(dataDir(), "replies.jsonc") };
 }
 
 /** Of our own clients: they trust the installation's authority, and show its certificate where one is required. */

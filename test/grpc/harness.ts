@@ -8,6 +8,7 @@ import type { Counters } from "../../servers/core/service/service.ts";
 import { grpcService } from "../../servers/grpc/grpc-service.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { createRecorded, type Row } from "../support/records.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 
 checkLeaks();
@@ -37,14 +38,18 @@ const releases: (() => unknown)[] = [];
 export const onEnd = (release: () => unknown): void => void releases.push(release);
 
 /** The service on free ports, stopped after the test. */
-export async function startGrpc(config: Record<string, unknown> = {}, certificatesDir?: string): Promise<GrpcUnderTest> {
+export async function startGrpc(
+  config: Record<string, unknown> = {},
+  certificatesDir?: string,
+  dataDir = temporaryDir(),
+): Promise<GrpcUnderTest> {
   const recorded = createRecorded();
   const logs: LogEntry[] = [];
   const views = new Map<string, unknown>();
   let counters: Counters | undefined;
   const running = await runService(grpcService, {
     config: { port: 0, metricsPort: 0, graceMs: 300, ...config },
-    dataDir: "unused",
+    dataDir,
     ...(certificatesDir && { certificatesDir }),
     onBatch(batch) {
       recorded.add(batch);

@@ -4,16 +4,17 @@ import path from "node:path";
 
 /**
  * Writes the whole file or leaves the old one: a temporary file beside it is flushed to disk, then renamed over it.
- * With `backup`, the old content is kept under that name. Owner-only (0600).
+ * With `backup`, the old content is kept under that name. Owner-only (0600), unless `mode` is given.
  * The package write-file-atomic names its temporary file by the process id, which two containers on one folder may share,
  * and patches the process's handling of signals while it writes.
  */
-export async function writeFileAtomically(file: string, content: string, backup?: string): Promise<void> {
+export async function writeFileAtomically(file: string, content: string, backup?: string, mode = 0o600): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
   try {
     const handle = await open(temporary, "wx", 0o600);
     try {
+      if (mode !== 0o600) await handle.chmod(mode);
       await handle.writeFile(content);
       await handle.sync();
     } finally {

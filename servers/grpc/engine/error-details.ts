@@ -11,30 +11,44 @@ export type StatusDetails = (code: number, message: string) => Buffer;
  * What it returns throws INVALID_ARGUMENT for a type that is not known and for JSON that is not of its type.
  */
 export function createDetailReader(pool: DescriptorPool): (texts: readonly string[]) => StatusDetails {
-  const status = pool.message("google.rpc.Status");
   return (texts) => {
-    const details = texts.map((text) => packed(text, pool));
-    return (code, message) => Buffer.from(toBinary(status, create(status, { code, message, details } as never) as Message));
+    try {
+      return statusDetails(
+        pool,
+        texts.map((text) => packDetail(parsed(text), pool)),
+      );
+    } catch (error) {
+      throw new StatusError("INVALID_ARGUMENT", `x-backlot-details: ${error instanceof Error ? error.message : String(error)}`);
+    }
   };
 }
 
-function packed(text: string, { registry }: DescriptorPool): Any {
-  const wrong = (why: string) => new StatusError("INVALID_ARGUMENT", `x-backlot-details: ${why}`);
-  let json: JsonValue;
+export function statusDetails(pool: DescriptorPool, details: readonly Any[]): StatusDetails {
+  const status = pool.message("google.rpc.Status");
+  return (code, message) => Buffer.from(toBinary(status, create(status, { code, message, details } as never) as Message));
+}
+
+function parsed(text: string): JsonValue {
   try {
-    json = JSON.parse(text) as JsonValue;
+    return JSON.parse(text) as JsonValue;
   } catch {
-    throw wrong(`${JSON.stringify(text.slice(0, 100))} is no JSON`);
+    throw new Error(`${JSON.stringify(text.slice(0, 100))} is no JSON`);
   }
-  if (typeof json !== "object" || json === null || Array.isArray(json)) throw wrong("a detail is an object with @type");
-  const { "@type": type, ...fields } = json as JsonObject;
-  const name = String(type).replace(/^.*\//, "");
-  const schema: DescMessage | undefined = registry.getMessage(name.includes(".") ? name : `google.rpc.${name}`);
-  if (!schema) throw wrong(`there is no type ${name.slice(0, 100)}`);
-  try {
-    const value = toBinary(schema, fromJson(schema, fields, { registry }));
-    return create(AnySchema, { typeUrl: `type.googleapis.com/${schema.typeName}`, value });
-  } catch (error) {
-    throw wrong(error instanceof Error ? error.message : String(error));
-  }
+}
+
+/** The type of a detail. Throws an error that says what is wrong with it. */
+export function detailType(json: JsonValue, { registry }: Pick<DescriptorPool, "registry">): DescMessage {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) throw new Error("a detail is an object with @type");
+  const name = String((json as JsonObject)["@type"]).replace(/^.*\//, "");
+  const schema = registry.getMessage(name.includes(".") ? name : `google.rpc.${name}`);
+  if (!schema) throw new Error(`there is no type ${name.slice(0, 100)}`);
+  return schema;
+}
+
+/** Throws an error that says what is wrong with it. */
+export function packDetail(json: JsonValue, pool: Pick<DescriptorPool, "registry">): Any {
+  const schema = detailType(json, pool);
+  const { "@type": _, ...fields } = json as JsonObject;
+  const value = toBinary(schema, fromJson(schema, fields, { registry: pool.registry }));
+  return create(AnySchema, { typeUrl: `type.googleapis.com/${schema.typeName}`, value });
 }

@@ -12,6 +12,21 @@ export interface MessageSink {
   halfClose(): void | Promise<void>;
 }
 
+/** Sees messages before the sink of the handler does. */
+export interface MessageFilter {
+  /** True for a message that the handler does not get: the filter asks for the next one, or gives it to the handler later by `pass`. */
+  message(bytes: Uint8Array, pass: () => void): boolean;
+  /** `pass` tells the handler; it may be called later, or not at all. */
+  halfClose(pass: () => void): void;
+}
+
+/** Read once already: what the next reader gets first. */
+interface GivenBack {
+  readonly messages: readonly Uint8Array[];
+  readonly halfClosed: boolean;
+  next: number;
+}
+
 export interface CallLimits {
   /** A client that leaves so much unread is not sent more by handlers that can wait. */
   readonly highWaterBytes: number;
@@ -45,13 +60,13 @@ export class GrpcCall implements CallEvents {
   readonly trailers = new Metadata();
   /** Milliseconds since the epoch. */
   readonly deadlineAt: number | undefined;
-  /** Called when the client has read enough for more to be sent. */
-  onWritable: (() => void) | undefined;
   readonly #options: GrpcCallOptions;
   readonly #transport: CallTransport;
   #sink: MessageSink | undefined;
-  /** Read once already: what the next one reads first. */
-  #givenBack: { readonly messages: Uint8Array[]; halfClosed: boolean } | undefined;
+  #filter: MessageFilter | undefined;
+  #givenBack: GivenBack | undefined;
+  /** Steps that wait until the client has read enough. */
+  #writable: (() => void)[] = [];
   #behaviour: RequestedBehaviour | undefined;
   #coding: MessageCoding = "identity";
   #deadline: NodeJS.Timeout | undefined;
@@ -150,49 +165,57 @@ export class GrpcCall implements CallEvents {
 
   read(): void {
     if (this.isEnding) return;
-    if (this.#givenBack) queueMicrotask(() => this.#readGivenBack());
+    if (this.#givenBack) this.#readGivenBack(this.#givenBack);
     else this.#transport.read();
   }
 
   /** For a reader that leaves the call to another one, which gets what was read before it gets the rest. */
   giveBack(messages: readonly Uint8Array[], halfClosed: boolean): void {
     this.#sink = undefined;
-    this.#givenBack = { messages: [...messages], halfClosed };
+    this.#givenBack = { messages, halfClosed, next: 0 };
   }
 
-  #readGivenBack(): void {
-    const given = this.#givenBack;
-    if (!given || this.isEnding) return;
-    const message = given.messages.shift();
-    if (message) this.run(() => this.#sink?.message(message));
-    else {
-      this.#givenBack = undefined;
-      if (given.halfClosed) this.run(() => this.#sink?.halfClose());
-      else this.#transport.read();
+  #readGivenBack(given: GivenBack): void {
+    const bytes = given.messages[given.next++];
+    if (bytes) {
+      // Later, as from the wire; other calls have a turn now and then.
+      const later = (given.next & 0xff) === 0 ? setImmediate : queueMicrotask;
+      later(() => this.isEnding || this.run(() => this.#sink?.message(bytes)));
+      return;
     }
+    this.#givenBack = undefined;
+    if (given.halfClosed) queueMicrotask(() => this.isEnding || this.run(() => this.#sink?.halfClose()));
+    else this.#transport.read();
+  }
+
+  /** To be set before the handler begins. */
+  filterMessages(filter: MessageFilter): void {
+    this.#filter = filter;
   }
 
   /** Asks for the next message once there is room for an answer. */
   readWhenWritable(): void {
     if (this.isWritable) this.read();
-    else {
-      this.onWritable = () => {
-        this.onWritable = undefined;
-        this.read();
-      };
-    }
+    else this.whenWritable(() => this.read());
+  }
+
+  /** Runs the step once when the client has read enough for more to be sent; never if the call ends before. */
+  whenWritable(step: () => void): void {
+    this.#writable.push(step);
   }
 
   onMessage(message: ReceivedMessage): void {
     if (this.isEnding) return;
     this.entry.addReceived(message);
-    this.run(() => this.#sink?.message(message.bytes));
+    const pass = () => this.#sink?.message(message.bytes);
+    this.run(() => (this.#filter?.message(message.bytes, () => this.run(pass)) ? undefined : pass()));
   }
 
   onHalfClose(): void {
     if (this.isEnding) return;
     this.entry.halfClosed();
-    this.run(() => this.#sink?.halfClose());
+    const pass = () => this.#sink?.halfClose();
+    this.run(() => (this.#filter ? this.#filter.halfClose(() => this.run(pass)) : pass()));
   }
 
   /** Sends the headers now and not with the first message. */
@@ -204,7 +227,7 @@ export class GrpcCall implements CallEvents {
     this.#transport.sendHeaders(this.responseHeaders);
   }
 
-  /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; then `onWritable` is called. */
+  /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; see `whenWritable`. */
   send(frame: Buffer): boolean {
     if (this.isEnding) return false;
     this.sendHeaders();
@@ -241,10 +264,15 @@ export class GrpcCall implements CallEvents {
     this.entry.addSent(frame, wire);
     this.#unwritten += wire.length;
     this.#transport.sendFrame(wire, () => {
-      const wasWritable = this.isWritable;
       this.#unwritten -= wire.length;
-      if (!wasWritable && this.isWritable && this.onWritable && !this.isEnding) this.run(this.onWritable);
+      if (this.#writable.length > 0 && this.isWritable && !this.isEnding) this.#runWritable();
     });
+  }
+
+  #runWritable(): void {
+    const steps = this.#writable;
+    this.#writable = [];
+    for (const step of steps) this.run(step);
   }
 
   /** Ends the call. What comes second does nothing. */
@@ -290,8 +318,10 @@ export class GrpcCall implements CallEvents {
     this.#over = true;
     clearTimeout(this.#deadline);
     clearTimeout(this.#delay);
-    this.onWritable = undefined;
+    this.#writable = [];
     this.#sink = undefined;
+    this.#filter = undefined;
+    this.#givenBack = undefined;
     this.#options.onOver(this, end);
     const listeners = this.#overListeners;
     this.#overListeners = [];

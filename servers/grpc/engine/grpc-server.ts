@@ -11,6 +11,7 @@ import { GrpcCall, type GrpcCallOptions } from "./grpc-call.ts";
 import { http2ServersOf, replaceMethods, type ServedPath } from "./grpc-js-access.ts";
 import { GrpcJsCall, type OpenedStream } from "./grpc-js-call.ts";
 import type { GrpcMethods } from "./grpc-method.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { StatusError, statusCode } from "./status.ts";
 
 export interface GrpcServerOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour"> {
@@ -25,6 +26,7 @@ export interface GrpcServerOptions extends Pick<GrpcCallOptions, "limits" | "cod
   readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
   readonly methods: GrpcMethods;
   readonly recorder: CallRecorder;
+  readonly openCalls: OpenCalls;
   readonly log: Log;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
@@ -43,7 +45,7 @@ const flushMs = 250;
 
 /** Serves calls on one port: listener → connection → HTTP/2 (Node's, by grpc-js) → `GrpcCall` → the method's handler. */
 export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer> {
-  const { log, methods, recorder, onStop } = options;
+  const { log, methods, recorder, openCalls, onStop } = options;
   const connections = new GrpcConnections();
   const calls = new Set<GrpcCall>();
   let draining = false;
@@ -90,6 +92,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
         const entry = recorder.begin(transport.head, methods.find(transport.head.path));
         const ours = new GrpcCall({ ...options, transport, entry, onFault, onOver });
         calls.add(ours);
+        openCalls.add(ours);
         transport.start(ours);
         ours.begin();
       }
@@ -114,6 +117,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
 
   function onOver(call: GrpcCall, end: Parameters<GrpcCallOptions["onOver"]>[1]): void {
     calls.delete(call);
+    openCalls.delete(call);
     recorder.end(call.entry, end);
     if (calls.size === 0) onIdle?.();
   }

@@ -30,7 +30,7 @@ export function paceStream({ call, first, count, intervalMs, send }: PacedStream
       sent++;
     }
     if (sent >= count) call.finish();
-    else if (!room) call.onWritable = step;
+    else if (!room) call.whenWritable(step);
     else {
       const waitMs = sent < due ? 0 : Math.max(shortestTimerMs, startedAt + sent * intervalMs - performance.now());
       timer = setTimeout(() => call.run(step), waitMs);

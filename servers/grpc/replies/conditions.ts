@@ -1,0 +1,153 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import { RE2JS } from "re2js";
+import type { Json, ReplyConditions, ReplyTest } from "../../../contract/services/grpc-replies.ts";
+import { type FieldPath, parsePath, pathInType, valueAt } from "./field-path.ts";
+import type { OnMisfit } from "./message-template.ts";
+
+/** What conditions look at. */
+export interface MatchSubject {
+  metadata(name: string): readonly string[];
+  /** As JSON, in their order; asked for only where a condition looks at messages. */
+  messages(): readonly Json[];
+}
+
+export interface CompiledConditions {
+  /** A condition looks at messages. */
+  readonly readsMessages: boolean;
+  /** The conditions on metadata hold. */
+  metadataMatches(subject: Pick<MatchSubject, "metadata">): boolean;
+  /** The conditions on messages hold. */
+  messagesMatch(subject: Pick<MatchSubject, "messages">): boolean;
+}
+
+type Check = (value: Json | undefined) => boolean;
+
+/** A longer text does not match: the time that a pattern takes grows with both. */
+const longestMatched = 16_384;
+const largestProgram = 2_000;
+
+/** `request` is the type whose fields the conditions name; without `isClientStream` a rule sees one message. */
+export function compileConditions(
+  when: ReplyConditions,
+  request: DescMessage,
+  isClientStream: boolean,
+  onMisfit: OnMisfit,
+): CompiledConditions {
+  const fields = (name: "request" | "anyMessage" | "everyMessage"): readonly (readonly [FieldPath, Check])[] =>
+    Object.entries(when[name] ?? {}).flatMap(([text, test]): (readonly [FieldPath, Check])[] => {
+      const place = ["when", name, text];
+      const path = pathOf(text, request, (message) => onMisfit(place, message));
+      return path ? [[path, compileTest(test, place, onMisfit)]] : [];
+    });
+  const ofLast = fields("request");
+  const ofAny = when.anyMessage && fields("anyMessage");
+  const ofEvery = when.everyMessage && fields("everyMessage");
+  const ofCount = when.messageCount && compileTest(when.messageCount, ["when", "messageCount"], onMisfit);
+  if (!isClientStream) {
+    for (const name of ["anyMessage", "everyMessage", "messageCount"] as const) {
+      if (when[name])
+        onMisfit(["when", name], "only a method that takes a stream of messages and answers once has this condition: use request");
+    }
+  }
+  const ofMetadata = Object.entries(when.metadata ?? {}).map(
+    ([name, test]) => [name.toLowerCase(), compileTest(test, ["when", "metadata", name], onMisfit)] as const,
+  );
+  const fulfils = (message: Json | undefined, checks: readonly (readonly [FieldPath, Check])[]): boolean =>
+    checks.every(([path, check]) => check(valueAt(message, path)));
+  const readsMessages = ofLast.length > 0 || ofAny !== undefined || ofEvery !== undefined || ofCount !== undefined;
+  return {
+    readsMessages,
+    metadataMatches: ({ metadata }) =>
+      ofMetadata.every(([name, check]) => {
+        const values = metadata(name);
+        return values.length === 0 ? check(undefined) : values.some(check);
+      }),
+    messagesMatch(subject) {
+      if (!readsMessages) return true;
+      const all = subject.messages();
+      return (
+        fulfils(all.at(-1), ofLast) &&
+        (!ofAny || all.some((message) => fulfils(message, ofAny))) &&
+        (!ofEvery || all.every((message) => fulfils(message, ofEvery))) &&
+        (!ofCount || ofCount(all.length))
+      );
+    },
+  };
+}
+
+function pathOf(text: string, request: DescMessage, onProblem: (message: string) => void): FieldPath | undefined {
+  const path = parsePath(text);
+  if (!path) {
+    onProblem('the path of a field is expected, such as "address.city" or "items[0].id"');
+    return undefined;
+  }
+  try {
+    return pathInType(request, path);
+  } catch (error) {
+    onProblem(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+function compileTest(test: ReplyTest, path: readonly PropertyKey[], onMisfit: OnMisfit): Check {
+  const { equals, matches, contains, exists, greater, less } = test;
+  const checks: Check[] = [];
+  if (exists !== undefined) checks.push((value) => (value !== undefined && value !== null) === exists);
+  if (equals !== undefined) checks.push((value) => isSame(value, equals));
+  if (contains !== undefined) checks.push((value) => holds(value, contains));
+  if (greater !== undefined) checks.push((value) => order(value, greater) > 0);
+  if (less !== undefined) checks.push((value) => order(value, less) < 0);
+  if (matches !== undefined) {
+    const pattern = compilePattern(matches);
+    if (typeof pattern === "string") onMisfit([...path, "matches"], pattern);
+    else checks.push((value) => isScalar(value) && String(value).length <= longestMatched && pattern.matcher(String(value)).find());
+  }
+  return (value) => checks.every((check) => check(value));
+}
+
+/** The problem where it is no pattern. */
+function compilePattern(text: string): RE2JS | string {
+  try {
+    const pattern = RE2JS.compile(text);
+    return pattern.programSize() > largestProgram ? "the pattern repeats too much" : pattern;
+  } catch (error) {
+    return `a pattern in RE2 syntax is expected: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+const isScalar = (value: Json | undefined): value is string | number | boolean =>
+  value !== null && value !== undefined && typeof value !== "object";
+
+/** Numbers of 64 bits are texts in JSON: 7 is the same as "7". */
+function isSame(value: Json | undefined, expected: Json): boolean {
+  if (value === undefined) return expected === null;
+  if (typeof value === "object" || typeof expected === "object") {
+    if (value === null || expected === null || typeof value !== "object" || typeof expected !== "object") return value === expected;
+    if (Array.isArray(value) !== Array.isArray(expected)) return false;
+    const names = Object.keys(value);
+    return (
+      names.length === Object.keys(expected).length &&
+      names.every((name) => Object.hasOwn(expected, name) && isSame(valueAt(value, [name]), valueAt(expected, [name]) as Json))
+    );
+  }
+  return value === expected || (typeof value !== typeof expected && String(value) === String(expected));
+}
+
+function holds(value: Json | undefined, part: Json): boolean {
+  if (typeof value === "string") return value.includes(String(part));
+  if (Array.isArray(value)) return value.some((entry: Json) => isSame(entry, part));
+  return typeof value === "object" && value !== null && Object.hasOwn(value, String(part));
+}
+
+/** Above 0 where the value is greater; NaN where the two cannot be compared. Of numbers, also those of 64 bits, and of times. */
+function order(value: Json | undefined, limit: number | string): number {
+  if (typeof value !== "number" && typeof value !== "string") return Number.NaN;
+  const isWhole = (text: number | string) => /^-?\d{1,40}$/.test(String(text));
+  if (isWhole(value) && isWhole(limit)) {
+    const difference = BigInt(value) - BigInt(limit);
+    return difference > 0n ? 1 : difference < 0n ? -1 : 0;
+  }
+  const numbers = [value, limit].map((one) => (typeof one === "number" || /^-?\d/.test(one) ? Number(one) : Number.NaN));
+  const [left, right] = numbers.some(Number.isNaN) ? [Date.parse(String(value)), Date.parse(String(limit))] : numbers;
+  return (left as number) - (right as number);
+}

@@ -1,0 +1,73 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import type { Json } from "../../../contract/services/grpc-replies.ts";
+
+/** Names of fields, keys of maps and places in lists. */
+export type FieldPath = readonly string[];
+
+const part = /(?:^|\.)([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/y;
+
+/** Of "address.city", "items[0].id" or "labels["a.b"]"; undefined for what is no path. */
+export function parsePath(text: string): FieldPath | undefined {
+  const parts: string[] = [];
+  part.lastIndex = 0;
+  while (part.lastIndex < text.length) {
+    const [, name, place, key] = part.exec(text) ?? [];
+    const next = name ?? place ?? (key === undefined ? undefined : key.replace(/\\(.)/g, "$1"));
+    if (next === undefined) return undefined;
+    parts.push(next);
+  }
+  return parts.length === 0 ? undefined : parts;
+}
+
+/** What is at the path; undefined where there is nothing. */
+export function valueAt(value: unknown, path: FieldPath): Json | undefined {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null) return undefined;
+    if (Array.isArray(found) && name === "length") found = found.length;
+    else if (Object.hasOwn(found, name)) found = (found as Record<string, unknown>)[name];
+    else return undefined;
+  }
+  return found as Json | undefined;
+}
+
+/** By its name in JSON or in the .proto file. */
+export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
+  message.fields.find((field) => field.jsonName === name || field.name === name);
+
+/** Messages whose JSON has not their fields. */
+export const hasOwnJson = ({ typeName }: DescMessage): boolean =>
+  /^google\.protobuf\.(?:Any|Timestamp|Duration|FieldMask|Struct|Value|ListValue|\w+Value)$/.test(typeName);
+
+const namesOf = (message: DescMessage): string =>
+  message.fields.length === 0
+    ? "it has no fields"
+    : `there are ${message.fields
+        .map(({ name }) => name)
+        .join(", ")
+        .slice(0, 300)}`;
+
+export const noSuchField = (message: DescMessage, name: string): string =>
+  `there is no field ${JSON.stringify(name.slice(0, 100))} in ${message.typeName}; ${namesOf(message)}`;
+
+/** The path with the names that the message's JSON has. Throws an error that names what the type does not have. */
+export function pathInType(message: DescMessage, path: FieldPath): FieldPath {
+  const found: string[] = [];
+  let within: DescMessage | undefined = message;
+  for (let index = 0; index < path.length && within && !hasOwnJson(within); index++) {
+    const name = path[index] as string;
+    const field = fieldNamed(within, name);
+    if (!field) throw new Error(noSuchField(within, name));
+    found.push(field.jsonName);
+    // The next part is a place in the list or a key of the map.
+    if ((field.fieldKind === "list" || field.fieldKind === "map") && index + 1 < path.length) {
+      const next = path[++index] as string;
+      if (field.fieldKind === "list" && !/^(?:\d+|length)$/.test(next))
+        throw new Error(`${field.name} is a list: ${name}[0] is its first entry`);
+      found.push(next);
+    }
+    within = field.message;
+    if (!within && index + 1 < path.length) throw new Error(`${field.name} has no fields`);
+  }
+  return [...found, ...path.slice(found.length)];
+}

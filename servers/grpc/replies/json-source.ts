@@ -1,0 +1,126 @@
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import type { Json, ReplyProblem } from "../../../contract/services/grpc-replies.ts";
+
+/** Where something is wrong in a text. */
+export interface SourceProblem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+export type JsonSource = { readonly root: Node; readonly value: Json } | { readonly problems: readonly SourceProblem[] };
+
+/** Objects and lists within each other. */
+const deepest = 100;
+const mostProblems = 20;
+
+/** Reads JSON that may have comments and commas after the last entry. */
+export function readJson(text: string): JsonSource {
+  const tooDeep = tooDeepAt(text);
+  if (tooDeep !== undefined)
+    return { problems: [{ offset: tooDeep, message: `there are more than ${deepest} objects and lists within each other` }] };
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true, disallowComments: false });
+  const problems: SourceProblem[] = errors.map(({ error, offset }) => ({
+    offset,
+    message: expected[printParseErrorCode(error)] ?? "this is not JSON",
+  }));
+  if (root && problems.length === 0) checkNode(root, problems);
+  if (!root && problems.length === 0) problems.push({ offset: 0, message: expected.ValueExpected as string });
+  return root && problems.length === 0 ? { root, value: jsonOf(root) } : { problems: problems.slice(0, mostProblems) };
+}
+
+const expected: Readonly<Record<string, string>> = {
+  InvalidSymbol: "this word is not JSON: a text is in double quotes",
+  InvalidNumberFormat: "a number is expected",
+  PropertyNameExpected: "the name of a field is expected, in double quotes",
+  ValueExpected: "a value is expected",
+  ColonExpected: "a colon is expected",
+  CommaExpected: "a comma is expected",
+  CloseBraceExpected: "a closing brace } is expected",
+  CloseBracketExpected: "a closing bracket ] is expected",
+  EndOfFileExpected: "the end of the text is expected",
+  UnexpectedEndOfComment: "the end of the comment is expected: */",
+  UnexpectedEndOfString: 'the end of the text is expected: "',
+  UnexpectedEndOfNumber: "a number is expected",
+  InvalidUnicode: "four hexadecimal digits are expected after \\u",
+  InvalidEscapeCharacter: "there is no such escape: a backslash in a text is written twice",
+  InvalidCharacter: "there may be no control character in a text: write it as an escape, such as \\n",
+};
+
+/** The parser calls itself for each level, so levels are counted before. */
+function tooDeepAt(text: string): number | undefined {
+  const scanner = createScanner(text, true);
+  let depth = 0;
+  while (scanner.getPosition() < text.length) {
+    scanner.scan();
+    const offset = scanner.getTokenOffset();
+    const first = text[offset];
+    if (first === "{" || first === "[") depth++;
+    else if (first === "}" || first === "]") depth--;
+    if (depth > deepest) return offset;
+  }
+  return undefined;
+}
+
+/** What JSON allows, and what would not be what its author means. */
+function checkNode(node: Node, problems: SourceProblem[]): void {
+  if (node.type === "number" && Number.isInteger(node.value) && !Number.isSafeInteger(node.value)) {
+    problems.push({ offset: node.offset, message: "a number of more than 15 digits is not exact: write it as a text" });
+  }
+  if (node.type === "object") {
+    const names = new Set<string>();
+    for (const { children: [name] = [] } of node.children ?? []) {
+      if (name && names.has(name.value))
+        problems.push({ offset: name.offset, message: `there are two fields ${JSON.stringify(name.value)}` });
+      names.add(name?.value);
+    }
+  }
+  for (const child of node.children ?? []) checkNode(child, problems);
+}
+
+function jsonOf(node: Node): Json {
+  switch (node.type) {
+    case "array":
+      return (node.children ?? []).map(jsonOf);
+    case "object": {
+      const value = {};
+      for (const { children: [name, content] = [] } of node.children ?? []) {
+        // An assignment to __proto__ would not make a field.
+        if (name && content)
+          Object.defineProperty(value, name.value, { value: jsonOf(content), enumerable: true, writable: true, configurable: true });
+      }
+      return value;
+    }
+    default:
+      return node.value as Json;
+  }
+}
+
+/** The node at a path, or the nearest one around it. */
+export function nodeAt(root: Node, path: readonly PropertyKey[]): Node {
+  let node = root;
+  for (const part of path) {
+    const next =
+      node.type === "array"
+        ? node.children?.[Number(part)]
+        : node.children?.find(({ children: [name] = [] }) => name?.value === part)?.children?.[1];
+    if (!next) return node;
+    node = next;
+  }
+  return node;
+}
+
+/** "rules[2].reply.items" */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path.reduce<string>((text, part) => {
+    if (typeof part === "number") return `${text}[${part}]`;
+    if (!/^[\w@-]+$/.test(String(part))) return `${text}[${JSON.stringify(String(part))}]`;
+    return text === "" ? String(part) : `${text}.${String(part)}`;
+  }, "");
+
+/** Line and column of offsets in a text. */
+export function problemAt(text: string, { offset, message }: SourceProblem): ReplyProblem {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf("\n") + 1;
+  return { line: before.split("\n").length, column: offset - lineStart + 1, message };
+}

@@ -1,0 +1,136 @@
+import type { GrpcCall } from "../engine/grpc-call.ts";
+import { StatusError } from "../engine/status.ts";
+import type { CompiledRule, ScriptedStatus } from "./compile-rule.ts";
+import { CallWaits, playScript } from "./play-script.ts";
+import type { ReceivedMessages } from "./received-messages.ts";
+import type { Releases } from "./releases.ts";
+import type { RuleCounts } from "./rule-counts.ts";
+import type { TemplateScope } from "./template.ts";
+
+/** A rule that answers. */
+export interface ChosenRule {
+  readonly rule: CompiledRule;
+  /** Of the rule's matches, from 1. */
+  readonly match: number;
+  readonly answer: number;
+}
+
+export interface PerformParts {
+  readonly counts: RuleCounts;
+  readonly releases: Releases;
+  /** Told of a rule that cannot be carried out. */
+  readonly onFault: (call: GrpcCall, rule: CompiledRule, message: string) => void;
+}
+
+/** The first rule that matches and still answers; its match is counted. */
+export function chooseRule(rules: readonly CompiledRule[], received: ReceivedMessages, counts: RuleCounts): ChosenRule | undefined {
+  for (const rule of rules) {
+    const counted = rule.conditions.messagesMatch(received) ? counts.match(rule) : undefined;
+    if (counted) return { rule, ...counted };
+  }
+  return undefined;
+}
+
+/** What the rules do in one call. */
+export class RuleCall {
+  readonly #call: GrpcCall;
+  readonly #parts: PerformParts;
+  readonly #waits: CallWaits;
+  /** Messages that each rule has sent. */
+  readonly #sent = new Map<CompiledRule, number>();
+
+  constructor(call: GrpcCall, parts: PerformParts) {
+    this.#call = call;
+    this.#parts = parts;
+    this.#waits = new CallWaits(call, parts.releases);
+  }
+
+  /**
+   * Waits as the rule has it, then begins its answer with `reply`, its script or its status; true where more may be sent after it.
+   * `pass` is called for a rule without an answer. Never rejects: a fault ends the call.
+   */
+  async perform(chosen: ChosenRule, received: ReceivedMessages, pass: () => void): Promise<boolean> {
+    const { rule, answer } = chosen;
+    try {
+      if (rule.release !== undefined) this.#parts.releases.release(rule.release);
+      if (rule.waitFor !== undefined && !(await this.#waits.released(rule.waitFor))) return false;
+      const delayMs = rule.delayMs(answer);
+      if (delayMs > 0 && !(await this.#waits.pause(delayMs))) return false;
+      if (this.#call.isEnding) return false;
+      const scope = this.#scope(chosen, received);
+      for (const [name, value] of rule.headers(scope)) this.#call.responseHeaders.add(name, value);
+      for (const [name, value] of rule.trailers(scope)) this.#call.trailers.add(name, value);
+      if (rule.status) {
+        this.#end(rule.status(scope));
+        return false;
+      }
+      if (rule.script) {
+        const { releases } = this.#parts;
+        const call = this.#call;
+        return await playScript({
+          ...{ call, waits: this.#waits, releases, steps: rule.script, scope },
+          onSent: () => this.#countSent(rule),
+          end: (status) => this.#end(status),
+        });
+      }
+      if (rule.reply) return this.#reply(rule, scope);
+      pass();
+      return true;
+    } catch (error) {
+      this.#fail(rule, error);
+      return false;
+    }
+  }
+
+  /** Only the reply of a rule: the answer to a message in a call that it has begun. */
+  reply(chosen: ChosenRule, received: ReceivedMessages): boolean {
+    try {
+      return this.#reply(chosen.rule, this.#scope(chosen, received));
+    } catch (error) {
+      this.#fail(chosen.rule, error);
+      return false;
+    }
+  }
+
+  #reply(rule: CompiledRule, scope: TemplateScope): boolean {
+    if (rule.reply) this.#call.send(rule.reply(scope));
+    this.#countSent(rule);
+    return !this.#call.isEnding;
+  }
+
+  #countSent(rule: CompiledRule): void {
+    this.#sent.set(rule, (this.#sent.get(rule) ?? 0) + 1);
+  }
+
+  #scope({ rule, match }: ChosenRule, received: ReceivedMessages): TemplateScope {
+    const sent = this.#sent;
+    return {
+      get request() {
+        return received.last;
+      },
+      get messages() {
+        return received.messages();
+      },
+      metadata: (name) => received.metadata(name)[0],
+      count: match,
+      get index() {
+        return sent.get(rule) ?? 0;
+      },
+      method: this.#call.head.path,
+    };
+  }
+
+  #end({ code, message, details }: ScriptedStatus): void {
+    // Details belong to a status that is an error.
+    if (details && code !== 0) this.#call.trailers.set("grpc-status-details-bin", details);
+    this.#call.finish(code, message);
+  }
+
+  #fail(rule: CompiledRule, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error);
+    this.#parts.onFault(this.#call, rule, message);
+    this.#call.fail(
+      error instanceof StatusError ? error : new StatusError("INTERNAL", `the reply rule ${rule.name} cannot answer: ${message}`),
+    );
+  }
+}

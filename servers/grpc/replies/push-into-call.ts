@@ -1,0 +1,99 @@
+import type { z } from "zod";
+import type { Json, pushed } from "../../../contract/services/grpc-replies.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
+import { packDetail, type StatusDetails, statusDetails } from "../engine/error-details.ts";
+import type { GrpcCall } from "../engine/grpc-call.ts";
+import type { OpenCalls } from "../engine/open-calls.ts";
+import type { ServedMethod } from "../services/served-methods.ts";
+import { pathText, problemAt, readJson } from "./json-source.ts";
+import { messageTemplate } from "./message-template.ts";
+import { metadataOf } from "./received-messages.ts";
+
+export interface PushOptions {
+  readonly openCalls: OpenCalls;
+  readonly find: (path: string) => ServedMethod | undefined;
+}
+
+type Pushed = z.output<typeof pushed>;
+
+/** Sends what the user wrote into an open call, whoever else answers it. */
+export function pushIntoCall(row: number, push: Pushed, { openCalls, find }: PushOptions): null {
+  const call = openCalls.find(row);
+  if (!call || call.isEnding) throw refused("The call is over", "Choose one that is open.");
+  const method = find(call.head.path);
+  if (!method) throw refused(`${call.head.path} is not served any more`, "Without its types its messages cannot be made.");
+  if (method.service.startsWith("grpc.")) throw refused(`${method.service} answers for itself`, "Choose a call of another service.");
+  if (method.pattern !== "server stream" && method.pattern !== "bidi stream") {
+    throw refused(`${method.path} answers with one message`, "Only a method that streams its answers can be sent more.");
+  }
+  const step = stepOf(call, method, push);
+  call.run(step);
+  return null;
+}
+
+const refused = (problem: string, hint: string) => new ServiceError("CALL_INVALID", problem, hint);
+
+/** Made before anything of the call is touched: what the user wrote may be wrong. */
+function stepOf(call: GrpcCall, method: ServedMethod, push: Pushed): () => void {
+  switch (push.kind) {
+    case "message": {
+      // What the client has not read is held in memory.
+      if (!call.isWritable) throw refused("The client reads too slowly: earlier messages wait for it", "Send again when it has read them.");
+      const frame = frameOf(call, method, push.json);
+      return () => void call.send(frame);
+    }
+    case "status": {
+      const { code, message, details } = push.status;
+      const rich = details.length === 0 || code === 0 ? undefined : detailsOf(method, details);
+      return () => {
+        if (rich) call.trailers.set("grpc-status-details-bin", rich(code, message));
+        call.finish(code, message);
+      };
+    }
+    case "end":
+      return () => call.finish();
+    default:
+      return push satisfies never;
+  }
+}
+
+function frameOf(call: GrpcCall, { descriptor, pool }: ServedMethod, text: string): Buffer {
+  let misfit: string | undefined;
+  const template = messageTemplate({
+    ...{ type: descriptor.output, json: jsonOf(text, "The message"), request: descriptor.input, registry: pool.registry },
+    onMisfit(path, message) {
+      misfit ??= path.length === 0 ? message : `${pathText(path)}: ${message}`;
+    },
+  });
+  const notOfType = (why: string) =>
+    refused(`The JSON does not fit ${descriptor.output.typeName}: ${why}`, "Correct it; nothing was sent.");
+  if (misfit !== undefined) throw notOfType(misfit);
+  const metadata = metadataOf(call);
+  try {
+    return template({ ...nothing, metadata: (name) => metadata(name)[0], index: call.entry.sent, method: call.head.path });
+  } catch (error) {
+    throw notOfType(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const nothing = { request: undefined, messages: [], count: 1 } as const;
+
+function detailsOf({ pool }: ServedMethod, texts: readonly string[]): StatusDetails {
+  const details = texts.map((text, index) => {
+    const json = jsonOf(text, `Detail ${index + 1}`);
+    try {
+      return packDetail(json as never, pool);
+    } catch (error) {
+      throw refused(`Detail ${index + 1}: ${error instanceof Error ? error.message : String(error)}`, "Correct it; nothing was sent.");
+    }
+  });
+  return statusDetails(pool, details);
+}
+
+function jsonOf(text: string, what: string): Json {
+  const source = readJson(text);
+  if (!("problems" in source)) return source.value;
+  const [problem] = source.problems;
+  const { line, column, message } = problemAt(text, problem ?? { offset: 0, message: "it is empty" });
+  throw refused(`${what} is no JSON: line ${line}, column ${column}: ${message}`, "Correct it; nothing was sent.");
+}

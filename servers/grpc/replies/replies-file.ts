@@ -1,0 +1,117 @@
+import { type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
+import { open, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+
+export interface RepliesFileOptions {
+  readonly file: string;
+  /** Of the file that is read; one that is longer is not read. */
+  readonly mostBytes: number;
+  /** Told of the text when it has changed; "" where there is no file. */
+  readonly onText: (text: string) => void;
+  readonly onProblem: (message: string) => void;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+export interface RepliesFile {
+  /**
+   * Replaces the text; false where the file has changed meanwhile, which is told, and rejects where the system does not allow it.
+   * Its own change is told like any other.
+   */
+  write(text: string): Promise<boolean>;
+}
+
+/** Where the system does not tell of changes, as on some network drives, they are seen by looking. */
+const lookMs = 1_000;
+/** An editor may write a file in several steps. */
+const settleMs = 30;
+
+/** Reads a file at once and whenever it changes on disk, also when it is replaced, removed or made again. */
+export async function openRepliesFile({ file, mostBytes, onText, onProblem, onStop }: RepliesFileOptions): Promise<RepliesFile> {
+  let known: string | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  /** Reads and writes, one after the other. */
+  let queue: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(step: () => Promise<Result>): Promise<Result> => {
+    const result = queue.then(step);
+    queue = result.catch(() => {});
+    return result;
+  };
+
+  async function read(): Promise<void> {
+    try {
+      take(await textOf(file, mostBytes));
+    } catch (error) {
+      known = undefined;
+      onProblem(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  function take(text: string): void {
+    if (text === known || isStopped) return;
+    known = text;
+    onText(text);
+  }
+
+  const look = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void inTurn(read), settleMs);
+  };
+  let watcher: FSWatcher | undefined;
+  try {
+    // Of the folder: many programs replace a file by another one.
+    watcher = watch(path.dirname(file), { persistent: false }, (_event, name) => {
+      if (name === null || name === path.basename(file)) look();
+    });
+    watcher.on("error", () => watcher?.close());
+  } catch {
+    // The folder is not there yet, or cannot be watched: it is looked at.
+  }
+  watchFile(file, { interval: lookMs, persistent: false }, look);
+  onStop(async () => {
+    isStopped = true;
+    watcher?.close();
+    unwatchFile(file, look);
+    clearTimeout(timer);
+    await queue;
+  });
+  await inTurn(read);
+
+  return {
+    write(text) {
+      const knownBefore = known;
+      return inTurn(async () => {
+        await read();
+        if (known !== knownBefore) return false;
+        // A link stays one: what it leads to is replaced.
+        const target = await realpath(file).catch(() => file);
+        const mode = await stat(target).then(
+          (found) => found.mode & 0o777,
+          () => 0o600,
+        );
+        await writeFileAtomically(target, text, undefined, mode);
+        take(text);
+        return true;
+      });
+    },
+  };
+}
+
+/** "" where there is no file. */
+async function textOf(file: string, mostBytes: number): Promise<string> {
+  const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (!handle) return "";
+  try {
+    const { size } = await handle.stat();
+    if (size > mostBytes) throw new Error(`the file is longer than ${mostBytes.toLocaleString("en")} bytes`);
+    const text = await handle.readFile("utf8");
+    // A byte order mark is not JSON.
+    return text.startsWith("\ufeff") ? text.slice(1) : text;
+  } finally {
+    await handle.close();
+  }
+}

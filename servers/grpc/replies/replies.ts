@@ -1,0 +1,176 @@
+import type { Handlers } from "../../../contract/operation.ts";
+import type { GrpcReplyViews, grpcReplyActions, ReplyProblem, ReplyRuleView } from "../../../contract/services/grpc-replies.ts";
+import type { Log } from "../../core/service/log.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import type { ServedMethods } from "../services/served-methods.ts";
+import { ruleText, withOrder, withoutRule, withRule, withSwitch } from "./edit-replies.ts";
+import type { MethodReplies } from "./method-replies.ts";
+import { type ParsedReplies, type ParsedRule, parseReplies, parseRuleText, type ReplyLimits } from "./parse-replies.ts";
+import { Releases } from "./releases.ts";
+import { openRepliesFile } from "./replies-file.ts";
+import { compileRules, type ReplyRules } from "./reply-rules.ts";
+import { RuleCounts } from "./rule-counts.ts";
+import { createRuleReplies } from "./rule-replies.ts";
+
+export interface RepliesOptions {
+  /** Absolute path. */
+  readonly file: string;
+  readonly isConfigured: boolean;
+  readonly limits: ReplyLimits & { readonly heldBytes: number };
+  readonly served: () => Pick<ServedMethods, "view" | "find">;
+  readonly log: Log;
+  readonly show: <Name extends keyof GrpcReplyViews>(name: Name, view: GrpcReplyViews[Name]) => void;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+export interface Replies {
+  readonly methodReplies: MethodReplies;
+  readonly actions: Omit<Handlers<typeof grpcReplyActions>, "call.push">;
+  /** To be called once what is served is known, and when it has changed. */
+  serve(): void;
+  /** Shows the counts where they changed. */
+  showCounts(): void;
+}
+
+const mostWaitingShown = 200;
+const showWaitingMs = 50;
+const nothing: ParsedReplies = { text: "", root: { type: "object", offset: 0, length: 0 }, rules: [] };
+
+/** The rules of the user: their file, what is compiled of it, and what they do in calls. */
+export async function openReplies({ file, isConfigured, limits, served, log, show, onStop }: RepliesOptions): Promise<Replies> {
+  const counts = new RuleCounts();
+  /** The text as it is, which may be broken. */
+  let text = "";
+  let revision = 0;
+  let problems: readonly ReplyProblem[] = [];
+  /** The last good one. */
+  let parsed = nothing;
+  let rules: ReplyRules = { view: [], byPath: new Map() };
+  let isServing = false;
+
+  let timer: NodeJS.Timeout | undefined;
+  const releases = new Releases(() => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      show("waitingCalls", { calls: releases.list(mostWaitingShown) });
+    }, showWaitingMs);
+  });
+  onStop(() => clearTimeout(timer));
+
+  function take(next: string): void {
+    text = next;
+    revision++;
+    const result = parseReplies(next, limits);
+    problems = "problems" in result ? result.problems : [];
+    if (!("problems" in result)) {
+      parsed = result;
+      counts.keepOnly(new Set(result.rules.map(({ key }) => key)));
+    }
+    const [problem] = problems;
+    if (problem) log.notable(`${file}:${problem.line}:${problem.column}: ${problem.message}. The last good reply rules go on.`);
+    compile();
+  }
+
+  function compile(): void {
+    if (!isServing) return;
+    const before = new Set(rules.view.map(problemText));
+    rules = compileRules(parsed, served(), limits.steps);
+    for (const rule of rules.view) {
+      const problem = problemText(rule);
+      if (problem && !before.has(problem)) log.notable(`${file}:${problem}. This reply rule does not answer.`);
+    }
+    show("replies", { file, isConfigured, revision, problems, rules: rules.view });
+  }
+
+  const kept = await openRepliesFile({
+    ...{ file, mostBytes: limits.bytes, onText: take, onStop },
+    onProblem(message) {
+      revision++;
+      problems = [{ line: 1, column: 1, message }];
+      log.notable(`${file}: ${message}. The last good reply rules go on.`);
+      compile();
+    },
+  });
+
+  /** Writes a text that is not broken. */
+  async function write(next: string): Promise<null> {
+    const result = parseReplies(next, limits);
+    if ("problems" in result) throw brokenText(result.problems);
+    const isWritten = await kept.write(next).catch((cause: unknown) => {
+      throw new ServiceError("CALL_INVALID", `${file} cannot be written: ${errorText(cause)}`, "Check the folder and its permissions.", {
+        cause,
+      });
+    });
+    if (!isWritten) throw changed();
+    return null;
+  }
+
+  /** Refuses to change a file that has changed since the page read it. */
+  function current(known: number): ParsedReplies {
+    if (known !== revision) throw changed();
+    if (problems.length > 0) throw new ServiceError("CALL_INVALID", "The file of the reply rules is broken", "Correct its text first.");
+    return parsed;
+  }
+
+  function placeOf(key: string): { readonly index: number; readonly rule: ParsedRule } {
+    const index = parsed.rules.findIndex((rule) => rule.key === key);
+    const rule = parsed.rules[index];
+    if (!rule) throw new ServiceError("CALL_INVALID", "There is no such reply rule", "It may have been removed: look at the rules again.");
+    return { index, rule };
+  }
+
+  return {
+    methodReplies: createRuleReplies({
+      rulesOf: ({ path }) => rules.byPath.get(path),
+      heldBytes: limits.heldBytes,
+      counts,
+      releases,
+      onFault: ({ entry, head }, { name }, message) => log.warning(`Reply rule ${name} ended ${head.path} (row ${entry.id}): ${message}`),
+    }),
+    serve() {
+      isServing = true;
+      compile();
+    },
+    showCounts() {
+      const changed = counts.takeChanged();
+      if (changed) show("replyCounts", { counts: changed });
+    },
+    actions: {
+      "replies.read": () => ({ revision, text, rules: parsed.rules.map(({ key, node }) => ({ key, text: ruleText(parsed, node) })) }),
+      "replies.write": ({ revision: known, text: next }) => {
+        if (known !== revision) throw changed();
+        return write(next);
+      },
+      "reply.save": ({ revision: known, key, text: next }) => {
+        const within = current(known);
+        const rule = parseRuleText(next);
+        if ("problems" in rule) throw brokenText(rule.problems);
+        return write(withRule(within, rule.text, key === undefined ? undefined : placeOf(key).rule.node));
+      },
+      "reply.remove": ({ revision: known, key }) => write(withoutRule(current(known), placeOf(key).index)),
+      "reply.move": ({ revision: known, key, to }) =>
+        write(withOrder(current(known), placeOf(key).index, Math.min(to, parsed.rules.length - 1))),
+      "reply.enable": ({ revision: known, key, enabled }) => write(withSwitch(current(known), placeOf(key).index, enabled)),
+      "reply.reset": ({ key }) => {
+        counts.reset(key);
+        return null;
+      },
+      "reply.release": ({ name, id }) => ({ released: releases.release(name, id) }),
+    },
+  };
+}
+
+const problemText = ({ problem }: ReplyRuleView): string | undefined => problem && `${problem.line}:${problem.column}: ${problem.message}`;
+
+const changed = () =>
+  new ServiceError("CALL_INVALID", "The reply rules have changed meanwhile", "Look at them again, then repeat the change.");
+
+function brokenText(problems: readonly ReplyProblem[]): ServiceError {
+  const [first] = problems;
+  const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+  return new ServiceError(
+    "CALL_INVALID",
+    `Line ${first?.line}, column ${first?.column}: ${first?.message}${more}`,
+    "Correct the text; nothing was saved.",
+  );
+}

@@ -1,0 +1,50 @@
+import type { ReplyCount } from "../../../contract/services/grpc-replies.ts";
+
+interface Count {
+  matched: number;
+  answered: number;
+  lastAt: number;
+}
+
+/** How often each rule matched and answered. A rule that is moved, switched or loaded again goes on counting. */
+export class RuleCounts {
+  #counts = new Map<string, Count>();
+  #changed = true;
+
+  /** Counts a match. Where the rule answers, the number of this match and of this answer, from 1. */
+  match({ key, times, every }: { readonly key: string; readonly times: number | undefined; readonly every: number | undefined }) {
+    const count = this.#counts.get(key) ?? { matched: 0, answered: 0, lastAt: 0 };
+    this.#counts.set(key, count);
+    this.#changed = true;
+    count.matched++;
+    count.lastAt = Date.now();
+    if (every !== undefined && count.matched % every !== 0) return undefined;
+    if (times !== undefined && count.answered >= times) return undefined;
+    count.answered++;
+    return { match: count.matched, answer: count.answered };
+  }
+
+  /** Of one rule, or of all. */
+  reset(key?: string): void {
+    if (key === undefined) this.#counts.clear();
+    else this.#counts.delete(key);
+    this.#changed = true;
+  }
+
+  /** Forgets the counts of rules that are gone. */
+  keepOnly(keys: ReadonlySet<string>): void {
+    for (const key of [...this.#counts.keys()]) if (!keys.has(key)) this.#counts.delete(key);
+    this.#changed = true;
+  }
+
+  list(): readonly ReplyCount[] {
+    return [...this.#counts].map(([key, count]) => ({ key, ...count }));
+  }
+
+  /** The list where it changed since the last time. */
+  takeChanged(): readonly ReplyCount[] | undefined {
+    if (!this.#changed) return undefined;
+    this.#changed = false;
+    return this.list();
+  }
+}

@@ -1,0 +1,73 @@
+import type { GrpcCall } from "../engine/grpc-call.ts";
+import { StatusError } from "../engine/status.ts";
+import type { ServedMethod } from "../services/served-methods.ts";
+import type { CompiledRule } from "./compile-rule.ts";
+import type { MethodReplies } from "./method-replies.ts";
+import { chooseRule, type PerformParts, RuleCall } from "./perform-rule.ts";
+import { ReceivedMessages } from "./received-messages.ts";
+import { answerBothWays } from "./rules-both-ways.ts";
+
+export interface RuleRepliesOptions extends PerformParts {
+  /** In the order of the file, those that are enabled and fit; undefined where a method has none. */
+  readonly rulesOf: (method: ServedMethod) => readonly CompiledRule[] | undefined;
+  /** Of the messages of a client's stream: they are held until its end, which the rules decide by. */
+  readonly heldBytes: number;
+}
+
+/** Held with each message, beside its bytes. */
+const overheadBytes = 64;
+
+/** Answers calls by the rules that the user wrote. */
+export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesOptions): MethodReplies {
+  return {
+    begin(call, method, otherwise) {
+      const all = rulesOf(method);
+      if (!all) return false;
+      const head = new ReceivedMessages(call, method, []);
+      const rules = all.filter(({ conditions }) => conditions.metadataMatches(head));
+      if (rules.length === 0) return false;
+      if (method.pattern === "bidi stream") return answerBothWays({ call, method, rules, parts, otherwise });
+      holdMessages(call, method, heldBytes, (messages) => {
+        const isOne = method.pattern !== "client stream";
+        const received = new ReceivedMessages(call, method, messages);
+        const giveBack = () => {
+          call.giveBack(messages, true);
+          otherwise();
+        };
+        // A wrong number of messages is refused as it is without rules.
+        const chosen = isOne && messages.length !== 1 ? undefined : chooseRule(rules, received, parts.counts);
+        if (!chosen) {
+          giveBack();
+          return;
+        }
+        const { reply, script } = chosen.rule;
+        void new RuleCall(call, parts).perform(chosen, received, giveBack).then((goesOn) => {
+          if (goesOn && (reply || script)) call.finish();
+        });
+      });
+      return true;
+    },
+  };
+}
+
+/** Reads up to the half-close. */
+function holdMessages(call: GrpcCall, { pattern }: ServedMethod, heldBytes: number, then: (messages: readonly Uint8Array[]) => void): void {
+  const messages: Uint8Array[] = [];
+  let held = 0;
+  call.receive({
+    message(bytes) {
+      messages.push(bytes);
+      held += bytes.length + overheadBytes;
+      if (pattern === "client stream" && held > heldBytes) {
+        throw new StatusError(
+          "RESOURCE_EXHAUSTED",
+          `the reply rules hold a stream until its end, and this one is longer than ${heldBytes} bytes`,
+        );
+      }
+      // Of more than one where there should be one, no more are held.
+      if (pattern !== "client stream" && messages.length > 1) then(messages);
+      else call.read();
+    },
+    halfClose: () => then(messages),
+  });
+}

@@ -1,0 +1,145 @@
+import type { GrpcCall } from "../engine/grpc-call.ts";
+import type { ServedMethod } from "../services/served-methods.ts";
+import type { CompiledRule } from "./compile-rule.ts";
+import { type ChosenRule, chooseRule, type PerformParts, RuleCall } from "./perform-rule.ts";
+import { ReceivedMessages } from "./received-messages.ts";
+
+/** Messages that are answered at the same time: then the next one waits. */
+const mostRunning = 16;
+
+interface BothWaysOptions {
+  readonly call: GrpcCall;
+  readonly method: ServedMethod;
+  /** Whose conditions on metadata hold. */
+  readonly rules: readonly CompiledRule[];
+  readonly parts: PerformParts;
+  readonly otherwise: () => void;
+}
+
+/**
+ * A call with streams in both directions. A rule that does not look at messages, and has more than a reply, begins with the call and
+ * has it; the others answer single messages. What no rule answers is for the method's own handler where no rule has the call.
+ */
+export function answerBothWays({ call, method, rules, parts, otherwise }: BothWaysOptions): boolean {
+  const beginsCall = ({ conditions, reply, script }: CompiledRule) => !conditions.readsMessages && (!reply || script !== undefined);
+  const nothing = new ReceivedMessages(call, method, []);
+  const begun = chooseRule(rules.filter(beginsCall), nothing, parts.counts);
+  const ofMessages = rules.filter((rule) => !beginsCall(rule) || (rule === begun?.rule && rule.reply));
+  if (!begun && ofMessages.length === 0) return false;
+  const both = new BothWays(call, method, ofMessages, parts, begun);
+  if (begun && (begun.rule.script || begun.rule.status)) both.own(begun, nothing);
+  else {
+    call.filterMessages(both);
+    if (begun) void both.rules.perform(begun, nothing, otherwise);
+    else otherwise();
+  }
+  return true;
+}
+
+class BothWays {
+  readonly rules: RuleCall;
+  readonly #call: GrpcCall;
+  readonly #method: ServedMethod;
+  readonly #ofMessages: readonly CompiledRule[];
+  readonly #parts: PerformParts;
+  readonly #begun: ChosenRule | undefined;
+  #running = 0;
+  #readsLater = false;
+  /** Replies are sent in the order of what they answer. */
+  #replies: Promise<unknown> = Promise.resolve();
+  /** What happens once the client has sent its last message and all are answered. */
+  #afterLast: (() => void) | undefined;
+
+  constructor(
+    call: GrpcCall,
+    method: ServedMethod,
+    ofMessages: readonly CompiledRule[],
+    parts: PerformParts,
+    begun: ChosenRule | undefined,
+  ) {
+    this.rules = new RuleCall(call, parts);
+    this.#call = call;
+    this.#method = method;
+    this.#ofMessages = ofMessages;
+    this.#parts = parts;
+    this.#begun = begun;
+  }
+
+  /** The rule has the whole call: what no other rule answers is read and dropped. */
+  own(begun: ChosenRule, nothing: ReceivedMessages): void {
+    const call = this.#call;
+    this.#run(
+      this.rules
+        .perform(begun, nothing, () => {})
+        .then((goesOn) => {
+          // Without a rule that answers messages there is nothing left to wait for.
+          if (goesOn && this.#ofMessages.length === 0) call.finish();
+        }),
+    );
+    call.receive({
+      message: (bytes) => {
+        if (!this.message(bytes, () => {})) call.readWhenWritable();
+      },
+      halfClose: () => this.halfClose(() => call.finish()),
+    });
+  }
+
+  /** True where a rule answers the message. */
+  message(bytes: Uint8Array, pass: () => void): boolean {
+    const received = new ReceivedMessages(this.#call, this.#method, [bytes]);
+    const begun = this.#begun;
+    // The rule that has the call answers each message without being counted again.
+    const chosen =
+      begun?.rule.reply && this.#ofMessages.includes(begun.rule)
+        ? this.#chooseBefore(begun, received)
+        : chooseRule(this.#ofMessages, received, this.#parts.counts);
+    if (!chosen) return false;
+    const { rule } = chosen;
+    const passes = !rule.reply && !rule.script && !rule.status;
+    if (chosen === begun) this.#run(this.#inOrder(() => Promise.resolve(this.rules.reply(chosen, received))));
+    else if (rule.reply) this.#run(this.#inOrder(() => this.rules.perform(chosen, received, pass)));
+    else this.#run(this.rules.perform(chosen, received, pass));
+    // A handler that gets the message asks for the next one itself.
+    if (!passes) this.#readOn();
+    return true;
+  }
+
+  halfClose(pass: () => void): void {
+    this.#afterLast = pass;
+    this.#settle();
+  }
+
+  #chooseBefore(begun: ChosenRule, received: ReceivedMessages): ChosenRule {
+    const before = this.#ofMessages.slice(0, this.#ofMessages.indexOf(begun.rule));
+    return chooseRule(before, received, this.#parts.counts) ?? begun;
+  }
+
+  #inOrder(answer: () => Promise<unknown>): Promise<unknown> {
+    this.#replies = this.#replies.then(answer);
+    return this.#replies;
+  }
+
+  #run(answer: Promise<unknown>): void {
+    this.#running++;
+    void answer.then(() => {
+      this.#running--;
+      if (this.#readsLater) {
+        this.#readsLater = false;
+        this.#readOn();
+      }
+      this.#settle();
+    });
+  }
+
+  #readOn(): void {
+    if (this.#running < mostRunning) this.#call.readWhenWritable();
+    else this.#readsLater = true;
+  }
+
+  #settle(): void {
+    if (this.#running > 0 || !this.#afterLast) return;
+    const then = this.#afterLast;
+    this.#afterLast = undefined;
+    then();
+  }
+}
