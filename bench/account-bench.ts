@@ -37,11 +37,11 @@ interface Sample extends WrkResult {
   readonly allMicroseconds: number | undefined;
 }
 
-/** `GET /details` by token and by Basic, beside Express that checks nothing and Express that checks the token alone. */
+/** `GET /details` with a token and with Basic, beside Express without a check and Express that checks only the token. */
 export async function accountBench(options: BenchOptions): Promise<string> {
   const rounds = options.rounds ?? (options.quick ? 2 : 5);
   const seconds = options.seconds ?? (options.quick ? 2 : 5);
-  if (installMissing([wrkPackage]).length > 0) throw new Error("Without wrk there is nothing to load the servers with.");
+  if (installMissing([wrkPackage]).length > 0) throw new Error("wrk is needed to generate the load.");
 
   const backlot = await startBacklot({ services: ["account"], port: await freePort(), core: serverCore });
   const service = backlot.servicePid();

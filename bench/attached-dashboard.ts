@@ -14,7 +14,7 @@ export interface DeliveredCounts {
   readonly rows: number;
   /** Rows that reached it, counting one that was told while pending and again when it ended twice. */
   readonly updates: number;
-  /** What its batches said was left out of them. */
+  /** Rows that its batches reported as left out. */
   readonly leftOut: number;
   readonly batches: number;
   /** Milliseconds from a request's arrival at the service to its row's arrival here; of the oldest row of each batch. */

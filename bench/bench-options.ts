@@ -44,7 +44,7 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions | "help
   const [asked, ...rest] = positionals;
   const name = benchNames.find((known) => known === asked);
   if (!name) throw new Error(asked === undefined ? "Which benchmark?" : `There is no benchmark "${asked}".`);
-  if (rest.length > 0) throw new Error(`One benchmark at a time: "${rest.join(" ")}" is too much.`);
+  if (rest.length > 0) throw new Error(`Only one benchmark at a time: unexpected "${rest.join(" ")}".`);
   return {
     name,
     rounds: wholeNumber("rounds", values.rounds),
@@ -57,6 +57,6 @@ export function parseBenchOptions(argv: readonly string[]): BenchOptions | "help
 
 function wholeNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`--${name} takes a whole number from 1 on, not "${text}".`);
+  if (!/^[1-9]\d{0,4}$/.test(text)) throw new Error(`--${name} needs a whole number of 1 or more, not "${text}".`);
   return Number(text);
 }

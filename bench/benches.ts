@@ -30,7 +30,7 @@ export const benches = {
     run: async (options) => (await import("./events-bench.ts")).eventsBench(options),
   },
   account: {
-    summary: "CPU of a Bearer and a Basic call beside Express without and with a check of the token",
+    summary: "CPU of a Bearer and a Basic call beside Express with and without a check of the token",
     run: async (options) => (await import("./account-bench.ts")).accountBench(options),
   },
   mqtt: {
@@ -38,7 +38,7 @@ export const benches = {
     run: async (options) => (await import("./mqtt-bench.ts")).mqttBench(options),
   },
   "mqtt-tree": {
-    summary: "100,000 topics and 5,000 messages a second with the page open: memory, and how quick the tree is",
+    summary: "100,000 topics and 5,000 messages a second with the page open: memory, and the speed of the tree",
     run: async (options) => (await import("./mqtt-tree-bench.ts")).mqttTreeBench(options),
   },
   grpc: {

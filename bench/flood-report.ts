@@ -9,10 +9,10 @@ export interface FloodResult {
   readonly load: LoadFigures;
   /** Requests that the service counted. */
   readonly counted: number;
-  /** Of these, those that it could not hand over for showing. */
+  /** Of these, those that it could not send to the supervisor. */
   readonly notRecorded: number;
   readonly delivered: DeliveredCounts;
-  /** Delivered and left out as a second listener counted them; both must have been told of the same. */
+  /** Rows delivered and left out, as counted by a second listener; both listeners must have the same number. */
   readonly toldInAll: number;
   readonly frames: { readonly framesMs: readonly number[]; readonly longTasksMs: readonly number[] } | undefined;
   /** The most seen at any moment, in MiB. */
@@ -43,10 +43,10 @@ export function floodReport({ dashboard, requestsPerSecond, connections, flood, 
     `The dashboard is ${dashboard}.`,
     `**Where ${count(load.sent)} requests went**`,
     accounting(flood),
-    "**While they came**",
+    "**Under this load**",
     figures(flood, stopTimes),
-    `${count(load.sent)} requests in ${figure(load.seconds)} s (asked: ${count(requestsPerSecond)} a second) on ${connections} connections. ` +
-      `Stop was asked at ${count(Math.min(...stopTimes.rates))} to ${count(Math.max(...stopTimes.rates))} requests a second. ` +
+    `${count(load.sent)} requests in ${figure(load.seconds)} s (planned: ${count(requestsPerSecond)} a second) on ${connections} connections. ` +
+      `Stop was requested at ${count(Math.min(...stopTimes.rates))} to ${count(Math.max(...stopTimes.rates))} requests a second. ` +
       `The generator's clock was ${figure(load.latestTickMs)} ms late at worst. ${otherLoad}`,
   ].join("\n\n");
 }
@@ -67,7 +67,7 @@ function accounting({ load, counted, notRecorded, delivered, toldInAll }: FloodR
       ["counted by the service", count(counted)],
       ["recorded", count(recorded)],
       ["not recorded, and counted as such", count(notRecorded)],
-      ["delivered to the dashboard as they came", count(delivered.rows)],
+      ["delivered to the dashboard at once", count(delivered.rows)],
       ["left out of its batches, and counted in them", count(delivered.leftOut)],
       ["sent twice: pending, then ended", count(told - recorded)],
       ["**unaccounted for**", `**${count(lost)}**`],
@@ -107,14 +107,14 @@ function figures({ delivered, frames, memory, corePercents }: FloodResult, { cli
         clicks.map((click) => click.handledMs),
       ),
       ...stop(
-        "– until the word stands in the document",
+        "– until the word is in the document",
         clicks.map((click) => click.shownMs),
       ),
       ...stop("Stop, from the call to its result", callMs, stopTarget),
       ["memory of Backlot, all processes (RSS)", "", `${figure(memory.backlotResident)} MiB`, `< ${targets.mebibytes} MB`],
       ["memory of Backlot, shared pages in parts (PSS)", "", `${figure(memory.backlotProportional)} MiB`, ""],
       [
-        "from a request's arrival to its row's in the dashboard",
+        "from a request's arrival to its row in the dashboard",
         `${figure(median(ages))} ms`,
         `${figure(percentile(ages, 0.99))} ms (p99)`,
         "",

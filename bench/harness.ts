@@ -159,7 +159,7 @@ export const times = (number: number, one: string): string => `${number} ${one}$
 
 export const progress = (text: string): void => void process.stderr.write(`${text}\n`);
 
-/** Tells how much of the machine other programs used meanwhile: above a few percent the figures are doubtful. */
+/** How much of the machine other programs used meanwhile: above a few percent the results are unreliable. */
 export function watchOtherLoad(): () => string {
   const read = () => ({ at: performance.now(), machine: machineCpuSeconds(), ours: cpuSecondsEver(processTree(process.pid)) });
   const before = read();
@@ -175,6 +175,6 @@ export function watchOtherLoad(): () => string {
 export function machineLine(): string {
   const cpus = os.cpus();
   const model = cpus[0]?.model.trim() || os.arch();
-  const pinned = pinning ? "" : " Nothing was pinned to a core: that takes two cores and taskset.";
+  const pinned = pinning ? "" : " Nothing was pinned to a core: that needs two cores and taskset.";
   return `Measured with Node ${process.versions.node} on ${cpus.length} × ${model}, Linux ${os.release().split(".", 2).join(".")}.${pinned}`;
 }

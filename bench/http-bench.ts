@@ -43,7 +43,7 @@ export async function httpBench(options: BenchOptions): Promise<string> {
   const rounds = options.rounds ?? (options.quick ? 2 : 7);
   const seconds = options.seconds ?? (options.quick ? 2 : 5);
   const missing = installMissing([wrkPackage, gunicornPackage, httpbinPackage]);
-  if (missing.includes(wrkPackage)) throw new Error("Without wrk there is nothing to load the servers with.");
+  if (missing.includes(wrkPackage)) throw new Error("wrk is needed to generate the load.");
 
   const backlot = await startBacklot({ services: ["http"], port: await freePort(), core: serverCore });
   const control = await openControlSocket(backlot.dashboardUrl);
@@ -82,7 +82,7 @@ export async function httpBench(options: BenchOptions): Promise<string> {
     ...tables,
     verdict(samples),
     `${times(rounds, "round")} of ${seconds} s, ${wrkConnections} connections, medians; in brackets the lowest and the highest. ${otherLoad()}`,
-    `Of ${count(rows)} requests to Backlot at full load, ${count(rows - lost)} were handed over to the dashboard's store and ${count(lost)} were counted as left out. All its processes together: ${figure(memory.proportionalMebibytes)} MiB.`,
+    `Of ${count(rows)} requests to Backlot at full load, ${count(rows - lost)} were sent to the supervisor's store and ${count(lost)} were counted as left out. All its processes together: ${figure(memory.proportionalMebibytes)} MiB.`,
   ].join("\n\n");
 }
 

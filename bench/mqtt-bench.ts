@@ -6,7 +6,7 @@ import { measureMessages } from "./mqtt-messages.ts";
 
 export async function mqttBench(options: BenchOptions): Promise<string> {
   if (installMissing([mosquittoPackage, compilerPackage, libcHeadersPackage]).length > 0) {
-    throw new Error("Without mosquitto there is nothing to compare with, without a compiler no load.");
+    throw new Error("mosquitto is needed as the peer, and a C compiler for the load.");
   }
   const load = compileLoad("mqtt");
   try {

@@ -15,7 +15,7 @@ const frozenCase = { subscribers: 100, perSecond: 250, payloadBytes: 4_096 };
 interface FrozenFigures {
   /** Between two messages, of those who read. */
   readonly longestGapMs: number;
-  /** How long the load itself was away: no gap can be shorter. */
+  /** The longest pause of the load generator itself: no gap can be shorter. */
   readonly longestTurnMs: number;
   readonly delivered: number;
   readonly expected: number;
@@ -56,7 +56,7 @@ export async function measureConnections(options: BenchOptions, load: CompiledLo
   return [
     "**Connections**",
     markdownTable(["broker", ...Object.values(columns)], rows),
-    markdownTable(["Backlot, MQTT service", "measured", "floor", ""], judged),
+    markdownTable(["Backlot, MQTT service", "measured", "target", ""], judged),
     `${times(rounds, "round")}, ${count(idle)} connections, ${connectingAtOnce} at a time; then, with one of ${subscribers} subscribers frozen, ${count(perSecond)} messages of ${count(payloadBytes)} bytes a second for ${durations.frozenSeconds} s, in which the load itself was away for ${figure(samples.median("turn", backlot.name))} ms at the longest. ${otherLoad()}`,
   ].join("\n\n");
 }

@@ -7,7 +7,7 @@ import type { StartedServer } from "./peers/started-server.ts";
 import { Samples } from "./samples.ts";
 
 const payloadBytes = 100;
-/** Messages under way. */
+/** Messages in flight. */
 const window = 200;
 
 /** `floor` is a multiple of mosquitto's messages per CPU second. */
@@ -72,10 +72,10 @@ export async function measureMessages(options: BenchOptions, load: CompiledLoad)
   const missed = judged.filter(({ reached }) => !reached);
   return [
     "**Messages delivered per second of the broker's CPU**",
-    markdownTable(["case", ...programs, "× mosquitto", "floor", "", "CPU of the load, × Backlot's"], rows),
+    markdownTable(["case", ...programs, "× mosquitto", "target", "", "CPU of the load, × Backlot's"], rows),
     missed.length === 0
-      ? `All ${judged.length} floors are reached.`
-      : `${missed.length} of ${judged.length} floors are missed: ${missed.map(({ name, ratio, floor }) => `${name} (${ratio.toFixed(2)} of ${floor})`).join("; ")}.`,
-    `${times(rounds, "round")} of ${seconds} s, ${payloadBytes} bytes, ${window} messages under way, medians. ${otherLoad()}`,
+      ? `All ${judged.length} targets are reached.`
+      : `${missed.length} of ${judged.length} targets are missed: ${missed.map(({ name, ratio, floor }) => `${name} (${ratio.toFixed(2)} of ${floor})`).join("; ")}.`,
+    `${times(rounds, "round")} of ${seconds} s, ${payloadBytes} bytes, ${window} messages in flight, medians. ${otherLoad()}`,
   ].join("\n\n");
 }

@@ -73,13 +73,13 @@ export async function mqttTreeBench(options: BenchOptions): Promise<string> {
     const resident = busy.all.residentMebibytes;
     const slowest = Math.max(...Object.keys(questions).map((name) => median(asked.get(name) ?? [])));
     return [
-      `The page is ${browser ? `Chromium ${browser.version().split(".", 1)[0]}, headless, on the MQTT Live page` : "a client of the control protocol that paints nothing"}.`,
+      `The page is ${browser ? `Chromium ${browser.version().split(".", 1)[0]}, headless, on the MQTT Live page` : "a client of the control protocol without a page"}.`,
       markdownTable(
         ["memory, MiB", "MQTT service", "both processes", "both, shared pages in parts"],
         rows.map(([name, { service: one, all: both }]) => [name, ...[one, both.residentMebibytes, both.proportionalMebibytes].map(figure)]),
       ),
       markdownTable(
-        ["a page of the tree, asked over the control socket", "median ms", "p95 ms"],
+        ["a page of the tree, read over the control socket", "median ms", "p95 ms"],
         [...asked].map(([name, times]) => [name, figure(median(times)), figure(percentile(times, 0.95))]),
       ),
       `Both processes take ${figure(resident)} MiB (target: under ${targets.residentMebibytes}, ${verdict(resident < targets.residentMebibytes)}); the slowest of the levels' pages comes in ${figure(slowest)} ms (median) (target: under ${targets.childrenMs}, ${verdict(slowest < targets.childrenMs)}). The service took ${figure((cpu / sent.seconds) * 100)} % of a core.`,

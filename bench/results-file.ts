@@ -11,6 +11,6 @@ export function writeResults(name: BenchName, markdown: string): void {
   const end = `<!-- end of ${name} -->`;
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`README.md has no place for the results of ${name}.`);
+  if (from < 0 || to < from) throw new Error(`README.md has no section for the results of ${name}.`);
   writeFileSync(file, `${text.slice(0, from + begin.length)}\n\n${markdown}\n${text.slice(to)}`);
 }

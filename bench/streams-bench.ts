@@ -76,7 +76,7 @@ export async function streamsBench(options: BenchOptions): Promise<string> {
   return [
     markdownTable(["µs CPU per message", "first tenth", "median", "last tenth", "last / first"], streamRows),
     markdownTable(
-      ["recording one exchange", "service: µs CPU", "supervisor: µs CPU", "bytes handed over", "ms of a batch, p50", "p99"],
+      ["recording one exchange", "service: µs CPU", "supervisor: µs CPU", "bytes sent", "ms of a batch, p50", "p99"],
       costs.map((cost) => [
         cost.name,
         figure(cost.writeMicros),

@@ -46,7 +46,7 @@ export function serveIpc({ ipcMain, contents, attach, onCommands, warn }: IpcPor
         onFrame: (listener) => void onFrame.push(listener),
         onClose: (listener) => void onClose.push(listener),
       },
-      () => refuse("something that is no frame"),
+      () => refuse("an invalid frame"),
     );
     function refuse(what: string) {
       warn(`The dashboard sent ${what}: its connection is closed`);

@@ -42,7 +42,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
         lastState = text;
         saving = saving
           .then(() => writeWindowState(options.stateFile, state))
-          .catch((error: Error) => options.warn(`Cannot save the window's place: ${error.message}`));
+          .catch((error: Error) => options.warn(`Cannot save the window's position: ${error.message}`));
       }
     }
     return saving;

@@ -23,7 +23,7 @@ export interface CommandLine {
 }
 
 const programFlags = {
-  desktop: { type: "boolean", help: "Open the desktop window, or say why there cannot be one" },
+  desktop: { type: "boolean", help: "Open the desktop window, or say why it cannot be opened" },
   browser: { type: "boolean", help: "Serve the dashboard and open it in the system's browser" },
   headless: { type: "boolean", help: "Serve without opening anything: for CI and servers" },
   only: { type: "string", argument: "IDS", help: "Start these services, for example http,mqtt" },
@@ -135,7 +135,7 @@ const usage = (problem: string, cause?: unknown) => new ServiceError("USAGE", pr
 /** The help text, in which every field of every service has its flag and variables. */
 export function helpText(services: readonly Service[]): string {
   const row = (left: string, right: string) => `  ${left.padEnd(34)} ${right}`;
-  const lines = ["Backlot: stand-in backends, and what passes through them.", "", "Usage: npm start -- [options]", ""];
+  const lines = ["Backlot: stand-in backends that show their traffic live.", "", "Usage: npm start -- [options]", ""];
   for (const [name, flag] of Object.entries(programFlags)) {
     lines.push(row(`--${name}${"argument" in flag ? ` ${flag.argument}` : ""}`, flag.help));
   }

@@ -213,7 +213,7 @@ export const mqttActions = {
         .string()
         .min(1)
         .max(200)
-        .regex(/^[^:]+$/, "A user name holds no colon."),
+        .regex(/^[^:]+$/, "A user name cannot contain a colon."),
       password: z.string().min(1).max(1_000),
     }),
   ),

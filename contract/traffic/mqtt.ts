@@ -93,7 +93,7 @@ export const topicName = z
   .string()
   .min(1)
   .max(65_535)
-  .regex(/^[^+#\0]+$/, "A topic name holds no + and no #.");
+  .regex(/^[^+#\0]+$/, "A topic name cannot contain + or #.");
 export const topicFilter = z.string().min(1).max(65_535);
 export const text = z.string().max(65_535);
 

@@ -189,7 +189,7 @@ export function createAccountActions(options: AccountActionsOptions): DataHandle
 
     "limits.reset"() {
       limits.reset();
-      log.info("Forgot every failed login");
+      log.info("Cleared the count of failed logins");
       show.changed("sessions");
       return null;
     },

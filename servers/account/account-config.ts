@@ -42,7 +42,7 @@ export const accountConfig = z.strictObject({
   }),
   basicCacheSeconds: field(wholeNumber(0, 300, 300), {
     title: "Basic cache",
-    help: "How long right credentials are cached instead of hashed again; 0 hashes on every call.",
+    help: "How long accepted credentials are cached instead of hashed again; 0 hashes on every call.",
     unit: "s",
     env: "ACCOUNT_BASIC_CACHE_SECONDS",
     group: "Logins",

@@ -54,7 +54,7 @@ export async function startAccount(
     putSampleData(store, await passwords.hash(sampleUser.password));
     cache.forgetAll();
     limits.reset();
-    log.notable("Put the sample data in place");
+    log.notable("Created the sample data");
   }
   if (config.resetData || store.users.count() === 0) await resetData();
 

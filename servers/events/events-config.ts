@@ -41,7 +41,7 @@ export const eventsConfig = z.strictObject({
 
   rateLimits: field(z.boolean().default(true), {
     title: "Rate limits",
-    help: "Off for load tests: every request is let through.",
+    help: "Off for load tests: every request is accepted.",
     env: "EVENTS_RATE_LIMITS",
     group: "Rate limits",
   }),

@@ -25,7 +25,12 @@ export const httpConfig = z.strictObject({
 
   ...httpLimitFields({
     prefix: "HTTP",
-    body: { minimum: 1, maximum: 64 << 20, standard: 1 << 20, help: "Of a request, also after it is decompressed; more is answered 413." },
+    body: {
+      minimum: 1,
+      maximum: 64 << 20,
+      standard: 1 << 20,
+      help: "Of a request, also after it is decompressed; a larger body gets 413.",
+    },
     timesGroup: "Timeouts",
   }),
   delaySeconds: field(z.number().min(0).max(3_600).default(10), {
@@ -45,7 +50,7 @@ export const httpConfig = z.strictObject({
   }),
   sseSubscribers: limit(100_000, 2_000, {
     title: "Most SSE subscribers",
-    help: "One more is answered 503.",
+    help: "Further ones get 503.",
     env: "HTTP_SSE_SUBSCRIBERS",
   }),
   webSocketFrameBytes: limit(64 << 20, 1 << 20, {

@@ -244,5 +244,5 @@ it("[AC-47] a locked database is answered 503, and the service continues when it
   holder.exec("ROLLBACK");
   holder.close();
   expect((await send(`${url}/details`, "PUT", { city: "X" }, bearer(token))).status).toBe(200);
-  expect(logs.some(({ level, text }) => level === "error" && /Another program holds .*account\.db/.test(text))).toBe(true);
+  expect(logs.some(({ level, text }) => level === "error" && /Another program has locked .*account\.db/.test(text))).toBe(true);
 });

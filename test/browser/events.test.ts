@@ -25,7 +25,7 @@ it("[EV-75] a job whose process ended is not shown as running", async () => {
   await page.getByRole("tab", { name: "Logs", exact: true }).click();
   await page
     .getByRole("region", { name: "Log lines" })
-    .getByText(/The generation was ended with the service, after [\d,]+ events/)
+    .getByText(/The generation was interrupted by the end of the service, after [\d,]+ events/)
     .first()
     .waitFor();
 }, 60_000);

@@ -63,7 +63,7 @@ describe("database file", () => {
     const other = await open(file);
     const ours = await open(file);
     other.exec("CREATE TABLE t (a); BEGIN IMMEDIATE");
-    const locked = { code: "STORE_LOCKED", message: `Another program holds ${file}` };
+    const locked = { code: "STORE_LOCKED", message: `Another program has locked ${file}` };
     expect(faultOf(() => ours.exec("INSERT INTO t VALUES (1)"), file)).toMatchObject(locked);
     await expect(open(file, { prepare: (database) => void database.exec("BEGIN IMMEDIATE") })).rejects.toMatchObject(locked);
     other.exec("COMMIT");

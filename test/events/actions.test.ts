@@ -90,8 +90,8 @@ it("[EV-72] an import reports each refused line with the reason, and stores the 
     { line: 2, reason: "not JSON" },
     { line: 4, reason: expect.stringMatching(/^outcome: /) },
     { line: 5, reason: "not a JSON object" },
-    { line: 6, reason: expect.stringMatching(/^created_at is no time/) },
-    { line: 7, reason: expect.stringMatching(/^created_at is no time/) },
+    { line: 6, reason: expect.stringMatching(/^created_at is not a time/) },
+    { line: 7, reason: expect.stringMatching(/^created_at is not a time/) },
   ]);
   expect((await getPage(events.url)).data[0]).toMatchObject({
     created_at: "2026-01-02T03:04:05Z",
@@ -205,7 +205,7 @@ it("[EV-75] an import interrupted by a stop is logged, and not shown after the n
   const { id } = await events.act<EventJob>("import.begin", { format: "jsonl" });
   await events.act("import.text", { job: id, text: `${JSON.stringify(eventBody())}\n` });
   await events.stop();
-  expect(events.logs.map(({ text }) => text)).toContain("The import was ended with the service, after 1 event");
+  expect(events.logs.map(({ text }) => text)).toContain("The import was interrupted by the end of the service, after 1 event");
   const browsing = await startEvents({}, { dataDir: events.dataDir, mode: "browse" });
   await expect.poll(() => browsing.view("jobs")).toEqual([]);
 });

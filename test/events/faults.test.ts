@@ -162,7 +162,7 @@ it("[EV-42] a file locked by another program is waited for, then 503 names it; n
   other.exec("BEGIN IMMEDIATE");
   const [refused, page] = await Promise.all([post(url, eventBody()), getPage(url)]);
   expect(page.total).toBe(2);
-  expect([refused.status, await refused.text()]).toEqual([503, '{"error":"Storage is locked: another program holds events.db"}']);
+  expect([refused.status, await refused.text()]).toEqual([503, '{"error":"Storage is locked: another program has locked events.db"}']);
   other.exec("COMMIT");
   other.close();
   expect((await post(url, eventBody())).status).toBe(201);
@@ -174,7 +174,7 @@ it("[EV-42] the same if it is locked before it is opened", async () => {
   other.exec("CREATE TABLE t (a); BEGIN EXCLUSIVE");
   const { url } = await startEvents({}, { dataDir });
   const refused = await curl(`${url}/stats`);
-  expect([refused.status, refused.body]).toEqual([503, '{"error":"Storage is locked: another program holds events.db"}']);
+  expect([refused.status, refused.body]).toEqual([503, '{"error":"Storage is locked: another program has locked events.db"}']);
   other.exec("COMMIT");
   other.close();
   expect((await curl(`${url}/stats`)).status).toBe(200);
@@ -218,7 +218,7 @@ it.each([
   writeFileSync(file, bytes);
   const events = await startEvents({}, { dataDir });
   for (const answer of [await curl(`${events.url}/stats`), await curl("-d", JSON.stringify(eventBody()), `${events.url}/events`)]) {
-    expect([answer.status, answer.body]).toEqual([503, '{"error":"Storage is damaged: events.db is not readable and was left as it is"}']);
+    expect([answer.status, answer.body]).toEqual([503, '{"error":"Storage is damaged: events.db is not readable and was left unchanged"}']);
   }
   expect(readFileSync(file).equals(bytes)).toBe(true);
   await expect
@@ -248,7 +248,7 @@ it("[EV-43] damage found later is named as such, and the file is not written aft
   for (const page of pages) bytes.fill(0xa5, (page - 1) * pageSize, page * pageSize);
   writeFileSync(first.file, bytes);
   const events = await startEvents({ rateLimits: false }, { dataDir });
-  const damaged = '{"error":"Storage is damaged: events.db is not readable and was left as it is"}';
+  const damaged = '{"error":"Storage is damaged: events.db is not readable and was left unchanged"}';
   await curl(`${events.url}/events`);
   for (let round = 0; round < 4; round++) {
     for (const answer of [

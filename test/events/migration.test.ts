@@ -90,7 +90,7 @@ it.each([
     `events.db.before-${migrations === undefined ? "0001_initial" : migrations.length === 1 ? "0002_drop_contextual_filter" : "0003_rollups"}`,
   ]);
   expect(readFileSync(path.join(dataDir, copies[0] ?? "")).equals(original)).toBe(true);
-  await expect.poll(() => logs.map(({ text }) => text).join("\n")).toContain("up to date; the file as it was is");
+  await expect.poll(() => logs.map(({ text }) => text).join("\n")).toContain("Migrated");
 });
 
 it("[EV-31] columns missing in an even older file are added", async () => {
@@ -214,7 +214,7 @@ it.each([
     const answer = await curl(`${events.url}/stats`);
     expect([answer.status, answer.body]).toEqual([
       503,
-      '{"error":"Storage cannot be brought up to date: events.db is of another form and was left as it is"}',
+      '{"error":"Storage cannot be migrated: events.db has an unknown format and was left unchanged"}',
     ]);
   }
   expect(readFileSync(file).equals(original)).toBe(true);

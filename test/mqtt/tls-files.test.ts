@@ -53,19 +53,19 @@ describe("TLS files", () => {
     [
       ({ text, key }) => ({ certificateFile: text, keyFile: key }),
       "certificateFile",
-      ({ text }) => `Certificate: ${text} holds no certificate`,
+      ({ text }) => `Certificate: ${text} contains no certificate`,
       "MQTT_CERTIFICATE_FILE",
     ],
     [
       ({ key }) => ({ certificateFile: key, keyFile: key }),
       "certificateFile",
-      ({ key }) => `Certificate: ${key} holds no certificate`,
+      ({ key }) => `Certificate: ${key} contains no certificate`,
       "MQTT_CERTIFICATE_FILE",
     ],
     [
       ({ cert }) => ({ certificateFile: cert, keyFile: cert }),
       "keyFile",
-      ({ cert }) => `Key: ${cert} holds no private key`,
+      ({ cert }) => `Key: ${cert} contains no private key`,
       "MQTT_KEY_FILE",
     ],
     [
@@ -89,13 +89,13 @@ describe("TLS files", () => {
     [
       ({ text }) => ({ clientCaFile: text }),
       "clientCaFile",
-      ({ text }) => `Client authority: ${text} holds no certificate`,
+      ({ text }) => `Client authority: ${text} contains no certificate`,
       "MQTT_CLIENT_CA_FILE",
     ],
     [
       ({ damaged }) => ({ clientCaFile: damaged }),
       "clientCaFile",
-      ({ damaged }) => `Client authority: ${damaged} holds certificates of which number 2 is damaged`,
+      ({ damaged }) => `Client authority: ${damaged} contains a damaged certificate: number 2`,
       "MQTT_CLIENT_CA_FILE",
     ],
     [

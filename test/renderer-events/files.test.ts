@@ -64,7 +64,10 @@ describe("an import", () => {
     });
     const { sent } = await importFile(ask, fileOf("{}"));
     await expect(sent).rejects.toMatchObject({
-      failure: { message: "The import of events.jsonl was cut short: Events is not running", hint: expect.stringContaining("are stored") },
+      failure: {
+        message: "The import of events.jsonl was interrupted: Events is not running",
+        hint: expect.stringContaining("are stored"),
+      },
     });
   });
 

@@ -147,10 +147,10 @@ describe("Protobuf, without its schema", () => {
     ["0001", "has no field number, at byte 0"],
     ["f8ffffff1f01", "has no field number, at byte 0"],
     ["08010e", "has the unknown wire type 6, at byte 2"],
-    ["0c", "ends a group that it is not in, at byte 0"],
+    ["0c", "ends a group that was not started, at byte 0"],
     ["0b1001", "ends within a group, at byte 3"],
-    ["0b14", "ends a group that it is not in, at byte 1"],
-    ["08ffffffffffffffffffff01", "holds a number of more than ten bytes, at byte 11"],
+    ["0b14", "ends a group that was not started, at byte 1"],
+    ["08ffffffffffffffffffff01", "has a number of more than ten bytes, at byte 11"],
     ["7b22", "ends within a value, at byte 2"],
     ["0b".repeat(200), "is nested deeper than 128"],
   ])("[MQTT-162] %s is not Protobuf: it %s", (hex, why) => expect(() => decodeProtobuf(bytes(hex))).toThrow(new DecodeError(why)));

@@ -191,7 +191,7 @@ describe("crashes", () => {
     expect(await failureOf(managed.start())).toMatchObject({
       code: "CRASHED",
       message: expect.stringContaining("fixture crashed"),
-      hint: expect.not.stringContaining("by itself"),
+      hint: expect.not.stringContaining("automatically"),
     });
     expect(managed.status).not.toHaveProperty("retryAt");
     expect(states()).toEqual(["starting", "failed"]);

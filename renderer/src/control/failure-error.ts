@@ -25,7 +25,7 @@ export const failureOf = (error: unknown): Failure =>
     : {
         code: "INTERNAL",
         message: error instanceof Error ? error.message : String(error),
-        hint: "This is a fault in the dashboard. Reload it. If it happens again, please report it.",
+        hint: "This is an error in the dashboard. Reload it. If it happens again, please report it.",
       };
 
 /** Why something could not be read, for the place where it would be shown. A lost connection is shown by the frame. */

@@ -63,7 +63,7 @@ export function PartsList<Part extends DetailPart>({ item, parts, isPart, column
           columns={columns}
           onScrolledAway={(isAway) => setHeldAt(isAway ? known.at(-1)?.index : undefined)}
           onEndNear={onEndNear}
-          empty={<Caption className={styles.facts}>{`No ${item} yet. Each appears here as it passes.`}</Caption>}
+          empty={<Caption className={styles.facts}>{`No ${item} yet. Each appears here when it arrives.`}</Caption>}
         />
       </div>
       {chosen && <div className={styles.content}>{content(chosen)}</div>}

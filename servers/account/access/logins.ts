@@ -124,7 +124,7 @@ export function createLogins({ users, sessions, tokens, check, log, now, onChang
         if (problem === "used" && sessionId !== undefined && user) {
           // RFC 9700 §4.14.2: one of the two holders stole it, and it is unknown which one.
           endSession(sessionId, "refresh token used twice");
-          log.notable(`A used refresh token of ${user.email} came again: its session was ended`);
+          log.notable(`A used refresh token of ${user.email} was used again: its session was ended`);
         }
         throw new AccessRefused(`token${problem}`, { user: user?.email });
       }

@@ -18,7 +18,7 @@ export async function openSigningKey(folder: string, log: Log): Promise<KeyObjec
     } finally {
       await handle.close();
     }
-    log.notable("Made the secret that signs this installation's tokens");
+    log.notable("Created the secret that signs this installation's tokens");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unreachable(file, error);
   }
@@ -26,7 +26,7 @@ export async function openSigningKey(folder: string, log: Log): Promise<KeyObjec
     const { mode } = await stat(file);
     if (process.platform !== "win32" && (mode & 0o077) !== 0) {
       await chmod(file, 0o600);
-      log.warning(`${file} could be read by others: it is for its owner only now`);
+      log.warning(`${file} was readable by others; now only its owner may read it`);
     }
     const secret = Buffer.from((await readFile(file, "utf8")).trim(), "base64url");
     if (secret.length >= bytes) return createSecretKey(secret);
@@ -35,8 +35,8 @@ export async function openSigningKey(folder: string, log: Log): Promise<KeyObjec
   }
   throw new ServiceError(
     "STORE_DAMAGED",
-    `${file} holds no signing key`,
-    "It was left as it is. Remove it to make a new one; every token ends then.",
+    `${file} contains no signing key`,
+    "It was left unchanged. Remove it to create a new one; this invalidates every token.",
   );
 }
 

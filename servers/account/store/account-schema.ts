@@ -122,7 +122,7 @@ export function prepareSchema(database: Sqlite.Database, file: string): void {
     throw new ServiceError(
       "STORE_DAMAGED",
       `${file} is not a database of this version's account service`,
-      "It was left as it is. Move it away to begin with the sample data.",
+      "It was left unchanged. Move it away to start with the sample data.",
     );
   }
   database.transaction(() => {

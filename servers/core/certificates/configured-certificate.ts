@@ -32,13 +32,13 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE----
 function certificatesOf(file: ConfiguredFile, pem: string): X509Certificate[] {
   const found = pem.match(pemCertificate) ?? [];
   if (found.length === 0)
-    throw fileProblem(file, "holds no certificate", `Name a PEM file in ${file.env}: it begins with -----BEGIN CERTIFICATE-----.`);
+    throw fileProblem(file, "contains no certificate", `Name a PEM file in ${file.env}: it begins with -----BEGIN CERTIFICATE-----.`);
   return found.map((text, index) => {
     try {
       return new X509Certificate(text);
     } catch (cause) {
-      const which = found.length === 1 ? "a certificate that is" : `certificates of which number ${index + 1} is`;
-      throw fileProblem(file, `holds ${which} damaged`, `Name a complete PEM file in ${file.env}.`, cause);
+      const which = found.length === 1 ? "" : `: number ${index + 1}`;
+      throw fileProblem(file, `contains a damaged certificate${which}`, `Name a complete PEM file in ${file.env}.`, cause);
     }
   });
 }
@@ -55,6 +55,6 @@ function privateKeyOf(file: ConfiguredFile, pem: string): KeyObject {
           `Write the key without one, and name that file in ${file.env}: openssl pkey -in KEY -out OPEN-KEY.`,
           cause,
         )
-      : fileProblem(file, "holds no private key", `Name a PEM file in ${file.env}: it begins with -----BEGIN PRIVATE KEY-----.`, cause);
+      : fileProblem(file, "contains no private key", `Name a PEM file in ${file.env}: it begins with -----BEGIN PRIVATE KEY-----.`, cause);
   }
 }

@@ -49,14 +49,14 @@ export function sqliteFileError(error: unknown, file: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
   const cause = { cause: error };
   if (code === "SQLITE_FULL" || code === "ENOSPC" || code === "EDQUOT") {
-    const hint = "Free some space, or raise the limit that is set for the file; what was acknowledged is safe.";
+    const hint = "Free some space, or raise the limit that is set for the file; acknowledged data is safe.";
     return new ServiceError("STORE_FULL", `There is no room for ${file}`, hint, cause);
   }
   if (code.startsWith("SQLITE_BUSY") || code.startsWith("SQLITE_LOCKED")) {
-    return new ServiceError("STORE_LOCKED", `Another program holds ${file}`, "Close the program that has it open for writing.", cause);
+    return new ServiceError("STORE_LOCKED", `Another program has locked ${file}`, "Close the program that has it open for writing.", cause);
   }
   if (code.startsWith("SQLITE_CORRUPT") || code === "SQLITE_NOTADB" || code === "SQLITE_FORMAT") {
-    const hint = "It was left as it is. Move it away to begin with an empty one, or put a good copy in its place.";
+    const hint = "It was left unchanged. Move it away to start with an empty one, or replace it with a good copy.";
     return new ServiceError("STORE_DAMAGED", `${file} is not a readable database`, hint, cause);
   }
   if (/^SQLITE_(?:CANTOPEN|READONLY|IOERR)/.test(code) || /^E[A-Z]+$/.test(code)) {

@@ -59,7 +59,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
   function fail(thrown: unknown, request: HttpRequest, response: HttpResponse): void {
     if (thrown instanceof ClientLeft || response.destroyed || response.headersSent) {
       if (response.headersSent && !(thrown instanceof ClientLeft)) {
-        log.error(`${request.method} failed after its answer was begun: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+        log.error(`${request.method} failed after its response had begun: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
       }
       // Without an answer the connection would stay open.
       response.destroy();

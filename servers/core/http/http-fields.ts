@@ -14,14 +14,14 @@ interface HttpFieldsOptions {
 export const httpLimitFields = ({ prefix, body, timesGroup = "Limits", recordedHelp }: HttpFieldsOptions) => ({
   bodyBytes: field(wholeNumber(body.minimum, body.maximum, body.standard), {
     title: "Largest body",
-    help: body.help ?? "More is answered 413.",
+    help: body.help ?? "A larger body gets 413.",
     unit: "B",
     env: `${prefix}_BODY_BYTES`,
     group: "Limits",
   }),
   headerBytes: field(wholeNumber(1_024, 1 << 20, 16 << 10), {
     title: "Largest header",
-    help: "Request line and header fields together; more is answered 431 or 414.",
+    help: "Request line and header fields together; larger ones get 431 or 414.",
     unit: "B",
     env: `${prefix}_HEADER_BYTES`,
     group: "Limits",

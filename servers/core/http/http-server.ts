@@ -65,7 +65,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     recorder.begin(request, response);
     cors.prepare(request, response);
     if (!hasValidHost(request)) {
-      refuse(response, 400, "A valid Host field is needed, once");
+      refuse(response, 400, "Exactly one valid Host field is required");
       return false;
     }
     // RFC 9110 §15.6.6: Node's parser lets 0.9 and 2.0 pass.
@@ -76,7 +76,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     const coding = request.headers["transfer-encoding"];
     if (coding === undefined || coding === "chunked" || coding.trim().toLowerCase() === "chunked") return true;
     // RFC 9112 §6.1: Node undoes chunked and would hand over the rest as it is.
-    refuse(response, 501, "The only Transfer-Encoding known here is chunked");
+    refuse(response, 501, "The only supported Transfer-Encoding is chunked");
     return false;
   }
 
@@ -96,7 +96,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
 
   function onExpectation(request: HttpRequest, response: HttpResponse): void {
     // RFC 9110 §10.1.1: an expectation other than 100-continue cannot be met.
-    if (begin(request, response)) refuse(response, 417, "The only expectation met here is 100-continue");
+    if (begin(request, response)) refuse(response, 417, "The only supported expectation is 100-continue");
   }
 
   /** CONNECT, and on older Node every request that offers another protocol: Node has let go of the socket, so answer and close. */

@@ -127,7 +127,7 @@ const notSent = (cause: unknown) =>
   new ServiceError(
     "CALL_INVALID",
     `The request failed: ${cause instanceof Error ? cause.message : String(cause)}`,
-    "Look at its header fields and its path.",
+    "Check its header fields and its path.",
     { cause },
   );
 

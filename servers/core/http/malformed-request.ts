@@ -21,7 +21,7 @@ interface Verdict {
   readonly message: string;
 }
 
-export const otherVersion: Verdict = { status: 505, message: "Only HTTP/1.1 and HTTP/1.0 are spoken here" };
+export const otherVersion: Verdict = { status: 505, message: "Only HTTP/1.1 and HTTP/1.0 are supported" };
 
 export interface MalformedOptions {
   readonly recorder: HttpRecorder;
@@ -140,7 +140,7 @@ function malformedVerdict(error: ClientError, bytes: Buffer | undefined, maxHead
     case "HPE_INVALID_METHOD":
       // RFC 9110 §9.1: a method that is well-formed but unknown is 501.
       if (bytes && /^[!#$%&'*+.^`|~\w-]+ \S+ HTTP\/1\.[01]\r?\n/.test(bytes.toString("latin1", 0, 4_096))) {
-        return { status: 501, message: "The method is not known here" };
+        return { status: 501, message: "The method is not supported" };
       }
       break;
     case "HPE_PAUSED_H2_UPGRADE":

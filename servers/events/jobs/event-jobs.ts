@@ -124,7 +124,7 @@ export function createEventJobs({ log, onChange, onFailure }: EventJobsOptions):
       await Promise.all(running.map(({ ended }) => ended));
       for (const { job } of running) {
         const events = `${job.done.toLocaleString("en")} ${job.done === 1 ? "event" : "events"}`;
-        log.warning(`The ${nouns[job.kind]} was ended with the service, after ${events}`);
+        log.warning(`The ${nouns[job.kind]} was interrupted by the end of the service, after ${events}`);
       }
     },
   };

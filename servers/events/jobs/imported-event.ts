@@ -27,10 +27,10 @@ export function importedEvent(source: Readonly<Record<string, unknown>>, receive
     candidate[column] = unpacked(source[column], columnKind(column));
   }
   const { created_at = received, ip_hash = "", plugin_version = "unknown" } = candidate;
-  if (typeof created_at !== "string" || !isTime(created_at)) throw new RefusedEvent(`created_at is no time like ${received}`);
-  if (typeof ip_hash !== "string" || !/^(?:[0-9a-f]{64})?$/.test(ip_hash)) throw new RefusedEvent("ip_hash is no SHA-256 in hex");
+  if (typeof created_at !== "string" || !isTime(created_at)) throw new RefusedEvent(`created_at is not a time like ${received}`);
+  if (typeof ip_hash !== "string" || !/^(?:[0-9a-f]{64})?$/.test(ip_hash)) throw new RefusedEvent("ip_hash is not a SHA-256 in hex");
   if (typeof plugin_version !== "string" || plugin_version.length > longestVersion)
-    throw new RefusedEvent(`plugin_version is no text of up to ${longestVersion} characters`);
+    throw new RefusedEvent(`plugin_version is not a text of up to ${longestVersion} characters`);
   const parsed = completionEvent.safeParse(candidate);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];

@@ -31,7 +31,7 @@ export function databasePlace(text: string): DatabasePlace {
     default:
       return {
         kind: "unknown",
-        problem: `"${scheme}:" is no kind of database known here. Write ${examples}; a file of that name as ./${scheme}:…`,
+        problem: `"${scheme}:" is not a supported kind of database. Write ${examples}; a file of that name as ./${scheme}:…`,
       };
   }
 }

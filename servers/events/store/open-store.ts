@@ -24,6 +24,6 @@ export function createStore({ database, maxMebibytes }: StoreConfig, dataDir: ()
     case "postgres":
       return createPostgresStore({ url: place.url, log });
     case "unknown":
-      throw new ServiceError("CONFIG_INVALID", "EVENTS_DB is no database", place.problem);
+      throw new ServiceError("CONFIG_INVALID", "EVENTS_DB is not a valid database", place.problem);
   }
 }

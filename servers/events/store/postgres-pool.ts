@@ -30,7 +30,7 @@ export function postgresPlace(url: string): string {
   } catch {
     throw new ServiceError(
       "CONFIG_INVALID",
-      "EVENTS_DB begins like a PostgreSQL address but is none",
+      "EVENTS_DB begins like a PostgreSQL address but is not valid",
       "Write postgres://user:password@host:5432/database.",
     );
   }

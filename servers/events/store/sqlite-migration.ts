@@ -68,8 +68,8 @@ export function migrateSqlite(database: Database, file: string): string | undefi
 function migrationError(error: unknown, file: string): unknown {
   const known = sqliteFileError(error, file);
   if (known instanceof ServiceError) return known;
-  const hint = "It was left as it is. Repair it, or move it away to begin with an empty one; it is tried again once it has changed.";
-  return new ServiceError("STORE_OUTDATED", `${file} cannot be brought up to date: ${(error as Error).message}`, hint, { cause: error });
+  const hint = "It was left unchanged. Repair it, or move it away to start with an empty one; it is tried again once it has changed.";
+  return new ServiceError("STORE_OUTDATED", `${file} cannot be migrated: ${(error as Error).message}`, hint, { cause: error });
 }
 
 /** By name: another program's migrations have numbers too. */

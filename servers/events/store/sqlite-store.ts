@@ -36,7 +36,11 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
   /** Checks that the file is still in place: events written to a moved or deleted file would be lost. */
   function checkInPlace(): void {
     if (identityOf(file) === identity) return;
-    throw new ServiceError("STORE_UNREACHABLE", `${file} was moved or deleted while in use`, "The next request opens what is there then.");
+    throw new ServiceError(
+      "STORE_UNREACHABLE",
+      `${file} was moved or deleted while in use`,
+      "The next request opens the file that is then in its place.",
+    );
   }
 
   /** Runs with the open database, and turns SQLite's errors into STORE_ errors. */
@@ -93,7 +97,7 @@ export function createSqliteStore(options: SqliteStoreOptions): EventStore {
         refusal.remember(error);
         throw error;
       }
-      if (copy) log.notable(`Brought ${file} up to date; the file as it was is ${copy}`);
+      if (copy) log.notable(`Migrated ${file}; the original file is ${copy}`);
     },
     add: (events) =>
       guarded(({ add }) => {

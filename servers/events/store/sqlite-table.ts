@@ -29,7 +29,7 @@ export function bringTableUpToDate(database: Database): void {
   };
   if (type !== "table") throw new Error(`events is a ${type}`);
   const lacking = essential.filter((name) => !names.has(name));
-  if (lacking.length > 0) throw new Error(`its table events has no ${lacking.join(" and no ")}: it holds something else`);
+  if (lacking.length > 0) throw new Error(`its table events has no ${lacking.join(" and no ")}: it is not a table of events`);
   if (!isUpToDate(columns, sql)) rebuildTable(database, columns);
   unifyTimes(database);
 }

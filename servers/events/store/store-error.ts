@@ -8,11 +8,11 @@ export function postgresStoreError(error: unknown, place: string): unknown {
   const cause = { cause: error };
   // https://www.postgresql.org/docs/current/errcodes-appendix.html
   if (code === "53100")
-    return new ServiceError("STORE_FULL", `The disk of ${place} is full`, "Free some space; what was acknowledged is safe.", cause);
+    return new ServiceError("STORE_FULL", `The disk of ${place} is full`, "Free some space; acknowledged data is safe.", cause);
   if (code === "55P03" || code === "57014") {
     return new ServiceError(
       "STORE_LOCKED",
-      `Another program holds the tables of ${place}`,
+      `Another program has locked the tables of ${place}`,
       "Close the program that has locked them.",
       cause,
     );
@@ -38,11 +38,11 @@ export function publicStoreError(error: ServiceError, place: string): string | u
     case "STORE_FULL":
       return `Storage is full: there is no room for more events in ${name}`;
     case "STORE_LOCKED":
-      return `Storage is locked: another program holds ${name}`;
+      return `Storage is locked: another program has locked ${name}`;
     case "STORE_DAMAGED":
-      return `Storage is damaged: ${name} is not readable and was left as it is`;
+      return `Storage is damaged: ${name} is not readable and was left unchanged`;
     case "STORE_OUTDATED":
-      return `Storage cannot be brought up to date: ${name} is of another form and was left as it is`;
+      return `Storage cannot be migrated: ${name} has an unknown format and was left unchanged`;
     case "STORE_UNREACHABLE":
       return `Storage cannot be reached: ${name}`;
     case "STORE_BUSY":

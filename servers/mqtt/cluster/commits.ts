@@ -49,7 +49,7 @@ export class Commits {
       try {
         this.flush();
       } catch (error) {
-        this.options.parts.lost(`a fault: ${errorText(error)}`);
+        this.options.parts.lost(`an error: ${errorText(error)}`);
       }
     });
   }

@@ -37,7 +37,7 @@ export class FrameWriter {
   /** Prefixed with its length in two bytes. */
   string(value: string): this {
     const length = Buffer.byteLength(value, "utf8");
-    if (length > 0xffff) throw new RangeError("A string holds at most 65,535 bytes.");
+    if (length > 0xffff) throw new RangeError("A string has at most 65,535 bytes.");
     const at = this.room(2 + length);
     this.bytes.writeUInt16BE(length, at);
     this.bytes.write(value, at + 2, "utf8");

@@ -103,7 +103,7 @@ export class Liveness {
       // Commits run in order: Redis has this broker as owner of the sessions before the dead one is removed.
       parts.flush();
       await parts.scripts.run("forget", parts.brokerId, dead);
-      parts.log.info(`A broker is gone; ${count} of its sessions are here now.`);
+      parts.log.info(`A broker stopped responding; ${count} of its sessions were taken over.`);
     } finally {
       this.burying.delete(dead);
     }

@@ -59,7 +59,7 @@ export class Membership {
     if (state === "buried") return { counted: Number(position) || 0 };
     const wasEmptied = state === "emptied";
     if (reply[2] === 1) {
-      log.warning("Redis does not go back far enough: messages that other brokers published meanwhile are lost here.");
+      log.warning("The journal in Redis does not go back far enough: messages that other brokers published meanwhile are lost here.");
       await this.loadRetained();
     }
     if (!wasEmptied) members.learn(reply[3]);

@@ -51,7 +51,7 @@ export class SessionOwnership {
     const work = (before ?? Promise.resolve())
       .then(() => this.fetch(clientId, cleanStart))
       .catch((error: unknown) => {
-        this.parts.log.error(`A fault while the session of ${clientId} was fetched: ${errorText(error)}`);
+        this.parts.log.error(`An error while the session of ${clientId} was fetched: ${errorText(error)}`);
         return false;
       });
     this.during(clientId, work);
@@ -104,7 +104,7 @@ export class SessionOwnership {
         await sleep(retryMs, undefined, { ref: false });
       }
     }
-    parts.log.warning(`The session of ${clientId} is at another broker, which does not hand it over.`);
+    parts.log.warning(`The session of ${clientId} is at another broker, which does not release it.`);
     return false;
   }
 
@@ -137,7 +137,7 @@ export class SessionOwnership {
     try {
       this.onWanted(wanted, from);
     } catch (error) {
-      this.parts.log.error(`A fault while the session of ${wanted.clientId} was handed over: ${errorText(error)}`);
+      this.parts.log.error(`An error while the session of ${wanted.clientId} was transferred: ${errorText(error)}`);
     }
   }
 

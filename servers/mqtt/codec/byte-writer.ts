@@ -69,7 +69,7 @@ export class ByteWriter {
   }
 
   #prefix(length: number): this {
-    if (length > 0xffff) throw new RangeError("An MQTT string or binary field holds at most 65,535 bytes.");
+    if (length > 0xffff) throw new RangeError("An MQTT string or binary field has at most 65,535 bytes.");
     return this.twoBytes(length);
   }
 

@@ -37,7 +37,7 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
   );
   const counted = { turnedAway: 0, connectTimedOut: 0, notRetained: 0 };
   const countedLines: Readonly<Record<keyof typeof counted, string>> = {
-    turnedAway: "connections were closed at once: as many as may be are open.",
+    turnedAway: "connections were closed at once: the limit of open connections is reached.",
     connectTimedOut: "connections were closed: no CONNECT came in time.",
     notRetained: "messages were routed and not retained: the limit of retained messages is reached.",
   };
@@ -48,7 +48,8 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
     }
   }
   const timer = setInterval(() => {
-    if (unlogged > 0) log.warning(`${unlogged.toLocaleString("en")} more clients came, went or broke the standard within a second.`);
+    if (unlogged > 0)
+      log.warning(`${unlogged.toLocaleString("en")} more clients connected, disconnected or violated the protocol within a second.`);
     unlogged = 0;
     budget = eventsPerSecond;
     dropped.flush();
@@ -119,10 +120,10 @@ export function watchEngine({ traffic, log, recorder }: WatchOptions): { observe
       const { clientId, origin } = client;
       const fault = broken.get(client);
       if (!wasConnected) {
-        if (fault !== undefined && spend()) log.warning(`${shortName(clientId) || origin.peer} broke the standard: ${fault}`);
+        if (fault !== undefined && spend()) log.warning(`${shortName(clientId) || origin.peer} violated the protocol: ${fault}`);
         return;
       }
-      const how = fault === undefined ? `left: ${why}` : `broke the standard and was cut off: ${fault}`;
+      const how = fault === undefined ? `left: ${why}` : `violated the protocol and was disconnected: ${fault}`;
       show(fault === undefined ? "info" : "warning", `${shortName(clientId)} ${how}`, {
         verb: "DISCONNECT",
         target: origin.transport,

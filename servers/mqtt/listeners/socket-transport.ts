@@ -63,7 +63,7 @@ export function openSafely(engine: Engine, socket: Socket, open: () => void): vo
   try {
     open();
   } catch (error) {
-    engine.log.error(`A fault while a connection was opened: ${faultText(error)}`);
+    engine.log.error(`An error while a connection was opened: ${faultText(error)}`);
     socket.destroy();
   }
 }

@@ -83,7 +83,7 @@ export function serveWebSockets(engine: Engine, server: Server, { encrypted, isO
       if (performance.now() - loggedAt >= refusedOriginLogMs) {
         loggedAt = performance.now();
         engine.log.warning(
-          `A web page of ${origin?.slice(0, 200)} was refused: only pages of this computer may connect over WebSocket. Name its origin in Allowed origins (MQTT_ALLOWED_ORIGINS) to let it in.`,
+          `A web page of ${origin?.slice(0, 200)} was refused: only pages of this computer may connect over WebSocket. Add its origin to Allowed origins (MQTT_ALLOWED_ORIGINS) to allow it.`,
         );
       }
       lingeringClose(
@@ -121,7 +121,7 @@ function serveWebSocket(engine: Engine, webSocket: WebSocket, socket: Socket, en
     // [MQTT-6.0.0-1]
     if (!isBinary) {
       webSocket.close(closeCode.unsupportedData, "MQTT is binary.");
-      connection.close("A text frame came over the WebSocket.");
+      connection.close("The WebSocket received a text frame.");
       return;
     }
     connection.receive(data);

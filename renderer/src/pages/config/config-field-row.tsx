@@ -73,7 +73,7 @@ function fixedText(field: ConfigField): string {
   if (field.source === "run")
     return `Used for this run only${field.setBy ? `, in place of ${field.setBy}` : ""}. Reset the field to end that.`;
   const by = field.source === "flag" ? `The flag ${field.flag}` : `The environment (${field.setBy ?? "a variable"})`;
-  return `${by} sets this and wins over what is saved${field.stored === undefined ? "." : `, ${storedText(field)}.`}`;
+  return `${by} sets this and overrides the saved value${field.stored === undefined ? "." : `, ${storedText(field)}.`}`;
 }
 
 function storedText({ type, stored }: ConfigField): string {

@@ -75,7 +75,7 @@ function LogCounts({ view: { rows } }: { view: LogView }) {
       {mode === "paused" && ` ${formatCount(arrived)} arrived since, all kept · `}
       {mode === "scrolled" && arrived > 0 && `${formatCount(arrived)} arrived since · `}
       {`${hasOlder || isFull ? "newest " : ""}${formatCountOf(count, "line")}`}
-      {skipped > 0 && ` · ${formatCount(skipped)} came too fast; shown when the load falls`}
+      {skipped > 0 && ` · ${formatCount(skipped)} arrived too fast; shown when the load falls`}
     </span>
   );
 }

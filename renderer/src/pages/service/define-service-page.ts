@@ -15,7 +15,7 @@ export interface FilterScope {
 
 /** Texts of an empty page: how to send something, and what will appear. */
 export interface EmptyText {
-  /** "No call has come yet." */
+  /** "No calls yet." */
   readonly nothing: string;
   /** Completes "Point ". */
   readonly point: (origin: string) => ReactNode;

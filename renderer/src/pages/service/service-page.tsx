@@ -91,7 +91,7 @@ function NotBuilt({ service }: { service: ServiceView }) {
       <div className={styles.heading}>
         <PageTitle>{service.title}</PageTitle>
       </div>
-      <EmptyState title={`${service.title} is not built yet`} text={`It will stand in for: ${service.purpose}.`} />
+      <EmptyState title={`${service.title} is not built yet`} text={`It will provide: ${service.purpose}.`} />
     </div>
   );
 }

@@ -28,7 +28,7 @@ export function TrafficStatusLine({ rows, service, onFollow }: TrafficStatusLine
         <FollowState rows={rows} view={view} onFollow={onFollow} />
         <RowsLeftOut view={view} rate={rate} />
         {running && <Fact>{`${formatRate(rate?.itemsPerSecond ?? 0)} ${rate?.unit ?? "req/s"}`}</Fact>}
-        <Fact title={view.isFull ? "No more are loaded at once. Filter to find older ones." : undefined}>{shownText(view)}</Fact>
+        <Fact title={view.isFull ? "No more rows are loaded. Filter to find older ones." : undefined}>{shownText(view)}</Fact>
         {service && running && <StopSampleTraffic service={service} />}
       </Facts>
       <SinceStart title={rate?.note}>

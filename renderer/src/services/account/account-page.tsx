@@ -23,7 +23,7 @@ export const accountPage = defineServicePage({
       scopes: statusScopes,
       filterPlaceholder: "Filter path, user, reason",
       empty: {
-        nothing: "No call has come yet.",
+        nothing: "No calls yet.",
         point: (origin) => (
           <>
             your client at <code>{origin}</code> and log in as <code>{sampleLogin.username}</code>, password{" "}

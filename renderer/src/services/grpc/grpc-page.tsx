@@ -18,7 +18,7 @@ export const grpcPage = defineServicePage({
       scopes: callScopes,
       filterPlaceholder: "Method, status, client",
       empty: {
-        nothing: "No call has come yet.",
+        nothing: "No calls yet.",
         point: (origin) => `your client at ${origin.replace(/^grpcs?:\/\//, "")}, or send sample traffic.`,
         watch: "each call appear here, with its messages, metadata, status and time.",
         appears: [

@@ -20,7 +20,7 @@ export const httpPage = defineServicePage({
       scopes: statusScopes,
       filterPlaceholder: "Path, client, start of body",
       empty: {
-        nothing: "No request has come yet.",
+        nothing: "No requests yet.",
         point: (origin) => `your app at ${origin}, or send sample traffic.`,
         watch: "each request appear here, with its response, headers, body and time.",
         appears: [

@@ -56,7 +56,7 @@ export function Failed({ what, failure, onRetry, isRetrying = false, isOutdated 
   return (
     <div className={styles.failed} data-compact={compact || undefined}>
       <div role="alert">
-        <p className={styles.title}>{`Could not ${isOutdated ? "renew" : "read"} ${what}`}</p>
+        <p className={styles.title}>{`Could not ${isOutdated ? "update" : "read"} ${what}`}</p>
         <p className={styles.why}>{`${failure.message} ${failure.hint}`}</p>
       </div>
       <Button loading={isRetrying} onClick={() => void onRetry()}>

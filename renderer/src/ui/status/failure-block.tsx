@@ -38,5 +38,5 @@ export function FailureBlock({ id, failure, retryAt, operations }: FailureBlockP
 /** The countdown is outside the live region; otherwise a screen reader would read it every second. */
 function RetryIn({ at }: { at: number }) {
   const seconds = Math.max(0, Math.ceil((at - useNow(250)) / 1_000));
-  return <p className={styles.why}>{seconds > 0 ? `Restarts by itself in ${seconds} s.` : "Restarting by itself now."}</p>;
+  return <p className={styles.why}>{seconds > 0 ? `Restarts automatically in ${seconds} s.` : "Restarting automatically now."}</p>;
 }

@@ -8,7 +8,7 @@ export const decodeCbor = (bytes: Uint8Array): DecodedValue => decodeWhole(bytes
 
 function item(reader: DecodeReader, depth: number): DecodedValue {
   const value = read(reader, depth);
-  if (value === breakStop) throw new DecodeError(`holds a break outside of an open value, at byte ${reader.at - 1}`);
+  if (value === breakStop) throw new DecodeError(`has a break outside an open value, at byte ${reader.at - 1}`);
   return value;
 }
 
@@ -39,7 +39,7 @@ function read(reader: DecodeReader, depth: number): DecodedValue | typeof breakS
 
 function readArgument(reader: DecodeReader, info: number): number | bigint {
   if (info < 24) return info;
-  if (info > 27) throw new DecodeError(`holds a reserved length, at byte ${reader.at - 1}`);
+  if (info > 27) throw new DecodeError(`has a reserved length, at byte ${reader.at - 1}`);
   return reader.uint(1 << (info - 24));
 }
 
@@ -74,7 +74,7 @@ function pieces(reader: DecodeReader, major: number): Uint8Array[] {
   for (;;) {
     const head = Number(reader.uint(1));
     if (head === 0xff) return found;
-    if (head >> 5 !== major || (head & 0x1f) === 31) throw new DecodeError(`mixes kinds within a string, at byte ${reader.at - 1}`);
+    if (head >> 5 !== major || (head & 0x1f) === 31) throw new DecodeError(`mixes types within a string, at byte ${reader.at - 1}`);
     found.push(reader.slice(readArgument(reader, head & 0x1f)));
   }
 }
@@ -110,7 +110,7 @@ function simple(reader: DecodeReader, info: number): DecodedValue | typeof break
     case 31:
       return breakStop;
     default:
-      if (info > 27) throw new DecodeError(`holds a reserved value, at byte ${reader.at - 1}`);
+      if (info > 27) throw new DecodeError(`has a reserved value, at byte ${reader.at - 1}`);
       return { kind: "word", text: `simple(${info})` };
   }
 }

@@ -57,7 +57,7 @@ function read(reader: DecodeReader, depth: number): DecodedValue {
     case 0xdf:
       return readMap(reader, reader.uint(head === 0xde ? 2 : 4), depth);
     default:
-      throw new DecodeError("holds the byte c1, which MessagePack never uses");
+      throw new DecodeError("has the byte c1, which MessagePack never uses");
   }
 }
 

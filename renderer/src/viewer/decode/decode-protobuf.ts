@@ -31,7 +31,7 @@ function readFields(reader: WireReader, group: number | undefined, depth: number
     if (number === 0 || number > largestNumber) throw new DecodeError(`has no field number, at byte ${start}`);
     const wireType = Number(tag & 7n);
     if (wireType === 4) {
-      if (number !== group) throw new DecodeError(`ends a group that it is not in, at byte ${start}`);
+      if (number !== group) throw new DecodeError(`ends a group that was not started, at byte ${start}`);
       return fields;
     }
     fields.push({ number, value: readValue(reader, number, wireType, start, depth) });
@@ -87,7 +87,7 @@ class WireReader {
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
     }
-    throw new DecodeError(`holds a number of more than ten bytes, at byte ${this.at}`);
+    throw new DecodeError(`has a number of more than ten bytes, at byte ${this.at}`);
   }
 
   slice(length: number): Uint8Array {

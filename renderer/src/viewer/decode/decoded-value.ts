@@ -96,7 +96,7 @@ export class DecodeReader {
 
   /** Every item takes a byte at least: a count that cannot be true is refused before anything is reserved for it. */
   count(items: number | bigint): number {
-    if (Number(items) > this.bytes.length - this.at) throw new DecodeError(`claims ${items} items, more than there are bytes`);
+    if (Number(items) > this.bytes.length - this.at) throw new DecodeError(`claims ${items} items, more than it has bytes`);
     return Number(items);
   }
 }

@@ -235,7 +235,7 @@ function fetchAndAccept(parts: ConnectParts, connection: Connection, packet: Con
   else {
     wait(parts, connection, cluster.bring(connection.clientId, packet.cleanStart), (brought) => {
       if (brought) accept(parts, connection, packet, authentication);
-      else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker holds the session and does not hand it over.");
+      else answerRefused(parts, connection, reasonCode.serverUnavailable, "Another broker has the session and does not release it.");
     });
   }
 }

@@ -125,11 +125,11 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
         this.context.onRefused(this, error);
         return;
       }
-      this.context.log.error(`A fault while serving ${this.clientId || this.origin.peer}: ${faultText(error)}`);
-      this.disconnect(reasonCode.unspecifiedError, "A fault in the broker.");
+      this.context.log.error(`An error while serving ${this.clientId || this.origin.peer}: ${faultText(error)}`);
+      this.disconnect(reasonCode.unspecifiedError, "An error in the broker.");
     } catch (second) {
-      this.context.log.error(`A fault while ending ${this.clientId || this.origin.peer}: ${faultText(second)}`);
-      this.close("A fault in the broker.");
+      this.context.log.error(`An error while ending ${this.clientId || this.origin.peer}: ${faultText(second)}`);
+      this.close("An error in the broker.");
     }
   }
 
@@ -306,7 +306,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     try {
       step();
     } catch (error) {
-      this.context.log.error(`A fault while ending ${this.clientId || this.origin.peer}: ${faultText(error)}`);
+      this.context.log.error(`An error while ending ${this.clientId || this.origin.peer}: ${faultText(error)}`);
       this.destroyTransport();
     }
   }

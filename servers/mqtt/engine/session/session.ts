@@ -98,7 +98,7 @@ export class Session {
       this.sendOrQueue(message, qos, retain, identifiers, shared);
     } catch (error) {
       if (this.recipient) this.recipient.fault(error);
-      else this.context.log.error(`A fault while queueing a message for ${this.clientId}: ${faultText(error)}`);
+      else this.context.log.error(`An error while queueing a message for ${this.clientId}: ${faultText(error)}`);
     }
   }
 

@@ -59,7 +59,7 @@ export class StoreGuard {
     this.retryAt = now + retryEveryMs;
     if (!this.failing || now >= this.logAt) {
       this.logAt = now + logEveryMs;
-      const [problem, hint] = error instanceof ServiceError ? [error.message, ` ${error.hint}`] : [`A fault: ${faultText(error)}`, ""];
+      const [problem, hint] = error instanceof ServiceError ? [error.message, ` ${error.hint}`] : [`An error: ${faultText(error)}`, ""];
       this.options.log.error(`${problem}: clients wait, and nothing is acknowledged, until it can be written.${hint}`);
     }
     this.failing = true;

@@ -29,7 +29,7 @@ export function sweep(parts: SweepParts): void {
     } catch (error) {
       // It would fail again in each sweep.
       parts.away.delete(session);
-      parts.log.error(`A fault while the session of ${session.clientId} was ended: ${faultText(error)}`);
+      parts.log.error(`An error while the session of ${session.clientId} was ended: ${faultText(error)}`);
     }
   }
 }

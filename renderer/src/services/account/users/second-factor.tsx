@@ -47,7 +47,7 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
   const remove = async () => {
     const sure = await ask({
       title: `Remove the second factor of ${email}?`,
-      text: "The password alone is enough from now on. The secret is forgotten.",
+      text: "The password alone is enough from now on. The secret is deleted.",
       action: "Remove second factor",
     });
     if (!sure) return;
@@ -64,7 +64,7 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
         <TextInput
           className={styles.grow}
           aria-label="Secret of the second factor"
-          placeholder="Secret in Base32; empty makes one"
+          placeholder="Secret in Base32; empty generates one"
           value={own}
           maxLength={200}
           spellCheck={false}

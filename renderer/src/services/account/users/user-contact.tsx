@@ -51,7 +51,7 @@ export function UserContact({ user, onUser }: UserContactProps) {
       <div className={styles.fields}>
         <TextInput
           className={styles.wide}
-          label="E-mail, which is the name to log in with"
+          label="E-mail (login name)"
           value={draft.email}
           maxLength={200}
           error={isEmail(draft.email.trim()) ? undefined : "An e-mail address has one @, and neither spaces nor colons."}

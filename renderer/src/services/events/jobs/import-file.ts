@@ -56,5 +56,5 @@ async function send(ask: EventsAsk, file: Pick<File, "name" | "size" | "slice">,
 function cutShort(name: string, error: unknown): FailureError {
   const { code, message } = failureOf(error);
   const hint = "Events imported so far are stored. Import the rest of the file, or delete them and import it again.";
-  return new FailureError({ code, message: `The import of ${name} was cut short: ${message}`, hint });
+  return new FailureError({ code, message: `The import of ${name} was interrupted: ${message}`, hint });
 }

@@ -131,7 +131,7 @@ function Losses({ figures }: { readonly figures: Figures }) {
   const title = [
     ...reasons.map(([reason, count]) => `${formatCount(count)} dropped: ${reason}.`),
     ...(figures.unrecorded > 0
-      ? [`${formatCount(figures.unrecorded)} came too fast to be recorded one by one. All were delivered and counted.`]
+      ? [`${formatCount(figures.unrecorded)} arrived too fast to be recorded individually. All were delivered and counted.`]
       : []),
   ].join(" ");
   const words = [
