@@ -98,3 +98,17 @@ it("[BL-224] at 200 % zoom every control of the longest page can be reached", { 
   }
   expect((await main.getByRole("grid").boundingBox())?.height).toBeGreaterThan(80);
 });
+
+it("[BL-224] at 200 % zoom the rail shows every page's whole name, and a list its time and five rows", { timeout: 60_000 }, async () => {
+  const { page, origin } = await openBrowserShell("http");
+  for (let sent = 0; sent < 8; sent++) await fetch(`${origin}/api/data`);
+  await page.setViewportSize({ width: 640, height: 400 });
+  const rail = page.getByRole("navigation", { name: "Pages" });
+  expect(await rail.evaluate((nav) => nav.scrollHeight - nav.clientHeight)).toBeLessThanOrEqual(0);
+  expect(await rail.getByRole("link").evaluateAll((links) => links.filter((link) => link.scrollWidth > link.clientWidth).length)).toBe(0);
+  await page.getByRole("columnheader", { name: "Time" }).waitFor();
+  await page.getByRole("columnheader", { name: "Took" }).waitFor();
+  const fifth = await page.getByRole("row").filter({ hasText: "/api/data" }).nth(4).boundingBox();
+  const logs = await page.getByRole("button", { name: "Logs" }).first().boundingBox();
+  expect((fifth?.y ?? 999) + (fifth?.height ?? 0)).toBeLessThanOrEqual(logs?.y ?? 0);
+});

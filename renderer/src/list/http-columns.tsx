@@ -36,7 +36,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ at }) => at,
     minSample: "00:00:00.000",
     face: "mono",
-    rank: 3,
+    rank: 1,
     cell: (row) => (
       <span className={cell.quietMono} title={isoTime(row.at)}>
         {clockTime(row.at)}
@@ -69,7 +69,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ tookMs }) => tookMs,
     align: "end",
     minSample: "00 m 00 s",
-    rank: 1,
+    rank: 2,
     cell: (row) => (row.tookMs === undefined ? <span className={cell.quiet}>–</span> : formatTook(row.tookMs)),
   },
   {
@@ -78,7 +78,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ bytesOut }) => bytesOut,
     align: "end",
     minSample: "000 MB",
-    rank: 2,
+    rank: 3,
     cell: (row) => <span className={cell.soft}>{row.bytesOut === 0 ? "–" : formatBytes(row.bytesOut)}</span>,
   },
   {

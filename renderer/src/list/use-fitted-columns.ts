@@ -24,7 +24,8 @@ export function forgetTextWidths(): void {
   widths.clear();
 }
 
-const gutterPx = 20;
+/** As in the style of the columns. */
+const leastBesideBarPx = 8;
 
 const fonts = {
   text: "400 12px Inter, system-ui, sans-serif",
@@ -42,10 +43,11 @@ export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, co
     const observed = element.current;
     if (!observed) return;
     const measure = () => {
-      // The scroll bar is in the gutter, so that the last column ends where the toolbar does.
+      // The scroll bar is in the gutter, so that the last column ends where the toolbar does, or a little before the bar.
       const barPx = observed.offsetWidth - observed.clientWidth;
+      const gutterPx = Number.parseFloat(getComputedStyle(observed).getPropertyValue("--bl-gutter"));
       observed.style.setProperty("--scroll-bar", `${barPx}px`);
-      setRoomPx(observed.offsetWidth - 2 * gutterPx);
+      setRoomPx(observed.clientWidth - gutterPx - Math.max(leastBesideBarPx, gutterPx - barPx));
     };
     const observer = new ResizeObserver(measure);
     observer.observe(observed);

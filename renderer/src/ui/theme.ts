@@ -204,7 +204,7 @@ export const theme = createTheme({
           "--button-fz": p.size === "md" ? "13px" : "12px",
         },
       }),
-      styles: { label: { fontWeight: 500 }, section: { marginInlineEnd: 6 } },
+      styles: { label: { fontWeight: 500 }, section: { marginInlineEnd: "var(--section-gap, 6px)" } },
     }),
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray", size: 24 } }),
     SegmentedControl: SegmentedControl.extend({

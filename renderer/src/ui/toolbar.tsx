@@ -114,8 +114,7 @@ export function PauseButton({ paused, onToggle, what = "the list", disabled = fa
   return (
     <Tooltip label={paused ? "Follow the newest (Space)" : `Hold ${what}; recording continues (Space)`}>
       <Button
-        w={90}
-        className={styles.fixed}
+        className={`${styles.fixed} ${styles.pause}`}
         disabled={disabled}
         variant={paused ? "filled" : "default"}
         onClick={onToggle}

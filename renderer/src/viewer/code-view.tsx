@@ -93,6 +93,7 @@ function extensions(laidOut: LaidOutText): Extension {
     // Not editable for the browser: no spelling marks, no drop. The keyboard works as in any text.
     EditorView.editable.of(false),
     EditorView.contentAttributes.of({ tabindex: "0", "aria-label": "Text, read-only", "aria-readonly": "true" }),
+    EditorView.editorAttributes.of(({ state }) => ({ class: state.field(laidOutField).lineNumbers ? (styles.compared ?? "") : "" })),
     lineNumbers({ formatNumber: marginText }),
     changeGutter,
     codeFolding({ placeholderText: "…" }),
@@ -107,13 +108,14 @@ function extensions(laidOut: LaidOutText): Extension {
   ];
 }
 
-/** A number for each line of the content, or the offset of a line of bytes; nothing beside a piece that goes on. */
+/** A number for each line of the content, or the offset of a line of bytes; nothing beside a removed line and a piece that goes on. */
 function marginText(line: number, state: EditorState): string {
-  const { hex, softBreaks, changes } = state.field(laidOutField);
-  // A comparison has lines of both sides.
-  if (changes) return "";
-  if (hex) return ((line - 1) * hex.bytesInLine).toString(16).padStart(hex.digits, "0");
-  if (line > state.doc.lines) return String(line);
+  const { hex, softBreaks, lineNumbers } = state.field(laidOutField);
+  const isBeyond = line > state.doc.lines;
+  const number = lineNumbers && !isBeyond ? (lineNumbers[line - 1] ?? 0) : line;
+  if (number === 0) return "";
+  if (hex) return ((number - 1) * hex.bytesInLine).toString(16).padStart(hex.digits, "0");
+  if (isBeyond || lineNumbers) return String(number);
   const before = countBelow(softBreaks, state.doc.line(line).from);
   const isPiece = before > 0 && softBreaks[before - 1] === state.doc.line(line).from - 1;
   return isPiece ? "" : String(line - before);

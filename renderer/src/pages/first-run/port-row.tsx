@@ -48,9 +48,9 @@ export function PortRow({ service, checks, onFixed }: PortRowProps) {
             <span className={styles.free}>
               <IconCheck size={14} stroke={1.5} />
               {ports.some((port) => port > 0) && (
-                <>
+                <span>
                   <code>{ports.filter((port) => port > 0).join(", ")}</code> free
-                </>
+                </span>
               )}
               {ports.every((port) => port === 0) && "picked at start"}
             </span>

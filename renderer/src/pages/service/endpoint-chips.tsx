@@ -6,20 +6,21 @@ import { isPickedAtStart, urlText } from "../../ui/texts/address.ts";
 import styles from "./endpoint-chips.module.css";
 
 interface EndpointChipsProps {
+  readonly className: string | undefined;
   readonly endpoints: readonly Endpoint[];
   /** The service listens there now; otherwise it will after its start. */
   readonly running: boolean;
 }
 
 /** The endpoints that fit in one line; if some do not, a button lists all. */
-export function EndpointChips({ endpoints, running }: EndpointChipsProps) {
+export function EndpointChips({ className = "", endpoints, running }: EndpointChipsProps) {
   const line = useRef<HTMLDivElement>(null);
   const { hidden, shownPx } = useFittingChips(line, endpoints);
   const chip = (endpoint: Endpoint, inert = false) => (
     <EndpointChip key={endpoint.label + endpoint.url} {...{ endpoint, running, inert }} labelled={endpoints.length > 1} />
   );
   return (
-    <div className={styles.endpoints}>
+    <div className={`${styles.endpoints} ${className}`}>
       <div className={styles.line} data-more={hidden > 0 || undefined} ref={line}>
         {endpoints.map((endpoint, index) => chip(endpoint, index >= endpoints.length - hidden))}
       </div>

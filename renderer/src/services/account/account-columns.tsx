@@ -38,8 +38,6 @@ export const accountColumns = (httpColumns: readonly Column<TrafficRow>[]): read
         return [column, user];
       case "status":
         return [column, reason];
-      case "took":
-        return [{ ...column, rank: 2 }];
       case "size":
         return [{ ...column, rank: 5 }];
       case "client":

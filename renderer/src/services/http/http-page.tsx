@@ -18,7 +18,7 @@ export const httpPage = defineServicePage({
       item: nounOf("request"),
       columns: httpColumns,
       scopes: statusScopes,
-      filterPlaceholder: "Path, client, start of body",
+      filterPlaceholder: "Filter path, client, body",
       empty: {
         nothing: "No requests yet.",
         point: (origin) => `your app at ${origin}, or send sample traffic.`,

@@ -15,6 +15,8 @@ export interface LaidOutText {
   readonly hex?: { readonly bytesInLine: number; readonly digits: number };
   /** For a comparison: 0 same, 1 added, 2 removed, one for each line. */
   readonly changes?: Uint8Array;
+  /** For a comparison with removed lines: the number of each line in the newer content; 0 beside a removed one and a piece that goes on. */
+  readonly lineNumbers?: Uint32Array;
   /** Only the start of the layout is there. */
   readonly isShortened?: boolean;
   /** What is not shown as asked, or not at all. */

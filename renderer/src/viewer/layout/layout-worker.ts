@@ -3,7 +3,8 @@ import { type ContentLayout, type LayoutRequest, layOutContent } from "./content
 
 self.onmessage = ({ data }: MessageEvent<LayoutRequest>) => {
   const laidOut: ContentLayout = layOutContent(data);
+  const { marks, folds, softBreaks, changes, lineNumbers } = laidOut;
   self.postMessage(laidOut, {
-    transfer: [laidOut.marks.buffer, laidOut.folds.buffer, laidOut.softBreaks.buffer, ...(laidOut.changes ? [laidOut.changes.buffer] : [])],
+    transfer: [marks, folds, softBreaks, changes, lineNumbers].flatMap((numbers) => (numbers ? [numbers.buffer] : [])),
   });
 };

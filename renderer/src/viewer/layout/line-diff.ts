@@ -106,6 +106,9 @@ function join(lines: readonly DiffLine[], before: Side, after: Side): LaidOutTex
   const marks: number[] = [];
   const softBreaks: number[] = [];
   const changes = new Uint8Array(lines.length);
+  const lineNumbers = new Uint32Array(lines.length);
+  let pieces = 0;
+  let isPiece = false;
   let at = 0;
   const cursors = { before: 0, after: 0 };
   for (const [index, { change, line }] of lines.entries()) {
@@ -122,7 +125,13 @@ function join(lines: readonly DiffLine[], before: Side, after: Side): LaidOutTex
     changes[index] = changeCodes[change];
     texts.push(text);
     at += text.length;
-    if (laidOut.softBreaks.length > 0 && laidOut.softBreaks.includes(start + text.length)) softBreaks.push(at);
+    const goesOn = laidOut.softBreaks.length > 0 && laidOut.softBreaks.includes(start + text.length);
+    if (goesOn) softBreaks.push(at);
+    if (side === "after") {
+      lineNumbers[index] = isPiece ? 0 : line + 1 - pieces;
+      isPiece = goesOn;
+      if (goesOn) pieces++;
+    }
     at++;
   }
   const { hex, notes } = after.laidOut;
@@ -132,6 +141,7 @@ function join(lines: readonly DiffLine[], before: Side, after: Side): LaidOutTex
     folds: new Uint32Array(),
     softBreaks: Uint32Array.from(softBreaks),
     changes,
+    lineNumbers,
     notes,
     ...(hex && { hex }),
   };

@@ -22,6 +22,7 @@ import { imageSize } from "../../../viewer/image-size.ts";
 import { ImageView } from "../../../viewer/image-view.tsx";
 import type { LayoutRequest } from "../../../viewer/layout/content-layout.ts";
 import { bytesInHexLine } from "../../../viewer/layout/hex-lines.ts";
+import type { LaidOutText } from "../../../viewer/layout/laid-out-text.ts";
 import { useContentLayout } from "../../../viewer/use-content-layout.ts";
 import { versionText } from "../clients/mqtt-texts.ts";
 import { draftOfMessage, type PublishDraft } from "../publish/publish-draft.ts";
@@ -44,13 +45,40 @@ interface MessagePanelProps {
 /** Below this width, 16 bytes and their text do not fit on one line. */
 const wideHexPx = 590;
 const heightBounds = { minimum: 120, maximum: 640 };
+/** Until the user drags its edge, the panel is as high as what it shows, up to a limit. */
+const asContent = 0;
+
+const linePx = 20;
+const letterPx = 7.2;
+/** Margins above and below the text. */
+const wellPx = 16;
+/** Numbers, signs and margins beside it. */
+const besidePx = 64;
+/** More lines are higher than the limit. */
+const countedLines = 40;
+
+/** What the text takes with its long lines wrapped. */
+function textHeightPx({ text, hex }: LaidOutText, widthPx: number): number {
+  const letters = Math.max(20, (widthPx - besidePx) / letterPx);
+  const lines = text.split("\n", countedLines);
+  const rows = lines.reduce((sum, line) => sum + (hex ? 1 : Math.max(1, Math.ceil(line.length / letters))), 0);
+  return rows * linePx + wellPx;
+}
 
 /** One message in full: payload, difference to the previous message, and properties. */
 export function MessagePanel({ detail: { message, answer, gone }, before, onCompare, showsDiff, view, onPublish }: MessagePanelProps) {
-  const [heightPx, setHeightPx] = useRemembered("mqtt.message-height", 236);
+  const [chosenPx, setChosenPx] = useRemembered("mqtt.message-px", asContent);
+  const panel = useElementSize();
+  const isChosen = chosenPx !== asContent;
   return (
-    <section className={styles.panel} style={{ height: heightPx }} aria-label="Message">
-      <EdgeHandle axis="y" {...heightBounds} value={heightPx} onChange={setHeightPx} label="Height of the message" />
+    <section ref={panel.ref} className={styles.panel} style={isChosen ? { height: chosenPx } : undefined} aria-label="Message">
+      <EdgeHandle
+        axis="y"
+        {...heightBounds}
+        value={isChosen ? chosenPx : Math.round(panel.height)}
+        onChange={setChosenPx}
+        label="Height of the message"
+      />
       {message ? (
         <Message
           message={message}
@@ -140,7 +168,11 @@ function Message({ message, before, onCompare, showsDiff, view, onPublish }: Mes
             {message.retain ? "An empty payload with retain: it deletes the topic's retained message." : "An empty payload."}
           </p>
         ) : (
-          <div ref={well.ref} className={styles.payload}>
+          <div
+            ref={well.ref}
+            className={styles.payload}
+            style={laidOut && !image ? { height: textHeightPx(laidOut, well.width) + (note === "" ? 0 : linePx + wellPx) } : undefined}
+          >
             {image ? (
               <ImageView bytes={bytes} size={image} isCut={isCut} />
             ) : (

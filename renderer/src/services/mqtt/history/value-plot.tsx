@@ -50,7 +50,8 @@ export function ValuePlot({ messages, view }: { readonly messages: readonly Mqtt
           ) : (
             <b>{nameOf(field)}</b>
           )}
-          {` ${unit ? `${unit}, ` : ""}last ${formatCountOf(values.length, "message")}`}
+          {unit && ` ${unit}`}
+          <span className={styles.count}>{`${unit ? ", " : " "}last ${formatCountOf(values.length, "message")}`}</span>
         </span>
         <span>
           {pointed !== undefined && point !== undefined
