@@ -11,6 +11,9 @@ const messagesPerCall = 1_000;
 /** Messages under way in a stream of both directions. */
 const window = 16;
 
+/** By number, so that compilers of code while it runs have seen as much of it on a busy machine. */
+const warmUpMessages = 30_000;
+
 /** The floors are multiples of the messages per CPU second of bare grpc-js and of Python. */
 const patterns = [
   { name: "unary", argument: "unary", calls: 16, ofGrpcJs: 0.95, ofPython: 1.3 },
@@ -41,7 +44,17 @@ export async function measureMessages(options: BenchOptions, load: CompiledLoad,
     for (const { name: what, argument, calls } of patterns) {
       for (const one of inOrderOfRound(servers, round)) {
         const server = started.get(one)!;
-        const args = ["flow", server.port, argument, connections, calls, messagesPerCall, window, round === 0 ? 2 : 0.5, seconds];
+        const args = [
+          "flow",
+          server.port,
+          argument,
+          connections,
+          calls,
+          messagesPerCall,
+          window,
+          round === 0 ? warmUpMessages : warmUpMessages / 10,
+          seconds,
+        ];
         const { figures, cpu } = await cpuWhile<FlowFigures>(server.parts, load, args);
         if (figures.errors > 0) throw new Error(`${one.name} failed ${figures.errors} calls of ${what}.`);
         for (const [index, part] of server.parts.entries()) samples.add(what, part.name, figures.messages / cpu[index]!);

@@ -1,7 +1,7 @@
 /*
  * gRPC load from one thread, light enough not to be what is measured: messages are ready-made, replies are counted by their prefixes.
  * It prints a line when a measured period begins, and its figures as JSON at the end.
- *   grpc-load flow PORT unary|server|client|bidi CONNECTIONS CALLS MESSAGES WINDOW WARM_UP_SECONDS SECONDS
+ *   grpc-load flow PORT unary|server|client|bidi CONNECTIONS CALLS MESSAGES WINDOW WARM_UP_MESSAGES SECONDS
  *   grpc-load idle PORT CONNECTIONS CALLS      opens streams of example.StreamService that are quiet, and holds them until stdin ends
  * CALLS are those of a connection at any time, MESSAGES those of a stream, WINDOW the messages under way in a bidi stream.
  */
@@ -119,9 +119,10 @@ static void serve_until(double time) {
 
 static void flow(char **arguments) {
   Method method = make_method(arguments[3], number(arguments, 6), number(arguments, 7));
-  double warm_up = strtod(arguments[8], NULL), seconds = strtod(arguments[9], NULL);
+  long warm_up = number(arguments, 8);
+  double seconds = strtod(arguments[9], NULL), patience = now_seconds() + PATIENCE_SECONDS;
   open_calls(number(arguments, 2), &method, number(arguments, 4), number(arguments, 5));
-  serve_until(now_seconds() + warm_up);
+  while (messages < warm_up && now_seconds() < patience) serve_connections(100);
   say("begun");
   messages = calls = errors = 0;
   double begun = now_seconds(), cpu = cpu_seconds();

@@ -47,6 +47,8 @@ export interface ReceivedMessage {
 export interface CallEvents {
   onMessage(message: ReceivedMessage): void;
   onHalfClose(): void;
+  /** What came is no message: the call is to end with this. */
+  fail(error: unknown): void;
   /** The call is over: its status was sent, or the client has left. Nothing follows. */
   onOver(end: SentEnd): void;
 }
@@ -60,6 +62,6 @@ export interface CallTransport {
   /** `frame` is the message behind its prefix, and may be compressed. Calls back when it has left for the system. */
   sendFrame(frame: Buffer, onWritten: () => void): void;
   end(end: CallEnd): void;
-  /** Ends the call without a status. */
-  reset(): void;
+  /** Ends the call at once: what waits to be sent is dropped. A status is told as far as that can be. */
+  reset(status?: { readonly code: number; readonly message: string }): void;
 }

@@ -236,7 +236,9 @@ export class GrpcCall implements CallEvents {
     else this.#compress(frame, this.#coding);
     if (this.#sent === this.#behaviour?.cutAfter) this.#cut();
     else if (this.#unwritten > this.#options.limits.unreadBytes) {
-      this.finish(statusCode("RESOURCE_EXHAUSTED"), "the client reads too slowly: too much waits for it");
+      this.#finishing = true;
+      // Behind what waits a status would wait as well.
+      this.#transport.reset({ code: statusCode("RESOURCE_EXHAUSTED"), message: "the client reads too slowly: too much waits for it" });
     }
     return this.isWritable;
   }

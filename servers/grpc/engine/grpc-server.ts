@@ -1,18 +1,19 @@
-import type { Http2Server, Http2Session, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { Http2Server, Http2Session, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import net, { type Socket } from "node:net";
 import tls from "node:tls";
-import { Server, ServerCredentials, ServerInterceptingCall, type ServerInterceptingCallInterface } from "@grpc/grpc-js";
+import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import type { Log } from "../../core/service/log.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
 import { type GrpcConnection, GrpcConnections } from "./connections.ts";
+import type { BodyLimits } from "./framed-body.ts";
 import { GrpcCall, type GrpcCallOptions } from "./grpc-call.ts";
-import { http2ServersOf, replaceMethods, type ServedPath } from "./grpc-js-access.ts";
-import { GrpcJsCall, type OpenedStream } from "./grpc-js-call.ts";
+import { http2ServersOf, replaceStreamListener } from "./grpc-js-access.ts";
 import type { GrpcMethods } from "./grpc-method.ts";
+import { Http2Call } from "./http2-call.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { StatusError, statusCode } from "./status.ts";
+import { statusCode } from "./status.ts";
 
 export interface GrpcServerOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour"> {
   readonly port: number;
@@ -48,67 +49,46 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
   const { log, methods, recorder, openCalls, onStop } = options;
   const connections = new GrpcConnections();
   const calls = new Set<GrpcCall>();
+  const bodyLimits: BodyLimits = { largestMessage: options.largestMessage, malformed: "INTERNAL" };
   let draining = false;
   let onIdle: (() => void) | undefined;
-  /** Node announces a stream, and grpc-js makes its call in the same turn. */
-  let opened: OpenedStream | undefined;
   const ofSessions = new WeakMap<Http2Session, GrpcConnection>();
 
   const server = new Server({
     "grpc.enable_channelz": 0,
     "grpc.max_concurrent_streams": options.concurrentStreams,
-    "grpc.max_receive_message_length": options.largestMessage,
-    // Answers are our own.
-    "grpc.max_send_message_length": -1,
     ...(options.keepaliveMs > 0 && {
       "grpc.keepalive_time_ms": options.keepaliveMs,
       "grpc.keepalive_timeout_ms": options.keepaliveTimeoutMs,
     }),
-    interceptors: [(_method, call) => beginCall(call as ServerInterceptingCallInterface)],
   });
-  replaceMethods(server, (path) => ({ ...servedPath, path }));
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const http2Servers = http2ServersOf(server);
   for (const http2Server of http2Servers) watch(http2Server);
 
   function watch(http2Server: Http2Server): void {
-    http2Server.prependListener("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
-      // The deadline is the call's own: grpc-js reads one of more than 24 days as one that is over.
-      const timeout = headers["grpc-timeout"] as string | undefined;
-      delete headers["grpc-timeout"];
-      opened = { stream: stream as ServerHttp2Stream, headers, rawHeaders: rawHeaders ?? [], timeout };
-    });
+    replaceStreamListener(http2Server, beginCall);
     http2Server.on("sessionError", (error: Error, session: ServerHttp2Session) => {
       log.warning(`A connection from ${remoteOf(session)} was closed: ${error.message}`);
     });
   }
 
-  function beginCall(call: ServerInterceptingCallInterface): ServerInterceptingCall {
-    try {
-      const stream = opened;
-      const connection = stream?.stream.session && ofSessions.get(stream.stream.session);
-      if (stream && connection) {
-        const transport = new GrpcJsCall(call, stream, connection, options.largestMessage);
-        const entry = recorder.begin(transport.head, methods.find(transport.head.path));
-        const ours = new GrpcCall({ ...options, transport, entry, onFault, onOver });
-        calls.add(ours);
-        openCalls.add(ours);
-        transport.start(ours);
-        ours.begin();
-      }
-    } catch (error) {
-      refuse(call, error);
-    } finally {
-      opened = undefined;
+  function beginCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void {
+    // What went wrong is in its code when it closes.
+    stream.on("error", () => {});
+    const connection = stream.session && ofSessions.get(stream.session);
+    if (!connection || stream.destroyed) return;
+    if (!isGrpc.test(headers["content-type"] ?? "")) {
+      stream.respond({ ":status": 415 }, { endStream: true });
+      return;
     }
-    // grpc-js runs its own handlers with what is returned: they get nothing.
-    return new SilentCall(call);
-  }
-
-  function refuse(call: ServerInterceptingCallInterface, error: unknown): void {
-    const status = error instanceof StatusError ? error : undefined;
-    if (!status) log.error(`A call could not begin: ${error instanceof Error ? error.stack : String(error)}`);
-    call.sendStatus({ code: status?.code ?? statusCode("INTERNAL"), details: status?.message ?? "the call could not begin" });
+    const transport = new Http2Call({ stream, headers, rawHeaders }, connection, bodyLimits);
+    const entry = recorder.begin(transport.head, methods.find(transport.head.path));
+    const call = new GrpcCall({ ...options, transport, entry, onFault, onOver });
+    calls.add(call);
+    openCalls.add(call);
+    transport.start(call);
+    call.begin();
   }
 
   function onFault({ head, entry }: GrpcCall, error: unknown): void {
@@ -195,17 +175,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
   return { port, connections, drain };
 }
 
-/** Every path is served: what is not known is answered, and recorded, like the rest. */
-const servedPath: Omit<ServedPath, "path"> = { type: "bidi", func() {}, serialize: (frame) => frame, deserialize: (message) => message };
-
-/** In place of the call that grpc-js would run: the handlers of grpc-js never hear of it. */
-class SilentCall extends ServerInterceptingCall {
-  override start(): void {}
-  override sendMetadata(): void {}
-  override sendMessage(): void {}
-  override sendStatus(): void {}
-  override startRead(): void {}
-}
+const isGrpc = /^application\/grpc(?:$|[+;])/;
 
 const remoteOf = ({ socket }: ServerHttp2Session): string => {
   try {

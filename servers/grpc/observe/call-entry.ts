@@ -108,7 +108,6 @@ export class CallEntry implements TrafficEntry {
   end(end: SentEnd): void {
     this.#endedAt = performance.now();
     this.#end = end;
-    this.#touch(this);
   }
 
   get open(): boolean {

@@ -62,6 +62,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
     end(entry, end) {
       open--;
       entry.end(end);
+      traffic.end(entry);
       messages += entry.received + entry.sent;
       if (entry.tone === "failed") failed++;
       if (end.status && entry.method?.pattern === "unary") latency.add(entry.tookMs);

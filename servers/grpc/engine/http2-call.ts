@@ -1,0 +1,307 @@
+import { constants, type Http2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { Metadata } from "@grpc/grpc-js";
+import type { CallEnd, CallEvents, CallHead, CallTransport, SentEnd } from "./call-transport.ts";
+import type { GrpcConnection } from "./connections.ts";
+import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
+import { inflateMessage } from "./message-coding.ts";
+import { statusCode } from "./status.ts";
+
+/** An HTTP/2 stream as it was opened. */
+export interface OpenedStream {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly rawHeaders: readonly string[];
+}
+
+const callOf = Symbol("call");
+/** Streams know their call, so that all of them share their listeners. */
+interface CallStream extends ServerHttp2Stream {
+  [callOf]: Http2Call;
+}
+
+const answerFields = {
+  ":status": 200,
+  "content-type": "application/grpc+proto",
+  "grpc-accept-encoding": "identity,deflate,gzip",
+} as const;
+const withTrailers = { waitForTrailers: true } as const;
+
+/** A client that leaves the last bytes of a call unread for so long does not get its status. */
+const lastBytesMs = 10_000;
+
+/** A call of gRPC itself: a stream of HTTP/2 whose body is messages behind their prefixes, and whose trailers are the status. */
+export class Http2Call implements CallTransport {
+  readonly head: CallHead;
+  readonly #stream: CallStream;
+  /** A stream that is closed has none. */
+  readonly #session: Http2Session | undefined;
+  readonly #limits: BodyLimits;
+  readonly #body: FramedBody;
+  #events: CallEvents | undefined;
+  /** A message or the half-close is asked for. */
+  #isWanted = false;
+  #isDelivering = false;
+  #isInflating = false;
+  #hasHalfClosed = false;
+  #isEnding = false;
+  #trailers: OutgoingHttpHeaders | undefined;
+  #status: SentEnd["status"];
+  #lastBytes: NodeJS.Timeout | undefined;
+
+  constructor({ stream, headers, rawHeaders }: OpenedStream, connection: GrpcConnection, limits: BodyLimits) {
+    this.#stream = stream as CallStream;
+    this.#session = stream.session;
+    this.#stream[callOf] = this;
+    this.#limits = limits;
+    this.#body = new FramedBody(limits);
+    this.head = new Http2CallHead(headers, rawHeaders, connection);
+  }
+
+  /** To be called once; the events come later. */
+  start(events: CallEvents): void {
+    this.#events = events;
+    const stream = this.#stream;
+    stream.on("data", onData);
+    stream.on("end", onEnd);
+    stream.on("wantTrailers", onWantTrailers);
+    stream.on("close", onClose);
+  }
+
+  read(): void {
+    this.#isWanted = true;
+    this.#deliver();
+  }
+
+  take(chunk: Buffer): void {
+    if (this.#isEnding) return;
+    this.#body.push(chunk);
+    this.#deliver();
+  }
+
+  halfClose(): void {
+    this.#hasHalfClosed = true;
+    this.#deliver();
+  }
+
+  /** Hands out what was asked for, and lets the client send while something is. */
+  #deliver(): void {
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    while (this.#isWanted && !this.#isInflating && !this.#isEnding) {
+      const message = this.#next();
+      if (!message) break;
+      this.#isWanted = false;
+      if (message.isCompressed) this.#inflate(message.content);
+      else this.#events?.onMessage({ bytes: message.content, wireBytes: message.content.length, compressed: false });
+    }
+    this.#isDelivering = false;
+    const stream = this.#stream;
+    if (this.#isWanted || this.#isEnding) {
+      if (stream.isPaused()) stream.resume();
+    } else if (this.#body.length > 0) stream.pause();
+  }
+
+  #next(): WireMessage | undefined {
+    try {
+      const message = this.#body.next();
+      if (message || !this.#hasHalfClosed) return message;
+      this.#body.end();
+    } catch (error) {
+      this.#events?.fail(error);
+      return undefined;
+    }
+    this.#isWanted = false;
+    this.#events?.onHalfClose();
+    return undefined;
+  }
+
+  #inflate(content: Buffer): void {
+    this.#isInflating = true;
+    inflateMessage(content, this.head.requestEncoding, this.#limits.largestMessage)
+      .then((bytes) => {
+        this.#isInflating = false;
+        if (!this.#isEnding) this.#events?.onMessage({ bytes, wireBytes: content.length, compressed: true });
+        this.#deliver();
+      })
+      .catch((error: unknown) => this.#events?.fail(error));
+  }
+
+  sendHeaders(headers: Metadata): void {
+    const stream = this.#stream;
+    if (this.#isEnding || stream.closed || stream.destroyed) return;
+    stream.respond(withMetadata(answerFields, headers), withTrailers);
+  }
+
+  sendFrame(frame: Buffer, onWritten: () => void): void {
+    const stream = this.#stream;
+    if (this.#isEnding || stream.closed || stream.destroyed) return;
+    stream.write(frame, onWritten);
+  }
+
+  end({ code, message, trailers }: CallEnd): void {
+    const stream = this.#stream;
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    if (stream.closed || stream.destroyed) return;
+    const status = { "grpc-status": code, ...(message !== "" && { "grpc-message": encodeURI(message) }) };
+    this.#trailers = withMetadata(status, trailers);
+    this.#status = { code, message };
+    if (stream.headersSent) {
+      stream.end();
+      if (stream.writableLength > 0) this.#lastBytes = setTimeout(() => this.#abandon(), lastBytesMs);
+    } else {
+      stream.respond({ ...answerFields, ...this.#trailers }, { endStream: true });
+      this.#letGo();
+    }
+    // What the client sends yet is read and dropped.
+    stream.resume();
+  }
+
+  sendTrailers(): void {
+    clearTimeout(this.#lastBytes);
+    if (this.#stream.destroyed) return;
+    this.#stream.sendTrailers(this.#trailers ?? {});
+    this.#letGo();
+  }
+
+  /** RFC 9113 §8.1: a client that has more to send is told that it need not. */
+  #letGo(): void {
+    const stream = this.#stream;
+    if (this.#hasHalfClosed) return;
+    setImmediate(() => {
+      if (!this.#hasHalfClosed && !stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
+
+  #abandon(): void {
+    this.#status = undefined;
+    this.#stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  reset(status?: SentEnd["status"]): void {
+    this.#isEnding = true;
+    this.#status = status;
+    // gRPC reads ENHANCE_YOUR_CALM as RESOURCE_EXHAUSTED.
+    const isTooMuch = status?.code === statusCode("RESOURCE_EXHAUSTED");
+    this.#stream.close(isTooMuch ? constants.NGHTTP2_ENHANCE_YOUR_CALM : constants.NGHTTP2_INTERNAL_ERROR);
+    this.#stream.resume();
+  }
+
+  over(): void {
+    clearTimeout(this.#lastBytes);
+    this.#isEnding = true;
+    this.#events?.onOver(this.#sentEnd());
+    this.#events = undefined;
+  }
+
+  #sentEnd(): SentEnd {
+    const stream = this.#stream;
+    const { sentHeaders } = stream;
+    const isTrailersOnly = sentHeaders?.["grpc-status"] !== undefined;
+    const trailers = isTrailersOnly ? sentHeaders : (stream.sentTrailers as OutgoingHttpHeaders | undefined);
+    const wasReset = stream.rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM;
+    const status = trailers || wasReset ? this.#status : undefined;
+    return {
+      headers: isTrailersOnly || !sentHeaders ? undefined : pairsOf(sentHeaders),
+      trailers: trailers && pairsOf(trailers),
+      status,
+      aborted: status ? undefined : this.#whyClosed(),
+    };
+  }
+
+  /** RFC 9113 §7: what the code of a closed stream says. Node closes the streams of a lost connection with the one of a cancellation. */
+  #whyClosed(): string {
+    const { rstCode } = this.#stream;
+    if (this.#session?.destroyed !== false) return "client left";
+    if (rstCode === constants.NGHTTP2_CANCEL) return "client cancelled";
+    return rstCode === constants.NGHTTP2_INTERNAL_ERROR ? "reset" : `stream closed (${rstCode})`;
+  }
+}
+
+function onData(this: ServerHttp2Stream, chunk: Buffer): void {
+  (this as CallStream)[callOf].take(chunk);
+}
+
+function onEnd(this: ServerHttp2Stream): void {
+  // A stream that was reset ends, too: that is no half-close.
+  if (this.rstCode === constants.NGHTTP2_NO_ERROR) (this as CallStream)[callOf].halfClose();
+}
+
+function onWantTrailers(this: ServerHttp2Stream): void {
+  (this as CallStream)[callOf].sendTrailers();
+}
+
+function onClose(this: ServerHttp2Stream): void {
+  (this as CallStream)[callOf].over();
+}
+
+class Http2CallHead implements CallHead {
+  readonly protocol = "grpc";
+  readonly path: string;
+  readonly authority: string;
+  readonly rawHeaders: readonly string[];
+  readonly timeoutMs: number | undefined;
+  readonly acceptEncoding: string;
+  readonly requestEncoding: string;
+  readonly connectionCalls: number;
+  readonly connection: GrpcConnection;
+  #metadata: Metadata | undefined;
+
+  constructor(headers: IncomingHttpHeaders, rawHeaders: readonly string[], connection: GrpcConnection) {
+    const timeout = headers["grpc-timeout"];
+    this.path = headers[":path"] ?? "";
+    this.authority = headers[":authority"] ?? headers.host ?? "";
+    this.rawHeaders = rawHeaders;
+    this.timeoutMs = timeout === undefined ? undefined : timeoutMs(String(timeout));
+    this.acceptEncoding = String(headers["grpc-accept-encoding"] ?? "");
+    this.requestEncoding = String(headers["grpc-encoding"] ?? "identity");
+    this.connectionCalls = ++connection.calls;
+    this.connection = connection;
+  }
+
+  get metadata(): Metadata {
+    this.#metadata ??= metadataOf(this.rawHeaders);
+    return this.#metadata;
+  }
+}
+
+function withMetadata<Fields extends OutgoingHttpHeaders>(fields: Fields, metadata: Metadata): OutgoingHttpHeaders {
+  const more = metadata.toHttp2Headers();
+  for (const _ in more) return { ...fields, ...more };
+  return fields;
+}
+
+function metadataOf(rawHeaders: readonly string[]): Metadata {
+  const metadata = new Metadata();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string;
+    const value = rawHeaders[index + 1] as string;
+    if (name.startsWith(":") || /^(?:grpc-(?:timeout|encoding|accept-encoding)|te|content-type|accept-encoding)$/.test(name)) continue;
+    try {
+      if (!name.endsWith("-bin")) metadata.add(name, value);
+      // Several values may be in one field.
+      else for (const one of value.split(",")) metadata.add(name, Buffer.from(one, "base64"));
+    } catch {
+      // HTTP/2 lets through what gRPC does not: it stays in the fields as they came.
+    }
+  }
+  return metadata;
+}
+
+const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** NaN for what is no `grpc-timeout`. */
+function timeoutMs(text: string): number {
+  const [, digits, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
+  return digits === undefined ? Number.NaN : Number(digits) * (unitMs[unit] ?? 0);
+}
+
+function pairsOf(fields: OutgoingHttpHeaders): [string, string][] {
+  const pairs: [string, string][] = [];
+  for (const name in fields) {
+    const value = fields[name];
+    if (Array.isArray(value)) for (const one of value) pairs.push([name, one]);
+    else pairs.push([name, String(value)]);
+  }
+  return pairs;
+}
