@@ -24,6 +24,8 @@ const timeStep = z
   .refine((text) => Math.abs(timeMs(text)) <= longestTimeMs, 'A step is a time with its unit and may be negative: "-500ms"');
 const releaseName = z.string().min(1).max(100);
 
+const limit = z.union([z.number(), z.string()], "A number or a time is expected");
+
 /** What a value must be; all that is given must hold. */
 const test = z
   .strictObject({
@@ -33,8 +35,8 @@ const test = z
     /** Part of a text, an entry of a list, or a key of a map. */
     contains: json.optional(),
     exists: z.boolean().optional(),
-    greater: z.union([z.number(), z.string()]).optional(),
-    less: z.union([z.number(), z.string()]).optional(),
+    greater: limit.optional(),
+    less: limit.optional(),
   })
   .refine((tests) => Object.keys(tests).length > 0, "A condition has equals, matches, contains, exists, greater or less");
 export type ReplyTest = z.output<typeof test>;
@@ -68,19 +70,23 @@ const metadata = z.record(
       /^(?!grpc-|content-type$)[0-9a-z_.-]{1,200}$/,
       "A name of metadata is in lower case, and neither content-type nor one that begins with grpc-",
     ),
-  z.union([z.string(), z.array(z.string())]),
+  z.union([z.string(), z.array(z.string())], "A text or a list of texts is expected"),
 );
 
-const status = z.union([
-  z.string(),
-  z.int().min(0).max(16),
-  z.strictObject({
-    code: z.union([z.string(), z.int().min(0).max(16)]),
-    message: z.string().optional(),
-    /** As in `x-backlot-details`: {"@type": "RetryInfo", "retryDelay": "2s"}. */
-    details: z.array(json).max(100).optional(),
-  }),
-]);
+const code = z.union([z.string(), z.int().min(0).max(16)], 'A status is "NOT_FOUND", say, or 0 to 16');
+const status = z.union(
+  [
+    z.string(),
+    z.int().min(0).max(16),
+    z.strictObject({
+      code,
+      message: z.string().optional(),
+      /** As in `x-backlot-details`: {"@type": "RetryInfo", "retryDelay": "2s"}. */
+      details: z.array(json).max(100).optional(),
+    }),
+  ],
+  'A status is "NOT_FOUND", say, 0 to 16, or an object with code, message and details',
+);
 export type ReplyStatus = z.output<typeof status>;
 
 export const endlessRepeat = "until the client leaves";
@@ -94,7 +100,9 @@ const step = z
     pause: time.optional(),
     waitFor: releaseName.optional(),
     release: releaseName.optional(),
-    repeat: z.union([z.int().min(1).max(1_000_000_000), z.literal(endlessRepeat)]).optional(),
+    repeat: z
+      .union([z.int().min(1).max(1_000_000_000), z.literal(endlessRepeat)], `A number from 1 or "${endlessRepeat}" is expected`)
+      .optional(),
     get steps(): z.ZodOptional<z.ZodArray<z.ZodType<ReplyStep>>> {
       return z.array(step as z.ZodType<ReplyStep>).optional();
     },
@@ -136,7 +144,12 @@ export const replyRule = z.strictObject({
   /** Waits until this name is released, before the delay. */
   waitFor: releaseName.optional(),
   /** With a step it changes with each match, to no less than `least`. */
-  delay: z.union([time, z.strictObject({ from: time, step: timeStep, least: time.optional() })]).optional(),
+  delay: z
+    .union(
+      [time, z.strictObject({ from: time, step: timeStep, least: time.optional() })],
+      'A delay is a time with its unit, such as "250ms", or an object with from and step',
+    )
+    .optional(),
   headers: metadata.optional(),
   trailers: metadata.optional(),
   reply: json.optional(),
@@ -196,7 +209,7 @@ export interface GrpcReplyViews {
     readonly file: string;
     /** Named by GRPC_REPLIES. */
     readonly isConfigured: boolean;
-    /** Counts the texts of the file that were read; actions that change the file name the one they know. */
+    /** Counts the texts of the file that were read. */
     readonly revision: number;
     /** Why the file as it is cannot be used: the rules are those of the last good one. */
     readonly problems: readonly ReplyProblem[];
@@ -238,12 +251,12 @@ export const grpcReplyActions = {
   "replies.read": operation<ReplyTexts>()(z.strictObject({})),
   /** Replaces the text of the file; refused, with line and column, where it would be broken. */
   "replies.write": operation<null>()(z.strictObject({ revision, text })),
-  /** Replaces a rule, or adds one at the end where `key` is absent. */
-  "reply.save": operation<null>()(z.strictObject({ revision, key: key.optional(), text })),
-  "reply.remove": operation<null>()(z.strictObject({ revision, key })),
+  /** Replaces the rule whose text was `before`, or adds one at the end where `key` is absent. */
+  "reply.save": operation<null>()(z.strictObject({ key: key.optional(), before: text.optional(), text })),
+  "reply.remove": operation<null>()(z.strictObject({ key })),
   /** To a place among the rules, from 0. */
-  "reply.move": operation<null>()(z.strictObject({ revision, key, to: z.int().min(0) })),
-  "reply.enable": operation<null>()(z.strictObject({ revision, key, enabled: z.boolean() })),
+  "reply.move": operation<null>()(z.strictObject({ key, to: z.int().min(0) })),
+  "reply.enable": operation<null>()(z.strictObject({ key, enabled: z.boolean() })),
   /** Counts of one rule, or of all, begin at 0 again. */
   "reply.reset": operation<null>()(z.strictObject({ key: key.optional() })),
   /** One waiting call, or all that wait for a name. */

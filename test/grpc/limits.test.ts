@@ -116,6 +116,13 @@ it("[GRPC-53] a client that does not read is not sent more than fits; others go 
   slow.cancel();
 });
 
+it("[GRPC-51] a stream of large messages goes on while they are compressed in another thread", async () => {
+  const service = await startGrpc({ compression: "gzip" });
+  const request = { fromPosition: 0, count: 20, rate: 100_000, payloadBytes: 200_000 };
+  const { replies, status } = await callMethod(service.client(), "/example.StreamService/Subscribe", streamRequest, streamItem, [request]);
+  expect([replies.length, status.code]).toEqual([20, 0]);
+});
+
 it("[GRPC-54] a client is told how many calls may be open on a connection", async () => {
   const service = await startGrpc({ concurrentStreams: 2 });
   const session = connect(`http://${service.address}`);

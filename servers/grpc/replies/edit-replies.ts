@@ -40,9 +40,18 @@ export function withRule(parsed: ParsedReplies, rule: string, node: Node | undef
 export const withoutRule = ({ text }: ParsedReplies, index: number): string =>
   applyEdits(text, modify(text, ["rules", index], undefined, { formattingOptions }));
 
-export const withSwitch = ({ text }: ParsedReplies, index: number, enabled: boolean): string =>
+export function withSwitch({ text, rules }: ParsedReplies, index: number, enabled: boolean): string {
+  const { node } = rules[index] as ParsedReplies["rules"][number];
+  const known = node.children?.find(({ children: [name] = [] }) => name?.value === "enabled")?.children?.[1];
+  if (known) return splice(text, { offset: known.offset, length: known.length, content: String(enabled) });
   // On is what a rule is without a word.
-  applyEdits(text, modify(text, ["rules", index, "enabled"], enabled ? undefined : false, { formattingOptions }));
+  const last = node.children?.at(-1);
+  if (enabled || !last) return text;
+  const lineStart = text.lastIndexOf("\n", last.offset - 1) + 1;
+  const isOnLine = lineStart <= node.offset;
+  const content = isOnLine ? ', "enabled": false' : `,\n${" ".repeat(indentationAt(text, last.offset))}"enabled": false`;
+  return splice(text, { offset: last.offset + last.length, length: 0, content });
+}
 
 /** The texts of the rules change their places; what stands between them stays where it is. */
 export function withOrder({ text, rules }: ParsedReplies, from: number, to: number): string {

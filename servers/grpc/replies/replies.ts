@@ -105,9 +105,8 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     return null;
   }
 
-  /** Refuses to change a file that has changed since the page read it. */
-  function current(known: number): ParsedReplies {
-    if (known !== revision) throw changed();
+  /** The rules of the file as it is: a broken one cannot be changed by its parts. */
+  function current(): ParsedReplies {
     if (problems.length > 0) throw new ServiceError("CALL_INVALID", "The file of the reply rules is broken", "Correct its text first.");
     return parsed;
   }
@@ -141,16 +140,18 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
         if (known !== revision) throw changed();
         return write(next);
       },
-      "reply.save": ({ revision: known, key, text: next }) => {
-        const within = current(known);
+      "reply.save": ({ key, before, text: next }) => {
+        const within = current();
         const rule = parseRuleText(next);
         if ("problems" in rule) throw brokenText(rule.problems);
-        return write(withRule(within, rule.text, key === undefined ? undefined : placeOf(key).rule.node));
+        if (key === undefined) return write(withRule(within, rule.text, undefined));
+        const { node } = placeOf(key).rule;
+        if (before !== undefined && before !== ruleText(within, node)) throw changed();
+        return write(withRule(within, rule.text, node));
       },
-      "reply.remove": ({ revision: known, key }) => write(withoutRule(current(known), placeOf(key).index)),
-      "reply.move": ({ revision: known, key, to }) =>
-        write(withOrder(current(known), placeOf(key).index, Math.min(to, parsed.rules.length - 1))),
-      "reply.enable": ({ revision: known, key, enabled }) => write(withSwitch(current(known), placeOf(key).index, enabled)),
+      "reply.remove": ({ key }) => write(withoutRule(current(), placeOf(key).index)),
+      "reply.move": ({ key, to }) => write(withOrder(current(), placeOf(key).index, Math.min(to, parsed.rules.length - 1))),
+      "reply.enable": ({ key, enabled }) => write(withSwitch(current(), placeOf(key).index, enabled)),
       "reply.reset": ({ key }) => {
         counts.reset(key);
         return null;

@@ -1,0 +1,322 @@
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { connect } from "node:http2";
+import path from "node:path";
+import { expect, it } from "vitest";
+import type { GrpcReplyViews, ReplyTexts } from "../../contract/services/grpc-replies.ts";
+import { parsePath } from "../../servers/grpc/replies/field-path.ts";
+import { parseReplies } from "../../servers/grpc/replies/parse-replies.ts";
+import { parseTemplate } from "../../servers/grpc/replies/template.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { until } from "../support/until.ts";
+import { onEnd, startGrpc } from "./harness.ts";
+import { bothWays, clientStream, type RulesUnderTest, sayHello, startWithRules, streamData } from "./rules.ts";
+
+const hello = async (service: RulesUnderTest) => (await sayHello(service, "x")).replies[0]?.message;
+const helloRule = (message: unknown, more: object = {}) => ({ method: "example.Greeter/SayHello", ...more, reply: { message } });
+
+it("[GRPC-101] a broken file is named with line, column and what is expected there, and the last good rules go on", async () => {
+  const service = await startWithRules([helloRule("good")]);
+  const broken = async (text: string) =>
+    (await service.rules(text)).problems.map(({ line, column, message }) => `${line}:${column} ${message}`);
+  expect(await broken('{\n  "rules": [\n    { "method" "x" }\n  ]\n}')).toEqual(["3:16 a colon is expected"]);
+  expect(await broken('{ "rules": [{ "method": "example.Greeter" }] }')).toEqual([
+    '1:25 rules[0].method: A method is "package.Service/Method", or "package.Service/*" for all of a service',
+  ]);
+  expect(await broken('{\n "rules": [{ "method": "a.B/C", "delay": 5,\n "sometimes": 3 }] }')).toEqual([
+    '2:42 rules[0].delay: A delay is a time with its unit, such as "250ms", or an object with from and step',
+    "3:15 rules[0]: there is no field sometimes",
+  ]);
+  expect(await broken('{ "rules": [{ "method": "a.B/C", "stream": [{ "pause": "1s", "message": {} }] }] }')).toEqual([
+    "1:45 rules[0].stream[0]: A step has one of message, messages, pause, waitFor, release, repeat, status",
+  ]);
+  expect(await broken('{ "rules": [], "rules": [] }')).toEqual(['1:16 there are two fields "rules"']);
+  expect(await broken(`{ "rules": ${"[".repeat(500)} }`)).toEqual(["1:111 there are more than 100 objects and lists within each other"]);
+  expect(await hello(service)).toBe("good");
+  expect(service.replies().rules).toMatchObject([{ method: "example.Greeter/SayHello" }]);
+  expect(service.logs.map(({ text }) => text)).toContainEqual(expect.stringContaining(`${service.file}:3:16: a colon is expected`));
+  expect((await service.rules('{ "rules": [/* none */] // yet\n}')).problems).toEqual([]);
+  expect(await hello(service)).toBe("Hello, x from backlot!");
+});
+
+it("[GRPC-102] what does not fit the types is named, the other rules answer; what only a call shows ends it with INTERNAL", async () => {
+  const service = await startWithRules([
+    helloRule(5),
+    { method: "example.Greeter/SayHello", when: { request: { "nme.x": 1 } }, reply: {} },
+    { method: "example.Greeter/SayGoodbye", reply: {} },
+    { method: "grpc.health.v1.Health/Check", reply: {} },
+    { method: "example.Greeter/SayHello", stream: [{ message: {} }] },
+    { method: "example.Greeter/StreamData", stream: [{ message: { id: "{{request.nothing}}" } }, { message: { id: 1.5 } }] },
+    { method: "example.Greeter/StreamData", stream: [{ repeat: "until the client leaves", steps: [{ release: "x" }] }] },
+    { method: "example.Greeter/SayHello", status: { code: "OKAY", details: [{ "@type": "Nothing" }] } },
+    { method: "example.ChatService/Chat", reply: { presence: { members: "all" }, joined: { name: "x" } } },
+    { method: "example.Greeter/SayHello", when: { request: { name: { matches: "(" } } }, reply: {} },
+    { method: "example.Greeter/SayHello", when: { request: { name: { matches: "((a{1,100}){1,100}){1,100}" } } }, reply: {} },
+    { method: "example.Greeter/SayHello", reply: { status: "{{request.name}}" } },
+  ]);
+  expect(service.replies().rules.map(({ problem }) => problem?.message)).toEqual([
+    "rules[0].reply.message: a text is expected",
+    'rules[1].when.request["nme.x"]: there is no field "nme" in example.HelloRequest; there are name',
+    "rules[2].method: there is no method SayGoodbye in example.Greeter; there are SayHello, StreamData, ClientStream, BidirectionalStream",
+    "rules[3].method: reflection and health answer for themselves",
+    "rules[4].stream: this method answers with one message: use reply, and delay or waitFor to let it wait",
+    'rules[5].stream[0].message.id: there is no field "nothing" in example.DataRequest; there are count, prefix',
+    "rules[6].stream[0].steps: what is repeated until the client leaves has a message, a pause of more than 0 or a waitFor",
+    expect.stringContaining("rules[7].status.code: a status is expected: 0 to 16, or one of OK, CANCELLED"),
+    "rules[8].reply.presence.members: a list is expected",
+    expect.stringContaining("rules[9].when.request.name.matches: a pattern in RE2 syntax is expected"),
+    expect.stringContaining("rules[10].when.request.name.matches: "),
+    undefined,
+  ]);
+  expect(service.replies().rules[0]?.problem).toMatchObject({ line: 6, column: 20 });
+  const { status } = await sayHello(service, "seven");
+  expect(status).toMatchObject({ code: 13, details: expect.stringContaining("the reply rule example.Greeter/SayHello cannot answer") });
+  expect((await sayHello(service, "7")).replies).toEqual([{ message: "", status: 7 }]);
+  await until(() => service.logs.find(({ text }) => text.includes("Reply rule example.Greeter/SayHello ended /example.Greeter/SayHello")));
+});
+
+it("[GRPC-103] changes on disk are used at once, also where the file is replaced, removed or made again; without the setting it is in the data folder", async () => {
+  const service = await startWithRules([helloRule("one")]);
+  const answers = (message: string) => until(async () => (await hello(service)) === message);
+  const other = `${service.file}.new`;
+  writeFileSync(other, JSON.stringify({ rules: [helloRule("two")] }));
+  renameSync(other, service.file);
+  await until(() => service.replies().rules[0]?.answer.includes("two"));
+  expect(await hello(service)).toBe("two");
+  rmSync(service.file);
+  await until(() => service.replies().rules.length === 0);
+  writeFileSync(service.file, JSON.stringify({ rules: [helloRule("three")] }));
+  await until(() => service.replies().rules.length === 1);
+  expect(await hello(service)).toBe("three");
+  await answers("three");
+
+  const dataDir = temporaryDir();
+  const plain = await startGrpc({}, undefined, dataDir);
+  const view = () => plain.views.get("replies") as GrpcReplyViews["replies"];
+  expect(await until(view)).toMatchObject({ file: path.join(dataDir, "replies.jsonc"), isConfigured: false, rules: [], problems: [] });
+  expect(existsSync(view().file)).toBe(false);
+  await plain.act("reply.save", {
+    text: '{ "method": "example.Greeter/SayHello", "reply": { "message": "kept" } }',
+  });
+  expect((await sayHello(plain, "x")).replies[0]?.message).toBe("kept");
+  expect(statSync(view().file).mode & 0o777).toBe(0o600);
+});
+
+it("[GRPC-104] the page edits rules in place: comments, links and permissions stay, counts too, and a stale or broken change is refused", async () => {
+  const service = await startWithRules(
+    "{}".replace(
+      "{}",
+      '{\n  // Ours\n  "rules": [\n    /* first */ { "name": "a", "method": "example.Greeter/SayHello", "times": 1, "reply": { "message": "a" } },\n    // second\n    {\n      "name": "b", // named\n      "method": "example.Greeter/SayHello",\n      "reply": { "message": "b" }\n    },\n  ],\n}\n',
+    ),
+  );
+  chmodSync(service.file, 0o640);
+  const linked = path.join(temporaryDir(), "linked.json");
+  renameSync(service.file, linked);
+  symlinkSync(linked, service.file);
+  await until(() => service.replies().rules.length === 2);
+  const text = () => readFileSync(linked, "utf8");
+  const act = (name: string, params: object = {}) => service.act(name, params);
+  expect([await hello(service), await hello(service)]).toEqual(["a", "b"]);
+  const { rules } = await service.act<ReplyTexts>("replies.read");
+  expect(rules[1]?.text).toBe('{\n  "name": "b", // named\n  "method": "example.Greeter/SayHello",\n  "reply": { "message": "b" }\n}');
+
+  await act("reply.save", { key: "b", before: rules[1]?.text, text: rules[1]?.text.replace('"message": "b"', '"message": "B"') });
+  await act("reply.move", { key: "b", to: 0 });
+  expect(await hello(service)).toBe("B");
+  await act("reply.enable", { key: "b", enabled: false });
+  await act("reply.save", { text: '// new\n{ "name": "c", "method": "example.Greeter/SayHello", "reply": { "message": "c" } } // end' });
+  // The first one has answered already.
+  expect(await hello(service)).toBe("c");
+  expect(text()).toBe(
+    '{\n  // Ours\n  "rules": [\n    /* first */ {\n      "name": "b", // named\n      "method": "example.Greeter/SayHello",\n      "reply": { "message": "B" },\n      "enabled": false\n    },\n    // second\n    { "name": "a", "method": "example.Greeter/SayHello", "times": 1, "reply": { "message": "a" } },\n    { "name": "c", "method": "example.Greeter/SayHello", "reply": { "message": "c" } },\n  ],\n}\n',
+  );
+  await act("reply.reset", { key: "a" });
+  expect(await hello(service)).toBe("a");
+  await act("reply.enable", { key: "b", enabled: true });
+  await act("reply.remove", { key: "a" });
+  const shown = () => service.replies().rules.map(({ key, enabled }) => [key, enabled]);
+  await until(
+    () =>
+      shown()
+        .map(([key]) => key)
+        .join() === "b,c",
+  );
+  expect(shown()).toEqual([
+    ["b", true],
+    ["c", true],
+  ]);
+  expect(lstatSync(service.file).isSymbolicLink()).toBe(true);
+  expect(statSync(linked).mode & 0o777).toBe(0o640);
+
+  const before = text();
+  await expect(act("reply.save", { key: "b", text: '{\n  "method": 5\n}' })).rejects.toThrow("Line 2, column 13: method: a text is needed");
+  const { revision } = await service.act<ReplyTexts>("replies.read");
+  await expect(act("replies.write", { revision, text: "{" })).rejects.toThrow("Line 1, column 2: a closing brace } is expected");
+  await expect(act("replies.write", { revision: revision - 1, text: "" })).rejects.toThrow("have changed meanwhile");
+  await expect(act("reply.save", { key: "b", before: "{}", text: rules[0]?.text })).rejects.toThrow("have changed meanwhile");
+  await expect(act("reply.remove", { key: "z" })).rejects.toThrow("There is no such reply rule");
+  // It changes on disk when nobody has seen it yet.
+  writeFileSync(linked, '{ "rules": [] }');
+  await expect(act("reply.remove", { key: "b" })).rejects.toThrow("have changed meanwhile");
+  expect([before.length > 100, text()]).toEqual([true, '{ "rules": [] }']);
+});
+
+it("[GRPC-105] the size of the file, its rules and the steps of a rule are bounded; nothing is written that is broken", async () => {
+  const service = await startWithRules([helloRule("good")], { replyFileBytes: 2_048, replyRules: 3, replySteps: 4 });
+  expect((await service.rules(" ".repeat(3_000))).problems).toMatchObject([{ message: "the file is longer than 2,048 bytes" }]);
+  expect((await service.rules([1, 2, 3, 4].map(() => helloRule("x")))).problems).toMatchObject([
+    { message: "there are more than 3 rules" },
+  ]);
+  const many = await service.rules([
+    { method: "example.Greeter/StreamData", stream: [{ messages: [{}, {}, {}] }, { message: {} }, { message: {} }] },
+  ]);
+  expect(many.rules).toMatchObject([{ problem: { message: "rules[0].stream[1]: the rule has more steps than are allowed" } }]);
+  mkdirSync(path.join(path.dirname(service.file), "folder"));
+  const unreadable = await startGrpc({ repliesFile: path.join(path.dirname(service.file), "folder") });
+  const view = await until(() => unreadable.views.get("replies") as GrpcReplyViews["replies"] | undefined);
+  expect(view.problems).toMatchObject([{ message: expect.stringContaining("EISDIR") }]);
+});
+
+it("[GRPC-106] an endless script without a pause leaves other calls their time, and a client that does not read gets no more than its window", async () => {
+  const endless = { repeat: "until the client leaves", steps: [{ message: { value: "x".repeat(1_000) } }] };
+  const service = await startWithRules([
+    { method: "example.Greeter/StreamData", stream: [endless] },
+    {
+      method: "example.Greeter/BidirectionalStream",
+      when: { request: { message: "flood" } },
+      stream: [{ repeat: "until the client leaves", steps: [{ message: { response: "x" } }] }],
+    },
+  ]);
+  const reading = streamData(service, {}, { deadlineMs: 1_500 });
+  const both = bothWays(service, ["flood", "flood", "other"], { deadlineMs: 1_500 });
+  // grpc-js reads ahead; this client does not.
+  const session = connect(`http://${service.address}`);
+  onEnd(() => session.destroy());
+  const unread = session.request({
+    ":method": "POST",
+    ":path": "/example.Greeter/StreamData",
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  unread.on("error", () => {}).end(Buffer.alloc(5));
+  const took: number[] = [];
+  for (let call = 0; call < 20; call++) {
+    const startedAt = performance.now();
+    await sayHello(service, "bystander");
+    took.push(performance.now() - startedAt);
+  }
+  expect(took.sort((left, right) => left - right)[10]).toBeLessThan(400);
+  expect((await reading).replies.length).toBeGreaterThan(100);
+  const { replies } = await both;
+  expect(replies.map(({ response }) => response)).toContain("Echo: other");
+  const open = () => service.rows().filter(({ tone, target }) => tone === "pending" && target === "/example.Greeter/StreamData");
+  await until(() => open().length === 1);
+  const row = () => service.rows().find(({ tone, target }) => tone === "pending" && target === "/example.Greeter/StreamData");
+  // What fits its window, and no more.
+  let sent = -1;
+  for (let before = -2; sent !== before; ) {
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    [before, sent] = [sent, (await until(row)).bytesOut];
+  }
+  expect(sent).toBeLessThan(1 << 20);
+  unread.close(8);
+  await until(() => !row());
+}, 30_000);
+
+it("[GRPC-107] no text of rules, paths or placeholders makes their readers throw in another way or hang", () => {
+  const limits = { bytes: 1 << 20, rules: 1_000, steps: 1_000 };
+  const seedText = JSON.stringify(
+    {
+      rules: [
+        {
+          name: "x",
+          method: "a.B/C",
+          when: { request: { "a[0].b": { matches: "^x", greater: 3 } } },
+          times: 3,
+          delay: { from: "1s", step: "-1ms" },
+          reply: { a: '{{request.a[0]["x"]}}' },
+        },
+        { method: "a.B/*", stream: [{ repeat: 3, steps: [{ pause: "1s" }, { message: null }] }, { status: { code: 3, details: [{}] } }] },
+      ],
+    },
+    null,
+    1,
+  );
+  let seed = 20_261_122;
+  const random = (below: number) => {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fff_ffff;
+    return seed % below;
+  };
+  const pieces = [
+    '"',
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "//",
+    "/*",
+    "*/",
+    "\\",
+    "\\u00",
+    "1e999",
+    "-",
+    "true",
+    "{{",
+    "}}",
+    "'",
+    "\n",
+    "\0",
+    "é",
+    "[".repeat(200),
+    '"__proto__":',
+  ];
+  const changed = (text: string) => {
+    let next = text;
+    for (let count = 1 + random(4); count > 0; count--) {
+      const at = random(next.length + 1);
+      next = next.slice(0, at) + (random(3) === 0 ? "" : pieces[random(pieces.length)]) + next.slice(at + random(6));
+    }
+    return next;
+  };
+  const startedAt = performance.now();
+  let good = 0;
+  for (let round = 0; round < 3_000; round++) {
+    const text = changed(seedText);
+    const result = parseReplies(text, limits);
+    if ("problems" in result) {
+      const lines = text.split("\n").length;
+      for (const { line, column, message } of result.problems)
+        expect(line >= 1 && line <= lines && column >= 1 && message !== "", text).toBe(true);
+      expect(result.problems.length).toBeGreaterThan(0);
+    } else good++;
+    parsePath(changed('a.b[0]["c.d"].e'));
+    try {
+      parseTemplate(changed("x {{request.a[0].b}} and {{metadata.x-y}} {{'{{'}}"), undefined);
+    } catch (error) {
+      expect((error as Error).message).toMatch(/placeholder|value|message|metadata/);
+    }
+  }
+  expect(good).toBeGreaterThan(20);
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+}, 30_000);
+
+it("[GRPC-107] a pattern takes linear time, whatever a client sends", async () => {
+  const service = await startWithRules([
+    { method: "example.Greeter/ClientStream", when: { request: { message: { matches: "^(a+)+$" } } }, reply: {} },
+  ]);
+  const startedAt = performance.now();
+  await clientStream(service, [`${"a".repeat(16_000)}!`]);
+  expect(performance.now() - startedAt).toBeLessThan(3_000);
+});
