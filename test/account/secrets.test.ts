@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { createHttpRedaction } from "../../servers/core/http/http-redaction.ts";
 import { redactBody } from "../../servers/core/http/redact-body.ts";
 import { checkLeaks } from "../support/check-leaks.ts";
 import { httpRequest } from "../support/http-request.ts";
@@ -59,6 +60,25 @@ it("[AC-54] a body that is cut or changed anywhere never shows its secret", () =
     const shown = redactBody(text, isSecret);
     // Where a change made it harmless text of another name, a reader of JSON sees the same.
     if (shown.includes("S3CR3T")) expect(() => JSON.parse(text) as unknown).not.toThrow();
+  }
+});
+
+it("[AC-54] a response head holds a credential where a field's name or value says so, and a body is redacted each time it is sent", () => {
+  const redaction = createHttpRedaction(isSecret);
+  const head = (...fields: string[]) => `HTTP/1.1 200 OK\r\n${fields.join("\r\n")}\r\n\r\n`;
+  const plain = ["Date: Mon, 01 Jan 2024 00:00:00 GMT", "X-RateLimit-Limit: 10", "WWW-Authenticate: Basic realm=a", "Content-Length: 2"];
+  expect(redaction.mayHoldCredential(head(...plain))).toBe(false);
+  expect(redaction.mayHoldCredential("HTTP/1.1 200 OK\r\n\r\n")).toBe(false);
+  expect(redaction.mayHoldCredential("")).toBe(false);
+  for (const field of ["Set-Cookie: a=b", "x-session-token: a", "X-Echo: Bearer a", "x-echo:\tbasic a", "API-Key:a"]) {
+    for (let at = 0; at <= plain.length; at++)
+      expect(redaction.mayHoldCredential(head(...plain.toSpliced(at, 0, field))), field).toBe(true);
+  }
+  const [harmless, secret] = [Buffer.from('{"name":"é"}'), Buffer.from('{"token":"t"}')];
+  for (let time = 0; time < 300; time++) {
+    expect(redaction.body(harmless)).toBe(harmless);
+    expect(redaction.body(secret).toString()).toBe('{"token":"•••"}');
+    redaction.body(Buffer.from(`{"n":${time}}`));
   }
 });
 

@@ -14,15 +14,25 @@ export interface HttpRedaction {
 
 /** Credentials in header fields and the target are always hidden; in JSON and form bodies the fields that `isSecret` names. */
 export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
+  /** Bodies in which nothing is hidden: clients ask for the same data again and again. */
+  const clean = new Set<string>();
   return {
     target: redactTarget,
     field: (name, value) => (isCredential(name, value) ? redactCredential(value) : value),
-    mayHoldCredential: (head) => credentialSign.test(head),
+    mayHoldCredential,
     body(body) {
       if (body.length === 0) return body;
+      const isSmall = body.length <= rememberedBodyBytes;
+      const bytes = isSmall ? body.latin1Slice() : "";
+      if (isSmall && clean.has(bytes)) return body;
       const text = body.toString("utf8");
       const shown = redactBody(text, isSecret);
-      return shown === text ? body : Buffer.from(shown);
+      if (shown !== text) return Buffer.from(shown);
+      if (isSmall) {
+        if (clean.size >= rememberedBodies) clean.clear();
+        clean.add(bytes);
+      }
+      return body;
     },
   };
 }
@@ -33,8 +43,23 @@ const isCredential = (name: string, value: string) => {
   return naming === "secret" || (naming === "other" && /^(?:basic|bearer|digest)\s/i.test(value));
 };
 
-/** Finds every head with a field that `isCredential` finds, and some others. */
-const credentialSign = new RegExp(`^[^:\\r\\n]*(?:cookie|${secretName.source})|:[ \\t]*(?:basic|bearer|digest)\\s`, "im");
+/** True for every response head with a field that `isCredential` finds. */
+function mayHoldCredential(head: string): boolean {
+  // Behind the status line.
+  for (let start = head.indexOf(lineBreak) + 2; start > 1 && start < head.length; ) {
+    const lineEnd = head.indexOf(lineBreak, start);
+    const end = lineEnd === -1 ? head.length : lineEnd;
+    const colon = head.indexOf(":", start);
+    const nameEnd = colon === -1 || colon > end ? end : colon;
+    if (isCredential(head.slice(start, nameEnd), head.slice(nameEnd + 1, end).trimStart())) return true;
+    start = end + 2;
+  }
+  return false;
+}
+
+const lineBreak = "\r\n";
+const rememberedBodies = 100;
+const rememberedBodyBytes = 4 << 10;
 
 type Naming = "secret" | "challenge" | "other";
 /** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */
