@@ -62,15 +62,34 @@ export interface GrpcTryMessage {
   readonly base64: string;
 }
 
+const metadataPairs = z.array(z.tuple([z.string().max(1_000), z.string().max(100_000)])).max(100);
+
 const tryJson = z.string().max(8 << 20);
 const grpcTryStart = z.strictObject({
   path: z.string().max(2_000),
   /** The first message, as ProtoJSON; methods that take one message need it. */
   json: tryJson.exactOptional(),
-  metadata: z.array(z.tuple([z.string().max(1_000), z.string().max(100_000)])).max(100),
+  metadata: metadataPairs,
   deadlineMs: z.int().min(1).max(86_400_000).exactOptional(),
 });
 export type GrpcTryStart = z.output<typeof grpcTryStart>;
+
+const grpcResend = z.strictObject({
+  path: z.string().max(2_000),
+  /** Values of names that end in "-bin" are base64. */
+  metadata: metadataPairs,
+  deadlineMs: z.number().min(1).max(86_400_000).exactOptional(),
+  /** Serialized, in base64. */
+  messages: z.array(z.base64().max(8 << 20)).max(10_000),
+});
+export type GrpcResend = z.output<typeof grpcResend>;
+
+export interface GrpcResent {
+  readonly status: GrpcStatus;
+  /** Messages of the service. */
+  readonly received: number;
+  readonly tookMs: number;
+}
 
 /** `view/grpc`, by name. */
 export interface GrpcViews extends GrpcReplyViews {
@@ -98,6 +117,8 @@ export const grpcActions = {
   "try.messages": operation<{ readonly messages: readonly GrpcTryMessage[] }>()(
     z.strictObject({ limit: z.int().min(1).max(1_000).default(200) }),
   ),
+  /** Makes a recorded call again, and resolves when it has ended. */
+  resend: operation<GrpcResent>()(grpcResend),
   /** Makes a few plausible calls a second until it is turned off, so that a new user sees traffic. */
   "sample.start": operation<null>()(z.strictObject({})),
   "sample.stop": operation<null>()(z.strictObject({})),

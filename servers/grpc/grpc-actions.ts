@@ -1,15 +1,15 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../../contract/operation.ts";
-import type { GrpcActions } from "../../contract/services/grpc.ts";
+import type { GrpcActions, GrpcResend, GrpcResent } from "../../contract/services/grpc.ts";
 import { ServiceError } from "../core/service/service-error.ts";
+import type { GrpcTryClient } from "./clients/try-client.ts";
 import type { OpenCalls } from "./engine/open-calls.ts";
 import { pushIntoCall } from "./replies/push-into-call.ts";
 import type { Replies } from "./replies/replies.ts";
 import type { GrpcSampleTraffic } from "./sample-traffic.ts";
 import type { Health } from "./services/health.ts";
 import type { ServedMethods } from "./services/served-methods.ts";
-import type { GrpcTryClient } from "./try-client.ts";
 
 export interface GrpcActionParts {
   readonly health: Health;
@@ -17,6 +17,7 @@ export interface GrpcActionParts {
   readonly tries: GrpcTryClient;
   readonly replies: Replies;
   readonly openCalls: OpenCalls;
+  readonly resend: (call: GrpcResend) => Promise<GrpcResent>;
   readonly served: () => ServedMethods;
   readonly revision: () => number;
 }
@@ -26,6 +27,7 @@ export const createGrpcActions = ({
   health,
   sample,
   tries,
+  resend,
   replies,
   openCalls,
   served,
@@ -46,6 +48,7 @@ export const createGrpcActions = ({
   "try.half-close": () => tries.halfClose(),
   "try.cancel": () => tries.cancel(),
   "try.messages": ({ limit }) => ({ messages: tries.messages(limit) }),
+  resend,
   "sample.start"() {
     sample.start();
     return null;

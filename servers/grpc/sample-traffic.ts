@@ -1,4 +1,5 @@
-import { type ChannelCredentials, Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
+import { type Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
+import { asIs, type OwnClientOptions, openClient } from "./clients/own-client.ts";
 import { prefixBytes } from "./engine/message-type.ts";
 import { clientMessage, dataRequest, echoMessage, helloRequest, streamRequest } from "./services/example-messages.ts";
 
@@ -7,15 +8,12 @@ export interface GrpcSampleTraffic {
   stop(): void;
 }
 
-export interface GrpcSampleOptions {
-  readonly port: number;
-  readonly channel: () => Promise<ChannelCredentials>;
+export interface GrpcSampleOptions extends OwnClientOptions {
   readonly show: (view: { readonly running: boolean }) => void;
 }
 
 const intervalMs = 600;
 const callTimeoutMs = 5_000;
-const asIs = (bytes: Buffer): Buffer => bytes;
 const body = (frame: Buffer): Buffer => frame.subarray(prefixBytes);
 const names = ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Ken"];
 
@@ -93,15 +91,10 @@ export function createGrpcSampleTraffic({ port, channel, show }: GrpcSampleOptio
         isStopped = true;
       };
       show({ running: true });
-      channel().then(
-        (secured) => {
-          if (isStopped) return;
-          stopCurrent = play(
-            new Client(`127.0.0.1:${port}`, secured, {
-              "grpc.primary_user_agent": "sample/1.0",
-              "grpc.ssl_target_name_override": "localhost",
-            }),
-          );
+      openClient({ port, channel }, "sample").then(
+        (client) => {
+          if (isStopped) client.close();
+          else stopCurrent = play(client);
         },
         () => stop(),
       );

@@ -1,11 +1,13 @@
 import path from "node:path";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Endpoint } from "../../contract/service.ts";
-import type { GrpcActions } from "../../contract/services/grpc.ts";
+import type { GrpcActions, GrpcResend } from "../../contract/services/grpc.ts";
 import { readAuthorities } from "../core/certificates/configured-certificate.ts";
 import { configuredFile } from "../core/config/configured-file.ts";
 import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
+import { resendCall } from "./clients/resend-call.ts";
+import { createGrpcTryClient } from "./clients/try-client.ts";
 import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
@@ -26,7 +28,6 @@ import { Health, healthService } from "./services/health.ts";
 import { reflection } from "./services/reflection.ts";
 import { createServedMethods, type ServedMethods } from "./services/served-methods.ts";
 import { stream } from "./services/stream.ts";
-import { createGrpcTryClient } from "./try-client.ts";
 
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -80,12 +81,13 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
     return recorder.counters(server.connections);
   });
 
-  const channel = () => channelCredentials(context);
-  const sample = createGrpcSampleTraffic({ port: server.port, channel, show: (view) => context.view("sample", view) });
+  const ownClient = { port: server.port, channel: () => channelCredentials(context) };
+  const sample = createGrpcSampleTraffic({ ...ownClient, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
-  const tries = createGrpcTryClient({ port: server.port, channel, served: () => served, show: (view) => context.view("try", view) });
+  const tries = createGrpcTryClient({ ...ownClient, served: () => served, show: (view) => context.view("try", view) });
   onStop(tries.stop);
-  context.handle(createGrpcActions({ health, sample, tries, replies, openCalls, served: () => served, revision: () => 1 }));
+  const resend = (call: GrpcResend) => resendCall(ownClient, call);
+  context.handle(createGrpcActions({ health, sample, tries, resend, replies, openCalls, served: () => served, revision: () => 1 }));
   return grpcEndpoints({ ...config, port: server.port, metricsPort });
 }
 

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { GrpcTried, GrpcTryMessage, GrpcViews } from "../../contract/services/grpc.ts";
-import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
+import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { callMethod, openStream } from "./calls.ts";
@@ -84,3 +85,16 @@ it("[GRPC-79] Try calls over TLS, also where a client certificate is required", 
     clientCertificate: expect.stringContaining("Backlot"),
   });
 }, 20_000);
+
+it("[GRPC-142] a recorded call is made again with its metadata and messages", async () => {
+  const service = await startGrpc();
+  const frame = (message: string) => echoMessage.frame({ message }).subarray(prefixBytes).toString("base64");
+  const path = "/example.EchoService/EchoBidiStream";
+  const params = { path, metadata: [["x-mine", "yes"]], deadlineMs: 5_000, messages: [frame("one"), frame("two")] };
+  expect(await service.act("resend", params)).toMatchObject({ status: { code: 0, name: "OK" }, received: 2 });
+  const row = await service.ended(() => true);
+  expect(row).toMatchObject({ client: "resend", target: path, parts: 4 });
+  expect(service.detail(row.id).requestHeaders).toContainEqual(["x-mine", "yes"]);
+  expect(await service.act("resend", { path: "/no.Such/Method", metadata: [], messages: [] })).toMatchObject({ status: { code: 12 } });
+  await expect(service.act("resend", { ...params, metadata: [["not a name", "x"]] })).rejects.toMatchObject({ code: "CALL_INVALID" });
+});

@@ -7,7 +7,7 @@ export interface CopyChoice {
   readonly id: string;
   /** "curl" */
   readonly title: string;
-  readonly text: () => string;
+  readonly text: () => string | Promise<string>;
 }
 
 interface CopyMenuProps {

@@ -1,6 +1,9 @@
 import { useCallback, useMemo } from "react";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
 import type { GrpcCall, GrpcMessagePart } from "../../../../contract/traffic/grpc.ts";
+import { useControl } from "../../control/client-context.tsx";
+import { useService } from "../../control/use-store.ts";
+import { CopyMenu } from "../../inspectors/copy-menu.tsx";
 import { HeaderListView } from "../../inspectors/header-list.tsx";
 import { InspectorFrame, type InspectorProps, InspectorTabs } from "../../inspectors/inspector-frame.tsx";
 import { PartsList } from "../../inspectors/parts-list.tsx";
@@ -8,14 +11,21 @@ import { Section } from "../../inspectors/section.tsx";
 import { useParts } from "../../inspectors/use-detail.ts";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
-import { Pair, Pairs } from "../../ui/panel.tsx";
+import { Caption, Pair, Pairs } from "../../ui/panel.tsx";
+import { useNow } from "../../ui/status/since.tsx";
+import { originOf } from "../../ui/texts/address.ts";
 import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
-import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
+import { shownText } from "../../ui/texts/shown-text.ts";
+import { clockTime, formatDurationExact, formatTook, isoTime } from "../../ui/texts/time.ts";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
+import { DeadlineLeft } from "./deadline-left.tsx";
+import styles from "./grpc.module.css";
 import { MethodName } from "./grpc-columns.tsx";
 import { messagePreview } from "./message-preview.ts";
 import { MessageViewer } from "./message-viewer.tsx";
+import { callCopies } from "./recorded-call.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
+import { StatusDetailsView } from "./status-details-view.tsx";
 
 /** A call: its messages while it goes on, its metadata, and how it ended. */
 export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc-call">) {
@@ -28,6 +38,12 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
     [method?.requestType, method?.responseType],
   );
   const columns = useMemo(() => messageColumns((part) => messagePreview(schema, typeOf(part), part.base64, part.bytes)), [schema, typeOf]);
+  const client = useControl();
+  const origin = originOf(useService(row.service));
+  const copies = useMemo(
+    () => callCopies.map(({ id, title, text }) => ({ id, title, text: () => text(detail, origin, client) })),
+    [detail, origin, client],
+  );
   const word = row.tone === "pending" ? "open" : row.outcome;
   return (
     <InspectorFrame
@@ -35,8 +51,10 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
       hint={path}
       mono
       mark={<ToneMark tone={row.tone} word={word} title={row.reason ?? word} />}
+      actions={<CopyMenu rememberAs="copy-grpc-as" choices={copies} />}
       onClose={onClose}
     >
+      <CallSummary row={row} detail={detail} />
       <InspectorTabs
         rememberAs="inspector.grpc-tab"
         tabs={[
@@ -76,6 +94,34 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
   );
 }
 
+/** In one line whatever tab is open; why the call was refused below it. */
+function CallSummary({ row, detail }: Pick<InspectorProps<"grpc-call">, "row" | "detail">) {
+  const { method, deadlineMs, at, timing, connection } = detail;
+  const isOpen = row.tone === "pending";
+  const reason = detail.status?.message || row.reason;
+  return (
+    <div className={styles.summary}>
+      <Caption>
+        {method?.pattern ?? "not served"}
+        {" · "}
+        {isOpen ? <OpenFor since={at} /> : formatTook(timing.totalMs ?? row.tookMs ?? 0)}
+        {isOpen && deadlineMs !== undefined && (
+          <>
+            {" · "}
+            <DeadlineLeft deadlineAt={at + deadlineMs} />
+          </>
+        )}
+        {" · "}
+        <code title="Client">{connection.remote}</code>
+      </Caption>
+      {reason && <p className={styles.reason}>{shownText(reason)}</p>}
+    </div>
+  );
+}
+
+/** No live region, as the deadline is none. */
+const OpenFor = ({ since }: { readonly since: number }) => <>{`open for ${formatDurationExact(useNow() - since)}`}</>;
+
 function CallFacts({ detail }: { readonly detail: GrpcCall }) {
   const { status, aborted, method, authority, deadlineMs, timing, connection, requestEncoding, responseEncoding, protocol, at } = detail;
   return (
@@ -93,6 +139,7 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
           {timing.totalMs !== undefined && <Pair name="Took">{formatTook(timing.totalMs)}</Pair>}
         </Pairs>
       </Section>
+      <StatusDetailsView trailers={detail.trailers} />
       <Section title="Method">
         <Pairs>
           <Pair name="Pattern">{method?.pattern ?? "not served"}</Pair>

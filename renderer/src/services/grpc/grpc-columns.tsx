@@ -95,7 +95,7 @@ export function MethodName({ path }: { readonly path: string }) {
   return (
     <span className={styles.method} title={path}>
       <span className={cell.soft}>{shownText(path.slice(1, slash + 1))}</span>
-      {shownText(path.slice(slash + 1))}
+      <span>{shownText(path.slice(slash + 1))}</span>
     </span>
   );
 }

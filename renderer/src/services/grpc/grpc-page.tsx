@@ -2,6 +2,7 @@ import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/s
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
 import { callScopes, grpcColumns } from "./grpc-columns.tsx";
+import { grpcRowCommands } from "./recorded-call.ts";
 import { GrpcServices } from "./services/grpc-services.tsx";
 import { GrpcTry } from "./try/grpc-try.tsx";
 
@@ -10,7 +11,7 @@ export const grpcPage = defineServicePage({
   color: "--bl-s2",
   minSample: { verb: "server stream", outcome: "DEADLINE_EXCEEDED" },
   inspectors: { "grpc-call": GrpcCallInspector },
-  rowCommands: { "grpc-call": { target: "method", copies: [] } },
+  rowCommands: grpcRowCommands,
   tabs: [
     trafficTab({
       item: nounOf("call"),

@@ -7,14 +7,22 @@ import { copyText } from "./copy-text.ts";
 const shownMs = 1_200;
 
 /** Copies, and reports for a short time that it has copied. */
-export function useCopy(): readonly [copied: boolean, copy: (text: string) => void] {
+export function useCopy(): readonly [copied: boolean, copy: (text: string | Promise<string>) => void] {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
     if (!copied) return;
     const timer = setTimeout(() => setCopied(false), shownMs);
     return () => clearTimeout(timer);
   }, [copied]);
-  return [copied, (text) => void attempt(copyText(text).then(() => setCopied(true)))];
+  return [
+    copied,
+    (text) =>
+      void attempt(
+        Promise.resolve(text)
+          .then(copyText)
+          .then(() => setCopied(true)),
+      ),
+  ];
 }
 
 /** `what` completes "Copy …" for the tooltip and for screen readers. */

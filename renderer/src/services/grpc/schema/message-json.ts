@@ -1,12 +1,22 @@
 import { type DescMessage, fromBinary, fromJson, type JsonValue, type Message, toBinary, toJson } from "@bufbuild/protobuf";
 import type { GrpcSchema } from "./use-grpc-schema.ts";
 
-/** A serialized message as ProtoJSON, with the fields that have their default. Undefined where the type is not known or the bytes are not of it. */
-export function messageJson(schema: GrpcSchema | undefined, typeName: string, bytes: Uint8Array): JsonValue | undefined {
+interface MessageJsonOptions {
+  /** Without the fields that have their default. */
+  readonly isTerse?: boolean;
+}
+
+/** A serialized message as ProtoJSON. Undefined where the type is not known or the bytes are not of it. */
+export function messageJson(
+  schema: GrpcSchema | undefined,
+  typeName: string,
+  bytes: Uint8Array,
+  { isTerse = false }: MessageJsonOptions = {},
+): JsonValue | undefined {
   const type = schema?.getMessage(typeName);
   if (!schema || !type) return undefined;
   try {
-    return toJson(type, fromBinary(type, bytes), { registry: schema, alwaysEmitImplicit: true });
+    return toJson(type, fromBinary(type, bytes), { registry: schema, alwaysEmitImplicit: !isTerse });
   } catch {
     return undefined;
   }

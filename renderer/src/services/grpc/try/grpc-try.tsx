@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type GrpcMethodView, type GrpcTried, grpcActions } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
+import { useHandover } from "../../../pages/service/handover.ts";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { isPickedAtStart, originOf } from "../../../ui/texts/address.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
@@ -14,6 +15,7 @@ import { SendButton } from "../../try/send-button.tsx";
 import { TryLine } from "../../try/try-fields.tsx";
 import { TryPage } from "../../try/try-page.tsx";
 import { type CallLanguage, callLanguages, callLines, isTlsOrigin, sendsStream } from "../call-lines.ts";
+import { recordedCalls } from "../recorded-call.ts";
 import { serializedMessage } from "../schema/message-json.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
@@ -30,6 +32,7 @@ import {
   sentMetadata,
   sentText,
   startOf,
+  takeRecorded,
   templateText,
   tryCallSchema,
   withMessage,
@@ -68,6 +71,7 @@ export function GrpcTry() {
   const template = useMemo(() => templateText(schema, requestType), [schema, requestType]);
   const json = messageOf(call) ?? template;
   const check = useMemo(() => checkMessage(schema, requestType, json), [schema, requestType, json]);
+  useHandover(recordedCalls, "grpc", (recorded) => void attempt(takeRecorded(client, recorded).then(setCall)));
   const origin = originOf(service);
   const isOpen = state.state === "open";
   const isValid = method !== undefined && check.state !== "invalid" && deadlineMsOf(call) !== null;

@@ -1,12 +1,17 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { z } from "zod";
-import type { GrpcTryStart } from "../../../../../contract/services/grpc.ts";
+import { type GrpcTryStart, grpcActions } from "../../../../../contract/services/grpc.ts";
+import type { GrpcCall } from "../../../../../contract/traffic/grpc.ts";
 import { isSecretHeader } from "../../../../../contract/traffic/secret-headers.ts";
+import type { ControlClient } from "../../../control/control-client.ts";
+import { notForTry } from "../../../inspectors/kind-commands.ts";
 import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
+import { fromBase64 } from "../../../viewer/decode/bytes.ts";
 import { checkJsonText, type JsonCheck } from "../../try/try-request.ts";
-import { parsedMessage } from "../schema/message-json.ts";
+import { metadataOfCall, requestsOf } from "../recorded-call.ts";
+import { messageJson, parsedMessage } from "../schema/message-json.ts";
 import { messageTemplate } from "../schema/message-template.ts";
-import type { GrpcSchema } from "../schema/use-grpc-schema.ts";
+import { type GrpcSchema, readSchema } from "../schema/use-grpc-schema.ts";
 import { isObject } from "./form/form-value.ts";
 
 /** What the form of the Try tab holds. */
@@ -52,8 +57,11 @@ export const keptCall = (call: TryCall): TryCall => ({
   messages: call.messages
     .map(([path, json]) => [path, withoutCredentialText(json)] as const)
     .filter(([, json]) => json !== "" && json.length <= keptCharacters),
-  metadata: withoutCredentialValues(call.metadata.map(([name, value]) => [name, isSecretHeader(name) ? "" : value])),
+  metadata: withoutSecretValues(call.metadata),
 });
+
+const withoutSecretValues = (metadata: TryCall["metadata"]): TryCall["metadata"] =>
+  withoutCredentialValues(metadata.map(([name, value]) => [name, isSecretHeader(name) ? "" : value]));
 
 /** A message to begin with, from its type. */
 export function templateText(schema: GrpcSchema | undefined, typeName: string): string {
@@ -108,4 +116,24 @@ export function formValue(json: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** A recorded call as the form takes it: its first message, and metadata without the values that may be credentials. */
+export async function takeRecorded(client: ControlClient, call: GrpcCall): Promise<(known: TryCall) => TryCall> {
+  const { method, path, deadlineMs } = call;
+  if (!method) throw notForTry("Its method is not served.");
+  const schema = readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64);
+  const first = (await requestsOf(client, call))[0];
+  const json = first === undefined ? {} : messageJson(schema, method.requestType, fromBase64(first));
+  if (json === undefined) throw notForTry(`Its first message is no ${method.requestType}.`);
+  return (known) =>
+    withMessage(
+      {
+        ...known,
+        path,
+        metadata: withoutSecretValues(metadataOfCall(call)),
+        deadline: deadlineMs === undefined ? "" : String(Math.round(deadlineMs) / 1_000),
+      },
+      JSON.stringify(json, null, 2),
+    );
 }

@@ -1,14 +1,12 @@
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
-import { type ChannelCredentials, Client, type ClientDuplexStream, Metadata, type StatusObject } from "@grpc/grpc-js";
-import type { GrpcTried, GrpcTryMessage, GrpcTryStart } from "../../contract/services/grpc.ts";
-import type { HeaderList } from "../../contract/traffic/http.ts";
-import { ServiceError } from "../core/service/service-error.ts";
-import { statusName } from "./engine/status.ts";
-import type { ServedMethods } from "./services/served-methods.ts";
+import type { Client, ClientDuplexStream, Metadata, StatusObject } from "@grpc/grpc-js";
+import type { GrpcTried, GrpcTryMessage, GrpcTryStart } from "../../../contract/services/grpc.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
+import { statusName } from "../engine/status.ts";
+import type { ServedMethods } from "../services/served-methods.ts";
+import { asIs, headerList, metadataOf, type OwnClientOptions, openClient } from "./own-client.ts";
 
-export interface GrpcTryOptions {
-  readonly port: number;
-  readonly channel: () => Promise<ChannelCredentials>;
+export interface GrpcTryOptions extends OwnClientOptions {
   readonly served: () => ServedMethods;
   readonly show: (view: GrpcTried) => void;
 }
@@ -24,7 +22,6 @@ export interface GrpcTryClient {
   stop(): void;
 }
 
-const asIs = (bytes: Buffer): Buffer => bytes;
 /** Older messages are dropped. */
 const keptMessages = 500;
 /** Of each message, for the page. */
@@ -111,14 +108,11 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
       const first = json === undefined ? undefined : serialized(found.requestType, json);
       const sent = metadataOf(metadata);
       const turn = ++calls;
-      const secured = await channel();
-      if (turn !== calls || isStopped) throw wrong("Another call was started", "Try again.");
-      const client = new Client(`127.0.0.1:${port}`, secured, {
-        "grpc.primary_user_agent": "try/1.0",
-        // RFC 6066 §3: an address is no server name.
-        "grpc.ssl_target_name_override": "localhost",
-        "grpc.use_local_subchannel_pool": 1,
-      });
+      const client = await openClient({ port, channel }, "try");
+      if (turn !== calls || isStopped) {
+        client.close();
+        throw wrong("Another call was started", "Try again.");
+      }
       const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
       const stream = client.makeBidiStreamRequest(path, asIs, asIs, sent, options);
       const takesMore = found.pattern === "client stream" || found.pattern === "bidi stream";
@@ -177,21 +171,3 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
     },
   };
 }
-
-/** Values of names that end in "-bin" are base64. */
-function metadataOf(pairs: readonly (readonly [string, string])[]): Metadata {
-  const metadata = new Metadata();
-  for (const [name, value] of pairs) {
-    try {
-      metadata.add(name, name.toLowerCase().endsWith("-bin") ? Buffer.from(value, "base64") : value);
-    } catch (error) {
-      throw wrong(`The metadata ${name} cannot be sent: ${reasonOf(error)}`, "Change its name or value.");
-    }
-  }
-  return metadata;
-}
-
-const headerList = (metadata: Metadata): HeaderList =>
-  Object.keys(metadata.getMap()).flatMap((name) =>
-    metadata.get(name).map((value): [string, string] => [name, typeof value === "string" ? value : value.toString("base64")]),
-  );

@@ -1,0 +1,88 @@
+import { type GrpcResend, grpcActions } from "../../../../contract/services/grpc.ts";
+import type { GrpcCall, GrpcMessagePart } from "../../../../contract/traffic/grpc.ts";
+import type { HeaderList } from "../../../../contract/traffic/http.ts";
+import type { ControlClient } from "../../control/control-client.ts";
+import { notKept, notWhole, type RowCommands } from "../../inspectors/kind-commands.ts";
+import { createHandover } from "../../pages/service/handover.ts";
+import { originOf } from "../../ui/texts/address.ts";
+import { formatCountOf } from "../../ui/texts/quantity.ts";
+import { formatTook } from "../../ui/texts/time.ts";
+import { fromBase64 } from "../../viewer/decode/bytes.ts";
+import { type CallLanguage, callLanguages, callLines } from "./call-lines.ts";
+import { messageJson } from "./schema/message-json.ts";
+import { readSchema } from "./schema/use-grpc-schema.ts";
+
+/** Fields of the protocols and of browsers: each client makes its own. */
+const ofTheClient =
+  /^(?::|grpc-|connect-|sec-|x-grpc-web$|x-user-agent$|(?:te|content-type|content-length|user-agent|accept|accept-encoding|accept-language|host|connection|origin|referer|cache-control|pragma)$)/;
+
+/** What the client sent as metadata. */
+export const metadataOfCall = ({ requestHeaders }: Pick<GrpcCall, "requestHeaders">): HeaderList =>
+  requestHeaders.filter(([name]) => !ofTheClient.test(name));
+
+const pageParts = 1_000;
+const mostMessages = 10_000;
+
+/** The messages of the client, each in base64. Throws where not all of them are there as they were. */
+export async function requestsOf(client: ControlClient, { id }: Pick<GrpcCall, "id">): Promise<readonly string[]> {
+  const messages: string[] = [];
+  for (let from = 0, total = 1; from < total; ) {
+    const page = await client.call("traffic.parts", { id: "grpc", row: id, from, limit: pageParts });
+    if (!page) throw notKept();
+    if (page.leftOut > 0) throw notWhole("Its first messages are no longer kept.");
+    const sent = page.parts.filter((part): part is GrpcMessagePart => part.kind === "grpc-message" && part.direction === "received");
+    for (const { base64, bytes } of sent) {
+      if (fromBase64(base64).length < bytes) throw notWhole("Only the start of a message was recorded.");
+      messages.push(base64);
+    }
+    if (messages.length > mostMessages) throw notWhole(`It has more than ${formatCountOf(mostMessages, "message")}.`);
+    total = page.total;
+    if (page.next <= from) break;
+    from = page.next;
+  }
+  return messages;
+}
+
+async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string, client: ControlClient): Promise<string> {
+  const { method, path, deadlineMs } = call;
+  if (!method) throw notWhole("Its method is not served, so the types of its messages are not known.");
+  const schema = readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64);
+  const messages = (await requestsOf(client, call)).map((base64) => {
+    const bytes = fromBase64(base64);
+    const json = messageJson(schema, method.requestType, bytes, { isTerse: true });
+    if (json === undefined) throw notWhole(`A message of it is no ${method.requestType}.`);
+    return { json: JSON.stringify(json), bytes };
+  });
+  return callLines(language, { origin, path, ...method, metadata: metadataOfCall(call), deadlineMs, messages });
+}
+
+async function sendAgain(client: ControlClient, call: GrpcCall): Promise<string> {
+  const { path, deadlineMs } = call;
+  const params: GrpcResend = {
+    path,
+    metadata: metadataOfCall(call).map(([name, value]): [string, string] => [name, value]),
+    ...(deadlineMs !== undefined && { deadlineMs: Math.max(1, deadlineMs) }),
+    messages: [...(await requestsOf(client, call))],
+  };
+  const { status, received, tookMs } = await client.action(grpcActions, "grpc", "resend", params);
+  return `Called ${path} again: ${status.name}, ${formatCountOf(received, "message")} in ${formatTook(tookMs)}`;
+}
+
+/** Recorded calls that were opened in Try. */
+export const recordedCalls = createHandover<GrpcCall>();
+
+/** The copies of a call, by title. */
+export const callCopies = callLanguages.map(({ value, label }) => ({
+  id: value,
+  title: label,
+  text: (call: GrpcCall, origin: string, client: ControlClient) => copiedCall(value, call, origin, client),
+}));
+
+export const grpcRowCommands: RowCommands = {
+  "grpc-call": {
+    target: "method",
+    copies: callCopies.map(({ title, text }) => ({ title, text: (call, service, client) => text(call, originOf(service), client) })),
+    resend: { title: "Send again", run: sendAgain },
+    openInTry: (call) => recordedCalls.give("grpc", call),
+  },
+};
