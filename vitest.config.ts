@@ -1,3 +1,4 @@
+import path from "node:path";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -8,6 +9,8 @@ export default defineConfig({
     hookTimeout: 20_000,
     // Waiting ends with the event; the limit is for a machine that is busy with something else.
     expect: { poll: { timeout: 15_000 } },
+    // Processes that tests start from source find their modules compiled.
+    env: { NODE_COMPILE_CACHE: path.join(import.meta.dirname, "node_modules/.cache/node-compile") },
     pool: "forks",
     // Tests start processes and browsers of their own: more workers than this only slow each other down.
     maxWorkers: 2,

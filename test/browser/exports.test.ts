@@ -1,6 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import path from "node:path";
 import { expect, it } from "vitest";
 import { eventBody } from "../events/harness.ts";
+import { projectRoot } from "../support/start-backlot.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
 it("[BL-101] [BL-103] an export from the page is a download of the browser, and the page says when it ends", async () => {
@@ -24,11 +28,9 @@ it("[BL-101] [BL-103] an export from the page is a download of the browser, and 
 }, 60_000);
 
 it("[BL-103] Cancel in its note ends the download", async () => {
-  const { page } = await openBrowserShell("events");
-  await page.getByRole("button", { name: "More: import, samples, delete" }).click();
-  await page.getByRole("menuitem", { name: "Generate sample events…" }).click();
-  await page.getByRole("textbox", { name: "Events" }).fill("200000");
-  await page.getByRole("button", { name: "Generate 200,000 events" }).click();
+  const file = path.join(temporaryDir(), "events.db");
+  execFileSync(process.execPath, [path.join(projectRoot, "bench/load/fill-events.ts"), file, "200000"]);
+  const { page } = await openBrowserShell("events", { flags: ["--events-database", file] });
   await page.getByText("1 to 50 of 200,000").first().waitFor({ timeout: 60_000 });
   const downloading = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).click();

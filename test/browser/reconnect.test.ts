@@ -1,30 +1,25 @@
-import { type Browser, chromium, type Page } from "playwright-core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
 import { freePort } from "../electron/desktop-apps.ts";
 import { startBacklot } from "../support/start-backlot.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
-
-async function launch(): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // Chromium does not run as root with its sandbox on.
-    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
-  });
-  onTestFinished(() => browser.close());
-  return browser;
-}
+import { builtEntry } from "./browser-shell.ts";
+import { newContext } from "./shared-browser.ts";
 
 const start = (port: number, dataDir: string) =>
-  startBacklot(["--headless", "--json", "--dashboard-port", String(port), "--only", "http", "--http-port", "0"], { dataDir });
+  startBacklot(["--headless", "--json", "--dashboard-port", String(port), "--only", "http", "--http-port", "0"], {
+    entry: builtEntry,
+    dataDir,
+  });
 
 const isConnected = (page: Page) => page.getByRole("link", { name: /^HTTP.*running/ }).waitFor();
 
 describe("a page that stays open while Backlot is started again", () => {
   it("[BL-135] reconnects by itself on the same data folder; [BL-91] its cookies and address have no token", async () => {
-    const [port, dataDir, browser] = [await freePort(), temporaryDir(), await launch()];
+    const [port, dataDir, context] = [await freePort(), temporaryDir(), await newContext()];
     const first = start(port, dataDir);
     const { dashboard } = await first.ready();
-    const page = await browser.newPage();
+    const page = await context.newPage();
     await page.goto(dashboard);
     await isConnected(page);
     expect(page.url()).not.toContain("token");
@@ -37,15 +32,15 @@ describe("a page that stays open while Backlot is started again", () => {
     await page.getByText("Connection lost, reconnecting").waitFor({ state: "detached" });
     await isConnected(page);
     // A second dashboard beside it, by the same link.
-    const other = await browser.newPage();
+    const other = await context.newPage();
     await other.goto(dashboard);
     await isConnected(other);
   }, 60_000);
 
   it("[BL-136] says that its link has expired when the secret is another one, and reconnects with a new link", async () => {
-    const [port, browser] = [await freePort(), await launch()];
+    const [port, context] = [await freePort(), await newContext()];
     const first = start(port, temporaryDir());
-    const page = await browser.newPage();
+    const page = await context.newPage();
     await page.goto((await first.ready()).dashboard);
     await isConnected(page);
     first.kill("SIGTERM");
@@ -58,7 +53,7 @@ describe("a page that stays open while Backlot is started again", () => {
     await isConnected(page);
     expect(await page.getByText("The link of this page has expired").count()).toBe(0);
     // Without the link there is only an empty dashboard.
-    const stranger = await (await browser.newContext()).newPage();
+    const stranger = await (await newContext()).newPage();
     await stranger.goto(new URL(dashboard).origin);
     await stranger.getByText("This page was opened without its link").waitFor();
     expect(await stranger.getByRole("link", { name: /^HTTP/ }).count()).toBe(0);

@@ -60,7 +60,7 @@ it.each(["\0\x01\r\n\r\n", "X", "H\r\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX : y
 );
 
 it("[HTTP-112] a WebSocket does not open before a pending response", async () => {
-  const { port } = await startHttp();
+  const { port } = await startHttp({ keepAliveTimeoutMs: 300 });
   const handshake = `${get("/ws/echo").slice(0, -2)}Connection: Upgrade, close\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
   expect(statuses(await raw(port, get("/delay/0.2") + handshake))).toEqual([200, 426]);
 });

@@ -43,7 +43,7 @@ it("[HTTP-87] a message above the limit closes the WebSocket with 1009", async (
 });
 
 it("[HTTP-88] an invalid handshake is refused in the error shape", async () => {
-  const { port, url } = await startHttp();
+  const { port, url } = await startHttp({ keepAliveTimeoutMs: 300 });
   const version = "Sec-WebSocket-Version: 13\r\n";
   for (const fields of [`Upgrade: websocket\r\n${version}`, `Upgrade: websocket\r\n${version}Sec-WebSocket-Key: short\r\n`]) {
     expect(await raw(port, handshake(fields))).toMatch(/^HTTP\/1.1 400 [\s\S]*\{"status":"error","message":"[^"]*Sec-WebSocket-Key/);

@@ -48,7 +48,7 @@ export function startBacklot(args: readonly string[] = headlessHttp, options: St
   const entry = options.entry ?? path.join(projectRoot, "servers/backlot.ts");
   const dataDir = options.dataDir ?? temporaryDir();
   const inherited = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR", "TEMP", "SystemRoot"].includes(name)),
+    Object.entries(process.env).filter(([name]) => ["PATH", "HOME", "TMPDIR", "TEMP", "SystemRoot", "NODE_COMPILE_CACHE"].includes(name)),
   );
   const child = spawn(process.execPath, [entry, "--data-dir", dataDir, ...args], {
     cwd: projectRoot,
