@@ -19,7 +19,8 @@ export const grpcJs = peer("grpc-js, bare", process.execPath, [path.join(import.
 const grpcioName = "grpcio, Python";
 export const backlot: GrpcServer = {
   name: "Backlot, gRPC service",
-  start: () => startBacklotService("grpc", backlot.name, ["--grpc-metrics-port", "0", "--grpc-concurrent-streams", "1000"]),
+  start: () =>
+    startBacklotService("grpc", backlot.name, ["--grpc-metrics-port", "0", "--grpc-web-port", "0", "--grpc-concurrent-streams", "1000"]),
 };
 export const grpcio: GrpcServer = peer(grpcioName, "/usr/bin/python3", [path.join(import.meta.dirname, "grpc-python.py"), protoFolder]);
 

@@ -11,6 +11,10 @@ export type GrpcPattern = (typeof grpcPatterns)[number];
 export const grpcProtocols = ["grpc", "grpc-web", "connect"] as const;
 export type GrpcProtocol = (typeof grpcProtocols)[number];
 
+/** How messages are serialized. */
+export const grpcCodecs = ["proto", "json"] as const;
+export type GrpcCodec = (typeof grpcCodecs)[number];
+
 export interface GrpcStatus {
   readonly code: number;
   /** "NOT_FOUND" */
@@ -33,6 +37,10 @@ export interface GrpcCall {
   readonly id: number;
   readonly at: number;
   readonly protocol: GrpcProtocol;
+  /** "1.1", "2" */
+  readonly httpVersion: string;
+  readonly httpMethod: string;
+  readonly codec: GrpcCodec;
   /** "/example.Greeter/SayHello" */
   readonly path: string;
   /** Absent for a method that is not served. */
@@ -43,7 +51,7 @@ export interface GrpcCall {
     readonly responseType: string;
   };
   readonly authority: string;
-  /** As they crossed the wire, with the pseudo-header fields. Values of fields that end in "-bin" are base64. */
+  /** As they crossed the wire, with the pseudo-header fields of HTTP/2. Values of fields that end in "-bin" are base64. */
   readonly requestHeaders: HeaderList;
   /** Absent until they are sent, and in an answer that has trailers only. */
   readonly responseHeaders?: HeaderList;
@@ -52,6 +60,8 @@ export interface GrpcCall {
   readonly status?: GrpcStatus;
   /** Why the call ended without a status from the service: "client cancelled". */
   readonly aborted?: string;
+  /** Of a request over HTTP that was answered without becoming a call; `aborted` says why. */
+  readonly httpStatus?: number;
   /** From `grpc-timeout`: when the call may take no longer. */
   readonly deadlineMs?: number;
   /** "identity", "gzip", "deflate" */
@@ -85,9 +95,10 @@ export interface GrpcMessagePart extends PartHead {
   readonly direction: "received" | "sent";
   /** Of the message, uncompressed. */
   readonly bytes: number;
-  /** Of the message on the wire, without its five bytes of prefix. */
+  /** Of the message on the wire, without its prefix. */
   readonly wireBytes: number;
   readonly compressed: boolean;
-  /** The serialized message; shorter than `bytes` where the recorder's limit cut it. */
+  readonly codec: GrpcCodec;
+  /** The serialized message, as its codec has it; shorter than `bytes` where the recorder's limit cut it. */
   readonly base64: string;
 }

@@ -9,7 +9,19 @@ const time = (least: number, most: number, standard: number, meta: Omit<FieldMet
 export const grpcConfig = z.strictObject({
   port: portField(50_051, { title: "Port", env: "GRPC_PORT" }),
   metricsPort: portField(8_000, { title: "Metrics port", help: "Prometheus text at /metrics and at /.", env: "METRICS_PORT" }),
+  webPort: portField(50_052, {
+    title: "Web port",
+    help: "gRPC-Web and Connect, for pages in a browser and for plain HTTP clients, over HTTP/1.1 and HTTP/2.",
+    env: "GRPC_WEB_PORT",
+  }),
   ...commonFields("grpc"),
+
+  corsOrigins: field(z.array(z.string()).default(["*"]), {
+    title: "CORS origins",
+    help: "Origins whose pages may call on the web port and read the answers; * is any, without credentials.",
+    env: "GRPC_CORS_ORIGINS",
+    group: "Access",
+  }),
 
   tls: field(z.boolean().default(false), {
     title: "TLS",

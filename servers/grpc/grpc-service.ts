@@ -13,6 +13,7 @@ export const grpcService = defineService({
   details: { "grpc-call": async () => (await import("./observe/decode-call.ts")).callDecoder },
   ports: [
     { field: "port", transport: "tcp" },
+    { field: "webPort", transport: "tcp" },
     { field: "metricsPort", transport: "tcp" },
   ],
   keepsFiles: () => "if possible",

@@ -8,6 +8,7 @@ import type { TlsSource } from "../core/net/tls-listener.ts";
 import type { ServiceContext } from "../core/service/service.ts";
 import { resendCall } from "./clients/resend-call.ts";
 import { createGrpcTryClient } from "./clients/try-client.ts";
+import type { GrpcConnections } from "./engine/connections.ts";
 import { createDetailReader } from "./engine/error-details.ts";
 import { listenGrpc } from "./engine/grpc-server.ts";
 import { OpenCalls } from "./engine/open-calls.ts";
@@ -28,6 +29,8 @@ import { Health, healthService } from "./services/health.ts";
 import { reflection } from "./services/reflection.ts";
 import { createServedMethods, type ServedMethods } from "./services/served-methods.ts";
 import { stream } from "./services/stream.ts";
+import { createConnectErrors } from "./web/connect-error.ts";
+import { listenWeb } from "./web/web-server.ts";
 
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -58,8 +61,8 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   const recorder = createCallRecorder({ traffic, log, metrics, messageLimit: config.recordedMessageBytes });
   const metricsPort = await listenMetrics(metrics.registry, { port: config.metricsPort, openToLan: config.openToLan, onStop });
   const openCalls = new OpenCalls();
-  const server = await listenGrpc({
-    ...{ port: config.port, openToLan: config.openToLan, methods: served, recorder, openCalls, log, onStop },
+  const common = {
+    ...{ openToLan: config.openToLan, methods: served, recorder, openCalls, log, onStop },
     largestMessage: config.messageBytes,
     concurrentStreams: config.concurrentStreams,
     keepaliveMs: config.keepaliveMs,
@@ -71,14 +74,20 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
     tls: config.tls
       ? { certificates: await tlsSource(context), requireClientCertificate: config.clientCertificates === "required" }
       : undefined,
+  };
+  const server = await listenGrpc({ ...common, port: config.port });
+  const web = await listenWeb({
+    ...{ ...common, port: config.webPort, corsOrigins: config.corsOrigins },
+    ...{ errors: createConnectErrors(own), grpcPort: () => server.port },
   });
+  onStop(async () => void (await Promise.all([server.drain(), web.drain()])));
   // Clients that watch are told before their calls end.
   onStop(() => health.stop());
   const showCalls = createCallsView(metrics, (view) => context.view("calls", view));
   context.counters(() => {
     showCalls();
     replies.showCounts();
-    return recorder.counters(server.connections);
+    return recorder.counters(bothConnections(server.connections, web.connections));
   });
 
   const ownClient = { port: server.port, channel: () => channelCredentials(context) };
@@ -88,7 +97,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   onStop(tries.stop);
   const resend = (call: GrpcResend) => resendCall(ownClient, call);
   context.handle(createGrpcActions({ health, sample, tries, resend, replies, openCalls, served: () => served, revision: () => 1 }));
-  return grpcEndpoints({ ...config, port: server.port, metricsPort });
+  return grpcEndpoints({ ...config, port: server.port, webPort: web.port, metricsPort });
 }
 
 function repliesFile({ config, dataDir }: ServiceContext<GrpcConfig, GrpcActions>): Pick<RepliesOptions, "file" | "isConfigured"> {
@@ -102,6 +111,14 @@ async function channelCredentials({ config, certificates }: ServiceContext<GrpcC
   const { authority, options } = await certificates();
   return credentials.createSsl(Buffer.from(authority.cert), Buffer.from(options.key), Buffer.from(options.cert));
 }
+
+const bothConnections = (one: GrpcConnections, other: GrpcConnections): Pick<GrpcConnections, "bytes" | "count"> => ({
+  count: one.count + other.count,
+  bytes() {
+    const [first, second] = [one.bytes(), other.bytes()];
+    return { read: first.read + second.read, written: first.written + second.written };
+  },
+});
 
 /** This computer's certificate, and the authority that client certificates are verified with. */
 async function tlsSource({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions>): Promise<TlsSource> {

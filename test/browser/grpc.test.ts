@@ -5,7 +5,7 @@ import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
 import { helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
-const flags = ["--grpc-metrics-port", "0"];
+const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
 it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, and switches health", async () => {

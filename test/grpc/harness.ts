@@ -18,6 +18,8 @@ export interface GrpcUnderTest {
   /** "127.0.0.1:50051" */
   readonly address: string;
   readonly metricsUrl: string;
+  /** Of gRPC-Web and Connect. */
+  readonly webUrl: string;
   readonly endpoints: readonly Endpoint[];
   readonly logs: readonly LogEntry[];
   readonly views: ReadonlyMap<string, unknown>;
@@ -48,7 +50,7 @@ export async function startGrpc(
   const views = new Map<string, unknown>();
   let counters: Counters | undefined;
   const running = await runService(grpcService, {
-    config: { port: 0, metricsPort: 0, graceMs: 300, ...config },
+    config: { port: 0, webPort: 0, metricsPort: 0, graceMs: 300, ...config },
     dataDir,
     ...(certificatesDir && { certificatesDir }),
     onBatch(batch) {
@@ -61,13 +63,14 @@ export async function startGrpc(
       counters = value;
     },
   });
-  const [grpc, metrics] = running.endpoints;
-  const address = grpc?.url.replace(/^grpcs?:\/\//, "") ?? "";
+  const urlOf = (label: string) => running.endpoints.find((endpoint) => endpoint.label === label)?.url ?? "";
+  const address = running.endpoints[0]?.url.replace(/^grpcs?:\/\//, "") ?? "";
   releases.push(running.stop);
   return {
     address,
     port: Number(address.split(":")[1]),
-    metricsUrl: metrics?.url ?? "",
+    metricsUrl: urlOf("Metrics"),
+    webUrl: urlOf("gRPC-Web and Connect"),
     endpoints: running.endpoints,
     logs,
     views,

@@ -18,12 +18,33 @@ const schemaAnswer = { base64: Buffer.from(toBinary(FileDescriptorSetSchema, set
 const part = (index: number, direction: GrpcMessagePart["direction"], sku: string): GrpcMessagePart => {
   const bytes = toBinary(line, create(line, { sku } as never));
   const base64 = Buffer.from(bytes).toString("base64");
-  return { kind: "grpc-message", index, at: 0, direction, bytes: bytes.length, wireBytes: bytes.length, compressed: false, base64 };
+  return {
+    kind: "grpc-message",
+    index,
+    at: 0,
+    direction,
+    bytes: bytes.length,
+    wireBytes: bytes.length,
+    compressed: false,
+    codec: "proto",
+    base64,
+  };
 };
 const parts = [part(0, "received", "a"), part(1, "sent", "b"), part(2, "received", "c")];
 
 const call: GrpcCall = {
-  ...{ kind: "grpc-call", id: 7, at: 0, protocol: "grpc", path: "/t.Shop/Buy", authority: "here", deadlineMs: 2_500 },
+  ...{
+    kind: "grpc-call",
+    id: 7,
+    at: 0,
+    protocol: "grpc",
+    httpVersion: "2",
+    httpMethod: "POST",
+    codec: "proto",
+    path: "/t.Shop/Buy",
+    authority: "here",
+    deadlineMs: 2_500,
+  },
   method: { pattern: "bidi stream", requestType: "t.Line", responseType: "t.Line" },
   requestHeaders: [
     [":path", "/t.Shop/Buy"],

@@ -219,6 +219,7 @@ describe("an export of traffic", () => {
         },
         {
           ...{ kind: "grpc-call", id: 1, at: 0, protocol: "grpc", path: "/a/B", authority: "a", requestEncoding: "", responseEncoding: "" },
+          ...{ httpVersion: "2", httpMethod: "POST", codec: "proto" },
           ...{ received: 0, sent: 0, timing: {}, connection: { id: 1, remote: "", local: "", openedAt: 0, calls: 1 } },
           requestHeaders: [["authorization", "Bearer abc.def"]],
           parts: { total: 0, bytes: 0, leftOut: 0, leftOutBytes: 0 },

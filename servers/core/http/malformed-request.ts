@@ -8,7 +8,7 @@ import type { HttpRecorder } from "./http-recorder.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
 
 /** What Node's parser reports with a `clientError`. */
-interface ClientError extends Error {
+export interface ClientError extends Error {
   readonly code?: string;
   readonly reason?: string;
   readonly rawPacket?: Buffer;
@@ -123,7 +123,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
 }
 
 /** `bytes` start with the malformed message, as far as it arrived in one packet. */
-function malformedVerdict(error: ClientError, bytes: Buffer | undefined, maxHeaderBytes: number): Verdict {
+export function malformedVerdict(error: ClientError, bytes: Buffer | undefined, maxHeaderBytes: number): Verdict {
   switch (error.code) {
     case "HPE_HEADER_OVERFLOW": {
       const lineEnd = bytes?.indexOf(10) ?? -1;

@@ -1,6 +1,8 @@
 import type { Metadata } from "@grpc/grpc-js";
-import type { GrpcProtocol } from "../../../contract/traffic/grpc.ts";
+import type { GrpcCodec, GrpcProtocol } from "../../../contract/traffic/grpc.ts";
 import type { GrpcConnection } from "./connections.ts";
+import type { MessageCoding } from "./message-coding.ts";
+import type { StatusError } from "./status.ts";
 
 /** What a call ends with. */
 export interface CallEnd {
@@ -16,18 +18,27 @@ export interface SentEnd {
   readonly status: { readonly code: number; readonly message: string } | undefined;
   /** Why there is no status: "client cancelled". */
   readonly aborted: string | undefined;
+  /** Of a request over HTTP that was answered without becoming a call. */
+  readonly httpStatus?: number;
 }
 
 /** Facts of a call when its headers have come. */
 export interface CallHead {
   readonly protocol: GrpcProtocol;
+  readonly httpVersion: "1.0" | "1.1" | "2";
+  readonly httpMethod: string;
+  /** Of the messages in both directions. */
+  readonly codec: GrpcCodec;
+  /** Without a query. */
   readonly path: string;
   readonly authority: string;
   /** As they crossed the wire: name, value, name, value. */
   readonly rawHeaders: readonly string[];
   readonly metadata: Metadata;
-  /** `grpc-timeout`, or what the protocol has in its place; NaN if it cannot be read. */
+  /** `grpc-timeout`, or what the protocol has in its place. */
   readonly timeoutMs: number | undefined;
+  /** What is wrong with the head: the call ends with it. */
+  readonly fault: StatusError | undefined;
   /** Codings of messages in the order in which the client names them. */
   readonly acceptEncoding: string;
   readonly requestEncoding: string;
@@ -36,7 +47,7 @@ export interface CallHead {
   readonly connection: GrpcConnection;
 }
 
-/** A message as it came. */
+/** A message as it came, in the codec of the call. */
 export interface ReceivedMessage {
   readonly bytes: Uint8Array;
   readonly wireBytes: number;
@@ -58,7 +69,8 @@ export interface CallTransport {
   readonly head: CallHead;
   /** Asks for the next message or the half-close. */
   read(): void;
-  sendHeaders(headers: Metadata): void;
+  /** `coding` is the one of messages that are compressed. */
+  sendHeaders(headers: Metadata, coding: MessageCoding): void;
   /** `frame` is the message behind its prefix, and may be compressed. Calls back when it has left for the system. */
   sendFrame(frame: Buffer, onWritten: () => void): void;
   end(end: CallEnd): void;

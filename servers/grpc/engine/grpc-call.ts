@@ -1,7 +1,9 @@
 import { Metadata } from "@grpc/grpc-js";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
+import type { JsonMessages } from "./json-messages.ts";
 import { compressFrame, type MessageCoding } from "./message-coding.ts";
+import { frameOf, prefixBytes } from "./message-type.ts";
 import { type BehaviourOptions, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
 import { StatusError, statusCode } from "./status.ts";
 
@@ -62,6 +64,8 @@ export class GrpcCall implements CallEvents {
   readonly deadlineAt: number | undefined;
   readonly #options: GrpcCallOptions;
   readonly #transport: CallTransport;
+  /** Of a client whose messages are JSON. */
+  readonly #json: JsonMessages | undefined;
   #sink: MessageSink | undefined;
   #filter: MessageFilter | undefined;
   #givenBack: GivenBack | undefined;
@@ -86,8 +90,9 @@ export class GrpcCall implements CallEvents {
     this.#transport = transport;
     this.entry = entry;
     this.head = transport.head;
+    this.#json = transport.head.codec === "json" ? entry.method?.json : undefined;
     const { timeoutMs } = transport.head;
-    if (timeoutMs !== undefined && !Number.isNaN(timeoutMs)) {
+    if (timeoutMs !== undefined) {
       this.deadlineAt = entry.at + timeoutMs;
       this.#setDeadline(timeoutMs);
     }
@@ -115,8 +120,7 @@ export class GrpcCall implements CallEvents {
       this.#behaviour = requestedBehaviour(this.head, behaviour);
       this.#chooseCoding(this.#behaviour?.coding ?? coding);
       for (const [name, value] of this.#behaviour?.headers ?? []) this.responseHeaders.add(name, value);
-      if (Number.isNaN(this.head.timeoutMs))
-        throw new StatusError("INTERNAL", "grpc-timeout is no number of up to eight digits with a unit");
+      if (this.head.fault) throw this.head.fault;
       if (!entry.method) throw new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
       const delayMs = this.#behaviour?.delayMs ?? 0;
       if (delayMs === 0) this.#beginHandler();
@@ -207,8 +211,11 @@ export class GrpcCall implements CallEvents {
   onMessage(message: ReceivedMessage): void {
     if (this.isEnding) return;
     this.entry.addReceived(message);
-    const pass = () => this.#sink?.message(message.bytes);
-    this.run(() => (this.#filter?.message(message.bytes, () => this.run(pass)) ? undefined : pass()));
+    this.run(() => {
+      const bytes = this.#json ? this.#json.request(message.bytes) : message.bytes;
+      const pass = () => this.#sink?.message(bytes);
+      return this.#filter?.message(bytes, () => this.run(pass)) ? undefined : pass();
+    });
   }
 
   onHalfClose(): void {
@@ -222,14 +229,14 @@ export class GrpcCall implements CallEvents {
   sendHeaders(): void {
     if (this.#sentHeaders || this.isEnding) return;
     this.#sentHeaders = true;
-    if (this.#coding !== "identity") this.responseHeaders.set("grpc-encoding", this.#coding);
     this.entry.answered(this.#coding);
-    this.#transport.sendHeaders(this.responseHeaders);
+    this.#transport.sendHeaders(this.responseHeaders, this.#coding);
   }
 
   /** Sends a message, as a frame of a `MessageType`. False once the client should read before more is sent; see `whenWritable`. */
-  send(frame: Buffer): boolean {
+  send(message: Buffer): boolean {
     if (this.isEnding) return false;
+    const frame = this.#json ? frameOf(this.#json.reply(message.subarray(prefixBytes))) : message;
     this.sendHeaders();
     this.#sent++;
     if (this.#coding === "identity") this.#transmit(frame, frame);

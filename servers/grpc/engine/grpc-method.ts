@@ -1,6 +1,8 @@
-import type { DescMethod } from "@bufbuild/protobuf";
+import type { DescMethod, Registry } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type GrpcPattern, grpcPatterns } from "../../../contract/traffic/grpc.ts";
 import type { GrpcCall } from "./grpc-call.ts";
+import { type JsonMessages, jsonMessages } from "./json-messages.ts";
 
 /** A served method. Its types are in the descriptor pool; `begin` is called with each call and may do what it likes with it. */
 export interface GrpcMethod {
@@ -11,6 +13,9 @@ export interface GrpcMethod {
   readonly pattern: GrpcPattern;
   readonly requestType: string;
   readonly responseType: string;
+  /** Declared without side effects, so that Connect may call it by GET. */
+  readonly isSafe: boolean;
+  readonly json: JsonMessages;
   /** What it throws, or rejects with, ends the call. */
   readonly begin: (call: GrpcCall) => void | Promise<void>;
 }
@@ -20,7 +25,8 @@ export interface GrpcMethods {
   find(path: string): GrpcMethod | undefined;
 }
 
-export function methodOf(described: DescMethod, begin: GrpcMethod["begin"]): GrpcMethod {
+/** `registry` has the types that may be within a google.protobuf.Any. */
+export function methodOf(described: DescMethod, registry: Registry, begin: GrpcMethod["begin"]): GrpcMethod {
   const service = described.parent.typeName;
   return {
     path: `/${service}/${described.name}`,
@@ -29,6 +35,8 @@ export function methodOf(described: DescMethod, begin: GrpcMethod["begin"]): Grp
     pattern: patternOf(described),
     requestType: described.input.typeName,
     responseType: described.output.typeName,
+    isSafe: described.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
+    json: jsonMessages(described, registry),
     begin,
   };
 }

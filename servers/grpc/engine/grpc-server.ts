@@ -4,18 +4,13 @@ import tls from "node:tls";
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
-import type { Log } from "../../core/service/log.ts";
-import type { CallRecorder } from "../observe/call-recorder.ts";
 import { type GrpcConnection, GrpcConnections } from "./connections.ts";
 import type { BodyLimits } from "./framed-body.ts";
-import { GrpcCall, type GrpcCallOptions } from "./grpc-call.ts";
 import { http2ServersOf, replaceStreamListener } from "./grpc-js-access.ts";
-import type { GrpcMethods } from "./grpc-method.ts";
 import { Http2Call } from "./http2-call.ts";
-import type { OpenCalls } from "./open-calls.ts";
-import { statusCode } from "./status.ts";
+import { ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
 
-export interface GrpcServerOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour"> {
+export interface GrpcServerOptions extends ListenerCallsOptions {
   readonly port: number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
@@ -25,10 +20,6 @@ export interface GrpcServerOptions extends Pick<GrpcCallOptions, "limits" | "cod
   /** For calls in flight when the service stops. */
   readonly graceMs: number;
   readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
-  readonly methods: GrpcMethods;
-  readonly recorder: CallRecorder;
-  readonly openCalls: OpenCalls;
-  readonly log: Log;
   readonly onStop: (release: () => void | Promise<void>) => void;
 }
 
@@ -46,12 +37,11 @@ const flushMs = 250;
 
 /** Serves calls on one port: listener → connection → HTTP/2 (Node's, by grpc-js) → `GrpcCall` → the method's handler. */
 export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer> {
-  const { log, methods, recorder, openCalls, onStop } = options;
+  const { log, onStop } = options;
   const connections = new GrpcConnections();
-  const calls = new Set<GrpcCall>();
+  const calls = new ListenerCalls(options);
   const bodyLimits: BodyLimits = { largestMessage: options.largestMessage, malformed: "INTERNAL" };
   let draining = false;
-  let onIdle: (() => void) | undefined;
   const ofSessions = new WeakMap<Http2Session, GrpcConnection>();
 
   const server = new Server({
@@ -82,24 +72,7 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
       stream.respond({ ":status": 415 }, { endStream: true });
       return;
     }
-    const transport = new Http2Call({ stream, headers, rawHeaders }, connection, bodyLimits);
-    const entry = recorder.begin(transport.head, methods.find(transport.head.path));
-    const call = new GrpcCall({ ...options, transport, entry, onFault, onOver });
-    calls.add(call);
-    openCalls.add(call);
-    transport.start(call);
-    call.begin();
-  }
-
-  function onFault({ head, entry }: GrpcCall, error: unknown): void {
-    log.error(`${head.path} (row ${entry.id}) failed: ${error instanceof Error ? error.stack : String(error)}`);
-  }
-
-  function onOver(call: GrpcCall, end: Parameters<GrpcCallOptions["onOver"]>[1]): void {
-    calls.delete(call);
-    openCalls.delete(call);
-    recorder.end(call.entry, end);
-    if (calls.size === 0) onIdle?.();
+    calls.begin(new Http2Call({ stream, headers, rawHeaders }, connection, bodyLimits));
   }
 
   function take(socket: Socket): void {
@@ -152,24 +125,11 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
     draining = true;
     // GOAWAY: open streams go on, and the client opens no more here.
     injector.drain(options.graceMs + 2 * flushMs);
-    await idle(options.graceMs);
-    if (calls.size > 0) log.info(`${calls.size} calls were open when the service stopped, and end with UNAVAILABLE.`);
-    for (const call of calls) call.finish(statusCode("UNAVAILABLE"), "the service is stopping");
+    await calls.drain(options.graceMs);
     // A session closes when its streams have, and their last bytes have left.
     await connections.whenNone(flushMs);
     server.forceShutdown();
     connections.destroyAll();
-  }
-
-  function idle(withinMs: number): Promise<void> {
-    if (calls.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
-      onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 
   return { port, connections, drain };

@@ -1,10 +1,12 @@
 import { constants, type Http2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { Metadata } from "@grpc/grpc-js";
-import type { CallEnd, CallEvents, CallHead, CallTransport, SentEnd } from "./call-transport.ts";
+import type { Metadata } from "@grpc/grpc-js";
+import { fieldPairs, grpcTimeoutMs, metadataOf, unreadableTimeout } from "./call-metadata.ts";
+import type { CallEnd, CallEvents, CallHead, SentEnd } from "./call-transport.ts";
 import type { GrpcConnection } from "./connections.ts";
 import { type BodyLimits, FramedBody, type WireMessage } from "./framed-body.ts";
-import { inflateMessage } from "./message-coding.ts";
-import { statusCode } from "./status.ts";
+import type { StartableTransport } from "./listener-calls.ts";
+import { inflateMessage, type MessageCoding } from "./message-coding.ts";
+import { type StatusError, statusCode } from "./status.ts";
 
 /** An HTTP/2 stream as it was opened. */
 export interface OpenedStream {
@@ -30,7 +32,7 @@ const withTrailers = { waitForTrailers: true } as const;
 const lastBytesMs = 10_000;
 
 /** A call of gRPC itself: a stream of HTTP/2 whose body is messages behind their prefixes, and whose trailers are the status. */
-export class Http2Call implements CallTransport {
+export class Http2Call implements StartableTransport {
   readonly head: CallHead;
   readonly #stream: CallStream;
   /** A stream that is closed has none. */
@@ -57,7 +59,6 @@ export class Http2Call implements CallTransport {
     this.head = new Http2CallHead(headers, rawHeaders, connection);
   }
 
-  /** To be called once; the events come later. */
   start(events: CallEvents): void {
     this.#events = events;
     const stream = this.#stream;
@@ -126,9 +127,10 @@ export class Http2Call implements CallTransport {
       .catch((error: unknown) => this.#events?.fail(error));
   }
 
-  sendHeaders(headers: Metadata): void {
+  sendHeaders(headers: Metadata, coding: MessageCoding): void {
     const stream = this.#stream;
     if (this.#isEnding || stream.closed || stream.destroyed) return;
+    if (coding !== "identity") headers.set("grpc-encoding", coding);
     stream.respond(withMetadata(answerFields, headers), withTrailers);
   }
 
@@ -202,8 +204,8 @@ export class Http2Call implements CallTransport {
     const wasReset = stream.rstCode === constants.NGHTTP2_ENHANCE_YOUR_CALM;
     const status = trailers || wasReset ? this.#status : undefined;
     return {
-      headers: isTrailersOnly || !sentHeaders ? undefined : pairsOf(sentHeaders),
-      trailers: trailers && pairsOf(trailers),
+      headers: isTrailersOnly || !sentHeaders ? undefined : fieldPairs(sentHeaders),
+      trailers: trailers && fieldPairs(trailers),
       status,
       aborted: status ? undefined : this.#whyClosed(),
     };
@@ -237,10 +239,14 @@ function onClose(this: ServerHttp2Stream): void {
 
 class Http2CallHead implements CallHead {
   readonly protocol = "grpc";
+  readonly httpVersion = "2";
+  readonly httpMethod = "POST";
+  readonly codec = "proto";
   readonly path: string;
   readonly authority: string;
   readonly rawHeaders: readonly string[];
   readonly timeoutMs: number | undefined;
+  readonly fault: StatusError | undefined;
   readonly acceptEncoding: string;
   readonly requestEncoding: string;
   readonly connectionCalls: number;
@@ -252,7 +258,8 @@ class Http2CallHead implements CallHead {
     this.path = headers[":path"] ?? "";
     this.authority = headers[":authority"] ?? headers.host ?? "";
     this.rawHeaders = rawHeaders;
-    this.timeoutMs = timeout === undefined ? undefined : timeoutMs(String(timeout));
+    this.timeoutMs = timeout === undefined ? undefined : grpcTimeoutMs(String(timeout));
+    this.fault = timeout !== undefined && this.timeoutMs === undefined ? unreadableTimeout() : undefined;
     this.acceptEncoding = String(headers["grpc-accept-encoding"] ?? "");
     this.requestEncoding = String(headers["grpc-encoding"] ?? "identity");
     this.connectionCalls = ++connection.calls;
@@ -269,39 +276,4 @@ function withMetadata<Fields extends OutgoingHttpHeaders>(fields: Fields, metada
   const more = metadata.toHttp2Headers();
   for (const _ in more) return { ...fields, ...more };
   return fields;
-}
-
-function metadataOf(rawHeaders: readonly string[]): Metadata {
-  const metadata = new Metadata();
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] as string;
-    const value = rawHeaders[index + 1] as string;
-    if (name.startsWith(":") || /^(?:grpc-(?:timeout|encoding|accept-encoding)|te|content-type|accept-encoding)$/.test(name)) continue;
-    try {
-      if (!name.endsWith("-bin")) metadata.add(name, value);
-      // Several values may be in one field.
-      else for (const one of value.split(",")) metadata.add(name, Buffer.from(one, "base64"));
-    } catch {
-      // HTTP/2 lets through what gRPC does not: it stays in the fields as they came.
-    }
-  }
-  return metadata;
-}
-
-const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
-
-/** NaN for what is no `grpc-timeout`. */
-function timeoutMs(text: string): number {
-  const [, digits, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
-  return digits === undefined ? Number.NaN : Number(digits) * (unitMs[unit] ?? 0);
-}
-
-function pairsOf(fields: OutgoingHttpHeaders): [string, string][] {
-  const pairs: [string, string][] = [];
-  for (const name in fields) {
-    const value = fields[name];
-    if (Array.isArray(value)) for (const one of value) pairs.push([name, one]);
-    else pairs.push([name, String(value)]);
-  }
-  return pairs;
 }

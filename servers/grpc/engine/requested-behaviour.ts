@@ -33,7 +33,11 @@ export function requestedBehaviour(
   // From the fields as they came: Node joins those of one name with commas, which JSON is full of.
   let asked: Map<string, string[]> | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    const field = rawHeaders[index] as string;
+    const raw = rawHeaders[index] as string;
+    // HTTP/1.1 has names in any case.
+    const first = raw.charCodeAt(0) | 0x20;
+    if (first !== 0x78) continue;
+    const field = raw.toLowerCase();
     if (!field.startsWith(prefix)) continue;
     const name = field.slice(prefix.length);
     if (!known.includes(name)) throw wrong(name, `there is no such field; there are ${known.map((one) => prefix + one).join(", ")}`);
@@ -94,12 +98,15 @@ function codingOf(text: string): MessageCoding {
 function pairsOf(field: string, texts: readonly string[]): Pairs {
   return texts.map((text) => {
     const [, name = "", value = ""] = /^\s*([0-9a-z_.-]+)\s*=([ -~]*)$/i.exec(text) ?? [];
-    if (name === "" || /^(?:grpc-|content-type$)/i.test(name)) throw wrong(field, `${JSON.stringify(text)} is not name=value`);
+    if (name === "" || reserved.test(name)) throw wrong(field, `${JSON.stringify(text)} is not name=value`);
     return [name.toLowerCase(), metadataValue(name.toLowerCase(), value)] as const;
   });
 }
 
-const notEchoed = /^(?::|grpc-|x-backlot-|te$|content-type$|user-agent$|accept-encoding$)/;
+/** Names that a protocol or a connection has a use for. */
+const reserved =
+  /^(?:grpc-|connect-|content-(?:type|length|encoding)$|connection$|keep-alive$|proxy-connection$|transfer-encoding$|upgrade$|te$|trailer$|http2-settings$)/i;
+const notEchoed = /^(?::|x-backlot-|host$|user-agent$|accept|access-control-|origin$|referer$|sec-|date$)/;
 
 /** Metadata of the client's own, sent back as it came. */
 function echo(rawHeaders: readonly string[], where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
@@ -108,7 +115,7 @@ function echo(rawHeaders: readonly string[], where: string | undefined): { reado
   const pairs: [string, MetadataValue][] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] as string).toLowerCase();
-    if (!notEchoed.test(name)) pairs.push([name, metadataValue(name, rawHeaders[index + 1] as string)]);
+    if (!notEchoed.test(name) && !reserved.test(name)) pairs.push([name, metadataValue(name, rawHeaders[index + 1] as string)]);
   }
   return { headers: where === "trailers" ? [] : pairs, trailers: where === "headers" ? [] : pairs };
 }

@@ -1,4 +1,4 @@
-import { grpcPatterns, grpcProtocols, toneOfStatus } from "../../../contract/traffic/grpc.ts";
+import { grpcCodecs, grpcPatterns, grpcProtocols, toneOfStatus } from "../../../contract/traffic/grpc.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
@@ -7,7 +7,7 @@ import type { CallHead, ReceivedMessage, SentEnd } from "../engine/call-transpor
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
-import { callTag, messageFlags } from "./call-record.ts";
+import { callTag, isCompressed, messageFlags } from "./call-record.ts";
 
 export interface CallEntryOptions {
   readonly id: number;
@@ -73,20 +73,20 @@ export class CallEntry implements TrafficEntry {
   addReceived({ bytes, wireBytes, compressed }: ReceivedMessage): void {
     this.#received++;
     this.#bytesIn += bytes.length;
-    this.#add(bytes, wireBytes, messageFlags(false, compressed));
+    this.#add(bytes, wireBytes, messageFlags(false, compressed, this.head.codec));
   }
 
   /** `frame` is the message behind its prefix, `wire` the same as it is sent. */
   addSent(frame: Buffer, wire: Buffer): void {
     this.#sent++;
     this.#bytesOut += frame.length - prefixBytes;
-    this.#add(frame.subarray(prefixBytes), wire.length - prefixBytes, messageFlags(true, wire !== frame));
+    this.#add(frame.subarray(prefixBytes), wire.length - prefixBytes, messageFlags(true, wire !== frame, this.head.codec));
   }
 
   #add(message: Uint8Array, wireBytes: number, flags: number): void {
     let kept = message.length > this.#messageLimit ? message.subarray(0, this.#messageLimit) : message;
     if (this.#preview.length === 0) this.#preview = kept.subarray(0, previewBytes);
-    if (flags > 1) {
+    if (isCompressed(flags)) {
       const content = Buffer.allocUnsafe(4 + kept.length);
       content.writeUInt32LE(wireBytes, 0);
       content.set(kept, 4);
@@ -120,16 +120,20 @@ export class CallEntry implements TrafficEntry {
 
   get outcome(): string {
     if (!this.#end) return "";
-    return this.#end.status ? statusName(this.#end.status.code) : (this.#end.aborted ?? "no status");
+    const { status, httpStatus, aborted } = this.#end;
+    if (httpStatus !== undefined) return `HTTP ${httpStatus}`;
+    return status ? statusName(status.code) : (aborted ?? "no status");
   }
 
   get tone(): Tone {
     if (!this.#end) return "pending";
-    return this.#end.status ? toneOfStatus(this.#end.status.code) : "aborted";
+    const { status, httpStatus } = this.#end;
+    if (httpStatus !== undefined) return "refused";
+    return status ? toneOfStatus(status.code) : "aborted";
   }
 
   get reason(): string | undefined {
-    const message = this.#end?.status?.message;
+    const message = this.#end?.httpStatus === undefined ? this.#end?.status?.message : this.#end.aborted;
     return message === "" ? undefined : message;
   }
 
@@ -180,6 +184,9 @@ export class CallEntry implements TrafficEntry {
     const { connection } = head;
     record.u8(callTag.head);
     record.u8(grpcProtocols.indexOf(head.protocol));
+    record.u8(grpcCodecs.indexOf(head.codec));
+    record.text(head.httpVersion);
+    record.text(head.httpMethod);
     record.text(head.path);
     record.u8(method ? grpcPatterns.indexOf(method.pattern) : grpcPatterns.length);
     record.text(method?.requestType ?? "");
@@ -197,7 +204,7 @@ export class CallEntry implements TrafficEntry {
     record.text(connection.clientCertificate ?? "");
   }
 
-  #writeEnd(record: RecordWriter, { headers, trailers, status, aborted }: SentEnd): void {
+  #writeEnd(record: RecordWriter, { headers, trailers, status, aborted, httpStatus }: SentEnd): void {
     if (headers) {
       record.u8(callTag.responseHeaders);
       writePairs(record, headers);
@@ -214,6 +221,10 @@ export class CallEntry implements TrafficEntry {
     if (aborted !== undefined) {
       record.u8(callTag.aborted);
       record.text(aborted);
+    }
+    if (httpStatus !== undefined) {
+      record.u8(callTag.httpStatus);
+      record.u32(httpStatus);
     }
     record.u8(callTag.counts);
     record.f64(this.#received);

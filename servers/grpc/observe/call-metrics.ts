@@ -58,10 +58,10 @@ export function createCallMetrics(): CallMetrics {
       counts.begun++;
       counts.open++;
     },
-    end(entry, { status }) {
+    end(entry, { status, httpStatus }) {
       const method = labelOf(entry.method);
-      // A call that its client gave up.
-      const code = status ? statusName(status.code) : "CANCELLED";
+      // Without a status its client gave it up, or has one of HTTP, which it knows no code for.
+      const code = status ? statusName(status.code) : httpStatus === undefined ? "CANCELLED" : "UNKNOWN";
       const key = `${code} ${method}`;
       let known = ended.get(key);
       if (!known) {

@@ -1,6 +1,8 @@
+import type { GrpcCodec } from "../../../contract/traffic/grpc.ts";
+
 /** Tags of the pieces of a call's detail. Pieces are written in the order in which they become known. */
 export const callTag = {
-  /** Protocol, method, authority, header fields, codings, connection. */
+  /** Protocol, codec, method, authority, header fields, codings, connection. */
   head: 1,
   responseHeaders: 2,
   trailers: 3,
@@ -13,11 +15,16 @@ export const callTag = {
   counts: 8,
   /** Milliseconds to the answer's headers, and the coding of its messages. */
   answered: 9,
+  /** Of a request that did not become a call: the status of HTTP. */
+  httpStatus: 10,
 } as const;
 
 /** Flags of a message. The content of a compressed one begins with its length on the wire, in four bytes. */
 const sentFlag = 1;
 const compressedFlag = 2;
-export const messageFlags = (sent: boolean, compressed: boolean): number => (sent ? sentFlag : 0) | (compressed ? compressedFlag : 0);
+const jsonFlag = 4;
+export const messageFlags = (sent: boolean, compressed: boolean, codec: GrpcCodec): number =>
+  (sent ? sentFlag : 0) | (compressed ? compressedFlag : 0) | (codec === "json" ? jsonFlag : 0);
 export const isSent = (flags: number): boolean => (flags & sentFlag) !== 0;
 export const isCompressed = (flags: number): boolean => (flags & compressedFlag) !== 0;
+export const codecOf = (flags: number): GrpcCodec => ((flags & jsonFlag) !== 0 ? "json" : "proto");

@@ -93,6 +93,9 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
 }
 
 function userAgentOf(rawHeaders: readonly string[]): string | undefined {
+  // HTTP/1.1 has names in any case, nearly always in one of these two.
   const at = rawHeaders.indexOf("user-agent");
-  return at < 0 ? undefined : rawHeaders[at + 1];
+  if (at >= 0) return rawHeaders[at + 1];
+  const capitalized = rawHeaders.indexOf("User-Agent");
+  return capitalized < 0 ? undefined : rawHeaders[capitalized + 1];
 }

@@ -1,9 +1,9 @@
-import { type GrpcCall, type GrpcMessagePart, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
+import { type GrpcCall, type GrpcMessagePart, grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
 import type { DetailDecoder, RecordedRow } from "../../core/traffic/detail-decoder.ts";
 import { RecordError, RecordReader } from "../../core/traffic/record-reader.ts";
 import { statusName } from "../engine/status.ts";
-import { callTag, isCompressed, isSent } from "./call-record.ts";
+import { callTag, codecOf, isCompressed, isSent } from "./call-record.ts";
 
 export const callDecoder: DetailDecoder = {
   detail: readCall,
@@ -18,6 +18,7 @@ export const callDecoder: DetailDecoder = {
       bytes,
       wireBytes,
       compressed,
+      codec: codecOf(flags),
       base64: content.toString("base64", compressed ? 4 : 0),
     };
   },
@@ -25,9 +26,19 @@ export const callDecoder: DetailDecoder = {
 
 type Head = Pick<
   GrpcCall,
-  "protocol" | "path" | "method" | "authority" | "deadlineMs" | "requestEncoding" | "requestHeaders" | "connection"
+  | "protocol"
+  | "httpVersion"
+  | "httpMethod"
+  | "codec"
+  | "path"
+  | "method"
+  | "authority"
+  | "deadlineMs"
+  | "requestEncoding"
+  | "requestHeaders"
+  | "connection"
 >;
-type Ending = { -readonly [Key in "responseHeaders" | "trailers" | "status" | "aborted"]?: GrpcCall[Key] };
+type Ending = { -readonly [Key in "responseHeaders" | "trailers" | "status" | "aborted" | "httpStatus"]?: GrpcCall[Key] };
 
 /** Joins the pieces that were written one by one. */
 function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
@@ -64,6 +75,9 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
       case callTag.aborted:
         ending.aborted = reader.text();
         break;
+      case callTag.httpStatus:
+        ending.httpStatus = reader.u32();
+        break;
       case callTag.counts:
         received = reader.f64();
         sent = reader.f64();
@@ -81,6 +95,9 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
 
 function readHead(reader: RecordReader, remote: string): Head {
   const protocol = grpcProtocols[reader.u8()] ?? "grpc";
+  const codec = grpcCodecs[reader.u8()] ?? "proto";
+  const httpVersion = reader.text();
+  const httpMethod = reader.text();
   const path = reader.text();
   const pattern = grpcPatterns[reader.u8()];
   const requestType = reader.text();
@@ -97,6 +114,9 @@ function readHead(reader: RecordReader, remote: string): Head {
   const clientCertificate = reader.text();
   return {
     protocol,
+    httpVersion,
+    httpMethod,
+    codec,
     path,
     ...(pattern && { method: { pattern, requestType, responseType } }),
     authority,

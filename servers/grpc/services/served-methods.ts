@@ -36,7 +36,7 @@ export function createServedMethods(pool: DescriptorPool, handlers: ServiceHandl
       const own = handler ?? ((call) => sampleReply(call, method));
       const asked = isProtocol(service.typeName) ? [] : replies;
       const begin: GrpcMethod["begin"] = asked.length === 0 ? own : (call) => beginWith(call, method, asked, () => own(call));
-      const method: ServedMethod = { ...methodOf(descriptor, begin), descriptor, pool };
+      const method: ServedMethod = { ...methodOf(descriptor, pool.registry, begin), descriptor, pool };
       methods.set(method.path, method);
     }
   }

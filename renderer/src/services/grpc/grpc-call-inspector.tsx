@@ -37,7 +37,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
     ({ direction }: Pick<GrpcMessagePart, "direction">) => (direction === "received" ? method?.requestType : method?.responseType) ?? "",
     [method?.requestType, method?.responseType],
   );
-  const columns = useMemo(() => messageColumns((part) => messagePreview(schema, typeOf(part), part.base64, part.bytes)), [schema, typeOf]);
+  const columns = useMemo(() => messageColumns((part) => messagePreview(schema, typeOf(part), part)), [schema, typeOf]);
   const client = useControl();
   const origin = originOf(useService(row.service));
   const copies = useMemo(
@@ -123,7 +123,8 @@ function CallSummary({ row, detail }: Pick<InspectorProps<"grpc-call">, "row" | 
 const OpenFor = ({ since }: { readonly since: number }) => <>{`open for ${formatDurationExact(useNow() - since)}`}</>;
 
 function CallFacts({ detail }: { readonly detail: GrpcCall }) {
-  const { status, aborted, method, authority, deadlineMs, timing, connection, requestEncoding, responseEncoding, protocol, at } = detail;
+  const { status, aborted, method, authority, deadlineMs, timing, connection, requestEncoding, responseEncoding, at } = detail;
+  const { protocol, codec, httpMethod, httpVersion } = detail;
   return (
     <>
       <Section title="Status">
@@ -164,7 +165,7 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
           <Pair name="Authority" mono>
             {authority || "none"}
           </Pair>
-          <Pair name="Protocol">{protocol}</Pair>
+          <Pair name="Protocol">{`${protocolNames[protocol]}, ${codec === "json" ? "JSON" : "protobuf"}, ${httpMethod} over HTTP/${httpVersion}`}</Pair>
           <Pair name="TLS">{connection.tls ?? "no"}</Pair>
           {connection.clientCertificate !== undefined && <Pair name="Client certificate">{connection.clientCertificate}</Pair>}
           <Pair name="Connection">{`#${connection.id}, call ${formatCount(connection.calls)} on it`}</Pair>
@@ -175,6 +176,7 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
 }
 
 const isMessage = (part: DetailPart): part is GrpcMessagePart => part.kind === "grpc-message";
+const protocolNames = { grpc: "gRPC", "grpc-web": "gRPC-Web", connect: "Connect" } as const;
 const directions = { received: "↓ received", sent: "↑ sent" } as const;
 const messageColumns = (preview: (part: GrpcMessagePart) => string): readonly Column<GrpcMessagePart>[] => [
   { id: "direction", title: "Direction", minSample: "↓ received", rank: 1, cell: ({ direction }) => directions[direction] },
@@ -203,12 +205,13 @@ interface MessageContentProps {
   readonly path: string;
 }
 
-function MessageContent({ message: { base64, bytes, compressed, wireBytes }, typeName, path }: MessageContentProps) {
+function MessageContent({ message: { base64, bytes, compressed, wireBytes, codec }, typeName, path }: MessageContentProps) {
   const kept = useMemo(() => fromBase64(base64), [base64]);
   return (
     <MessageViewer
       bytes={kept}
       totalBytes={bytes}
+      codec={codec}
       typeName={typeName}
       rememberAs={path}
       facts={compressed ? `compressed, ${formatBytes(wireBytes)} on the wire` : undefined}

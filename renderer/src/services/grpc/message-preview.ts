@@ -1,3 +1,4 @@
+import type { GrpcCodec } from "../../../../contract/traffic/grpc.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { fromBase64, toHex } from "../../viewer/decode/bytes.ts";
 import { messageJson } from "./schema/message-json.ts";
@@ -7,9 +8,18 @@ const shownBytes = 24;
 /** A longer message is shown by its bytes. */
 const previewedCharacters = 2_048;
 
-/** A message on one line: its JSON, or the first of its bytes where that is not to be had. `bytes` is its whole length. */
-export function messagePreview(schema: GrpcSchema | undefined, typeName: string, base64: string, bytes: number): string {
+/** What of a message is kept, and how long the whole was. */
+export interface PreviewedMessage {
+  readonly base64: string;
+  readonly bytes: number;
+  readonly codec?: GrpcCodec;
+}
+
+/** A message on one line: its JSON, or the first of its bytes where that is not to be had. */
+export function messagePreview(schema: GrpcSchema | undefined, typeName: string, { base64, bytes, codec }: PreviewedMessage): string {
   const kept = fromBase64(base64.slice(0, previewedCharacters));
+  // JSON of the client's own, as it was sent.
+  if (codec === "json") return shownText(new TextDecoder().decode(kept).replace(/\s+/g, " "));
   const json = kept.length === bytes ? messageJson(schema, typeName, kept) : undefined;
   return json === undefined ? toHex(kept.subarray(0, shownBytes)) : shownText(JSON.stringify(json));
 }

@@ -1,6 +1,7 @@
 import { SegmentedControl } from "@mantine/core";
 import { useMemo } from "react";
 import { z } from "zod";
+import type { GrpcCodec } from "../../../../contract/traffic/grpc.ts";
 import { Caption } from "../../ui/panel.tsx";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
@@ -13,6 +14,8 @@ interface MessageViewerProps {
   /** What is kept of the serialized message. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly totalBytes: number;
+  /** JSON is shown as it was sent. */
+  readonly codec?: GrpcCodec;
   readonly typeName: string;
   /** Path of the method. */
   readonly rememberAs: string;
@@ -26,13 +29,14 @@ const viewChoices = [
 ];
 
 /** A message decoded by its type, or as its bytes. */
-export function MessageViewer({ bytes, totalBytes, typeName, rememberAs, facts }: MessageViewerProps) {
+export function MessageViewer({ bytes, totalBytes, codec = "proto", typeName, rememberAs, facts }: MessageViewerProps) {
   const schema = useGrpcSchema().value;
   const [view, setView] = useRemembered<(typeof views)[number]>("grpc.message-view", "json", z.enum(views));
   const json = useMemo(
-    () => (bytes.length === totalBytes ? messageJson(schema, typeName, bytes) : undefined),
-    [bytes, totalBytes, schema, typeName],
+    () => (codec === "proto" && bytes.length === totalBytes ? messageJson(schema, typeName, bytes) : undefined),
+    [codec, bytes, totalBytes, schema, typeName],
   );
+  const isText = codec === "json";
   const showsJson = view === "json" && json !== undefined;
   const content = useMemo(() => {
     const shown = showsJson ? new TextEncoder().encode(JSON.stringify(json)) : bytes;
@@ -57,10 +61,10 @@ export function MessageViewer({ bytes, totalBytes, typeName, rememberAs, facts }
       <ContentViewer
         key={String(showsJson)}
         of="message"
-        title={showsJson ? "JSON" : "Bytes"}
+        title={showsJson || isText ? "JSON" : "Bytes"}
         content={content}
-        contentType={showsJson ? "application/json" : "application/protobuf"}
-        rememberAs={showsJson ? "grpc json" : `grpc ${rememberAs}`}
+        contentType={showsJson || isText ? "application/json" : "application/protobuf"}
+        rememberAs={showsJson || isText ? "grpc json" : `grpc ${rememberAs}`}
         cutBy="Recorded message"
         emptyText="The message is empty: every field has its default."
       />

@@ -102,7 +102,7 @@ function Messages({ state }: { readonly state: Tried }) {
       id: "content",
       title: count > messages.length && messages.length > 0 ? `Newest ${formatCount(messages.length)}` : "Content",
       rank: 0,
-      cell: ({ base64, bytes, typeName }) => <code>{messagePreview(schema, typeName, base64, bytes)}</code>,
+      cell: (message) => <code>{messagePreview(schema, message.typeName, message)}</code>,
     },
     sizeColumn,
   ];

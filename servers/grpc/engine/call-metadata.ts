@@ -1,0 +1,45 @@
+import { Metadata } from "@grpc/grpc-js";
+import { StatusError } from "./status.ts";
+
+/** Fields that belong to a protocol or a connection and not to a call; the rest is metadata. */
+const notMetadata =
+  /^(?::.*|grpc-(?:timeout|encoding|accept-encoding)|te|content-type|accept-encoding|connect-(?:timeout-ms|protocol-version|content-encoding|accept-encoding)|content-(?:length|encoding)|connection|keep-alive|proxy-connection|transfer-encoding|upgrade|http2-settings|host)$/;
+
+/** The metadata of a call's header fields: name, value, name, value. */
+export function metadataOf(rawHeaders: readonly string[]): Metadata {
+  const metadata = new Metadata();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] as string).toLowerCase();
+    const value = rawHeaders[index + 1] as string;
+    if (notMetadata.test(name)) continue;
+    try {
+      if (!name.endsWith("-bin")) metadata.add(name, value);
+      // Several values may be in one field.
+      else for (const one of value.split(",")) metadata.add(name, Buffer.from(one, "base64"));
+    } catch {
+      // HTTP lets through what gRPC does not: it stays in the fields as they came.
+    }
+  }
+  return metadata;
+}
+
+const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** Of a `grpc-timeout`; undefined for what is none. */
+export function grpcTimeoutMs(text: string): number | undefined {
+  const [, digits, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits) * (unitMs[unit] ?? 0);
+}
+
+export const unreadableTimeout = (): StatusError =>
+  new StatusError("INTERNAL", "grpc-timeout is no number of up to eight digits with a unit");
+
+/** Of fields as Node has them: name and value each. */
+export function fieldPairs(fields: object): [name: string, value: string][] {
+  const pairs: [string, string][] = [];
+  for (const [name, value] of Object.entries(fields) as [string, unknown][]) {
+    if (Array.isArray(value)) for (const one of value) pairs.push([name, String(one)]);
+    else pairs.push([name, String(value)]);
+  }
+  return pairs;
+}

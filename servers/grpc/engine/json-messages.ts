@@ -1,0 +1,38 @@
+import { type DescMethod, fromBinary, fromJsonString, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { StatusError } from "./status.ts";
+
+/** The messages of one method between JSON, as some clients send it, and the bytes that handlers have. */
+export interface JsonMessages {
+  /** Throws INVALID_ARGUMENT for what is no JSON of the request's type. Fields that the type does not have are ignored. */
+  request(json: Uint8Array): Uint8Array;
+  reply(message: Uint8Array): Buffer;
+}
+
+export function jsonMessages({ input, output }: DescMethod, registry: Registry): JsonMessages {
+  return {
+    request(json) {
+      let text: string;
+      try {
+        text = utf8.decode(json);
+      } catch {
+        throw new StatusError("INVALID_ARGUMENT", "the request is no JSON: its bytes are no UTF-8");
+      }
+      try {
+        return toBinary(input, fromJsonString(input, text, { registry, ignoreUnknownFields: true }));
+      } catch (error) {
+        throw new StatusError("INVALID_ARGUMENT", `the request is no JSON of ${input.typeName}: ${reasonOf(error)}`);
+      }
+    },
+    reply(message) {
+      try {
+        return Buffer.from(toJsonString(output, fromBinary(output, message), { registry }));
+      } catch (error) {
+        throw new StatusError("INTERNAL", `the answer cannot be written as JSON: ${reasonOf(error)}`);
+      }
+    },
+  };
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 500);

@@ -1,0 +1,74 @@
+import { fromBinary, type JsonValue, toJson } from "@bufbuild/protobuf";
+import type { Any } from "@bufbuild/protobuf/wkt";
+import type { CallEnd } from "../engine/call-transport.ts";
+import { statusName } from "../engine/status.ts";
+import type { DescriptorPool } from "../protos/descriptor-pool.ts";
+
+/** A detail of an error as Connect has it. */
+export interface ConnectDetail {
+  readonly type: string;
+  /** Base64 without padding. */
+  readonly value: string;
+  /** The same as JSON, for people. */
+  readonly debug?: JsonValue;
+}
+
+export interface ConnectError {
+  readonly code: string;
+  readonly message?: string;
+  readonly details?: readonly ConnectDetail[];
+}
+
+/** Reads the details of a serialized google.rpc.Status; undefined for bytes that are none. */
+export type ConnectErrors = (status: Uint8Array) => readonly ConnectDetail[] | undefined;
+
+export function createConnectErrors(pool: DescriptorPool): ConnectErrors {
+  const status = pool.message("google.rpc.Status");
+  const { registry } = pool;
+
+  function debugOf(type: string, value: Uint8Array): JsonValue | undefined {
+    const message = registry.getMessage(type);
+    try {
+      return message && toJson(message, fromBinary(message, value), { registry });
+    } catch {
+      return undefined;
+    }
+  }
+
+  return (bytes) => {
+    try {
+      const { details } = fromBinary(status, bytes) as unknown as { readonly details: readonly Any[] };
+      return details.map(({ typeUrl, value }) => {
+        const type = typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
+        const debug = debugOf(type, value);
+        return { type, value: Buffer.from(value).toString("base64").replace(/=+$/, ""), ...(debug !== undefined && { debug }) };
+      });
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+const detailsField = "grpc-status-details-bin";
+
+/** The error of a call that ended with one, and the metadata at its end, in which the details are no more. */
+export function connectErrorOf({ code, message, trailers }: CallEnd, errors: ConnectErrors) {
+  const metadata = trailers.toHttp2Headers();
+  if (code === 0) return { error: undefined, metadata };
+  const [status] = trailers.get(detailsField);
+  const details = Buffer.isBuffer(status) ? errors(status) : undefined;
+  if (details) delete metadata[detailsField];
+  const error: ConnectError = {
+    code: codeName(code),
+    ...(message !== "" && { message }),
+    ...(details && details.length > 0 && { details }),
+  };
+  return { error, metadata };
+}
+
+const codeName = (code: number): string => (code === 1 ? "canceled" : statusName(code).toLowerCase());
+
+/** By code, from 0: https://connectrpc.com/docs/protocol#error-codes */
+const httpStatuses = [200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401];
+
+export const httpStatusOf = (code: number): number => httpStatuses[code] ?? 500;

@@ -1,0 +1,219 @@
+import type { Metadata } from "@grpc/grpc-js";
+import type { GrpcCodec, GrpcProtocol } from "../../../contract/traffic/grpc.ts";
+import { grpcTimeoutMs, metadataOf, unreadableTimeout } from "../engine/call-metadata.ts";
+import type { CallHead } from "../engine/call-transport.ts";
+import { FramedBody } from "../engine/framed-body.ts";
+import type { GrpcMethod, GrpcMethods } from "../engine/grpc-method.ts";
+import { StatusError } from "../engine/status.ts";
+import { BareBody, type BodyReader, TextBody } from "./body-reader.ts";
+import type { ConnectErrors } from "./connect-error.ts";
+import { ConnectUnaryCall } from "./connect-unary-call.ts";
+import { connectStreamProtocol, FramedCall, grpcWebProtocol } from "./framed-call.ts";
+import type { WebCall, WebCallOptions } from "./web-call.ts";
+import type { AnswerFields, WebExchange } from "./web-exchange.ts";
+
+/** Answered by HTTP itself: no call begins. */
+export interface Refusal {
+  readonly httpStatus: number;
+  readonly why: string;
+  readonly fields?: AnswerFields;
+}
+
+export interface WebCallMaker extends Pick<WebCallOptions, "cors" | "largestMessage" | "onFault"> {
+  readonly methods: GrpcMethods;
+  readonly errors: ConnectErrors;
+  /** Of the port that speaks gRPC itself. */
+  readonly grpcPort: () => number;
+  /** For a request of one message to arrive. */
+  readonly requestTimeoutMs: number;
+}
+
+/** How a request is written, by its content type. */
+type Form =
+  | { readonly kind: "grpc-web"; readonly codec: GrpcCodec; readonly isText: boolean }
+  | { readonly kind: "connect-stream"; readonly codec: GrpcCodec }
+  | { readonly kind: "connect-unary"; readonly codec: GrpcCodec };
+
+const unaryTypes = ["application/json", "application/proto"];
+const streamTypes = ["application/connect+json", "application/connect+proto"];
+const grpcWebTypes = [
+  "application/grpc-web",
+  "application/grpc-web+proto",
+  "application/grpc-web+json",
+  "application/grpc-web-text",
+  "application/grpc-web-text+proto",
+];
+
+/** Finds out what a request is: a call, or what HTTP itself answers. */
+export function openWebCall(exchange: WebExchange, maker: WebCallMaker): WebCall | Refusal {
+  const { httpMethod, target } = exchange;
+  const queryAt = target.indexOf("?");
+  const path = queryAt < 0 ? target : target.slice(0, queryAt);
+  const method = maker.methods.find(path);
+  if (httpMethod === "GET" || httpMethod === "HEAD") {
+    if (httpMethod === "GET" && method?.isSafe) return openGet(exchange, maker, path, method, target.slice(queryAt + 1));
+    if (!method) return { httpStatus: 404, why: `There is no method ${path}. A call is a POST to /package.Service/Method` };
+  }
+  if (httpMethod !== "POST") {
+    const allow = method?.isSafe ? "POST, GET" : "POST";
+    return { httpStatus: 405, why: `Calls are made with ${allow}`, fields: { allow } };
+  }
+  const contentType = exchange.headers["content-type"] ?? "";
+  const form = formOf(contentType);
+  const isUnary = method?.pattern === "unary";
+  if (!form || (method && form.kind === (isUnary ? "connect-stream" : "connect-unary"))) {
+    const accepted = [...(isUnary ? [] : streamTypes), ...(method && !isUnary ? [] : unaryTypes), ...grpcWebTypes].join(", ");
+    return { httpStatus: 415, why: whyNotAccepted(contentType, accepted, maker.grpcPort()), fields: { "accept-post": accepted } };
+  }
+  if (form.kind === "connect-stream" && method?.pattern === "bidi stream" && exchange.httpVersion !== "2") {
+    // A client that waits for an answer while it sends would wait forever.
+    return { httpStatus: 505, why: "Streams in both directions need HTTP/2", fields: { connection: "close" } };
+  }
+  return openPost(exchange, maker, path, method, form);
+}
+
+/** Most of a content type that is not known which is shown. */
+const shownCharacters = 100;
+
+function whyNotAccepted(contentType: string, accepted: string, grpcPort: number): string {
+  if (/^application\/grpc(?:[+;]|$)/i.test(contentType)) {
+    return `This port speaks gRPC-Web and Connect; gRPC itself is spoken on port ${grpcPort}`;
+  }
+  const shown = contentType === "" ? "No content type" : `The content type ${contentType.slice(0, shownCharacters)}`;
+  return `${shown} is not taken here: there are ${accepted}`;
+}
+
+function formOf(contentType: string): Form | undefined {
+  const [, type = "", charset] = /^([^;\s]+)\s*(?:;\s*charset=("?)utf-?8\2)?\s*;?$/i.exec(contentType) ?? [];
+  const [, kind = "", text, plus] = /^application\/(grpc-web|connect|json|proto)(-text)?(?:\+(proto|json))?$/i.exec(type) ?? [];
+  const codec: GrpcCodec = plus?.toLowerCase() === "json" || kind.toLowerCase() === "json" ? "json" : "proto";
+  if (charset !== undefined && codec !== "json") return undefined;
+  switch (kind.toLowerCase()) {
+    case "grpc-web":
+      return { kind: "grpc-web", codec, isText: text !== undefined };
+    case "connect":
+      return text === undefined && plus !== undefined ? { kind: "connect-stream", codec } : undefined;
+    case "json":
+    case "proto":
+      return text === undefined && plus === undefined ? { kind: "connect-unary", codec } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function openPost(exchange: WebExchange, maker: WebCallMaker, path: string, method: GrpcMethod | undefined, form: Form): WebCall {
+  const { headers } = exchange;
+  const field = (name: string): string => {
+    const value = headers[name];
+    return Array.isArray(value) ? value.join(",") : (value ?? "");
+  };
+  const { codec } = form;
+  if (form.kind === "grpc-web") {
+    const limits = { largestMessage: maker.largestMessage, malformed: "INTERNAL" } as const;
+    const timeout = field("grpc-timeout");
+    const timeoutMs = grpcTimeoutMs(timeout);
+    const head = headOf(exchange, {
+      ...{ protocol: "grpc-web", codec, path, timeoutMs },
+      fault: timeout !== "" && timeoutMs === undefined ? unreadableTimeout() : undefined,
+      acceptEncoding: field("grpc-accept-encoding"),
+      requestEncoding: field("grpc-encoding"),
+    });
+    const accept = field("accept");
+    const isText = accept.includes("application/grpc-web") ? accept.includes("application/grpc-web-text") : form.isText;
+    const body = form.isText ? new TextBody(limits) : new FramedBody(limits);
+    return new FramedCall(grpcWebProtocol(codec, isText), optionsOf(exchange, maker, head, body, method));
+  }
+  const version = field("connect-protocol-version");
+  const protocol = "connect";
+  const fault = version !== "" && version !== "1" ? wrongVersion(version) : undefined;
+  const timeout = connectTimeout(field("connect-timeout-ms"));
+  if (form.kind === "connect-stream") {
+    const head = headOf(exchange, {
+      ...{ protocol, codec, path, ...timeout, fault: fault ?? timeout.fault },
+      acceptEncoding: field("connect-accept-encoding"),
+      requestEncoding: field("connect-content-encoding"),
+    });
+    const body = new FramedBody({ largestMessage: maker.largestMessage, malformed: "INVALID_ARGUMENT" });
+    return new FramedCall(connectStreamProtocol(codec, maker.errors), optionsOf(exchange, maker, head, body, method));
+  }
+  const head = headOf(exchange, {
+    ...{ protocol, codec, path, ...timeout, fault: fault ?? timeout.fault },
+    acceptEncoding: field("accept-encoding"),
+    requestEncoding: field("content-encoding"),
+  });
+  const body = new BareBody(maker, head.requestEncoding !== "identity");
+  return new ConnectUnaryCall(maker.errors, optionsOf(exchange, maker, head, body, method));
+}
+
+/** https://connectrpc.com/docs/protocol#unary-get-request */
+function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, method: GrpcMethod, queryText: string): WebCall | Refusal {
+  const query = new URLSearchParams(queryText);
+  const codec = query.get("encoding");
+  if (codec !== "proto" && codec !== "json") {
+    return { httpStatus: 415, why: "A GET needs ?encoding=json or proto, and ?message=", fields: { "accept-post": unaryTypes.join(", ") } };
+  }
+  const version = query.get("connect");
+  const timeout = connectTimeout(String(exchange.headers["connect-timeout-ms"] ?? ""));
+  const message = query.get("message");
+  const missing = message === null ? new StatusError("INVALID_ARGUMENT", "a GET needs ?message=") : undefined;
+  const head = headOf(exchange, {
+    ...{ protocol: "connect", codec, path, ...timeout },
+    fault: version !== null && version !== "v1" ? wrongVersion(version) : (missing ?? timeout.fault),
+    acceptEncoding: String(exchange.headers["accept-encoding"] ?? ""),
+    requestEncoding: query.get("compression") ?? "",
+  });
+  const body = new BareBody(maker, head.requestEncoding !== "identity");
+  // The head is bounded, and so is what is in it.
+  body.push(Buffer.from(message ?? "", query.get("base64") === "1" ? "base64" : "utf8"));
+  return new ConnectUnaryCall(maker.errors, optionsOf(exchange, maker, head, body, method));
+}
+
+function connectTimeout(text: string): Pick<CallHead, "timeoutMs" | "fault"> {
+  if (text === "") return { timeoutMs: undefined, fault: undefined };
+  if (/^\d{1,10}$/.test(text)) return { timeoutMs: Number(text), fault: undefined };
+  return { timeoutMs: undefined, fault: new StatusError("INVALID_ARGUMENT", "connect-timeout-ms is no number of up to ten digits") };
+}
+
+const wrongVersion = (version: string): StatusError =>
+  new StatusError("INVALID_ARGUMENT", `version ${JSON.stringify(version.slice(0, 20))} of Connect is not spoken here: 1 is`);
+
+type HeadFacts = Pick<CallHead, "codec" | "path" | "timeoutMs" | "fault" | "acceptEncoding" | "requestEncoding"> & {
+  readonly protocol: Exclude<GrpcProtocol, "grpc">;
+};
+
+export function headOf(exchange: WebExchange, facts: HeadFacts): CallHead {
+  const { httpVersion, httpMethod, authority, rawHeaders, connection } = exchange;
+  let metadata: Metadata | undefined;
+  return {
+    ...facts,
+    ...{ httpVersion, httpMethod, authority, rawHeaders },
+    requestEncoding: facts.requestEncoding === "" ? "identity" : facts.requestEncoding.toLowerCase(),
+    acceptEncoding: codingNames(facts.acceptEncoding),
+    get metadata() {
+      metadata ??= metadataOf(rawHeaders);
+      return metadata;
+    },
+    connectionCalls: ++connection.calls,
+    connection,
+  };
+}
+
+/** Without weights; what has the weight 0 is not accepted. */
+const codingNames = (text: string): string =>
+  text
+    .toLowerCase()
+    .split(",")
+    .filter((one) => !/;\s*q=0(?:\.0*)?\s*$/.test(one))
+    .map((one) => one.split(";", 1)[0]?.trim())
+    .join(",");
+
+function optionsOf(
+  exchange: WebExchange,
+  { cors, largestMessage, onFault, requestTimeoutMs }: WebCallMaker,
+  head: CallHead,
+  body: BodyReader,
+  method: GrpcMethod | undefined,
+): WebCallOptions {
+  const takesOne = method?.pattern === "unary" || method?.pattern === "server stream";
+  return { exchange, head, body, cors, largestMessage, onFault, requestTimeoutMs: takesOne ? requestTimeoutMs : undefined };
+}

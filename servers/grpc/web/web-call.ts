@@ -1,0 +1,223 @@
+import type { Metadata } from "@grpc/grpc-js";
+import type { CallEnd, CallEvents, CallHead, SentEnd } from "../engine/call-transport.ts";
+import type { StartableTransport } from "../engine/listener-calls.ts";
+import { inflateMessage, type MessageCoding } from "../engine/message-coding.ts";
+import { StatusError, statusCode } from "../engine/status.ts";
+import type { BodyReader } from "./body-reader.ts";
+import type { WebCors } from "./web-cors.ts";
+import type { AnswerFields, WebExchange } from "./web-exchange.ts";
+
+export interface WebCallOptions {
+  readonly exchange: WebExchange;
+  readonly head: CallHead;
+  readonly body: BodyReader;
+  readonly cors: WebCors;
+  readonly largestMessage: number;
+  /** For the request of a method that takes one message to arrive; undefined for a stream. */
+  readonly requestTimeoutMs: number | undefined;
+  /** Told of an answer that could not be written. */
+  readonly onFault: (head: CallHead, error: unknown) => void;
+}
+
+/** What was sent as the end of a call. */
+export interface WrittenEnd {
+  readonly code: number;
+  readonly message: string;
+  /** Where they are not fields of the answer's head. */
+  readonly trailers?: readonly (readonly [name: string, value: string])[];
+}
+
+/** A call over HTTP: reads the messages of the request. How the answer is written is up to its protocol. */
+export abstract class WebCall implements StartableTransport {
+  readonly head: CallHead;
+  protected readonly exchange: WebExchange;
+  readonly #options: WebCallOptions;
+  readonly #body: BodyReader;
+  #events: CallEvents | undefined;
+  #requestTimer: NodeJS.Timeout | undefined;
+  #isWanted = false;
+  #isPumping = false;
+  #isInflating = false;
+  /** The client has sent its last byte. */
+  #hasEnded = false;
+  #toldBodyEnd = false;
+  /** Nothing more is read. */
+  #isDone = false;
+  #isOver = false;
+  #written: WrittenEnd | undefined;
+  #resetStatus: WrittenEnd | undefined;
+  #lastBytes: NodeJS.Timeout | undefined;
+
+  constructor(options: WebCallOptions) {
+    this.#options = options;
+    this.head = options.head;
+    this.exchange = options.exchange;
+    this.#body = options.body;
+  }
+
+  protected abstract writeHead(headers: Metadata, coding: MessageCoding): void;
+  protected abstract writeFrame(frame: Buffer, onWritten: () => void): void;
+  protected abstract writeEnd(end: CallEnd): WrittenEnd;
+
+  start(events: CallEvents): void {
+    this.#events = events;
+    const { input, output } = this.exchange;
+    output.once("close", () => this.#over());
+    // "close" follows.
+    output.on("error", () => {});
+    input.on("error", () => {});
+    // Without it a listener for data makes it flow.
+    input.pause();
+    input.on("data", (chunk: Buffer) => this.#onChunk(chunk));
+    input.once("end", () => {
+      this.#hasEnded = true;
+      this.#pump();
+    });
+    if (output.destroyed) process.nextTick(() => this.#over());
+    const { requestTimeoutMs } = this.#options;
+    if (requestTimeoutMs !== undefined) this.#requestTimer = setTimeout(() => this.#fail(tooSlow(requestTimeoutMs)), requestTimeoutMs);
+  }
+
+  read(): void {
+    this.#isWanted = true;
+    // Not within the call of whoever asks.
+    if (!this.#isPumping) queueMicrotask(() => this.#pump());
+  }
+
+  sendHeaders(headers: Metadata, coding: MessageCoding): void {
+    this.#write(() => this.writeHead(headers, coding));
+  }
+
+  sendFrame(frame: Buffer, onWritten: () => void): void {
+    this.#write(() => this.writeFrame(frame, onWritten));
+  }
+
+  end(end: CallEnd): void {
+    this.#stopReading();
+    this.#write(() => {
+      this.#written = this.writeEnd(end);
+      if (this.exchange.output.writableLength > 0) this.#lastBytes = setTimeout(() => this.exchange.reset(), lastBytesMs);
+    });
+  }
+
+  reset(status?: WrittenEnd): void {
+    this.#stopReading();
+    this.#resetStatus = status;
+    this.exchange.reset(status?.code === statusCode("RESOURCE_EXHAUSTED"));
+  }
+
+  /** Begins the answer; pages may read all of its fields. */
+  protected respond(status: number, fields: AnswerFields): void {
+    this.exchange.respond(status, this.#options.cors.readable(this.exchange, fields));
+  }
+
+  #write(step: () => void): void {
+    // A client that has left gets nothing; "close" is on its way.
+    if (this.#isOver || this.exchange.output.destroyed) return;
+    try {
+      step();
+    } catch (error) {
+      this.#options.onFault(this.head, error);
+      this.exchange.reset();
+    }
+  }
+
+  #onChunk(chunk: Buffer): void {
+    if (this.#isDone) return;
+    try {
+      this.#body.push(chunk);
+    } catch (error) {
+      this.#fail(error as StatusError);
+      return;
+    }
+    this.#pump();
+    if (!this.#isWanted) this.exchange.input.pause();
+  }
+
+  #pump(): void {
+    if (this.#isPumping || this.#isInflating) return;
+    this.#isPumping = true;
+    try {
+      while (this.#isWanted && !this.#isDone) {
+        const message = this.#body.next();
+        if (message) {
+          this.#isWanted = false;
+          const { content, isCompressed } = message;
+          if (!isCompressed) this.#events?.onMessage({ bytes: content, wireBytes: content.length, compressed: false });
+          else {
+            this.#inflate(content);
+            break;
+          }
+        } else if (!this.#hasEnded) {
+          this.exchange.input.resume();
+          break;
+        } else if (!this.#toldBodyEnd) {
+          this.#toldBodyEnd = true;
+          this.#body.end();
+        } else {
+          this.#isDone = true;
+          clearTimeout(this.#requestTimer);
+          this.#events?.onHalfClose();
+        }
+      }
+    } catch (error) {
+      this.#fail(error as StatusError);
+    } finally {
+      this.#isPumping = false;
+    }
+  }
+
+  #inflate(content: Buffer): void {
+    this.#isInflating = true;
+    inflateMessage(content, this.head.requestEncoding, this.#options.largestMessage).then(
+      (bytes) => {
+        this.#isInflating = false;
+        if (!this.#isDone) this.#events?.onMessage({ bytes, wireBytes: content.length, compressed: true });
+        this.#pump();
+      },
+      (error: StatusError) => {
+        this.#isInflating = false;
+        this.#fail(error);
+      },
+    );
+  }
+
+  #fail(error: StatusError): void {
+    if (this.#isDone) return;
+    this.#stopReading();
+    this.#events?.fail(error);
+  }
+
+  #stopReading(): void {
+    this.#isDone = true;
+    clearTimeout(this.#requestTimer);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stopReading();
+    clearTimeout(this.#lastBytes);
+    this.#events?.onOver(this.#sentEnd());
+  }
+
+  #sentEnd(): SentEnd {
+    const { exchange } = this;
+    const headers = exchange.answered;
+    // Without an end of the call it was broken off, too.
+    const aborted = exchange.whyBroken() ?? (this.#written ? undefined : "no status");
+    if (aborted === undefined && this.#written) {
+      const { code, message, trailers } = this.#written;
+      return { headers, trailers, status: { code, message }, aborted };
+    }
+    // A client of HTTP/1.1 sees a lost connection, whatever the reason.
+    const status = exchange.httpVersion === "2" ? this.#resetStatus : undefined;
+    return { headers, trailers: undefined, status, aborted: status ? undefined : aborted };
+  }
+}
+
+/** A client that leaves the last bytes of a call unread for so long does not get its status. */
+const lastBytesMs = 10_000;
+
+const tooSlow = (withinMs: number): StatusError =>
+  new StatusError("DEADLINE_EXCEEDED", `the request did not arrive within ${withinMs / 1_000} s`);

@@ -1,0 +1,47 @@
+import { createOriginRule } from "../../core/http/cors.ts";
+import type { AnswerFields, WebExchange } from "./web-exchange.ts";
+
+/** Lets pages of the allowed origins call and read everything of the answer (Fetch standard, "CORS protocol"). */
+export interface WebCors {
+  isPreflight(exchange: WebExchange): boolean;
+  answerPreflight(exchange: WebExchange): void;
+  /** Fields for the answer to an exchange: all that are in `fields` may be read. */
+  readable(exchange: WebExchange, fields: AnswerFields): AnswerFields;
+}
+
+const preflightSeconds = "7200";
+const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
+/** What a page may read anyway, and what no page may. */
+const notNamed = /^(?:content-type|content-length|cache-control|vary|set-cookie|access-control-.*)$/;
+
+export function createWebCors(origins: readonly string[]): WebCors {
+  const any = origins.includes("*");
+  const allows = createOriginRule(origins);
+
+  function allowed({ headers: { origin } }: WebExchange): Record<string, string> {
+    if (any) return { "access-control-allow-origin": "*" };
+    const vary = { vary: "Origin" };
+    if (origin === undefined || !allows(origin)) return vary;
+    return { ...vary, "access-control-allow-origin": origin, "access-control-allow-credentials": "true" };
+  }
+
+  return {
+    isPreflight: ({ httpMethod, headers }) =>
+      httpMethod === "OPTIONS" && headers.origin !== undefined && headers["access-control-request-method"] !== undefined,
+    answerPreflight(exchange) {
+      const asked = exchange.headers["access-control-request-headers"];
+      exchange.respond(204, {
+        ...allowed(exchange),
+        "access-control-allow-methods": "POST, GET",
+        ...(typeof asked === "string" && headerNames.test(asked) && { "access-control-allow-headers": asked }),
+        "access-control-max-age": preflightSeconds,
+      });
+      exchange.finish();
+    },
+    readable(exchange, fields) {
+      const own = allowed(exchange);
+      const names = Object.keys(fields).filter((name) => !notNamed.test(name));
+      return { ...fields, ...own, ...(names.length > 0 && { "access-control-expose-headers": names.join(", ") }) };
+    },
+  };
+}

@@ -1,0 +1,310 @@
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from "node:http";
+import { createServer as createHttp2Server, type ServerHttp2Session } from "node:http2";
+import { createServer as createHttpsServer } from "node:https";
+import type { Socket } from "node:net";
+import type { TLSSocket, TlsOptions, Server as TlsServer } from "node:tls";
+import { lingeringClose } from "../../core/http/http-connections.ts";
+import { hasValidHost } from "../../core/http/http-server.ts";
+import { type ClientError, malformedVerdict } from "../../core/http/malformed-request.ts";
+import { listenTcp } from "../../core/net/tcp-listener.ts";
+import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
+import type { CallHead } from "../engine/call-transport.ts";
+import { type GrpcConnection, GrpcConnections } from "../engine/connections.ts";
+import { ListenerCalls, type ListenerCallsOptions } from "../engine/listener-calls.ts";
+import type { ConnectErrors } from "./connect-error.ts";
+import { type KeepAliveTimes, keepSessionAlive } from "./keep-alive.ts";
+import { headOf, openWebCall, type Refusal, type WebCallMaker } from "./open-web-call.ts";
+import { createWebCors } from "./web-cors.ts";
+import { Http1Exchange, Http2Exchange, refuse, statusLine, type WebExchange } from "./web-exchange.ts";
+
+export interface WebServerOptions extends ListenerCallsOptions, KeepAliveTimes {
+  readonly port: number;
+  readonly openToLan: boolean;
+  readonly largestMessage: number;
+  /** Open calls on a connection. */
+  readonly concurrentStreams: number;
+  /** For calls in flight when the service stops. */
+  readonly graceMs: number;
+  readonly tls: { readonly certificates: TlsSource; readonly requireClientCertificate: boolean } | undefined;
+  readonly corsOrigins: readonly string[];
+  readonly errors: ConnectErrors;
+  readonly grpcPort: () => number;
+  readonly onStop: (release: () => void | Promise<void>) => void;
+}
+
+export interface WebServer {
+  readonly port: number;
+  readonly connections: GrpcConnections;
+  drain(): Promise<void>;
+}
+
+/** Request line and header fields together; a GET has its message there. */
+const headerBytes = 64 << 10;
+/** For the head of a request, a TLS handshake, and the first bytes of a connection. */
+const headersTimeoutMs = 10_000;
+/** For the request of a method that takes one message. */
+const requestTimeoutMs = 30_000;
+/** For the next request on a connection of HTTP/1.1. */
+const idleTimeoutMs = 30_000;
+/** For the last answers to leave. */
+const flushMs = 250;
+
+/**
+ * Serves gRPC-Web and Connect on one port, over HTTP/1.1 and HTTP/2: listener → connection → the version of HTTP by its first bytes, or by
+ * ALPN → Node's parser → `openWebCall` → `GrpcCall` → the method's handler.
+ */
+export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
+  const { log, recorder, onStop, tls } = options;
+  const connections = new GrpcConnections();
+  const calls = new ListenerCalls(options);
+  const cors = createWebCors(options.corsOrigins);
+  const maker: WebCallMaker = { ...options, cors, requestTimeoutMs, onFault };
+  const ofSockets = new WeakMap<Socket, GrpcConnection & { open?: number }>();
+  const http1Servers = new Set<Server>();
+  const sessions = new Set<ServerHttp2Session>();
+  let draining = false;
+
+  const http2Server = createHttp2Server({
+    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: headerBytes },
+    unknownProtocolTimeout: headersTimeoutMs,
+  });
+  http2Server.on("sessionError", (error: Error, session: ServerHttp2Session) => {
+    log.warning(`A connection from ${remoteOf(session)} was closed: ${error.message}`);
+  });
+
+  function onFault({ path }: CallHead, error: unknown): void {
+    log.error(`The answer to ${path} could not be written: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+
+  function serve(exchange: WebExchange): void {
+    // What is written to a client that has left is lost.
+    exchange.output.on("error", () => {});
+    exchange.input.on("error", () => {});
+    try {
+      if (cors.isPreflight(exchange)) cors.answerPreflight(exchange);
+      else {
+        const opened = draining ? stopping : openWebCall(exchange, maker);
+        if ("httpStatus" in opened) answerRefusal(exchange, opened);
+        else calls.begin(opened);
+      }
+    } catch (error) {
+      log.error(`A request for ${exchange.target.slice(0, 200)} failed: ${error instanceof Error ? error.stack : String(error)}`);
+      exchange.reset();
+    }
+  }
+
+  /** Has a row too: who sees nothing looks for it there. */
+  function answerRefusal(exchange: WebExchange, { httpStatus, why, fields }: Refusal): void {
+    const path = exchange.target.split("?", 1)[0] as string;
+    const none = { timeoutMs: undefined, fault: undefined, acceptEncoding: "", requestEncoding: "" };
+    const head = headOf(exchange, { protocol: "connect", codec: "proto", path, ...none });
+    const entry = recorder.begin(head, options.methods.find(path));
+    exchange.output.once("close", () => {
+      recorder.end(entry, {
+        headers: exchange.answered,
+        trailers: undefined,
+        status: undefined,
+        aborted: `HTTP ${statusLine(httpStatus)}: ${why}`,
+        httpStatus,
+      });
+    });
+    refuse(exchange, httpStatus, why, cors.readable(exchange, fields ?? {}));
+  }
+
+  http2Server.on("session", (session) => {
+    sessions.add(session);
+    session.once("close", () => sessions.delete(session));
+    keepSessionAlive(session, options);
+  });
+
+  function takeHttp2(socket: Socket, connection: GrpcConnection): void {
+    // Its half of a connection that the client has closed is of no use.
+    socket.allowHalfOpen = false;
+    http2Server.once("session", (session) => {
+      session.on("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
+        serve(new Http2Exchange(stream, headers, rawHeaders ?? [], connection));
+      });
+    });
+    // Its session begins within this call.
+    http2Server.emit("connection", socket);
+  }
+
+  function onRequest(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const connection = ofSockets.get(socket);
+    if (!connection) {
+      socket.destroy();
+      return;
+    }
+    connection.open = (connection.open ?? 0) + 1;
+    response.once("close", () => {
+      connection.open = (connection.open ?? 1) - 1;
+    });
+    if (connection.open > options.concurrentStreams) {
+      log.warning(`A connection from ${connection.remote} was closed: it has ${connection.open} requests without an answer`);
+      socket.destroy();
+      return;
+    }
+    const exchange = new Http1Exchange(request, response, connection);
+    const refusal = malformedHead(request);
+    if (refusal) answerRefusal(exchange, refusal);
+    else serve(exchange);
+  }
+
+  /** Bytes that never became a request. */
+  function onMalformed(error: ClientError, socket: Socket): void {
+    const connection = ofSockets.get(socket);
+    if (error.code === "ECONNRESET" || error.code === "EPIPE" || !socket.writable || connection?.open) {
+      socket.destroy();
+      return;
+    }
+    // Browsers open connections in advance and may never use them: that is no error.
+    if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0) {
+      socket.destroy();
+      return;
+    }
+    const { status, message } = malformedVerdict(error, error.rawPacket, headerBytes);
+    log.warning(`A request from ${connection?.remote ?? "a client"} was answered ${status}: ${message}`);
+    const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n`;
+    lingeringClose(socket, `${head}${message}\n`);
+  }
+
+  function createServers(material?: TlsOptions): Server {
+    const serverOptions: ServerOptions = {
+      maxHeaderSize: headerBytes,
+      headersTimeout: headersTimeoutMs,
+      // A stream of the client may go on for as long as it likes; what is one message has a time of its own.
+      requestTimeout: 0,
+      keepAliveTimeout: idleTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+      ...(options.keepaliveMs > 0 && { keepAlive: true, keepAliveInitialDelay: options.keepaliveMs }),
+    };
+    const server = material
+      ? (createHttpsServer({ ...serverOptions, ...material, ...tlsOptions() } as object, onRequest) as unknown as Server)
+      : createServer(serverOptions, onRequest);
+    server.maxHeadersCount = 0;
+    http1Servers.add(server);
+    const opened = material ? "secureConnection" : "connection";
+    const [serveHttp1] = server.listeners(opened) as ((socket: Socket) => void)[];
+    if (!serveHttp1) throw new Error("an HTTP server takes connections");
+    server.removeListener(opened, serveHttp1);
+    server.on(opened, (socket: Socket) => {
+      // HTTP has its own listener; one must be there before it and after it.
+      socket.on("error", () => {});
+      if (draining) {
+        socket.destroy();
+        return;
+      }
+      const connection = connections.add(socket);
+      ofSockets.set(socket, connection);
+      socket.setNoDelay(true);
+      if ((socket as TLSSocket).alpnProtocol === "h2") takeHttp2(socket, connection);
+      else {
+        sniff(socket, (isHttp2) => {
+          if (isHttp2) takeHttp2(socket, connection);
+          else {
+            serveHttp1.call(server, socket);
+            socket.resume();
+          }
+        });
+      }
+    });
+    if (material) {
+      // Node would treat it as a malformed request.
+      server.removeAllListeners("tlsClientError");
+      server.on("tlsClientError", (error: Error, socket: Socket) => {
+        log.warning(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${error.message}`);
+        socket.on("error", () => {}).destroy();
+      });
+    }
+    server.on("clientError", onMalformed as never);
+    return server;
+  }
+
+  const tlsOptions = () => ({
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: headersTimeoutMs,
+    // A browser asks its user for one as soon as a server says that it would take one.
+    requestCert: tls?.requireClientCertificate ?? false,
+    rejectUnauthorized: tls?.requireClientCertificate ?? false,
+  });
+
+  const { port: wanted, openToLan } = options;
+  const port = tls
+    ? await listenTls({
+        ...{ port: wanted, openToLan, onStop, certificates: tls.certificates },
+        createServer: (material) => createServers(material) as unknown as TlsServer,
+      })
+    : await listenTcp({ port: wanted, openToLan, onStop, createServer: () => createServers() });
+  onStop(drain);
+
+  async function drain(): Promise<void> {
+    if (draining) return;
+    draining = true;
+    // GOAWAY: open streams go on, and the client opens no more here.
+    for (const session of sessions) session.close();
+    for (const server of http1Servers) server.closeIdleConnections();
+    await calls.drain(options.graceMs);
+    // A connection closes when its last bytes have left.
+    for (const server of http1Servers) server.closeIdleConnections();
+    await connections.whenNone(flushMs);
+    connections.destroyAll();
+  }
+
+  return { port, connections, drain };
+}
+
+const stopping: Refusal = { httpStatus: 503, why: "The service is stopping", fields: { connection: "close" } };
+
+/** RFC 9112 §3.2 and §6.1, RFC 9110 §15.6.6: what Node's parser lets pass. */
+function malformedHead(request: IncomingMessage): Refusal | undefined {
+  const fields = { connection: "close" };
+  if (!hasValidHost(request)) return { httpStatus: 400, why: "A valid Host field is needed, once", fields };
+  const { httpVersion } = request;
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") {
+    return { httpStatus: 505, why: "HTTP/1.1 and HTTP/2 are spoken here", fields };
+  }
+  const coding = request.headers["transfer-encoding"];
+  if (coding === undefined || coding.trim().toLowerCase() === "chunked") return undefined;
+  return { httpStatus: 501, why: "The only Transfer-Encoding known here is chunked", fields };
+}
+
+/** RFC 9113 §3.4: how a client that knows that HTTP/2 is spoken begins. No method of HTTP/1.1 begins with the same three letters. */
+const preface = "PRI";
+
+/** Tells the version of HTTP from the first bytes, and leaves them to be read. */
+function sniff(socket: Socket, then: (isHttp2: boolean) => void): void {
+  let first: Buffer = Buffer.alloc(0);
+  const timer = setTimeout(() => socket.destroy(), headersTimeoutMs);
+  const end = () => {
+    clearTimeout(timer);
+    socket.off("data", take);
+    socket.off("close", end);
+    socket.off("end", leave);
+  };
+  const leave = () => {
+    end();
+    socket.destroy();
+  };
+  const take = (chunk: Buffer) => {
+    first = first.length === 0 ? chunk : Buffer.concat([first, chunk]);
+    const start = first.toString("latin1", 0, preface.length);
+    if (start.length < preface.length && preface.startsWith(start)) return;
+    end();
+    socket.pause();
+    socket.unshift(first);
+    then(start === preface);
+  };
+  socket.on("data", take);
+  socket.once("close", end);
+  socket.once("end", leave);
+}
+
+const remoteOf = ({ socket }: ServerHttp2Session): string => {
+  try {
+    return `${socket.remoteAddress}:${socket.remotePort}`;
+  } catch {
+    return "a client that has left";
+  }
+};
