@@ -23,7 +23,7 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
     body(body) {
       if (body.length === 0) return body;
       const isSmall = body.length <= rememberedBodyBytes;
-      const bytes = isSmall ? body.latin1Slice() : "";
+      const bytes = isSmall ? body.toString("latin1") : "";
       if (isSmall && clean.has(bytes)) return body;
       const text = body.toString("utf8");
       const shown = redactBody(text, isSecret);
