@@ -100,6 +100,29 @@ it("[GRPC-142] it is sent again as it was, or refused if a message is not whole 
   await expect(commands?.resend?.run(clientOf(parts, 5).client, call, service)).rejects.toThrow("no longer kept");
 });
 
+it("[GRPC-142] messages that were sent as JSON are sent again as protobuf, with names of HTTP/1.1 in any case", async () => {
+  const text = '{ "sku": "a" }';
+  const json = {
+    ...(parts[0] as GrpcMessagePart),
+    codec: "json",
+    bytes: text.length,
+    base64: Buffer.from(text).toString("base64"),
+  } as const;
+  const { asked, client } = clientOf([json]);
+  const web: GrpcCall = {
+    ...{ ...call, protocol: "connect", httpVersion: "1.1", codec: "json" },
+    requestHeaders: [
+      ["Host", "here"],
+      ["Content-Type", "application/json"],
+      ["X-Mine", "yes"],
+    ],
+  };
+  await commands?.resend?.run(client, web, service);
+  expect(asked).toEqual([
+    ["resend", { path: "/t.Shop/Buy", metadata: [["X-Mine", "yes"]], deadlineMs: 2_500, messages: [parts[0]?.base64] }],
+  ]);
+});
+
 it("[GRPC-143] it is opened in Try with its first message, and without credentials", async () => {
   const next = (await takeRecorded(clientOf(parts).client, call))(firstCall);
   expect(next).toMatchObject({

@@ -7,25 +7,36 @@ import { createHandover } from "../../pages/service/handover.ts";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { formatTook } from "../../ui/texts/time.ts";
-import { fromBase64 } from "../../viewer/decode/bytes.ts";
+import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import { type CallLanguage, callLanguages, callLines } from "./call-lines.ts";
-import { messageJson } from "./schema/message-json.ts";
+import { messageJson, serializedMessage } from "./schema/message-json.ts";
 import { readSchema } from "./schema/use-grpc-schema.ts";
 
 /** Fields of the protocols and of browsers: each client makes its own. */
 const ofTheClient =
-  /^(?::|grpc-|connect-|sec-|x-grpc-web$|x-user-agent$|(?:te|content-type|content-length|user-agent|accept|accept-encoding|accept-language|host|connection|origin|referer|cache-control|pragma)$)/;
+  /^(?::|grpc-|connect-|sec-|x-grpc-web$|x-user-agent$|(?:te|content-type|content-length|content-encoding|user-agent|accept|accept-encoding|accept-language|host|connection|origin|referer|cache-control|pragma)$)/;
 
 /** What the client sent as metadata. */
 export const metadataOfCall = ({ requestHeaders }: Pick<GrpcCall, "requestHeaders">): HeaderList =>
-  requestHeaders.filter(([name]) => !ofTheClient.test(name));
+  requestHeaders.filter(([name]) => !ofTheClient.test(name.toLowerCase()));
 
 const pageParts = 1_000;
 const mostMessages = 10_000;
 
 /** The messages of the client, each in base64. Throws where not all of them are there as they were. */
-export async function requestsOf(client: ControlClient, { id }: Pick<GrpcCall, "id">): Promise<readonly string[]> {
+export async function requestsOf(
+  client: ControlClient,
+  { id, codec, method }: Pick<GrpcCall, "id" | "codec" | "method">,
+): Promise<readonly string[]> {
   const messages: string[] = [];
+  // Clients of our own send protobuf.
+  const schema = codec === "json" ? readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64) : undefined;
+  const serialized = (base64: string): string => {
+    if (!schema) return base64;
+    const bytes = serializedMessage(schema, method?.requestType ?? "", new TextDecoder().decode(fromBase64(base64)));
+    if (!bytes) throw notWhole(`A message of it is no JSON of ${method?.requestType ?? "a known type"}.`);
+    return toBase64(bytes);
+  };
   for (let from = 0, total = 1; from < total; ) {
     const page = await client.call("traffic.parts", { id: "grpc", row: id, from, limit: pageParts });
     if (!page) throw notKept();
@@ -33,7 +44,7 @@ export async function requestsOf(client: ControlClient, { id }: Pick<GrpcCall, "
     const sent = page.parts.filter((part): part is GrpcMessagePart => part.kind === "grpc-message" && part.direction === "received");
     for (const { base64, bytes } of sent) {
       if (fromBase64(base64).length < bytes) throw notWhole("Only the start of a message was recorded.");
-      messages.push(base64);
+      messages.push(serialized(base64));
     }
     if (messages.length > mostMessages) throw notWhole(`It has more than ${formatCountOf(mostMessages, "message")}.`);
     total = page.total;
