@@ -41,7 +41,10 @@ const clients: readonly BrowserClient[] = [
   ...["google text", "google binary"],
 ] as BrowserClient[];
 
-it.each([["HTTP/1.1", false]])(
+it.each([
+  ["HTTP/1.1", false],
+  ["HTTP/2 with TLS", true],
+])(
   "[GRPC-120] [GRPC-121] [GRPC-122] [GRPC-125] a page of another origin calls by connect-web and by Google's grpc-web, over %s",
   async (_name, tls) => {
     const grpc = await startGrpc({ tls }, tls ? temporaryDir() : undefined);
