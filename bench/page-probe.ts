@@ -73,12 +73,14 @@ export function installPageProbe(): void {
 /** From the next click, as the browser stamped it, until the state beside the title reads "Stopped" and is painted. */
 export function timeToStopped(): Promise<ClickTimes> {
   return new Promise((resolve, reject) => {
-    const title = document.querySelector("h1");
+    // Pages that were shown before stay mounted.
+    const title = [...document.querySelectorAll("h1")].find((heading) => heading.checkVisibility());
     const head = title?.parentElement;
     if (!title || !head) {
       reject(new Error("The page has no title."));
       return;
     }
+    const patience = setTimeout(() => reject(new Error('The page did not show "Stopped" within 30 s.')), 30_000);
     let clickedAt = Number.NaN;
     let handledMs = Number.NaN;
     const onClick = (event: Event) => {
@@ -89,6 +91,7 @@ export function timeToStopped(): Promise<ClickTimes> {
     const observer = new MutationObserver(() => {
       if (Number.isNaN(clickedAt) || title.nextElementSibling?.textContent !== "Stopped") return;
       observer.disconnect();
+      clearTimeout(patience);
       const shownMs = performance.now() - clickedAt;
       // A timer set within the frame runs after that frame is painted.
       requestAnimationFrame(() => setTimeout(() => resolve({ handledMs, shownMs, paintedMs: performance.now() - clickedAt }), 0));
