@@ -72,6 +72,17 @@ export const grpcConfig = z.strictObject({
     help: "Open at the same time; a client waits with more of them.",
     env: "GRPC_CONCURRENT_STREAMS",
   }),
+  connectionsPerAddress: limit(1, 1_000_000, 10_000, {
+    title: "Connections of an address",
+    help: "Open at the same time; more are closed at once.",
+    env: "GRPC_CONNECTIONS_PER_ADDRESS",
+  }),
+  metadataBytes: limit(1 << 10, 1 << 20, 64 << 10, {
+    title: "Metadata of a call",
+    help: "With all header fields, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED.",
+    unit: "B",
+    env: "GRPC_METADATA_BYTES",
+  }),
   unreadBytes: limit(64 << 10, 1 << 30, 4 << 20, {
     title: "Unread bytes",
     help: "A client that leaves more of a stream unread loses the call.",
@@ -105,6 +116,11 @@ export const grpcConfig = z.strictObject({
     group: "Limits",
   }),
 
+  handshakeMs: time(100, 3_600_000, 10_000, {
+    title: "Handshake time",
+    help: "For TLS and the first frame of HTTP/2; then the connection is closed.",
+    env: "GRPC_HANDSHAKE_MS",
+  }),
   keepaliveMs: time(0, 86_400_000, 30_000, {
     title: "Keepalive",
     help: "An idle connection is pinged so often; 0 never.",

@@ -14,6 +14,7 @@ export interface GrpcConnection {
 /** The open connections, and the bytes of all there were. */
 export class GrpcConnections {
   readonly #open = new Map<Socket, GrpcConnection>();
+  readonly #ofAddresses = new Map<string, number>();
   #onNone: (() => void) | undefined;
   #opened = 0;
   #closedRead = 0;
@@ -23,7 +24,14 @@ export class GrpcConnections {
     return this.#open.size;
   }
 
+  /** Open ones from the address of this one. */
+  countFrom({ remoteAddress = "" }: Socket): number {
+    return this.#ofAddresses.get(remoteAddress) ?? 0;
+  }
+
   add(socket: Socket): GrpcConnection {
+    const { remoteAddress = "" } = socket;
+    this.#ofAddresses.set(remoteAddress, this.countFrom(socket) + 1);
     const tls = socket instanceof TLSSocket ? socket : undefined;
     const certificate = tls?.authorized ? tls.getPeerCertificate() : undefined;
     const connection: GrpcConnection = {
@@ -38,6 +46,9 @@ export class GrpcConnections {
     this.#open.set(socket, connection);
     socket.once("close", () => {
       this.#open.delete(socket);
+      const left = (this.#ofAddresses.get(remoteAddress) ?? 1) - 1;
+      if (left > 0) this.#ofAddresses.set(remoteAddress, left);
+      else this.#ofAddresses.delete(remoteAddress);
       this.#closedRead += socket.bytesRead;
       this.#closedWritten += socket.bytesWritten;
       if (this.#open.size === 0) this.#onNone?.();

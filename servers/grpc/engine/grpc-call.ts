@@ -36,9 +36,8 @@ export interface CallLimits {
   readonly unreadBytes: number;
 }
 
+/** What the calls of a listener have in common. */
 export interface GrpcCallOptions {
-  readonly transport: CallTransport;
-  readonly entry: CallEntry;
   readonly limits: CallLimits;
   /** Of answers, to a client that accepts it. */
   readonly coding: MessageCoding;
@@ -57,9 +56,10 @@ const longestTimerMs = 0x7fff_ffff;
 export class GrpcCall implements CallEvents {
   readonly entry: CallEntry;
   readonly head: CallHead;
-  /** Sent before the first message; to be changed before that. */
-  readonly responseHeaders = new Metadata();
-  readonly trailers = new Metadata();
+  /** In the list of its listener's calls. */
+  place = 0;
+  #responseHeaders: Metadata | undefined;
+  #trailers: Metadata | undefined;
   /** Milliseconds since the epoch. */
   readonly deadlineAt: number | undefined;
   readonly #options: GrpcCallOptions;
@@ -70,7 +70,7 @@ export class GrpcCall implements CallEvents {
   #filter: MessageFilter | undefined;
   #givenBack: GivenBack | undefined;
   /** Steps that wait until the client has read enough. */
-  #writable: (() => void)[] = [];
+  #writable: (() => void)[] | undefined;
   #behaviour: RequestedBehaviour | undefined;
   #coding: MessageCoding = "identity";
   #deadline: NodeJS.Timeout | undefined;
@@ -82,10 +82,9 @@ export class GrpcCall implements CallEvents {
   #compressing: Promise<void> | undefined;
   #finishing = false;
   #over = false;
-  #overListeners: (() => void)[] = [];
+  #overListeners: (() => void)[] | undefined;
 
-  constructor(options: GrpcCallOptions) {
-    const { transport, entry } = options;
+  constructor(transport: CallTransport, entry: CallEntry, options: GrpcCallOptions) {
     this.#options = options;
     this.#transport = transport;
     this.entry = entry;
@@ -102,6 +101,17 @@ export class GrpcCall implements CallEvents {
     return this.head.metadata;
   }
 
+  /** Sent before the first message; to be changed before that. */
+  get responseHeaders(): Metadata {
+    this.#responseHeaders ??= new Metadata();
+    return this.#responseHeaders;
+  }
+
+  get trailers(): Metadata {
+    this.#trailers ??= new Metadata();
+    return this.#trailers;
+  }
+
   /** Nothing more can be sent. */
   get isEnding(): boolean {
     return this.#finishing || this.#over;
@@ -114,17 +124,16 @@ export class GrpcCall implements CallEvents {
 
   /** Begins with what the client asked for by metadata, then with the method's handler. */
   begin(): void {
-    const { entry } = this;
-    const { behaviour, coding } = this.#options;
     this.run(() => {
-      this.#behaviour = requestedBehaviour(this.head, behaviour);
-      this.#chooseCoding(this.#behaviour?.coding ?? coding);
-      for (const [name, value] of this.#behaviour?.headers ?? []) this.responseHeaders.add(name, value);
+      const { behaviour, coding } = this.#options;
+      const asked = requestedBehaviour(this.head, behaviour);
+      this.#behaviour = asked;
+      this.#chooseCoding(asked?.coding ?? coding);
+      if (asked) for (const [name, value] of asked.headers) this.responseHeaders.add(name, value);
       if (this.head.fault) throw this.head.fault;
-      if (!entry.method) throw new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
-      const delayMs = this.#behaviour?.delayMs ?? 0;
-      if (delayMs === 0) this.#beginHandler();
-      else this.#delay = setTimeout(() => this.run(() => this.#beginHandler()), delayMs);
+      if (!this.entry.method) throw new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
+      if (!asked || asked.delayMs === 0) return this.#beginHandler();
+      this.#delay = setTimeout(() => this.run(() => this.#beginHandler()), asked.delayMs);
     });
   }
 
@@ -144,11 +153,14 @@ export class GrpcCall implements CallEvents {
   /** Runs a step of the call, also one of a timer or an event from elsewhere; what it throws ends this call. */
   run(step: () => void | Promise<void>): void {
     try {
-      const result = step();
-      if (result instanceof Promise) result.catch((error: unknown) => this.fail(error));
+      this.#settle(step());
     } catch (error) {
       this.fail(error);
     }
+  }
+
+  #settle(result: void | Promise<void>): void {
+    if (result instanceof Promise) result.catch((error: unknown) => this.fail(error));
   }
 
   /** Ends the call with the status of a `StatusError`; any other error is INTERNAL. */
@@ -205,17 +217,24 @@ export class GrpcCall implements CallEvents {
 
   /** Runs the step once when the client has read enough for more to be sent; never if the call ends before. */
   whenWritable(step: () => void): void {
+    this.#writable ??= [];
     this.#writable.push(step);
   }
 
   onMessage(message: ReceivedMessage): void {
     if (this.isEnding) return;
     this.entry.addReceived(message);
-    this.run(() => {
+    try {
       const bytes = this.#json ? this.#json.request(message.bytes) : message.bytes;
-      const pass = () => this.#sink?.message(bytes);
-      return this.#filter?.message(bytes, () => this.run(pass)) ? undefined : pass();
-    });
+      this.#settle(this.#filter ? this.#filterMessage(this.#filter, bytes) : this.#sink?.message(bytes));
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #filterMessage(filter: MessageFilter, bytes: Uint8Array): void | Promise<void> {
+    const pass = () => this.#sink?.message(bytes);
+    if (!filter.message(bytes, () => this.run(pass))) return pass();
   }
 
   onHalfClose(): void {
@@ -274,13 +293,12 @@ export class GrpcCall implements CallEvents {
     this.#unwritten += wire.length;
     this.#transport.sendFrame(wire, () => {
       this.#unwritten -= wire.length;
-      if (this.#writable.length > 0 && this.isWritable && !this.isEnding) this.#runWritable();
+      if (this.#writable && this.isWritable && !this.isEnding) this.#runWritable(this.#writable);
     });
   }
 
-  #runWritable(): void {
-    const steps = this.#writable;
-    this.#writable = [];
+  #runWritable(steps: readonly (() => void)[]): void {
+    this.#writable = undefined;
     for (const step of steps) this.run(step);
   }
 
@@ -291,12 +309,12 @@ export class GrpcCall implements CallEvents {
     if (asked && asked.headers.length > 0) this.sendHeaders();
     this.#finishing = true;
     clearTimeout(this.#delay);
-    for (const [name, value] of asked?.trailers ?? []) this.trailers.add(name, value);
+    if (asked) for (const [name, value] of asked.trailers) this.trailers.add(name, value);
     // The details belong to a status that is an error.
     if (code !== 0 && asked?.details) this.trailers.set("grpc-status-details-bin", asked.details(code, message));
-    const end = () => this.#transport.end({ code, message: message.toWellFormed(), trailers: this.trailers });
-    if (this.#compressing) this.#compressing.then(end);
-    else end();
+    const end = { code, message: message.toWellFormed(), trailers: this.trailers };
+    if (this.#compressing) this.#compressing.then(() => this.#transport.end(end));
+    else this.#transport.end(end);
   }
 
   #cut(): void {
@@ -319,7 +337,10 @@ export class GrpcCall implements CallEvents {
   /** Calls back once when the call is over, however it ended. */
   whenOver(listener: () => void): void {
     if (this.#over) listener();
-    else this.#overListeners.push(listener);
+    else {
+      this.#overListeners ??= [];
+      this.#overListeners.push(listener);
+    }
   }
 
   onOver(end: SentEnd): void {
@@ -327,13 +348,14 @@ export class GrpcCall implements CallEvents {
     this.#over = true;
     clearTimeout(this.#deadline);
     clearTimeout(this.#delay);
-    this.#writable = [];
+    this.#writable = undefined;
     this.#sink = undefined;
     this.#filter = undefined;
     this.#givenBack = undefined;
     this.#options.onOver(this, end);
     const listeners = this.#overListeners;
-    this.#overListeners = [];
+    if (!listeners) return;
+    this.#overListeners = undefined;
     for (const listener of listeners) this.run(listener);
   }
 

@@ -5,16 +5,23 @@ import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { listenTcp } from "../../core/net/tcp-listener.ts";
 import { listenTls, type TlsSource } from "../../core/net/tls-listener.ts";
 import { type GrpcConnection, GrpcConnections } from "./connections.ts";
+import { FaultLog } from "./fault-log.ts";
 import type { BodyLimits } from "./framed-body.ts";
-import { http2ServersOf, replaceStreamListener } from "./grpc-js-access.ts";
+import { http2ServersOf, replaceStreamListener, setHttp2Options } from "./grpc-js-access.ts";
 import { Http2Call } from "./http2-call.ts";
 import { ListenerCalls, type ListenerCallsOptions } from "./listener-calls.ts";
+import { guardSession, http2Limits } from "./session-guard.ts";
 
 export interface GrpcServerOptions extends ListenerCallsOptions {
   readonly port: number;
   readonly openToLan: boolean;
   readonly largestMessage: number;
   readonly concurrentStreams: number;
+  /** Of the header fields of a call. */
+  readonly metadataBytes: number;
+  readonly connectionsPerAddress: number;
+  /** For TLS and the first frame. */
+  readonly handshakeMs: number;
   readonly keepaliveMs: number;
   readonly keepaliveTimeoutMs: number;
   /** For calls in flight when the service stops. */
@@ -30,8 +37,6 @@ export interface GrpcServer {
   drain(): Promise<void>;
 }
 
-/** A client that has not finished its TLS handshake by then is let go. */
-const handshakeTimeoutMs = 10_000;
 /** For the last statuses to leave. */
 const flushMs = 250;
 
@@ -43,14 +48,20 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
   const bodyLimits: BodyLimits = { largestMessage: options.largestMessage, malformed: "INTERNAL" };
   let draining = false;
   const ofSessions = new WeakMap<Http2Session, GrpcConnection>();
+  const faults = new FaultLog(log);
+  onStop(() => faults.flush());
+  const faulty = new WeakSet<GrpcConnection>();
 
   const server = new Server({
     "grpc.enable_channelz": 0,
-    "grpc.max_concurrent_streams": options.concurrentStreams,
     ...(options.keepaliveMs > 0 && {
       "grpc.keepalive_time_ms": options.keepaliveMs,
       "grpc.keepalive_timeout_ms": options.keepaliveTimeoutMs,
     }),
+  });
+  setHttp2Options(server, {
+    ...http2Limits,
+    settings: { maxConcurrentStreams: options.concurrentStreams, maxHeaderListSize: options.metadataBytes },
   });
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const http2Servers = http2ServersOf(server);
@@ -58,9 +69,8 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
 
   function watch(http2Server: Http2Server): void {
     replaceStreamListener(http2Server, beginCall);
-    http2Server.on("sessionError", (error: Error, session: ServerHttp2Session) => {
-      log.warning(`A connection from ${remoteOf(session)} was closed: ${error.message}`);
-    });
+    http2Server.on("session", (session) => guardSession(session, { handshakeMs: options.handshakeMs, onFault: onSessionFault }));
+    http2Server.on("sessionError", (error: Error, session: ServerHttp2Session) => onSessionFault(session, error.message));
   }
 
   function beginCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: readonly string[]): void {
@@ -75,10 +85,23 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
     calls.begin(new Http2Call({ stream, headers, rawHeaders }, connection, bodyLimits));
   }
 
+  /** One line for a connection, whatever else goes wrong with it. */
+  function onSessionFault(session: Http2Session, why: string): void {
+    const connection = ofSessions.get(session);
+    if (!connection || faulty.has(connection)) return;
+    faulty.add(connection);
+    faults.write(`The connection from ${connection.remote} was closed: ${why}.`);
+  }
+
   function take(socket: Socket): void {
     // HTTP/2 has its own listener; one must be there before it and after it.
     socket.on("error", () => {});
     if (draining) {
+      socket.destroy();
+      return;
+    }
+    if (connections.countFrom(socket) >= options.connectionsPerAddress) {
+      faults.write(`A connection from ${socket.remoteAddress} was refused: it has ${options.connectionsPerAddress} already.`);
       socket.destroy();
       return;
     }
@@ -107,14 +130,14 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
         ...material,
         // gRPC over TLS is HTTP/2 only.
         ALPNProtocols: ["h2"],
-        handshakeTimeout: handshakeTimeoutMs,
+        handshakeTimeout: options.handshakeMs,
         requestCert: true,
         rejectUnauthorized: requireClientCertificate,
       });
       tlsServer.on("secureConnection", take);
       tlsServer.on("tlsClientError", (error, socket) => {
         socket.on("error", () => {});
-        log.warning(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${error.message}`);
+        faults.write(`A TLS handshake from ${socket.remoteAddress}:${socket.remotePort} failed: ${error.message}`);
       });
       return tlsServer;
     };
@@ -136,11 +159,3 @@ export async function listenGrpc(options: GrpcServerOptions): Promise<GrpcServer
 }
 
 const isGrpc = /^application\/grpc(?:$|[+;])/;
-
-const remoteOf = ({ socket }: ServerHttp2Session): string => {
-  try {
-    return `${socket.remoteAddress}:${socket.remotePort}`;
-  } catch {
-    return "a client that has left";
-  }
-};

@@ -3,7 +3,7 @@ import type { CallRecorder } from "../observe/call-recorder.ts";
 import type { CallEvents, CallTransport, SentEnd } from "./call-transport.ts";
 import { GrpcCall, type GrpcCallOptions } from "./grpc-call.ts";
 import type { GrpcMethods } from "./grpc-method.ts";
-import type { OpenCalls } from "./open-calls.ts";
+import type { CallList, OpenCalls } from "./open-calls.ts";
 import { statusCode } from "./status.ts";
 
 export interface ListenerCallsOptions extends Pick<GrpcCallOptions, "limits" | "coding" | "behaviour"> {
@@ -22,21 +22,25 @@ export interface StartableTransport extends CallTransport {
 /** The calls of one listener, from their begin to their end. */
 export class ListenerCalls {
   readonly #options: ListenerCallsOptions;
-  readonly #calls = new Set<GrpcCall>();
-  readonly #onOver = (call: GrpcCall, end: SentEnd) => this.#over(call, end);
-  readonly #onFault = (call: GrpcCall, error: unknown) => this.#fault(call, error);
+  readonly #shared: GrpcCallOptions;
+  readonly #calls: CallList;
   #onIdle: (() => void) | undefined;
 
   constructor(options: ListenerCallsOptions) {
     this.#options = options;
+    this.#calls = options.openCalls.ofListener();
+    this.#shared = {
+      ...options,
+      onOver: (call, end) => this.#over(call, end),
+      onFault: (call, error) => this.#fault(call, error),
+    };
   }
 
   begin(transport: StartableTransport): void {
     const { recorder, methods } = this.#options;
     const entry = recorder.begin(transport.head, methods.find(transport.head.path));
-    const call = new GrpcCall({ ...this.#options, transport, entry, onFault: this.#onFault, onOver: this.#onOver });
+    const call = new GrpcCall(transport, entry, this.#shared);
     this.#calls.add(call);
-    this.#options.openCalls.add(call);
     transport.start(call);
     call.begin();
   }
@@ -46,12 +50,11 @@ export class ListenerCalls {
     await this.#idle(graceMs);
     const { size } = this.#calls;
     if (size > 0) this.#options.log.info(`${size} calls were open when the service stopped, and end with UNAVAILABLE.`);
-    for (const call of this.#calls) call.finish(statusCode("UNAVAILABLE"), "the service is stopping");
+    for (const call of this.#calls.all()) call.finish(statusCode("UNAVAILABLE"), "the service is stopping");
   }
 
   #over(call: GrpcCall, end: SentEnd): void {
     this.#calls.delete(call);
-    this.#options.openCalls.delete(call);
     this.#options.recorder.end(call.entry, end);
     if (this.#calls.size === 0) this.#onIdle?.();
   }

@@ -1,0 +1,33 @@
+import type { Log } from "../../core/service/log.ts";
+
+const linesAtOnce = 20;
+const periodMs = 10_000;
+
+/** Log lines of faulty connections. Of a flood of them some are written and the rest is counted. */
+export class FaultLog {
+  readonly #log: Pick<Log, "warning">;
+  #written = 0;
+  #leftOut = 0;
+  #period: NodeJS.Timeout | undefined;
+
+  constructor(log: Pick<Log, "warning">) {
+    this.#log = log;
+  }
+
+  write(text: string): void {
+    this.#period ??= setTimeout(() => this.flush(), periodMs);
+    if (this.#written < linesAtOnce) {
+      this.#written++;
+      this.#log.warning(text);
+    } else this.#leftOut++;
+  }
+
+  /** Ends the period: says how many lines were left out. */
+  flush(): void {
+    clearTimeout(this.#period);
+    this.#period = undefined;
+    if (this.#leftOut > 0) this.#log.warning(`${this.#leftOut.toLocaleString("en")} more lines about faulty connections were left out.`);
+    this.#written = 0;
+    this.#leftOut = 0;
+  }
+}

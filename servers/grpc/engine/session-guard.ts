@@ -1,0 +1,52 @@
+import { constants, type Http2Session, type ServerOptions } from "node:http2";
+
+/**
+ * What Node allows a client of HTTP/2. Beyond it a stream is reset or the connection ends with GOAWAY. Node itself bounds CONTINUATION
+ * frames of one header block, and answers to pings that are not read.
+ */
+export const http2Limits: ServerOptions = {
+  maxHeaderListPairs: 256,
+  maxSettings: 32,
+  maxOutstandingPings: 10,
+  maxSessionInvalidFrames: 100,
+  maxSessionRejectedStreams: 1_000,
+  // CVE-2023-44487: a client opens streams and resets them at once. After a burst it may reset so many a second.
+  streamResetBurst: 1_000,
+  streamResetRate: 100,
+  // MB. Messages have limits of their own, which are below; grpc-js would allow any amount.
+  maxSessionMemory: 256,
+};
+
+/** PING and SETTINGS frames are answered: a client may send so many at once, and so many a second. */
+const controlBurst = 1_000;
+const controlPerSecond = 50;
+
+export interface GuardOptions {
+  /** A client that has not sent its SETTINGS by then is let go. */
+  readonly handshakeMs: number;
+  readonly onFault: (session: Http2Session, why: string) => void;
+}
+
+/** Ends a session whose client does not speak HTTP/2, or sends nothing but frames to be answered. */
+export function guardSession(session: Http2Session, { handshakeMs, onFault }: GuardOptions): void {
+  const handshake = setTimeout(() => end("it sent no SETTINGS in time", constants.NGHTTP2_SETTINGS_TIMEOUT), handshakeMs);
+  let left = controlBurst;
+  let countedAt = performance.now();
+  function count(): void {
+    left--;
+    if (left >= 0) return;
+    const now = performance.now();
+    left = Math.min(controlBurst, Math.floor(((now - countedAt) / 1_000) * controlPerSecond));
+    countedAt = now;
+    if (left <= 0) end("too many PING or SETTINGS frames", constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+  function end(why: string, code: number): void {
+    if (session.destroyed) return;
+    onFault(session, why);
+    session.destroy(undefined, code);
+  }
+  session.once("remoteSettings", () => clearTimeout(handshake));
+  session.on("remoteSettings", count);
+  session.on("ping", count);
+  session.once("close", () => clearTimeout(handshake));
+}
