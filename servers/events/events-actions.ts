@@ -10,7 +10,7 @@ import { exportPart } from "./jobs/export-events.ts";
 import { createSampleSource } from "./jobs/sample-events.ts";
 import { outcomePlot } from "./outcome-plot.ts";
 import { pageOfEvents } from "./page-of-events.ts";
-import { retryWhileLocked } from "./retry-while-locked.ts";
+import { retryWhileLocked } from "./store/store-error.ts";
 import type { StoreAccess } from "./store-access.ts";
 
 const eventsAtOnce = 1_000;

@@ -1,6 +1,6 @@
 import { ServiceError } from "../core/service/service-error.ts";
 import type { NewEvent } from "./completion-event.ts";
-import { retryWhileLocked } from "./retry-while-locked.ts";
+import { retryWhileLocked } from "./store/store-error.ts";
 
 export interface GroupCommitOptions {
   /** Stores all or none; resolves when they are on disk. */

@@ -6,7 +6,7 @@ import type { ServiceContext } from "../core/service/service.ts";
 import { ServiceError } from "../core/service/service-error.ts";
 import { createDataActions, type DataHandlers } from "./events-actions.ts";
 import type { EventsConfig } from "./events-config.ts";
-import { createEventsLimits } from "./events-limits.ts";
+import { createEventsLimits } from "./routes/event-limits.ts";
 import { eventRoutes, eventsCors, eventsErrors } from "./routes/event-routes.ts";
 import { eventsSample } from "./sample-traffic.ts";
 import { createStore } from "./store/open-store.ts";

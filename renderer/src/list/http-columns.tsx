@@ -2,7 +2,7 @@ import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { formatBytes } from "../ui/texts/quantity.ts";
 import { shownText } from "../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../ui/texts/time.ts";
-import cell from "./cell.module.css";
+import { CellText } from "./cell-text.tsx";
 import type { Column } from "./column.ts";
 import styles from "./http-columns.module.css";
 import { ToneMark } from "./tone-mark.tsx";
@@ -38,9 +38,9 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     rank: 1,
     cell: (row) => (
-      <span className={cell.quietMono} title={isoTime(row.at)}>
+      <CellText tone="quiet" mono title={isoTime(row.at)}>
         {clockTime(row.at)}
-      </span>
+      </CellText>
     ),
   },
   {
@@ -70,7 +70,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     align: "end",
     minSample: "00 m 00 s",
     rank: 2,
-    cell: (row) => (row.tookMs === undefined ? <span className={cell.quiet}>–</span> : formatTook(row.tookMs)),
+    cell: (row) => (row.tookMs === undefined ? <CellText tone="quiet">–</CellText> : formatTook(row.tookMs)),
   },
   {
     id: "size",
@@ -79,7 +79,7 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     align: "end",
     minSample: "000 MB",
     rank: 3,
-    cell: (row) => <span className={cell.soft}>{row.bytesOut === 0 ? "–" : formatBytes(row.bytesOut)}</span>,
+    cell: (row) => <CellText tone="soft">{row.bytesOut === 0 ? "–" : formatBytes(row.bytesOut)}</CellText>,
   },
   {
     id: "client",
@@ -89,9 +89,9 @@ export const httpColumns: readonly Column<TrafficRow>[] = [
     preferredSample: "Apache-HttpClient :00000",
     rank: 4,
     cell: (row) => (
-      <span className={cell.soft} title={row.peer}>
+      <CellText tone="soft" title={row.peer}>
         {shownText(row.client)} <span className={styles.quietSmall}>{row.peer.slice(row.peer.lastIndexOf(":"))}</span>
-      </span>
+      </CellText>
     ),
   },
 ];
@@ -102,7 +102,7 @@ function Path({ target }: { readonly target: string }) {
   return (
     <span className={styles.path} title={shownText(target)}>
       {shownText(target.slice(0, query))}
-      <span className={cell.soft}>{shownText(target.slice(query))}</span>
+      <CellText tone="soft">{shownText(target.slice(query))}</CellText>
     </span>
   );
 }

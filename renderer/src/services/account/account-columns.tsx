@@ -1,5 +1,5 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import cell from "../../list/cell.module.css";
+import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { refusalWords } from "./refusal-words.ts";
@@ -12,7 +12,7 @@ const user: Column<TrafficRow> = {
   preferredSample: "somebody.else@a-company.example.org",
   rank: 0,
   cell: (row) =>
-    row.user === undefined ? <span className={cell.quiet}>–</span> : <span title={shownText(row.user)}>{shownText(row.user)}</span>,
+    row.user === undefined ? <CellText tone="quiet">–</CellText> : <span title={shownText(row.user)}>{shownText(row.user)}</span>,
 };
 
 const reason: Column<TrafficRow> = {
@@ -24,9 +24,9 @@ const reason: Column<TrafficRow> = {
   rank: 0,
   cell: (row) =>
     row.reason !== undefined && (
-      <span className={cell.soft} title={shownText(row.reason)}>
+      <CellText tone="soft" title={shownText(row.reason)}>
         {shownText(refusalWords(row.reason))}
-      </span>
+      </CellText>
     ),
 };
 

@@ -1,5 +1,5 @@
 import type { AccountSession } from "../../../../contract/services/account.ts";
-import cell from "../../list/cell.module.css";
+import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
@@ -15,9 +15,9 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     face: "mono",
     rank: 2,
     cell: ({ startedAt }) => (
-      <span className={cell.softMono} title={isoTime(startedAt)}>
+      <CellText tone="soft" mono title={isoTime(startedAt)}>
         {wallTimeMs(startedAt)}
-      </span>
+      </CellText>
     ),
   },
   { id: "user", title: "User", rank: 0, cell: ({ email }) => <span title={shownText(email)}>{shownText(email)}</span> },
@@ -36,9 +36,9 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     preferredSample: "ended from the dashboard, as asked",
     rank: 3,
     cell: ({ ended }) => (
-      <span className={cell.soft} title={ended}>
+      <CellText tone="soft" title={ended}>
         {ended}
-      </span>
+      </CellText>
     ),
   },
   {
@@ -47,7 +47,7 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     align: "end",
     minSample: "Live tokens",
     rank: 1,
-    cell: ({ liveTokens }) => (liveTokens === 0 ? <span className={cell.quiet}>–</span> : formatCount(liveTokens)),
+    cell: ({ liveTokens }) => (liveTokens === 0 ? <CellText tone="quiet">–</CellText> : formatCount(liveTokens)),
   },
   {
     id: "used",
@@ -56,11 +56,11 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     rank: 2,
     cell: ({ usedAt }) =>
       usedAt === undefined ? (
-        <span className={cell.quiet}>–</span>
+        <CellText tone="quiet">–</CellText>
       ) : (
-        <span className={cell.soft} title={isoTime(usedAt)}>
+        <CellText tone="soft" title={isoTime(usedAt)}>
           {formatAgo(Date.now() - usedAt)}
-        </span>
+        </CellText>
       ),
   },
   {
@@ -70,9 +70,9 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     preferredSample: "Apache-HttpClient/UNAVAILABLE",
     rank: 4,
     cell: ({ client, address }) => (
-      <span className={cell.soft} title={address}>
+      <CellText tone="soft" title={address}>
         {shownText(client) || "–"}
-      </span>
+      </CellText>
     ),
   },
   {
@@ -81,6 +81,10 @@ export const sessionColumns: readonly Column<AccountSession>[] = [
     minSample: "000.000.000.000",
     face: "mono",
     rank: 5,
-    cell: ({ address }) => <span className={cell.softMono}>{address}</span>,
+    cell: ({ address }) => (
+      <CellText tone="soft" mono>
+        {address}
+      </CellText>
+    ),
   },
 ];

@@ -2,7 +2,7 @@ import { IconCheck, IconMinus, IconPointFilled, IconX } from "@tabler/icons-reac
 import { useMemo } from "react";
 import { z } from "zod";
 import { type EventColumn, type EventRow, eventColumns } from "../../../../contract/services/events.ts";
-import cell from "../../list/cell.module.css";
+import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import type { ColumnChoice } from "../../list/column-choice.ts";
 import { formatCount } from "../../ui/texts/quantity.ts";
@@ -22,9 +22,9 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     minSample: "00 Mmm 0000 00:00:00",
     face: "mono",
     cell: ({ created_at }) => (
-      <span className={cell.quietMono} title={created_at}>
+      <CellText tone="quiet" mono title={created_at}>
         {eventTimeText(created_at, Date.now())}
-      </span>
+      </CellText>
     ),
   },
   // Without a width: it takes what the others leave.
@@ -32,9 +32,9 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     id: "device_id",
     title: "Device",
     cell: ({ device_id }) => (
-      <span className={cell.mono} title={shownText(device_id)}>
+      <CellText mono title={shownText(device_id)}>
         {shownText(device_id)}
-      </span>
+      </CellText>
     ),
   },
   { id: "outcome", title: "Outcome", minSample: "accepted", besidePx: 24, cell: ({ outcome }) => <OutcomeMark outcome={outcome} /> },
@@ -53,7 +53,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     minSample: "+000 −000",
     face: "mono",
     cell: ({ completion_additions, completion_deletions }) => (
-      <span className={cell.softMono}>{`+${completion_additions} −${completion_deletions}`}</span>
+      <CellText tone="soft" mono>{`+${completion_additions} −${completion_deletions}`}</CellText>
     ),
   },
   ratio("predicted_edit_ratio", "Edit ratio"),
@@ -71,7 +71,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     title: "Id",
     align: "end",
     minSample: "000,000,000",
-    cell: ({ id }) => <span className={cell.quiet}>{formatCount(id)}</span>,
+    cell: ({ id }) => <CellText tone="quiet">{formatCount(id)}</CellText>,
   },
   {
     id: "ip_hash",
@@ -79,9 +79,9 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
     minSample: "00000000",
     face: "mono",
     cell: ({ ip_hash }) => (
-      <span className={cell.quietMono} title={ip_hash}>
+      <CellText tone="quiet" mono title={ip_hash}>
         {ip_hash.slice(0, 8)}
-      </span>
+      </CellText>
     ),
   },
   count("prefix_length", "Prefix"),
@@ -119,14 +119,18 @@ export const firstShown: readonly EventColumn[] = fields.slice(0, 16).map(({ id 
 
 function soft(id: "provider" | "treesitter_scope" | "completion_source" | "plugin_version") {
   return (row: EventRow) => (
-    <span className={cell.soft} title={shownText(row[id])}>
+    <CellText tone="soft" title={shownText(row[id])}>
       {shownText(row[id])}
-    </span>
+    </CellText>
   );
 }
 
 function mono(id: "file_ext") {
-  return (row: EventRow) => <span className={cell.softMono}>{shownText(row[id])}</span>;
+  return (row: EventRow) => (
+    <CellText tone="soft" mono>
+      {shownText(row[id])}
+    </CellText>
+  );
 }
 
 function count(id: NumberColumn, title: string): (typeof fields)[number] {
@@ -138,23 +142,27 @@ function milliseconds(id: NumberColumn, title: string): (typeof fields)[number] 
 }
 
 function ratio(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, align: "end", minSample: "0.000", cell: (row) => <span className={cell.soft}>{row[id].toFixed(2)}</span> };
+  return { id, title, align: "end", minSample: "0.000", cell: (row) => <CellText tone="soft">{row[id].toFixed(2)}</CellText> };
 }
 
 function yesNo(id: NumberColumn, title: string): (typeof fields)[number] {
-  return { id, title, minSample: "yes", cell: (row) => (row[id] ? "yes" : <span className={cell.quiet}>no</span>) };
+  return { id, title, minSample: "yes", cell: (row) => (row[id] ? "yes" : <CellText tone="quiet">no</CellText>) };
 }
 
 type NumberColumn = { [Name in EventColumn]: EventRow[Name] extends number ? Name : never }[EventColumn];
 
 function actions(text: string) {
   const list = text.replace(/[[\]"]/g, "").replaceAll(",", " ");
-  return <span className={cell.softMono}>{shownText(list) || "–"}</span>;
+  return (
+    <CellText tone="soft" mono>
+      {shownText(list) || "–"}
+    </CellText>
+  );
 }
 
 function character(value: string) {
-  if (value === "") return <span className={cell.quiet}>none</span>;
-  return value.trim() === "" ? <span className={cell.quiet}>{value === "\t" ? "tab" : "space"}</span> : shownText(value);
+  if (value === "") return <CellText tone="quiet">none</CellText>;
+  return value.trim() === "" ? <CellText tone="quiet">{value === "\t" ? "tab" : "space"}</CellText> : shownText(value);
 }
 
 const icons: Readonly<Record<string, typeof IconCheck>> = { accepted: IconCheck, rejected: IconX, ignored: IconMinus };

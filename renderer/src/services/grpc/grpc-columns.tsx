@@ -1,5 +1,5 @@
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
-import cell from "../../list/cell.module.css";
+import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
 import { ToneMark } from "../../list/tone-mark.tsx";
 import { formatBytes, formatCount } from "../../ui/texts/quantity.ts";
@@ -24,9 +24,9 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     face: "mono",
     rank: 3,
     cell: (row) => (
-      <span className={cell.quietMono} title={isoTime(row.at)}>
+      <CellText tone="quiet" mono title={isoTime(row.at)}>
         {clockTime(row.at)}
-      </span>
+      </CellText>
     ),
   },
   {
@@ -35,7 +35,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ verb }) => verb,
     minSample: "server stream",
     rank: 2,
-    cell: (row) => <span className={cell.soft}>{row.verb}</span>,
+    cell: (row) => <CellText tone="soft">{row.verb}</CellText>,
   },
   { id: "method", title: "Method", sortValue: ({ target }) => target, rank: 0, cell: (row) => <MethodName path={row.target} /> },
   {
@@ -64,7 +64,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     align: "end",
     minSample: "00 m 00 s",
     rank: 1,
-    cell: (row) => (row.tookMs === undefined ? <span className={cell.quiet}>–</span> : formatTook(row.tookMs)),
+    cell: (row) => (row.tookMs === undefined ? <CellText tone="quiet">–</CellText> : formatTook(row.tookMs)),
   },
   {
     id: "size",
@@ -73,7 +73,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     align: "end",
     minSample: "000 MB",
     rank: 4,
-    cell: (row) => <span className={cell.soft}>{formatBytes(row.bytesIn + row.bytesOut)}</span>,
+    cell: (row) => <CellText tone="soft">{formatBytes(row.bytesIn + row.bytesOut)}</CellText>,
   },
   {
     id: "client",
@@ -82,9 +82,9 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     minSample: "grpc-node-js :00000",
     rank: 5,
     cell: (row) => (
-      <span className={cell.soft} title={row.peer}>
+      <CellText tone="soft" title={row.peer}>
         {row.client} {row.peer.slice(row.peer.lastIndexOf(":"))}
-      </span>
+      </CellText>
     ),
   },
 ];
@@ -94,7 +94,7 @@ export function MethodName({ path }: { readonly path: string }) {
   const slash = path.lastIndexOf("/");
   return (
     <span className={styles.method} title={path}>
-      <span className={cell.soft}>{shownText(path.slice(1, slash + 1))}</span>
+      <CellText tone="soft">{shownText(path.slice(1, slash + 1))}</CellText>
       <span>{shownText(path.slice(slash + 1))}</span>
     </span>
   );

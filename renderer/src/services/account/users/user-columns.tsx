@@ -1,5 +1,5 @@
 import type { AccountUser } from "../../../../../contract/services/account.ts";
-import cell from "../../../list/cell.module.css";
+import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { isoTime } from "../../../ui/texts/time.ts";
@@ -8,7 +8,7 @@ import { StateMark, userState } from "../state-mark.tsx";
 import { apiTime, wallTime } from "../wall-time.ts";
 import { formatShift } from "./clock-shift.ts";
 
-const none = <span className={cell.quiet}>–</span>;
+const none = <CellText tone="quiet">–</CellText>;
 
 export const userColumns: readonly Column<AccountUser>[] = [
   {
@@ -26,9 +26,9 @@ export const userColumns: readonly Column<AccountUser>[] = [
     preferredSample: "A name of more than usual length",
     rank: 2,
     cell: ({ name }) => (
-      <span className={cell.soft} title={shownText(name)}>
+      <CellText tone="soft" title={shownText(name)}>
         {shownText(name) || "–"}
-      </span>
+      </CellText>
     ),
   },
   { id: "state", title: "State", minSample: "disabled", besidePx: 16, rank: 0, cell: (user) => <StateMark state={userState(user)} /> },
@@ -44,9 +44,12 @@ export const userColumns: readonly Column<AccountUser>[] = [
     title: "Clock",
     minSample: "+3650 d 23 h",
     rank: 1,
-    cell: ({ clockShiftSeconds }) => (
-      <span className={clockShiftSeconds === 0 ? cell.quiet : styles.press}>{formatShift(clockShiftSeconds)}</span>
-    ),
+    cell: ({ clockShiftSeconds }) =>
+      clockShiftSeconds === 0 ? (
+        <CellText tone="quiet">{formatShift(0)}</CellText>
+      ) : (
+        <span className={styles.press}>{formatShift(clockShiftSeconds)}</span>
+      ),
   },
   {
     id: "sessions",
@@ -71,17 +74,21 @@ export const userColumns: readonly Column<AccountUser>[] = [
     minSample: "000.000.000.000",
     face: "mono",
     rank: 5,
-    cell: ({ lastAddress }) => <span className={cell.softMono}>{lastAddress || "–"}</span>,
+    cell: ({ lastAddress }) => (
+      <CellText tone="soft" mono>
+        {lastAddress || "–"}
+      </CellText>
+    ),
   },
 ];
 
 /** When a user last logged in, in local time; the API gives it to the second. */
 export function LastLogin({ of }: { readonly of: string }) {
   const at = apiTime(of);
-  if (at === undefined) return <span className={cell.quiet}>never</span>;
+  if (at === undefined) return <CellText tone="quiet">never</CellText>;
   return (
-    <span className={cell.softMono} title={isoTime(at)}>
+    <CellText tone="soft" mono title={isoTime(at)}>
       {wallTime(at)}
-    </span>
+    </CellText>
   );
 }

@@ -1,4 +1,4 @@
-import cell from "../../../list/cell.module.css";
+import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
@@ -6,7 +6,7 @@ import { HealthSwitch } from "./health-switch.tsx";
 import type { ServiceRow } from "./service-rows.ts";
 import styles from "./services.module.css";
 
-const none = <span className={cell.quiet}>–</span>;
+const none = <CellText tone="quiet">–</CellText>;
 const count = (value: number) => (value === 0 ? none : formatCount(value));
 const rate = (value: number) => (value === 0 ? none : formatRate(value));
 
@@ -17,7 +17,7 @@ export const serviceColumns: readonly Column<ServiceRow>[] = [
     title: "Pattern",
     minSample: "server stream",
     rank: 2,
-    cell: (row) => row.kind === "method" && <span className={cell.soft}>{row.method.pattern}</span>,
+    cell: (row) => row.kind === "method" && <CellText tone="soft">{row.method.pattern}</CellText>,
   },
   {
     id: "request",
@@ -81,8 +81,8 @@ function ServiceName({ row }: { readonly row: ServiceRow }) {
 
 function TypeName({ name }: { readonly name: string }) {
   return (
-    <span className={cell.softMono} title={name}>
+    <CellText tone="soft" mono title={name}>
       {shownText(name.slice(name.lastIndexOf(".") + 1))}
-    </span>
+    </CellText>
   );
 }

@@ -1,10 +1,10 @@
-import type { EventsViews, LimitGauge } from "../../contract/services/events.ts";
-import type { RateLimit, RateLimiter } from "../core/limits/rate-limit.ts";
-import { createMemoryRateLimiter } from "../core/limits/rate-limit-memory.ts";
-import { connectRedisRateLimits } from "../core/limits/rate-limit-redis.ts";
-import type { Log } from "../core/service/log.ts";
-import type { EventsConfig } from "./events-config.ts";
-import type { EventsLimiters } from "./routes/event-routes.ts";
+import type { EventsViews, LimitGauge } from "../../../contract/services/events.ts";
+import type { RateLimit, RateLimiter } from "../../core/limits/rate-limit.ts";
+import { createMemoryRateLimiter } from "../../core/limits/rate-limit-memory.ts";
+import { connectRedisRateLimits } from "../../core/limits/rate-limit-redis.ts";
+import type { Log } from "../../core/service/log.ts";
+import type { EventsConfig } from "../events-config.ts";
+import type { EventsLimiters } from "./event-routes.ts";
 
 export interface EventsLimits {
   /** Undefined if limits are off. */
