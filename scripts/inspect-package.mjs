@@ -2,12 +2,16 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { extractFile, listPackage, statFile } from "@electron/asar";
 import { fuseSentinel } from "./dummy-runtime.mjs";
-import { serviceAssets } from "./service-files.mjs";
+import { serviceAssets, serviceEntries } from "./service-files.mjs";
 
 const root = path.resolve(import.meta.dirname, "..");
 
 /** Entries, from which every other program file must be reached by `require`. */
-const programEntries = ["dist/electron/main.cjs", "dist/servers/service-process.cjs"];
+const programEntries = [
+  "dist/electron/main.cjs",
+  "dist/servers/service-process.cjs",
+  ...Object.keys(serviceEntries(root)).map((name) => `dist/${name}.cjs`),
+];
 /** Loaded by the window alone, and into a sandbox that requires nothing. */
 const preload = "dist/electron/preload.cjs";
 const dashboard = "dist/renderer/index.html";

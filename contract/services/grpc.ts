@@ -91,10 +91,47 @@ export interface GrpcResent {
   readonly tookMs: number;
 }
 
+/** Protocol files of the user's: of the setting, or dropped on the page. */
+export interface GrpcProtoSource {
+  readonly id: string;
+  readonly kind: "setting" | "dropped";
+  /** Path as it was set, or name of the dropped file or folder. */
+  readonly title: string;
+  /** That are served. */
+  readonly files: number;
+  readonly services: readonly string[];
+  /** Files that are not, and what else is wrong. */
+  readonly problems: number;
+}
+
+export interface GrpcProtoProblem {
+  /** Id of the source; empty where none is to blame. */
+  readonly source: string;
+  readonly file: string;
+  /** From 1; absent where the file as a whole is meant. */
+  readonly line?: number;
+  readonly column?: number;
+  readonly problem: string;
+}
+
+/** What became of dropped files. */
+export interface GrpcProtosAdded {
+  /** Ids of their sources. */
+  readonly sources: readonly string[];
+  readonly problems: readonly GrpcProtoProblem[];
+}
+
 /** `view/grpc`, by name. */
 export interface GrpcViews extends GrpcReplyViews {
-  /** What is served; it changes when protocol files do. */
-  readonly services: { readonly services: readonly GrpcServiceView[]; readonly revision: number };
+  /** What is served. `revision` follows from the protocol files: it changes with them, and is the same for the same files. */
+  readonly services: { readonly services: readonly GrpcServiceView[]; readonly revision: string };
+  readonly protos: {
+    readonly sources: readonly GrpcProtoSource[];
+    /** The first ones. */
+    readonly problems: readonly GrpcProtoProblem[];
+    readonly moreProblems: number;
+    readonly isReading: boolean;
+  };
   /** Health by service; "" is the whole server. */
   readonly health: { readonly states: readonly (readonly [service: string, state: HealthState])[] };
   /** Renewed once a second while calls come or end; `at` is the clock for rates. */
@@ -106,8 +143,24 @@ export interface GrpcViews extends GrpcReplyViews {
 export const grpcActions = {
   /** Watchers see it at once. */
   "health.set": operation<null>()(z.strictObject({ service: z.string().max(1_000), state: z.enum(["SERVING", "NOT_SERVING"]) })),
-  /** The types of everything served, as a serialized google.protobuf.FileDescriptorSet in base64. */
-  schema: operation<{ readonly base64: string; readonly revision: number }>()(z.strictObject({})),
+  /**
+   * The types of everything served, as a serialized google.protobuf.FileDescriptorSet in base64. With a revision, those of then if they
+   * are still there, and else the current ones.
+   */
+  schema: operation<{ readonly base64: string; readonly revision: string }>()(z.strictObject({ revision: z.string().max(100).optional() })),
+  /**
+   * Protocol files are sent in pieces, then ended: then they are stored and served. A path within a folder makes the folder a source,
+   * from which names of imports begin. A file or folder with the name of one that was dropped before replaces it.
+   */
+  "protos.begin": operation<{ readonly upload: number }>()(z.strictObject({})),
+  "protos.put": operation<null>()(
+    z.strictObject({ upload: z.int(), pieces: z.array(z.strictObject({ name: z.string().max(1_000), base64: z.string() })).max(2_000) }),
+  ),
+  "protos.end": operation<GrpcProtosAdded>()(z.strictObject({ upload: z.int() })),
+  /** A source that was dropped, by its id. */
+  "protos.remove": operation<null>()(z.strictObject({ source: z.string().max(1_000) })),
+  /** Reads all again; changes are seen without it, but on some network drives. */
+  "protos.reload": operation<null>()(z.strictObject({})),
   /** Starts a call of the page's own client. */
   "try.start": operation<null>()(grpcTryStart),
   "try.send": operation<null>()(z.strictObject({ json: tryJson })),

@@ -49,6 +49,8 @@ export interface GrpcCall {
     /** Full names of the message types. */
     readonly requestType: string;
     readonly responseType: string;
+    /** Of the protocol files that were served then. */
+    readonly revision: string;
   };
   readonly authority: string;
   /** As they crossed the wire, with the pseudo-header fields of HTTP/2. Values of fields that end in "-bin" are base64. */

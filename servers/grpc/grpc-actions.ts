@@ -1,5 +1,3 @@
-import { create, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import type { Handlers } from "../../contract/operation.ts";
 import type { GrpcActions, GrpcResend, GrpcResent } from "../../contract/services/grpc.ts";
 import { ServiceError } from "../core/service/service-error.ts";
@@ -9,7 +7,8 @@ import { pushIntoCall } from "./replies/push-into-call.ts";
 import type { Replies } from "./replies/replies.ts";
 import type { GrpcSampleTraffic } from "./sample-traffic.ts";
 import type { Health } from "./services/health.ts";
-import type { ServedMethods } from "./services/served-methods.ts";
+import type { ServedProtos } from "./services/served-protos.ts";
+import type { UserProtos } from "./user-protos/user-protos.ts";
 
 export interface GrpcActionParts {
   readonly health: Health;
@@ -18,8 +17,8 @@ export interface GrpcActionParts {
   readonly replies: Replies;
   readonly openCalls: OpenCalls;
   readonly resend: (call: GrpcResend) => Promise<GrpcResent>;
-  readonly served: () => ServedMethods;
-  readonly revision: () => number;
+  readonly served: ServedProtos;
+  readonly protos: UserProtos;
 }
 
 /** The page's actions. */
@@ -31,7 +30,7 @@ export const createGrpcActions = ({
   replies,
   openCalls,
   served,
-  revision,
+  protos,
 }: GrpcActionParts): Handlers<GrpcActions> => ({
   "health.set"({ service, state }) {
     if (health.state(service) === "SERVICE_UNKNOWN")
@@ -39,9 +38,23 @@ export const createGrpcActions = ({
     health.set(service, state);
     return null;
   },
-  schema() {
-    const set = create(FileDescriptorSetSchema, { file: served().pool.files.map(({ proto }) => proto) });
-    return { base64: Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString("base64"), revision: revision() };
+  schema({ revision }) {
+    const schema = served.schema(revision);
+    return { base64: schema.set.toString("base64"), revision: schema.revision };
+  },
+  "protos.begin": () => ({ upload: protos.begin() }),
+  async "protos.put"({ upload, pieces }) {
+    await protos.put(upload, pieces);
+    return null;
+  },
+  "protos.end": ({ upload }) => protos.end(upload),
+  async "protos.remove"({ source }) {
+    await protos.remove(source);
+    return null;
+  },
+  async "protos.reload"() {
+    await protos.reload();
+    return null;
   },
   "try.start": (params) => tries.start(params),
   "try.send": ({ json }) => tries.send(json),
@@ -58,5 +71,5 @@ export const createGrpcActions = ({
     return null;
   },
   ...replies.actions,
-  "call.push": ({ row, push }) => pushIntoCall(row, push, { openCalls, find: (path) => served().find(path) }),
+  "call.push": ({ row, push }) => pushIntoCall(row, push, { openCalls, find: (path) => served.find(path) }),
 });

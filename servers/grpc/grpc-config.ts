@@ -61,6 +61,32 @@ export const grpcConfig = z.strictObject({
     group: "Answers",
   }),
 
+  protos: field(z.array(z.string().max(4_096)).max(1_000).default([]), {
+    title: "Protocol files",
+    help: ".proto files, folders with them (names of imports begin there), buf images and descriptor sets. They are served and reflected beside Backlot's own, and read again when they change.",
+    env: "GRPC_PROTOS",
+    group: "Your own protos",
+  }),
+  protoBytes: field(wholeNumber(1, 1 << 30, 32 << 20), {
+    title: "Largest protocol files",
+    help: "All together.",
+    unit: "B",
+    env: "GRPC_PROTO_BYTES",
+    group: "Your own protos",
+  }),
+  protoFiles: field(wholeNumber(1, 1_000_000, 5_000), {
+    title: "Most protocol files",
+    help: "Those within descriptor sets count too.",
+    env: "GRPC_PROTO_FILES",
+    group: "Your own protos",
+  }),
+  protoTypes: field(wholeNumber(1, 1_000_000, 20_000), {
+    title: "Most types",
+    help: "Messages, enums, services and methods of all protocol files together.",
+    env: "GRPC_PROTO_TYPES",
+    group: "Your own protos",
+  }),
+
   messageBytes: limit(1, 1 << 30, 4 << 20, {
     title: "Largest message",
     help: "Of a client, also after it is decompressed; more ends the call with RESOURCE_EXHAUSTED.",

@@ -16,6 +16,7 @@ export const grpcService = defineService({
     { field: "webPort", transport: "tcp" },
     { field: "metricsPort", transport: "tcp" },
   ],
+  // Dropped protocol files, and the reply rules where no other file is named.
   keepsFiles: () => "if possible",
   endpoints: grpcEndpoints,
   snippets: grpcSnippets,

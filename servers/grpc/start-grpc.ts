@@ -1,4 +1,5 @@
 import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Endpoint } from "../../contract/service.ts";
 import type { GrpcActions, GrpcResend } from "../../contract/services/grpc.ts";
@@ -19,6 +20,7 @@ import { createCallMetrics } from "./observe/call-metrics.ts";
 import { createCallRecorder } from "./observe/call-recorder.ts";
 import { createCallsView } from "./observe/calls-view.ts";
 import { listenMetrics } from "./observe/metrics-server.ts";
+import type { DescriptorPool } from "./protos/descriptor-pool.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";
 import { openReplies, type RepliesOptions } from "./replies/replies.ts";
 import { createGrpcSampleTraffic } from "./sample-traffic.ts";
@@ -27,10 +29,14 @@ import { echo } from "./services/echo.ts";
 import { greeter } from "./services/greeter.ts";
 import { Health, healthService } from "./services/health.ts";
 import { reflection } from "./services/reflection.ts";
-import { createServedMethods, type ServedMethods } from "./services/served-methods.ts";
+import { ServedProtos } from "./services/served-protos.ts";
 import { stream } from "./services/stream.ts";
+import { DroppedProtos } from "./user-protos/dropped-protos.ts";
+import { UserProtos } from "./user-protos/user-protos.ts";
 import { createConnectErrors } from "./web/connect-error.ts";
 import { listenWeb } from "./web/web-server.ts";
+
+const longestFirstReadMs = 8_000;
 
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -48,14 +54,21 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   const replies = await openReplies({
     ...repliesFile(context),
     limits: { bytes: config.replyFileBytes, rules: config.replyRules, steps: config.replySteps, heldBytes: config.replyHeldBytes },
-    served: () => served,
+    served: () => served.current,
     ...{ log, onStop, show: context.view },
   });
-  const served: ServedMethods = createServedMethods(own, handlers, [replies.methodReplies]);
-  replies.serve();
-  health.serve(own.services.map(({ typeName }) => typeName));
+  let isAnnounced = false;
+  const announce = () => {
+    const { view, revision } = served.current;
+    isAnnounced = true;
+    health.serve(view.map(({ name }) => name));
+    context.view("services", { services: view, revision });
+    replies.serve();
+  };
+  const served = new ServedProtos(own, { handlers, replies: [replies.methodReplies] }, announce);
+  const protos = await serveUserProtos(context, own, served);
+  if (!isAnnounced) announce();
   showHealth();
-  context.view("services", { services: served.view, revision: 1 });
 
   const metrics = createCallMetrics();
   const recorder = createCallRecorder({ traffic, log, metrics, messageLimit: config.recordedMessageBytes });
@@ -96,10 +109,10 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   const ownClient = { port: server.port, channel: () => channelCredentials(context) };
   const sample = createGrpcSampleTraffic({ ...ownClient, show: (view) => context.view("sample", view) });
   onStop(sample.stop);
-  const tries = createGrpcTryClient({ ...ownClient, served: () => served, show: (view) => context.view("try", view) });
+  const tries = createGrpcTryClient({ ...ownClient, served: () => served.current, show: (view) => context.view("try", view) });
   onStop(tries.stop);
   const resend = (call: GrpcResend) => resendCall(ownClient, call);
-  context.handle(createGrpcActions({ health, sample, tries, resend, replies, openCalls, served: () => served, revision: () => 1 }));
+  context.handle(createGrpcActions({ health, sample, tries, resend, replies, openCalls, served, protos }));
   return grpcEndpoints({ ...config, port: server.port, webPort: web.port, metricsPort });
 }
 
@@ -122,6 +135,27 @@ const bothConnections = (one: GrpcConnections, other: GrpcConnections): Pick<Grp
     return { read: first.read + second.read, written: first.written + second.written };
   },
 });
+
+/** Resolves once they are served, or after a while: large ones are served later. */
+async function serveUserProtos(
+  { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions>,
+  own: DescriptorPool,
+  served: ServedProtos,
+): Promise<UserProtos> {
+  const limits = { bytes: config.protoBytes, files: config.protoFiles, types: config.protoTypes };
+  const protos = new UserProtos({
+    paths: config.protos,
+    dropped: new DroppedProtos({ dataDir: dataDir(), limits }),
+    limits,
+    own,
+    log,
+    serve: (pool, revision) => served.serve(pool, revision),
+    show: (state) => view("protos", state),
+  });
+  onStop(() => protos.close());
+  await Promise.race([protos.reload(), delay(longestFirstReadMs, undefined, { ref: false })]);
+  return protos;
+}
 
 /** This computer's certificate, and the authority that client certificates are verified with. */
 async function tlsSource({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions>): Promise<TlsSource> {

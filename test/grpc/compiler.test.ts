@@ -17,7 +17,7 @@ it("[GRPC-40] compiles files as protoc does: imports, proto2, options, extension
   const output = path.join(temporaryDir(), "set.pb");
   await run("protoc", ["-I", folder, "--include_imports", `--descriptor_set_out=${output}`, "all.proto"]);
   const expected = fromBinary(FileDescriptorSetSchema, new Uint8Array(readFileSync(output))).file;
-  const { files, errors } = compileProtos(["all.proto", "sub/base.proto"].map(sourceOf));
+  const { files, errors } = compileProtos({ sources: ["all.proto", "sub/base.proto"].map(sourceOf) });
   expect(errors).toEqual([]);
   for (const name of ["sub/base.proto", "all.proto", "google/protobuf/timestamp.proto"]) {
     const ours = files.find(({ proto }) => proto.name === name)?.proto;
@@ -46,11 +46,13 @@ const broken: readonly (readonly [text: string, problem: string])[] = [
 
 it("[GRPC-41] names the line and column of what is wrong in a broken file, and the good ones go on", () => {
   for (const [text, problem] of broken) {
-    const { files, errors } = compileProtos([
-      { name: "broken.proto", text },
-      { name: "needs.proto", text: 'syntax = "proto3";\nimport "broken.proto";' },
-      { name: "good.proto", text: 'syntax = "proto3";\nmessage Good { int32 a = 1; }' },
-    ]);
+    const { files, errors } = compileProtos({
+      sources: [
+        { name: "broken.proto", text },
+        { name: "needs.proto", text: 'syntax = "proto3";\nimport "broken.proto";' },
+        { name: "good.proto", text: 'syntax = "proto3";\nmessage Good { int32 a = 1; }' },
+      ],
+    });
     expect(errors.map(({ message }) => message)).toEqual([
       `broken.proto:${problem}`,
       "needs.proto:2:8: broken.proto, which it imports, is broken",
@@ -67,9 +69,9 @@ it("[GRPC-42] no text makes the compiler throw, hang or grow: files that are cut
     const length = random.below(40);
     const insert = String.fromCharCode(...Array.from({ length: random.below(6) }, () => 32 + random.below(95)));
     const changed = text.slice(0, from) + insert + text.slice(from + length, random.chance(0.2) ? from + length + 500 : undefined);
-    const { errors } = compileProtos([{ name: "all.proto", text: changed }, sourceOf("sub/base.proto")]);
+    const { errors } = compileProtos({ sources: [{ name: "all.proto", text: changed }, sourceOf("sub/base.proto")] });
     for (const { line, column } of errors) expect(line >= 1 && column >= 1).toBe(true);
   }
   const deep = `syntax = "proto3";\n${"message A {".repeat(10_000)}`;
-  expect(compileProtos([{ name: "deep.proto", text: deep }]).errors[0]?.message).toMatch(/nested more than 64 deep/);
+  expect(compileProtos({ sources: [{ name: "deep.proto", text: deep }] }).errors[0]?.message).toMatch(/nested more than 64 deep/);
 });

@@ -49,20 +49,25 @@ export async function startGrpc(
   const logs: LogEntry[] = [];
   const views = new Map<string, unknown>();
   let counters: Counters | undefined;
-  const running = await runService(grpcService, {
+  const starting = runService(grpcService, {
     config: { port: 0, webPort: 0, metricsPort: 0, graceMs: 300, ...config },
     dataDir,
     ...(certificatesDir && { certificatesDir }),
     onBatch(batch) {
       recorded.add(batch);
       logs.push(...readLogs(batch.logs));
-      setImmediate(() => running.outbox.ack(batch.seq));
+      // The first ones come before it has started.
+      starting.then(
+        ({ outbox }) => setImmediate(() => outbox.ack(batch.seq)),
+        () => {},
+      );
     },
     onView: (name, value) => void views.set(name, value),
     onCounters: (value) => {
       counters = value;
     },
   });
+  const running = await starting;
   const urlOf = (label: string) => running.endpoints.find((endpoint) => endpoint.label === label)?.url ?? "";
   const address = running.endpoints[0]?.url.replace(/^grpcs?:\/\//, "") ?? "";
   releases.push(running.stop);

@@ -100,10 +100,12 @@ it("[GRPC-31] reflection serves files under their names with their imports, symb
         service S { rpc Do(More) returns (a.Base); }`,
     },
   ];
-  const { files, registry } = compileProtos(sources);
-  const served = createDescriptorPool(files, registry);
+  const { files } = compileProtos({ sources });
+  const served = createDescriptorPool(files);
   const handlers = reflection(pool, () => served);
-  expect(createServedMethods(pool, handlers, []).find("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo")).toBeDefined();
+  expect(
+    createServedMethods({ pool, revision: "", handlers, replies: [] }).find("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"),
+  ).toBeDefined();
   const file = served.fileOfSymbol("b.S.Do");
   expect(file?.proto.name).toBe("b/more.proto");
   expect(file && fromBinary(FileDescriptorProtoSchema, served.bytes(file)).dependency).toEqual([

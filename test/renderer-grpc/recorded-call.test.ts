@@ -12,7 +12,9 @@ import { schemaOf } from "./schema-of.ts";
 
 const text = 'syntax = "proto3"; package t; message Line { string sku = 1; int32 count = 2; }';
 const line = schemaOf(text).getMessage("t.Line") as DescMessage;
-const set = create(FileDescriptorSetSchema, { file: compileProtos([{ name: "t.proto", text }]).files.map(({ proto }) => proto) });
+const set = create(FileDescriptorSetSchema, {
+  file: compileProtos({ sources: [{ name: "t.proto", text }] }).files.map(({ proto }) => proto),
+});
 const schemaAnswer = { base64: Buffer.from(toBinary(FileDescriptorSetSchema, set)).toString("base64"), revision: 1 };
 
 const part = (index: number, direction: GrpcMessagePart["direction"], sku: string): GrpcMessagePart => {
@@ -45,7 +47,7 @@ const call: GrpcCall = {
     authority: "here",
     deadlineMs: 2_500,
   },
-  method: { pattern: "bidi stream", requestType: "t.Line", responseType: "t.Line" },
+  method: { pattern: "bidi stream", requestType: "t.Line", responseType: "t.Line", revision: "" },
   requestHeaders: [
     [":path", "/t.Shop/Buy"],
     ["grpc-timeout", "2500m"],

@@ -16,6 +16,8 @@ export interface GrpcMethod {
   /** Declared without side effects, so that Connect may call it by GET. */
   readonly isSafe: boolean;
   readonly json: JsonMessages;
+  /** Of the protocol files that its types are from. */
+  readonly revision: string;
   /** What it throws, or rejects with, ends the call. */
   readonly begin: (call: GrpcCall) => void | Promise<void>;
 }
@@ -26,7 +28,7 @@ export interface GrpcMethods {
 }
 
 /** `registry` has the types that may be within a google.protobuf.Any. */
-export function methodOf(described: DescMethod, registry: Registry, begin: GrpcMethod["begin"]): GrpcMethod {
+export function methodOf(described: DescMethod, registry: Registry, revision: string, begin: GrpcMethod["begin"]): GrpcMethod {
   const service = described.parent.typeName;
   return {
     path: `/${service}/${described.name}`,
@@ -37,6 +39,7 @@ export function methodOf(described: DescMethod, registry: Registry, begin: GrpcM
     responseType: described.output.typeName,
     isSafe: described.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
     json: jsonMessages(described, registry),
+    revision,
     begin,
   };
 }

@@ -191,6 +191,7 @@ export class CallEntry implements TrafficEntry {
     record.u8(method ? grpcPatterns.indexOf(method.pattern) : grpcPatterns.length);
     record.text(method?.requestType ?? "");
     record.text(method?.responseType ?? "");
+    record.text(method?.revision ?? "");
     record.text(head.authority);
     record.f64(head.timeoutMs ?? Number.NaN);
     record.text(head.requestEncoding);

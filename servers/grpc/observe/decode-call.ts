@@ -102,6 +102,7 @@ function readHead(reader: RecordReader, remote: string): Head {
   const pattern = grpcPatterns[reader.u8()];
   const requestType = reader.text();
   const responseType = reader.text();
+  const revision = reader.text();
   const authority = reader.text();
   const deadlineMs = reader.f64();
   const requestEncoding = reader.text();
@@ -118,7 +119,7 @@ function readHead(reader: RecordReader, remote: string): Head {
     httpMethod,
     codec,
     path,
-    ...(pattern && { method: { pattern, requestType, responseType } }),
+    ...(pattern && { method: { pattern, requestType, responseType, revision } }),
     authority,
     ...(!Number.isNaN(deadlineMs) && { deadlineMs }),
     requestEncoding,

@@ -1,5 +1,15 @@
-import { type DescExtension, type DescFile, type DescMessage, type DescService, type Registry, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { createHash } from "node:crypto";
+import {
+  type DescEnum,
+  type DescExtension,
+  type DescFile,
+  type DescMessage,
+  type DescService,
+  type Registry,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { FileDescriber } from "./file-describer.ts";
 
 /** Everything that is defined in the served files, by name; the bytes of a file are made when they are first asked for. */
 export interface DescriptorPool {
@@ -19,59 +29,92 @@ export interface DescriptorPool {
   bytes(file: DescFile): Uint8Array;
 }
 
-export function createDescriptorPool(files: readonly DescFile[], registry: Registry): DescriptorPool {
-  const byName = new Map(files.map((file) => [file.proto.name, file]));
-  const symbols = new Map<string, DescFile>();
-  const messages = new Map<string, DescMessage>();
-  const extensions = new Map<string, Map<number, DescExtension>>();
-  const bytes = new WeakMap<DescFile, Uint8Array>();
+/** Of serialized files: the same files have the same one. */
+export function revisionOf(files: Iterable<Uint8Array>): string {
+  const hash = createHash("sha256");
+  for (const bytes of files) hash.update(bytes);
+  return hash.digest("hex").slice(0, 16);
+}
 
-  const addExtension = (extension: DescExtension) => {
-    symbols.set(extension.typeName, extension.file);
-    const ofMessage = extensions.get(extension.extendee.typeName) ?? new Map<number, DescExtension>();
-    extensions.set(extension.extendee.typeName, ofMessage.set(extension.number, extension));
-  };
-  const addEnum = (type: DescMessage["nestedEnums"][number]) => {
-    symbols.set(type.typeName, type.file);
-    const scope = type.typeName.slice(0, Math.max(0, type.typeName.length - type.name.length));
-    for (const { name } of type.values) symbols.set(scope + name, type.file);
-  };
-  const addMessage = (message: DescMessage) => {
-    messages.set(message.typeName, message);
-    symbols.set(message.typeName, message.file);
-    for (const { name } of [...message.fields, ...message.oneofs]) symbols.set(`${message.typeName}.${name}`, message.file);
-    for (const nested of message.nestedMessages) addMessage(nested);
-    for (const type of message.nestedEnums) addEnum(type);
-    for (const extension of message.nestedExtensions) addExtension(extension);
-  };
-  for (const file of files) {
-    for (const message of file.messages) addMessage(message);
-    for (const type of file.enums) addEnum(type);
-    for (const extension of file.extensions) addExtension(extension);
+export function createDescriptorPool(files: readonly DescFile[]): DescriptorPool {
+  const builder = new PoolBuilder();
+  for (const file of files) builder.add(file);
+  return builder.pool();
+}
+
+/** Adds one file after the other: with many of them there may be pauses. */
+export class PoolBuilder {
+  readonly #describer = new FileDescriber();
+  readonly #symbols = new Map<string, DescFile>();
+  readonly #extensions = new Map<string, Map<number, DescExtension>>();
+  readonly #bytes = new WeakMap<DescFile, Uint8Array>();
+  readonly #services: DescService[] = [];
+
+  /** A file whose imports were added; `bytes` is the same, serialized. */
+  describe(proto: FileDescriptorProto, bytes: Uint8Array): DescFile {
+    const file = this.#describer.describe(proto);
+    this.#bytes.set(file, bytes);
+    return file;
+  }
+
+  add(file: DescFile): void {
+    this.#describer.add(file);
+    for (const message of file.messages) this.#addMessage(message);
+    for (const type of file.enums) this.#addEnum(type);
+    for (const extension of file.extensions) this.#addExtension(extension);
     for (const service of file.services) {
-      symbols.set(service.typeName, file);
-      for (const { name } of service.methods) symbols.set(`${service.typeName}.${name}`, file);
+      this.#services.push(service);
+      this.#symbols.set(service.typeName, file);
+      for (const { name } of service.methods) this.#symbols.set(`${service.typeName}.${name}`, file);
     }
   }
 
-  return {
-    files,
-    registry,
-    services: files.flatMap((file) => file.services),
-    message(name) {
-      const message = messages.get(name);
-      if (!message) throw new Error(`there is no message ${name}`);
-      return message;
-    },
-    file: (name) => byName.get(name),
-    fileOfSymbol: (symbol) => symbols.get(symbol),
-    extension: (extendee, number) => extensions.get(extendee)?.get(number),
-    extensionNumbers: (extendee) =>
-      messages.has(extendee) ? [...(extensions.get(extendee)?.keys() ?? [])].sort((left, right) => left - right) : undefined,
-    bytes(file) {
-      const known = bytes.get(file) ?? toBinary(FileDescriptorProtoSchema, file.proto);
-      bytes.set(file, known);
-      return known;
-    },
-  };
+  #addMessage(message: DescMessage): void {
+    const { typeName, file } = message;
+    this.#symbols.set(typeName, file);
+    for (const { name } of message.fields) this.#symbols.set(`${typeName}.${name}`, file);
+    for (const { name } of message.oneofs) this.#symbols.set(`${typeName}.${name}`, file);
+    for (const nested of message.nestedMessages) this.#addMessage(nested);
+    for (const type of message.nestedEnums) this.#addEnum(type);
+    for (const extension of message.nestedExtensions) this.#addExtension(extension);
+  }
+
+  #addEnum({ typeName, name, values, file }: DescEnum): void {
+    this.#symbols.set(typeName, file);
+    // As in C++: values are siblings of their enum.
+    const scope = typeName.slice(0, typeName.length - name.length);
+    for (const value of values) this.#symbols.set(scope + value.name, file);
+  }
+
+  #addExtension(extension: DescExtension): void {
+    this.#symbols.set(extension.typeName, extension.file);
+    const extendee = extension.extendee.typeName;
+    const ofMessage = this.#extensions.get(extendee) ?? new Map<number, DescExtension>();
+    this.#extensions.set(extendee, ofMessage.set(extension.number, extension));
+  }
+
+  /** Of what was added; nothing is added after it. */
+  pool(): DescriptorPool {
+    const { registry } = this.#describer;
+    return {
+      files: this.#describer.files(),
+      registry,
+      services: this.#services,
+      message(name) {
+        const message = registry.getMessage(name);
+        if (!message) throw new Error(`there is no message ${name}`);
+        return message;
+      },
+      file: (name) => this.#describer.get(name),
+      fileOfSymbol: (symbol) => this.#symbols.get(symbol),
+      extension: (extendee, number) => this.#extensions.get(extendee)?.get(number),
+      extensionNumbers: (extendee) =>
+        registry.getMessage(extendee) && [...(this.#extensions.get(extendee)?.keys() ?? [])].sort((left, right) => left - right),
+      bytes: (file) => {
+        const known = this.#bytes.get(file) ?? toBinary(FileDescriptorProtoSchema, file.proto);
+        this.#bytes.set(file, known);
+        return known;
+      },
+    };
+  }
 }

@@ -5,7 +5,6 @@ import {
   type DescMessage,
   type Message,
   mergeFromBinary,
-  type Registry,
   ScalarType,
 } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -41,9 +40,9 @@ const schemas: Readonly<Record<string, DescMessage>> = {
 
 /** Where names of extensions and of messages in an Any are looked up. */
 export interface OptionScope {
-  readonly registry: Registry;
-  /** The full name of an extension as it is written within a scope, if it is visible. */
-  readonly extensionName: (written: string) => string | undefined;
+  /** By its name as it is written. */
+  readonly extension: (written: string) => DescExtension | undefined;
+  readonly message: (typeName: string) => DescMessage | undefined;
 }
 
 /**
@@ -115,8 +114,7 @@ class OptionWriter {
 
   #fieldOf(schema: DescMessage, { name, isExtension }: OptionNamePart, place: Token): DescField | DescExtension {
     if (isExtension) {
-      const { extensionName, registry } = this.#scope();
-      const extension = registry.getExtension(extensionName(name) ?? name);
+      const extension = this.#scope().extension(name);
       if (extension?.extendee.typeName !== schema.typeName) return this.#fail(`there is no option (${name}) of ${schema.typeName}`, place);
       return extension;
     }
@@ -195,7 +193,7 @@ class OptionWriter {
 
   /** `[type.googleapis.com/package.Type] { … }`: the fields of a google.protobuf.Any. */
   #any(writer: BinaryWriter, { name, anyType = "", values, place }: OptionField): void {
-    const schema = this.#scope().registry.getMessage(anyType);
+    const schema = this.#scope().message(anyType);
     const [value] = values;
     if (!schema || !value) this.#fail(`there is no message ${anyType}`, place);
     writer.tag(1, WireType.LengthDelimited).string(`${name.name}/${anyType}`);

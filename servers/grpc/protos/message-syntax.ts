@@ -224,7 +224,7 @@ export class MessageSyntax {
 }
 
 /** As protoc makes it: underscores go, and the letter after one becomes a capital. */
-function jsonNameOf(name: string): string {
+export function jsonNameOf(name: string): string {
   let json = "";
   let isAfterUnderscore = false;
   for (const letter of name) {

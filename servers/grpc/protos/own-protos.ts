@@ -13,12 +13,12 @@ const ownFiles = [
   "grpc/reflection/v1alpha/reflection.proto",
 ];
 
+export const ownProtoFile = (name: string): string => assetFile("grpc", `proto/${name}`);
+
 export async function loadOwnProtos(): Promise<DescriptorPool> {
-  const sources = await Promise.all(
-    ownFiles.map(async (name) => ({ name, text: await readFile(assetFile("grpc", `proto/${name}`), "utf8") })),
-  );
-  const { files, registry, errors } = compileProtos(sources);
+  const sources = await Promise.all(ownFiles.map(async (name) => ({ name, text: await readFile(ownProtoFile(name), "utf8") })));
+  const { files, errors } = compileProtos({ sources });
   const [error] = errors;
   if (error) throw error;
-  return createDescriptorPool(files, registry);
+  return createDescriptorPool(files);
 }

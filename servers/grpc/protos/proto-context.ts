@@ -42,7 +42,10 @@ export class ProtoContext implements ParsedProto {
   }
 
   add(of: object, ...options: ParsedOption[]): void {
-    if (options.length > 0) this.options.set(of, [...(this.options.get(of) ?? []), ...options]);
+    if (options.length === 0) return;
+    const known = this.options.get(of);
+    if (known) known.push(...options);
+    else this.options.set(of, options);
   }
 
   /** `name = value;` after the word "option". */
@@ -53,6 +56,6 @@ export class ProtoContext implements ParsedProto {
 }
 
 /** Names the place of a part. */
-export function failAt(parsed: ParsedProto, part: object, problem: string): never {
+export function failAt(parsed: Pick<ParsedProto, "file" | "places">, part: object, problem: string): never {
   throw new ProtoError(parsed.file.name, problem, parsed.places.get(part));
 }

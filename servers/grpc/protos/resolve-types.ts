@@ -19,14 +19,20 @@ export class SymbolTable {
   readonly #defined = new Map<string, Defined>();
   readonly #visible = new Map<string, ReadonlySet<string>>();
   readonly #files = new Map<string, FileDescriptorProto>();
+  readonly #ofFile = new Map<string, string[]>();
 
   /** Adds a file whose imports were added before; calls back for a name that is taken. */
   add(file: FileDescriptorProto, onTaken: (part: object, name: string, by: string) => never): void {
+    const own: string[] = [];
     this.#files.set(file.name, file);
+    this.#ofFile.set(file.name, own);
     const define = (part: object, name: string, kind: Defined["kind"]) => {
       const known = this.#defined.get(name);
       if (known && !(known.kind === "package" && kind === "package")) onTaken(part, name, known.file);
-      if (!known) this.#defined.set(name, { kind, file: file.name });
+      if (known) return;
+      this.#defined.set(name, { kind, file: file.name });
+      // Others may be in the package, too.
+      if (kind !== "package") own.push(name);
     };
     const names = file.package === "" ? [] : file.package.split(".");
     for (const index of names.keys()) define(file, names.slice(0, index + 1).join("."), "package");
@@ -52,6 +58,14 @@ export class SymbolTable {
       define(service, name, "other");
       for (const method of service.method) define(method, `${name}.${method.name}`, "other");
     }
+  }
+
+  /** A file that turned out to be broken: others may define the same names. */
+  remove(file: string): void {
+    for (const name of this.#ofFile.get(file) ?? []) this.#defined.delete(name);
+    this.#ofFile.delete(file);
+    this.#files.delete(file);
+    this.#visible.delete(file);
   }
 
   /** The file itself, what it imports, and what these import publicly. */
@@ -98,7 +112,7 @@ export class SymbolTable {
 }
 
 /** Writes full names in place of the types' names as they were written. Throws a ProtoError. */
-export function resolveTypes(parsed: ParsedProto, symbols: SymbolTable): void {
+export function resolveTypes(parsed: Pick<ParsedProto, "file" | "places">, symbols: SymbolTable): void {
   const { file } = parsed;
   const typeOf = (part: object, written: string, scope: string) => {
     const found = symbols.resolve(written, scope, file.name);

@@ -16,9 +16,18 @@ export interface ServedMethod extends GrpcMethod {
 /** Everything that is served: the types, and each method of a service. */
 export interface ServedMethods extends GrpcMethods {
   readonly pool: DescriptorPool;
+  /** Of the files in the pool. */
+  readonly revision: string;
   /** For pages. */
   readonly view: readonly GrpcServiceView[];
   find(path: string): ServedMethod | undefined;
+}
+
+export interface MethodsToServe {
+  readonly pool: DescriptorPool;
+  readonly revision: string;
+  readonly handlers: ServiceHandlers;
+  readonly replies: readonly MethodReplies[];
 }
 
 /** These answer for themselves. */
@@ -28,7 +37,7 @@ const isProtocol = (service: string): boolean => service.startsWith("grpc.");
  * The services of `pool`. A method is answered by the first of `replies` that takes the call, then by its handler, and where there is
  * none with a sample that is made from its types.
  */
-export function createServedMethods(pool: DescriptorPool, handlers: ServiceHandlers, replies: readonly MethodReplies[]): ServedMethods {
+export function createServedMethods({ pool, revision, handlers, replies }: MethodsToServe): ServedMethods {
   const methods = new Map<string, ServedMethod>();
   for (const service of pool.services) {
     for (const descriptor of service.methods) {
@@ -36,7 +45,7 @@ export function createServedMethods(pool: DescriptorPool, handlers: ServiceHandl
       const own = handler ?? ((call) => sampleReply(call, method));
       const asked = isProtocol(service.typeName) ? [] : replies;
       const begin: GrpcMethod["begin"] = asked.length === 0 ? own : (call) => beginWith(call, method, asked, () => own(call));
-      const method: ServedMethod = { ...methodOf(descriptor, pool.registry, begin), descriptor, pool };
+      const method: ServedMethod = { ...methodOf(descriptor, pool.registry, revision, begin), descriptor, pool };
       methods.set(method.path, method);
     }
   }
@@ -51,5 +60,5 @@ export function createServedMethods(pool: DescriptorPool, handlers: ServiceHandl
       responseType: described.output.typeName,
     })),
   }));
-  return { pool, view, find: (path) => methods.get(path) };
+  return { pool, revision, view, find: (path) => methods.get(path) };
 }

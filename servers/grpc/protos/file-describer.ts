@@ -1,0 +1,93 @@
+import {
+  createFileRegistry,
+  createMutableRegistry,
+  type DescEnum,
+  type DescExtension,
+  type DescFile,
+  type DescMessage,
+  type DescService,
+  type Registry,
+} from "@bufbuild/protobuf";
+import type { DescriptorProto, FieldDescriptorProto, FileDescriptorProto } from "@bufbuild/protobuf/wkt";
+
+/**
+ * Makes descriptors of files one by one. A file takes time by its own size: the library alone would register all that a file imports,
+ * directly or not, again for each file and each way that leads there.
+ */
+export class FileDescriber {
+  readonly #files = new Map<string, DescFile>();
+  readonly #registry = createMutableRegistry();
+
+  /** Types, extensions and services of all files that were added. */
+  get registry(): Registry {
+    return this.#registry;
+  }
+
+  get(name: string): DescFile | undefined {
+    return this.#files.get(name);
+  }
+
+  files(): readonly DescFile[] {
+    return [...this.#files.values()];
+  }
+
+  add(file: DescFile): void {
+    this.#files.set(file.proto.name, file);
+    for (const type of typesOf(file)) this.#registry.add(type);
+  }
+
+  /** The file itself is not added; what it imports was. Throws for what fits together in no way. */
+  describe(proto: FileDescriptorProto): DescFile {
+    const used = [...usedTypes(proto)].map((name) => this.#registry.get(name.slice(1)));
+    const imports = proto.dependency.map((name) => this.#files.get(name));
+    // The first import stands for all of them, with the types that are used and no others.
+    const first = imports.find((file) => file !== undefined);
+    const standIn = (file: DescFile): DescFile => ({
+      ...file,
+      messages: file === first ? used.filter((type) => type?.kind === "message") : [],
+      enums: file === first ? used.filter((type) => type?.kind === "enum") : [],
+      extensions: [],
+      services: [],
+      dependencies: [],
+    });
+    const described = createFileRegistry(proto, (name) => {
+      const file = this.#files.get(name);
+      return file && standIn(file);
+    }).getFile(proto.name);
+    if (!described) throw new Error("the file cannot be read");
+    described.dependencies.splice(0, described.dependencies.length, ...imports.filter((file) => file !== undefined));
+    return described;
+  }
+}
+
+/** With a leading point. */
+function usedTypes(file: FileDescriptorProto): ReadonlySet<string> {
+  const names = new Set<string>();
+  const field = ({ typeName, extendee }: FieldDescriptorProto) => {
+    if (typeName !== "") names.add(typeName);
+    if (extendee !== "") names.add(extendee);
+  };
+  const message = (type: DescriptorProto) => {
+    for (const one of [...type.field, ...type.extension]) field(one);
+    for (const nested of type.nestedType) message(nested);
+  };
+  for (const type of file.messageType) message(type);
+  for (const one of file.extension) field(one);
+  for (const { method } of file.service) {
+    for (const { inputType, outputType } of method) names.add(inputType).add(outputType);
+  }
+  return names;
+}
+
+function* typesOf(file: DescFile): Generator<DescMessage | DescEnum | DescExtension | DescService> {
+  function* within(message: DescMessage): Generator<DescMessage | DescEnum | DescExtension> {
+    yield message;
+    yield* message.nestedEnums;
+    yield* message.nestedExtensions;
+    for (const nested of message.nestedMessages) yield* within(nested);
+  }
+  for (const message of file.messages) yield* within(message);
+  yield* file.enums;
+  yield* file.extensions;
+  yield* file.services;
+}

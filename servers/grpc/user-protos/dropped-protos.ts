@@ -1,0 +1,156 @@
+import { randomBytes } from "node:crypto";
+import { appendFile, mkdir, readdir, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { ServiceError } from "../../core/service/service-error.ts";
+import type { ProtoLimits, ProtoSourcePath } from "./compile-job.ts";
+import { fileNameProblem } from "./proto-file-name.ts";
+
+interface Upload {
+  readonly folder: string;
+  readonly files: Set<string>;
+  bytes: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface Piece {
+  readonly name: string;
+  readonly base64: string;
+}
+
+export interface DroppedProtosOptions {
+  /** Of the service. */
+  readonly dataDir: string;
+  readonly limits: ProtoLimits;
+}
+
+/** Of uploads that a page left. */
+const idleMs = 60_000;
+const mostUploads = 16;
+const idOf = (name: string) => `dropped ${name}`;
+
+/** Protocol files and folders that were dropped on the page, in a folder of the service's data. */
+export class DroppedProtos {
+  readonly #folder: string;
+  readonly #incoming: string;
+  readonly #limits: ProtoLimits;
+  readonly #uploads = new Map<number, Upload>();
+  #begun = 0;
+
+  constructor({ dataDir, limits }: DroppedProtosOptions) {
+    this.#folder = path.join(dataDir, "protos");
+    this.#incoming = path.join(dataDir, "protos-incoming");
+    this.#limits = limits;
+  }
+
+  /** Each file or folder that was dropped, by name. */
+  async sources(): Promise<readonly ProtoSourcePath[]> {
+    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "ENOENT") return [];
+      throw unwritable(this.#folder, error);
+    });
+    return names.sort().map((name) => ({ id: idOf(name), title: name, path: path.join(this.#folder, name), importsBeside: false }));
+  }
+
+  begin(): number {
+    if (this.#uploads.size >= mostUploads) throw refused("Too many files are being sent at once", "Wait until the others are done.");
+    const number = ++this.#begun;
+    const upload: Upload = {
+      folder: path.join(this.#incoming, `${number}-${randomBytes(4).toString("hex")}`),
+      files: new Set(),
+      bytes: 0,
+      timer: undefined,
+    };
+    this.#uploads.set(number, upload);
+    this.#keepAwhile(number, upload);
+    return number;
+  }
+
+  /** Appends to files. Throws CALL_INVALID for names that lead out of the folder, and for more than the limits allow. */
+  async put(number: number, pieces: readonly Piece[]): Promise<void> {
+    const upload = this.#upload(number);
+    this.#keepAwhile(number, upload);
+    try {
+      for (const { name, base64 } of pieces) {
+        const problem = fileNameProblem(name);
+        if (problem !== undefined) throw refused(`${JSON.stringify(name.slice(0, 200))}: ${problem}`, "Give the file another name.");
+        const bytes = Buffer.from(base64, "base64");
+        upload.files.add(name);
+        upload.bytes += bytes.length;
+        if (upload.files.size > this.#limits.files || upload.bytes > this.#limits.bytes) {
+          const limit = upload.bytes > this.#limits.bytes ? `${this.#limits.bytes} bytes` : `${this.#limits.files} files`;
+          throw refused(`There are more than ${limit}`, "Drop fewer, or raise the limit in Config.");
+        }
+        const file = path.join(upload.folder, name);
+        await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+        await appendFile(file, bytes, { mode: 0o600 });
+      }
+    } catch (error) {
+      await this.#discard(number, upload);
+      throw error instanceof ServiceError ? error : unwritable(upload.folder, error);
+    }
+  }
+
+  /** Puts them in the place of those with the same names. Resolves with the ids of their sources. */
+  async end(number: number): Promise<readonly string[]> {
+    const upload = this.#upload(number);
+    try {
+      const names = [...new Set([...upload.files].map((name) => name.split("/", 1)[0] as string))];
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      for (const name of names) {
+        const place = path.join(this.#folder, name);
+        await rm(place, { recursive: true, force: true });
+        await rename(path.join(upload.folder, name), place);
+      }
+      return names.map(idOf);
+    } catch (error) {
+      throw unwritable(this.#folder, error);
+    } finally {
+      await this.#discard(number, upload);
+    }
+  }
+
+  /** Throws CALL_INVALID where there is none with this id. */
+  async remove(id: string): Promise<void> {
+    const source = (await this.sources()).find((one) => one.id === id);
+    if (!source) throw refused("There are no such files among those that were dropped", "Reload the page: they may be gone already.");
+    await rm(source.path, { recursive: true, force: true }).catch((error: unknown) => {
+      throw unwritable(source.path, error);
+    });
+  }
+
+  /** Also what an earlier process left. */
+  async close(): Promise<void> {
+    for (const { timer } of this.#uploads.values()) clearTimeout(timer);
+    this.#uploads.clear();
+    await rm(this.#incoming, { recursive: true, force: true });
+  }
+
+  #upload(number: number): Upload {
+    const upload = this.#uploads.get(number);
+    if (!upload) throw new ServiceError("JOB_UNKNOWN", "These files are not being sent any more", "Drop them again.");
+    return upload;
+  }
+
+  #keepAwhile(number: number, upload: Upload): void {
+    clearTimeout(upload.timer);
+    upload.timer = setTimeout(() => void this.#discard(number, upload), idleMs);
+  }
+
+  async #discard(number: number, upload: Upload): Promise<void> {
+    clearTimeout(upload.timer);
+    this.#uploads.delete(number);
+    await rm(upload.folder, { recursive: true, force: true }).catch(() => {});
+  }
+}
+
+const refused = (message: string, hint: string) => new ServiceError("CALL_INVALID", message, hint);
+
+function unwritable(file: string, cause: unknown): ServiceError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new ServiceError(
+    "STORE_UNREACHABLE",
+    `The dropped files cannot be kept in ${file}: ${reason}`,
+    "Free some space, or give your user the right to write there.",
+    { cause },
+  );
+}

@@ -1,0 +1,216 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import type { GrpcProtosAdded, GrpcViews } from "../../../contract/services/grpc.ts";
+import type { Log } from "../../core/service/log.ts";
+import { errorText } from "../../core/service/service-error.ts";
+import { type DescriptorPool, PoolBuilder, revisionOf } from "../protos/descriptor-pool.ts";
+import type { CompileResult, ProtoLimits, ProtoProblem, ProtoSourcePath } from "./compile-job.ts";
+import { CompileWorkerClient } from "./compile-worker-client.ts";
+import type { DroppedProtos } from "./dropped-protos.ts";
+import { FolderWatch } from "./folder-watch.ts";
+
+export interface UserProtosOptions {
+  /** Paths of the setting. */
+  readonly paths: readonly string[];
+  readonly dropped: DroppedProtos;
+  readonly limits: ProtoLimits;
+  readonly own: DescriptorPool;
+  readonly log: Log;
+  readonly serve: (pool: DescriptorPool, revision: string) => void;
+  readonly show: (view: GrpcViews["protos"]) => void;
+}
+
+/** Then calls have their turn. */
+const longestStepMs = 5;
+const shownProblems = 100;
+const loggedProblems = 20;
+/** Of one source. */
+const shownServices = 100;
+/** What may be a protocol file, a descriptor set, or a folder. */
+const relevantName = /\.(?:proto|binpb|bin|pb|desc|protoset|fds|json)$|^[^.]+$/i;
+
+/** Keeps what is served equal to the protocol files of the setting and to those that were dropped on the page. */
+export class UserProtos {
+  readonly #options: UserProtosOptions;
+  readonly #settings: readonly ProtoSourcePath[];
+  readonly #watch: FolderWatch;
+  readonly #compiler = new CompileWorkerClient();
+  #isStopping = false;
+  #reading: Promise<void> | undefined;
+  #isStale = false;
+  #revision: string | undefined;
+  #result: Pick<CompileResult, "sources" | "problems"> = { sources: [], problems: [] };
+  #sources: readonly ProtoSourcePath[] = [];
+  #folders: ReadonlySet<string> = new Set();
+  #logged = "";
+
+  constructor(options: UserProtosOptions) {
+    this.#options = options;
+    this.#settings = options.paths.map((given) => ({ id: given, title: given, path: path.resolve(given), importsBeside: true }));
+    this.#watch = new FolderWatch({
+      isRelevant: (folder, name) =>
+        this.#folders.has(folder) ? relevantName.test(name) : name.endsWith(".proto") || this.#isSource(path.join(folder, name)),
+      onChange: () => void this.reload(),
+      onBlind: (folder, reason) => options.log.warning(`Changes of protocol files in ${folder} are not seen: ${reason}`),
+    });
+  }
+
+  /** Reads and compiles all of them, and serves what is sound. Resolves when what is on disk now is served; it never rejects. */
+  reload(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#readWhileStale().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** Stores and serves what was sent. */
+  async end(upload: number): Promise<GrpcProtosAdded> {
+    const ids = await this.#options.dropped.end(upload);
+    await this.reload();
+    return { sources: ids, problems: this.#result.problems.filter(({ source }) => ids.includes(source)).slice(0, shownProblems) };
+  }
+
+  async remove(source: string): Promise<void> {
+    await this.#options.dropped.remove(source);
+    await this.reload();
+  }
+
+  begin(): number {
+    return this.#options.dropped.begin();
+  }
+
+  put(...put: Parameters<DroppedProtos["put"]>): Promise<void> {
+    return this.#options.dropped.put(...put);
+  }
+
+  async close(): Promise<void> {
+    this.#watch.close();
+    this.#isStopping = true;
+    await this.#compiler.close();
+    await this.#reading;
+    await this.#options.dropped.close().catch(() => {});
+  }
+
+  #isSource(file: string): boolean {
+    return this.#sources.some((source) => source.path === file);
+  }
+
+  async #readWhileStale(): Promise<void> {
+    this.#show(true);
+    while (this.#isStale && !this.#isStopping) {
+      this.#isStale = false;
+      try {
+        await this.#read();
+      } catch (error) {
+        if (this.#isStopping) break;
+        const problem = `the protocol files could not be compiled, and what was served before still is: ${errorText(error)}`;
+        this.#result = { ...this.#result, problems: [{ source: "", file: "", problem }] };
+      }
+    }
+    this.#show(false);
+    this.#writeLog();
+  }
+
+  async #read(): Promise<void> {
+    const { dropped, limits, own, serve } = this.#options;
+    this.#sources = [...this.#settings, ...(await dropped.sources())];
+    if (this.#sources.length === 0) {
+      this.#result = { sources: [], problems: [] };
+      this.#revision = undefined;
+      serve(own, revisionOf(own.files.map(own.bytes)));
+      return;
+    }
+    const begunAt = Date.now();
+    const result = await this.#compiler.compile({ sources: this.#sources, limits });
+    this.#folders = new Set(result.folders);
+    this.#watch.watch([...new Set([...result.folders, ...result.around])]);
+    // Files that came before their folder was watched.
+    if (await isChangedSince(result.folders, begunAt)) this.#isStale = true;
+    this.#result = { sources: result.sources, problems: result.problems };
+    if (result.revision === this.#revision) return;
+    const pool = await this.#poolOf(result);
+    if (this.#isStopping) return;
+    this.#revision = result.revision;
+    serve(pool, result.revision);
+  }
+
+  /** In steps, between which calls have their turn. */
+  async #poolOf({ bytes, lengths }: CompileResult): Promise<DescriptorPool> {
+    const builder = new PoolBuilder();
+    for (const file of this.#options.own.files) builder.add(file);
+    let at = 0;
+    let begunAt = performance.now();
+    const pause = async () => {
+      if (performance.now() - begunAt < longestStepMs) return;
+      await nextTurn();
+      begunAt = performance.now();
+    };
+    for (const length of lengths) {
+      const serialized = bytes.subarray(at, at + length);
+      at += length;
+      const proto = fromBinary(FileDescriptorProtoSchema, serialized);
+      await pause();
+      const file = builder.describe(proto, serialized);
+      await pause();
+      builder.add(file);
+      await pause();
+    }
+    return builder.pool();
+  }
+
+  #show(isReading: boolean): void {
+    const { sources, problems } = this.#result;
+    const reports = new Map(sources.map((source) => [source.id, source]));
+    const dropped = new Set(this.#sources.slice(this.#settings.length));
+    this.#options.show({
+      sources: this.#sources.map((source) => ({
+        id: source.id,
+        kind: dropped.has(source) ? "dropped" : "setting",
+        title: source.title,
+        files: reports.get(source.id)?.files ?? 0,
+        services: (reports.get(source.id)?.services ?? []).slice(0, shownServices),
+        problems: problems.filter((problem) => problem.source === source.id).length,
+      })),
+      problems: problems.slice(0, shownProblems),
+      moreProblems: Math.max(0, problems.length - shownProblems),
+      isReading,
+    });
+  }
+
+  #writeLog(): void {
+    const { sources, problems } = this.#result;
+    const state = sources.length === 0 && problems.length === 0 ? "" : JSON.stringify([this.#revision, problems]);
+    if (state === this.#logged || this.#isStopping) return;
+    this.#logged = state;
+    const { log } = this.#options;
+    const titles = new Map(this.#sources.map(({ id, title }) => [id, title]));
+    for (const problem of problems.slice(0, loggedProblems)) log.warning(problemText(problem, titles.get(problem.source)));
+    if (problems.length > loggedProblems) log.warning(`${problems.length - loggedProblems} more problems of protocol files`);
+    const files = sources.reduce((sum, source) => sum + source.files, 0);
+    const services = sources.reduce((sum, source) => sum + source.services.length, 0);
+    log.info(`Protocol files: ${files} of ${sources.length} sources are served, with ${services} services`);
+  }
+}
+
+/** `order.proto:3:5: there is no type Item (shop)` */
+function problemText({ file, line, column, problem }: ProtoProblem, title: string | undefined): string {
+  const place = line === undefined ? "" : `:${line}:${column}`;
+  const of = title === undefined || title === file ? "" : ` (${title})`;
+  return `${file === "" ? "Protocol files" : `${file}${place}`}: ${problem}${of}`;
+}
+
+async function isChangedSince(folders: readonly string[], at: number): Promise<boolean> {
+  const changedAt = await Promise.all(
+    folders.map((folder) =>
+      stat(folder).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => 0,
+      ),
+    ),
+  );
+  return changedAt.some((mtimeMs) => mtimeMs >= at && mtimeMs <= Date.now());
+}

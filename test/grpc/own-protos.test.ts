@@ -1,0 +1,237 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import type { GrpcProtosAdded, GrpcViews } from "../../contract/services/grpc.ts";
+import { describedMessage, flatMessage } from "../../servers/grpc/engine/message-type.ts";
+import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
+import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { until } from "../support/until.ts";
+import { body, callMethod, openStream } from "./calls.ts";
+import { type GrpcUnderTest, startGrpc } from "./harness.ts";
+import { python } from "./python.ts";
+
+const run = promisify(execFile);
+const empty = flatMessage("shop.Empty", {});
+const named = flatMessage("shop.Named", { name: [1, "string"] });
+
+/** Writes files, with their folders; the folder. */
+function write(folder: string, files: Readonly<Record<string, string | Uint8Array>>): string {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), content);
+  }
+  return folder;
+}
+
+const shop = {
+  "shop/item.proto": 'syntax = "proto3"; package shop; message Item { string sku = 1; int32 count = 2; }',
+  "shop/orders.proto": `syntax = "proto3"; package shop; import "shop/item.proto"; import "google/protobuf/timestamp.proto";
+    message Order { string name = 1; repeated Item items = 2; google.protobuf.Timestamp made_at = 3; }
+    message Empty {}
+    service Orders {
+      rpc Get(Empty) returns (Order); rpc Watch(Empty) returns (stream Order);
+      rpc Put(stream Order) returns (Item); rpc Talk(stream Order) returns (stream Item);
+    }`,
+};
+const service = (name: string, more = "") =>
+  `syntax = "proto3"; package shop; message ${name}Reply { string name = 1; ${more} } service ${name} { rpc Get(${name}Reply) returns (${name}Reply); }`;
+
+const servicesOf = ({ views }: GrpcUnderTest) =>
+  (views.get("services") as GrpcViews["services"]).services.map(({ name }) => name).filter((name) => !/^(?:example|grpc)\./.test(name));
+const protosOf = ({ views }: GrpcUnderTest) => views.get("protos") as GrpcViews["protos"];
+const get = (of: GrpcUnderTest, name: string) => callMethod(of.client(), `/shop.${name}/Get`, empty, named, [{}]);
+
+/** Views come at most ten times a second. */
+const polled = <Value>(read: () => Value) => expect.poll(read, { timeout: 20_000 });
+
+async function drop(to: GrpcUnderTest, files: Readonly<Record<string, string | Uint8Array>>): Promise<GrpcProtosAdded> {
+  const { upload } = await to.act<{ upload: number }>("protos.begin");
+  const pieces = Object.entries(files).map(([name, content]) => ({ name, base64: Buffer.from(content as string).toString("base64") }));
+  await to.act("protos.put", { upload, pieces });
+  return to.act<GrpcProtosAdded>("protos.end", { upload });
+}
+
+it("[GRPC-80] files, folders, descriptor sets and buf images of the setting are served and reflected; Python calls their samples", async () => {
+  const folder = write(temporaryDir(), shop);
+  const set = path.join(temporaryDir(), "shop.binpb");
+  await run("protoc", ["-I", folder, "--include_imports", `--descriptor_set_out=${set}`, "shop/orders.proto"]);
+  const single = write(temporaryDir(), { "one.proto": `${service("One")} import "sub/two.proto";`, "sub/two.proto": service("Two") });
+  const stamped = expect.stringMatching(/^2\d{3}-/);
+  const item = (number: number) => ({ sku: number === 1 ? "sku" : `sku-${number}`, count: number });
+  const order = (number: number) => ({
+    name: number === 1 ? "name" : `name-${number}`,
+    items: [item(number), item(number + 1)],
+    madeAt: stamped,
+  });
+  for (const protos of [[folder], [set]]) {
+    const served = await startGrpc({ protos: [...protos, path.join(single, "one.proto")] });
+    await polled(() => servicesOf(served).sort()).toEqual(["shop.One", "shop.Orders", "shop.Two"]);
+    const output = JSON.parse(await python("sample_client.py", served.address, "shop.Orders")) as Record<string, unknown>;
+    expect(output.replies).toEqual({
+      Get: [order(1)],
+      Watch: [1, 2, 3, 4, 5].map(order),
+      Put: [item(1)],
+      Talk: [item(1), item(2)],
+    });
+    expect(output.files).toMatchObject({
+      "shop/orders.proto": ["shop/item.proto", "google/protobuf/timestamp.proto"],
+      "one.proto": ["sub/two.proto"],
+    });
+  }
+}, 60_000);
+
+it("[GRPC-81] a change on disk is served at once; open calls go on with their types; health watchers are told", async () => {
+  const folder = write(temporaryDir(), { "a.proto": service("A") });
+  const served = await startGrpc({ protos: [folder] });
+  const { revision: before } = await served.act<{ revision: string }>("schema");
+  const talk = openStream(served.client(), "/shop.A/Get");
+  const seen: string[] = [];
+  talk.on("data", (bytes: Buffer) => seen.push(named.decode(bytes).name));
+  const pool = await loadOwnProtos();
+  const request = describedMessage<{ readonly service: string }>(pool.message("grpc.health.v1.HealthCheckRequest"));
+  const states: number[] = [];
+  const watch = openStream(served.client(), "/grpc.health.v1.Health/Watch");
+  watch.on("data", (bytes: Buffer) => states.push(bytes[1] ?? 0));
+  watch.write(body(request.frame({ service: "shop.A" })));
+  watch.end();
+  await until(() => states.length === 1);
+
+  // As an editor does: another file is put in its place.
+  writeFileSync(path.join(folder, "a.proto.tmp"), service("B"));
+  renameSync(path.join(folder, "a.proto.tmp"), path.join(folder, "a.proto"));
+  await until(() => servicesOf(served).join() === "shop.B");
+  expect((await get(served, "B")).replies).toEqual([{ name: "name" }]);
+  expect((await get(served, "A")).status.code).toBe(12);
+  await until(() => states.length === 2);
+  expect(states).toEqual([1, 3]);
+  talk.end(body(named.frame({ name: "x" })));
+  await until(() => seen.length === 1);
+  expect(seen).toEqual(["name"]);
+  const row = await served.ended(({ target, outcome }) => target === "/shop.A/Get" && outcome === "OK");
+  const { revision } = served.detail(row.id).method ?? {};
+  expect(revision).toBe(before);
+  const schema = await served.act<{ base64: string; revision: string }>("schema", { revision });
+  expect(schema.revision).toBe(before);
+  expect(Buffer.from(schema.base64, "base64").includes("AReply")).toBe(true);
+
+  // A folder that comes later, and a file in it.
+  write(folder, { "deep/er/c.proto": service("C") });
+  await until(() => servicesOf(served).join() === "shop.B,shop.C");
+  write(folder, { "deep/er/d.proto": service("D") });
+  await until(() => servicesOf(served).length === 3);
+  rmSync(path.join(folder, "deep"), { recursive: true });
+  await until(() => servicesOf(served).join() === "shop.B");
+  rmSync(folder, { recursive: true });
+  await until(() => servicesOf(served).length === 0);
+  write(folder, { "e.proto": service("E") });
+  await until(() => servicesOf(served).join() === "shop.E");
+}, 60_000);
+
+it("[GRPC-82] dropped files are kept across restarts, replaced by name, and removed; of equal names the setting's file is served", async () => {
+  const dataDir = temporaryDir();
+  const folder = write(temporaryDir(), { "a.proto": service("A") });
+  const first = await startGrpc({ protos: [folder] }, undefined, dataDir);
+  expect(
+    await drop(first, { "b.proto": service("B"), "set/c.proto": service("C"), "set/in/d.proto": `${service("D")} import "c.proto";` }),
+  ).toEqual({
+    sources: ["dropped b.proto", "dropped set"],
+    problems: [],
+  });
+  await polled(() => servicesOf(first).sort()).toEqual(["shop.A", "shop.B", "shop.C", "shop.D"]);
+  const problem = `another file with this name, of ${folder}, is served in its place`;
+  expect(await drop(first, { "a.proto": service("Other") })).toMatchObject({
+    problems: [{ source: "dropped a.proto", file: "a.proto", problem }],
+  });
+  await first.stop();
+
+  const second = await startGrpc({}, undefined, dataDir);
+  await expect
+    .poll(() => protosOf(second)?.sources)
+    .toEqual([
+      { id: "dropped a.proto", kind: "dropped", title: "a.proto", files: 1, services: ["shop.Other"], problems: 0 },
+      { id: "dropped b.proto", kind: "dropped", title: "b.proto", files: 1, services: ["shop.B"], problems: 0 },
+      { id: "dropped set", kind: "dropped", title: "set", files: 2, services: ["shop.C", "shop.D"], problems: 0 },
+    ]);
+  await drop(second, { "set/c.proto": service("C2"), "b.proto": service("B2") });
+  await second.act("protos.remove", { source: "dropped a.proto" });
+  await polled(() => servicesOf(second).sort()).toEqual(["shop.B2", "shop.C2"]);
+  await expect(second.act("protos.remove", { source: "dropped ../x" })).rejects.toMatchObject({ code: "CALL_INVALID" });
+  await second.act("protos.remove", { source: "dropped set" });
+  await second.act("protos.remove", { source: "dropped b.proto" });
+  await polled(() => servicesOf(second)).toEqual([]);
+}, 60_000);
+
+it("[GRPC-84] a broken file is named with its line on the page, in the log and by the action; the good ones go on", async () => {
+  const folder = write(temporaryDir(), {
+    "bad.proto": 'syntax = "proto3";\nmessage Bad {\n  Nothing a = 1;\n}',
+    "good.proto": service("Good"),
+  });
+  const served = await startGrpc({ protos: [folder, path.join(folder, "gone.binpb"), path.join(folder, "../notes.txt")] });
+  write(path.dirname(folder), {});
+  expect((await get(served, "Good")).status.code).toBe(0);
+  const bad = { source: folder, file: "bad.proto", line: 3, column: 11, problem: "there is no type Nothing" };
+  await expect
+    .poll(() => protosOf(served)?.problems)
+    .toEqual([
+      { source: path.join(folder, "gone.binpb"), file: path.join(folder, "gone.binpb"), problem: "there is no such file or folder" },
+      expect.objectContaining({ problem: "there is no such file or folder" }),
+      bad,
+    ]);
+  await until(() =>
+    served.logs.some(({ level, text }) => level === "warning" && text === `bad.proto:3:11: there is no type Nothing (${folder})`),
+  );
+  const added = await drop(served, { "worse.proto": "syntax = 'proto3';\n\noops", "fine.proto": service("Fine") });
+  expect(added.problems).toEqual([
+    { source: "dropped worse.proto", file: "worse.proto", line: 3, column: 1, problem: '"oops" begins no definition' },
+  ]);
+  expect((await get(served, "Fine")).status.code).toBe(0);
+  writeFileSync(path.join(folder, "bad.proto"), service("Mended"));
+  await until(() => servicesOf(served).includes("shop.Mended"));
+}, 60_000);
+
+it("[GRPC-85] Backlot's own services and files cannot be replaced; copies of theirs and of Google's files are no problem", async () => {
+  const folder = write(temporaryDir(), {
+    "mine.proto": 'syntax = "proto3";\npackage example;\nmessage Mine {}\nservice Greeter { rpc SayHello(Mine) returns (Mine); }',
+    "example.proto": service("Taken"),
+    "grpc/health/v1/health.proto": service("Health"),
+    "google/protobuf/any.proto": 'syntax = "proto3"; package google.protobuf; message Any {}',
+    "also.proto": 'syntax = "proto3";\npackage grpc.health.v1;\nservice Health {}',
+  });
+  const served = await startGrpc({ protos: [folder] });
+  await expect
+    .poll(() => protosOf(served)?.problems.map(({ file, line, problem }) => `${file}:${line}: ${problem}`))
+    .toEqual([
+      "example.proto:undefined: Backlot has a file of its own with this name: give it another one",
+      "also.proto:3: grpc.health.v1.Health is Backlot's own and cannot be replaced",
+      "mine.proto:4: example.Greeter is Backlot's own and cannot be replaced",
+    ]);
+  const { replies } = await callMethod(served.client(), "/example.Greeter/SayHello", helloRequest, helloReply, [{ name: "x" }]);
+  expect(replies).toEqual([{ message: "Hello, x from backlot!", status: 200 }]);
+}, 60_000);
+
+it("[GRPC-89] names do not lead out of a folder, links that lead back end, and what is not UTF-8 is named with its line", async () => {
+  const folder = write(temporaryDir(), {
+    "latin.proto": Buffer.from('syntax = "proto3";\n// caf\xe9\nmessage A {}', "latin1"),
+    "up.proto": 'syntax = "proto3";\nimport "../secret.proto";',
+    "in/good.proto": service("Good"),
+  });
+  symlinkSync("..", path.join(folder, "in/again"));
+  symlinkSync("self.proto", path.join(folder, "self.proto"));
+  const served = await startGrpc({ protos: [folder] });
+  await expect
+    .poll(() => protosOf(served)?.problems.map(({ file, line, column, problem }) => [file, line, column, problem]))
+    .toEqual([
+      ["in/again", undefined, undefined, "this link leads back to a folder around it, and is left out"],
+      ["latin.proto", 2, 7, "here it is not UTF-8"],
+      ["self.proto", undefined, undefined, "this link leads in a circle"],
+      ["up.proto", 2, 8, "there is no file ../secret.proto to import"],
+    ]);
+  await polled(() => servicesOf(served)).toEqual(["shop.Good"]);
+  for (const name of ["../out.proto", "/etc/x.proto", "a/../../b.proto", "a\\b.proto", "", "a//b.proto"]) {
+    await expect(drop(served, { [name]: service("Evil") }), name).rejects.toMatchObject({ code: "CALL_INVALID" });
+  }
+  await polled(() => protosOf(served)?.sources.length).toBe(1);
+}, 60_000);
