@@ -13,7 +13,7 @@ export interface BinaryPolicy {
 /** One topic may have several sources, such as the path of each stream. */
 export interface BinaryTopic<Header = unknown> {
   readonly policy: BinaryPolicy;
-  /** Exists for the compiler only. */
+  /** For the compiler only. */
   readonly [headerType]?: Header;
 }
 export type BinaryTopics = Readonly<Record<string, BinaryTopic>>;

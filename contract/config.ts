@@ -18,7 +18,7 @@ export type ConfigKind =
 export interface ConfigRows {
   /** What an item is called: "rule". */
   readonly row: string;
-  /** A part is one word, but for the last one, which takes the rest. */
+  /** A part is one word, except the last one, which takes the rest. */
   readonly columns: readonly ConfigColumn[];
 }
 

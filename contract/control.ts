@@ -111,7 +111,7 @@ export interface LogPage {
 export interface RateHistory {
   /** Seconds between two samples. */
   readonly stepSeconds: number;
-  /** One series a service; `at[i]` is the time (ms) of the i-th value of each. */
+  /** One series per service; `at[i]` is the time (ms) of the i-th value of each. */
   readonly at: readonly number[];
   readonly series: readonly {
     readonly service: ServiceId;
@@ -155,10 +155,10 @@ export const controlCalls = {
   "config.write": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
   /** Sets the values for this run only, stronger than variables and flags; `config.reset` ends that. */
   "config.override": operation<ConfigView>()(z.strictObject({ id: serviceId, values: z.record(z.string(), z.unknown()) })),
-  /** Drops the values of this run for `fields`; a field that has none goes back to its default. Without `fields` both, for all of them. */
+  /** Removes the values of this run for `fields`; a field without one is reset to its default. Without `fields` both, for all fields. */
   "config.reset": operation<ConfigView>()(z.strictObject({ id: serviceId, fields: z.array(z.string()).optional() })),
 
-  /** Makes the authority where there is none yet. */
+  /** Creates the authority if there is none yet. */
   "certificate.authority": operation<AuthorityView>()(none),
 
   "port.check": operation<readonly PortCheck[]>()(none),
@@ -177,7 +177,7 @@ export const controlCalls = {
   ),
   /** Null once it is no longer kept. */
   "traffic.detail": operation<RowDetail | null>()(z.strictObject({ id: serviceId, row: z.int() })),
-  /** The parts of a row with an index of `from` or more, so many at most; without `from` the newest. Null once the row is no longer kept. */
+  /** The parts of a row with an index of `from` or more, at most `limit` of them; without `from` the newest. Null once the row is no longer kept. */
   "traffic.parts": operation<DetailPartPage | null>()(
     z.strictObject({
       id: serviceId,

@@ -5,7 +5,7 @@ declare const resultType: unique symbol;
 
 export interface Operation<Params extends z.ZodType = z.ZodType, Result = unknown> {
   readonly params: Params;
-  /** Exists for the compiler only: results come from our own code and are not parsed again. */
+  /** For the compiler only: results come from our own code and are not parsed again. */
   readonly [resultType]?: Result;
 }
 export type Operations = Readonly<Record<string, Operation>>;

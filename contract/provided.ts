@@ -7,7 +7,7 @@ declare const headerType: unique symbol;
 
 export interface ProvidedStream<Params extends z.ZodType = z.ZodType, Header = unknown> {
   readonly params: Params;
-  /** Exists for the compiler only: items come from our own code and are not parsed again. */
+  /** For the compiler only: items come from our own code and are not parsed again. */
   readonly [headerType]?: Header;
 }
 export type ProvidedStreams = Readonly<Record<string, ProvidedStream>>;

@@ -23,7 +23,7 @@ export const createDashboardFiles =
     return new Response(request.method === "HEAD" ? null : new Uint8Array(file.content), { headers: file.headers });
   };
 
-/** Decoded; undefined where the URL names another host, or is not one. */
+/** Decoded; undefined if the URL names another host or is not valid. */
 function pathOf(address: string): string | undefined {
   const url = URL.parse(address);
   if (url?.host !== dashboardHost) return undefined;

@@ -1,6 +1,6 @@
 import type { ContextMenuParams, MenuItemConstructorOptions, WebContents } from "electron";
 
-/** Cut, copy and paste where they can do something: Electron has no menu of its own for the right button. */
+/** Cut, copy and paste, where they apply: Electron has no context menu of its own. */
 export function addContextMenu(contents: WebContents, popUp: (items: MenuItemConstructorOptions[]) => void): void {
   contents.on("context-menu", (_event, params) => {
     const items = contextMenu(params);

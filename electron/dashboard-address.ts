@@ -2,7 +2,7 @@ export const dashboardScheme = "app";
 export const dashboardHost = "backlot";
 export const dashboardUrl = `${dashboardScheme}://${dashboardHost}/`;
 
-/** Compared by scheme and host, as URL gives a scheme of our own no origin. */
+/** Compared by scheme and host: URL has no origin for a custom scheme. */
 export function isDashboard(url: string): boolean {
   const parsed = URL.parse(url);
   return parsed?.protocol === `${dashboardScheme}:` && parsed.host === dashboardHost;

@@ -2,14 +2,14 @@ import { type CommandLine, parseCommandLine } from "../servers/command-line.ts";
 import type { Service } from "../servers/core/service/service.ts";
 import { ServiceError } from "../servers/core/service/service-error.ts";
 
-/** Chromium's own switches that people have reason to pass; everything else is ours or a slip of the pen. */
+/** Chromium switches that users have a reason to pass; everything else is Backlot's or a typing error. */
 const chromiumSwitch =
   /^--(no-sandbox|disable-gpu|disable-dev-shm-usage|ozone-platform|ozone-platform-hint|enable-features|disable-features|force-device-scale-factor|lang|enable-logging|password-store|inspect|remote-debugging-port)(=|$)/;
 
-/** Parses the desktop program's arguments. Throws USAGE, also for what only the launcher can do. */
+/** Parses the desktop program's arguments. Throws USAGE, also for options that only the launcher has. */
 export function parseDesktopCommandLine(argv: readonly string[], isPackaged: boolean, services: readonly Service[]): CommandLine {
   const own = argv.slice(1).filter((argument) => !chromiumSwitch.test(argument));
-  // A runtime that is not packaged is told the program's folder first.
+  // If the runtime is not packaged, the first argument is the program's folder.
   const commandLine = parseCommandLine(isPackaged ? own : own.slice(1), services);
   if (commandLine.shell === "browser" || commandLine.shell === "headless" || commandLine.json || commandLine.dashboardPort !== undefined) {
     throw new ServiceError(

@@ -4,18 +4,18 @@ import type { App, PowerMonitor } from "electron";
 export interface GracefulQuitOptions {
   readonly app: App;
   readonly powerMonitor: PowerMonitor;
-  /** Stops what runs; called once. */
+  /** Stops everything; called once. */
   readonly close: () => Promise<void>;
-  /** After it, quitting goes on without waiting: the system ends what is left with this process. */
+  /** Timeout; after it the app quits without waiting, and the system ends the remaining processes. */
   readonly deadlineMs: number;
 }
 
-/** The same signal may come twice at once: from the terminal, and passed on by the launcher. */
+/** The same signal may arrive twice: from the terminal and from the launcher. */
 const repeatAfterMs = 1_000;
 
 /**
- * Lets `close` finish before the app quits, whoever asked for it: the user, a signal, the launcher's end or the system's.
- * The result tells whether it has begun.
+ * Runs `close` before the app quits, whatever the cause: the user, a signal, the end of the launcher or a system shutdown.
+ * The result says whether quitting has begun.
  */
 export function quitGracefully({ app, powerMonitor, close, deadlineMs }: GracefulQuitOptions): () => boolean {
   let state: "open" | "closing" | "closed" = "open";
@@ -34,14 +34,14 @@ export function quitGracefully({ app, powerMonitor, close, deadlineMs }: Gracefu
 
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(signal, () => {
-      // Who asks a second time does not want to wait.
+      // A second request quits immediately.
       if (state === "closing" && Date.now() - closingSince > repeatAfterMs) app.exit(1);
       else app.quit();
     });
   }
   process.once("disconnect", () => app.quit());
 
-  // Linux and macOS wait a little for a program that asks for it; its types leave the event out.
+  // Linux and macOS wait a little for a program that asks for it; the event is missing in Electron's types.
   const onShutdown = (event: { preventDefault(): void }) => {
     event.preventDefault();
     app.quit();

@@ -6,9 +6,9 @@ import { downChannel, openRequest, upChannel } from "./ipc-channels.ts";
 
 export interface IpcPortOptions {
   readonly ipcMain: IpcMain;
-  /** The dashboard's page, where its window is open. */
+  /** The dashboard's page, if its window is open. */
   readonly contents: () => WebContents | undefined;
-  /** Serves a client until its port closes; parses each frame, and calls `reject` for one that is none. */
+  /** Serves a client until its port closes; parses each frame, and calls `reject` for an invalid one. */
   readonly attach: (port: Port<DownFrame, unknown>, reject: () => void) => void;
   /** The page's commands; none once its connection is closed. */
   readonly onCommands: (commands: readonly MenuCommand[]) => void;
@@ -20,7 +20,7 @@ interface Client {
   close(): void;
 }
 
-/** Connects the page that loaded last; one that reloads is a new client, and the one before it is closed. */
+/** Connects the page that loaded last; a page that reloads is a new client, and the previous one is closed. */
 export function serveIpc({ ipcMain, contents, attach, onCommands, warn }: IpcPortOptions): void {
   let client: Client | undefined;
 
@@ -82,10 +82,10 @@ export function serveIpc({ ipcMain, contents, attach, onCommands, warn }: IpcPor
   });
 }
 
-/** What a number, an object or the name of a field counts for. */
+/** Bytes counted for a number, an object or a field name. */
 const valueBytes = 8;
 
-/** Whether a cloned value is larger than that, in about the bytes of its JSON; looks no further than that, also into a circle. */
+/** Whether a cloned value is larger than the limit, measured as about the bytes of its JSON. It stops at the limit, also for circular values. */
 export function isLargerThan(value: unknown, maxBytes: number): boolean {
   const left: unknown[] = [value];
   let bytes = 0;
@@ -109,6 +109,6 @@ export function isLargerThan(value: unknown, maxBytes: number): boolean {
   return false;
 }
 
-/** Only the window's own top frame speaks for the dashboard; a frame that is gone by now has no address to check. */
+/** Accepts messages of the window's top frame only; a frame that no longer exists has no address to check. */
 const isFrom = (page: WebContents, { sender, senderFrame }: IpcMainEvent) =>
   sender === page && senderFrame !== null && senderFrame.parent === null && isDashboard(senderFrame.url);

@@ -40,7 +40,7 @@ async function start(): Promise<void> {
   mkdirSync(userData, { recursive: true, mode: 0o700 });
   app.setPath("userData", userData);
   if (!app.requestSingleInstanceLock()) {
-    // The first one comes to the front, which is what the launcher waits for.
+    // The first instance comes to the front, which the launcher waits for.
     process.send?.({ type: "up" });
     app.quit();
     return;
@@ -78,7 +78,7 @@ async function start(): Promise<void> {
   });
 
   const report = (error: unknown) => {
-    // A start that quitting has cut short is no news.
+    // A start that was interrupted by quitting is not reported.
     if (!isQuitting()) showError(error);
   };
 
@@ -105,7 +105,7 @@ async function start(): Promise<void> {
     quit: () => app.quit(),
     copy: (text) => clipboard.writeText(text),
   });
-  // Held here, too, because an icon that nobody holds is collected and disappears.
+  // Referenced here too: an icon without a reference is garbage-collected and disappears.
   app.once("will-quit", () => tray.destroy());
   app.on("second-instance", show);
   app.on("activate", show);
@@ -117,7 +117,7 @@ async function start(): Promise<void> {
   await window.show();
   if (isQuitting()) return;
   const asked = commandLine.start.length > 0 ? commandLine.start : supervisor.settings.startAtLaunch;
-  // The window shows why one did not start.
+  // The window shows why a service did not start.
   for (const id of asked) void supervisor.start(id).catch(() => {});
   process.send?.({ type: "up" });
 }
@@ -142,7 +142,7 @@ function endWithError(error: unknown): void {
   const { code, message, hint } = toFailure(error);
   process.stderr.write(`${code}: ${message}\n${hint}\n`);
   if (code === "INTERNAL" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  // Before it is ready, Linux has no dialog and writes to stderr once more.
+  // Before the app is ready, Linux has no dialog and writes to stderr again.
   if (app.isReady() || process.platform !== "linux") dialog.showErrorBox("Backlot cannot start", `${message}.\n\n${hint}`);
   app.exit(code === "USAGE" || code.startsWith("SERVICE_") ? 2 : 1);
 }

@@ -6,14 +6,14 @@ export interface MenuOptions {
   readonly platform: NodeJS.Platform;
   readonly services: Pick<ServiceActions, "startAll" | "stopAll">;
   readonly show: () => void;
-  /** Of the page that is shown. */
+  /** Commands of the page that is shown. */
   readonly commands: readonly MenuCommand[];
   readonly run: (id: string) => void;
-  /** For work on Backlot itself. */
+  /** For development of Backlot. */
   readonly developerTools: boolean;
 }
 
-/** The application menu. Its keys leave those of the dashboard alone: Ctrl/⌘ K, Ctrl/⌘ J, `/` and Space. */
+/** The application menu. Its shortcuts do not use those of the dashboard: Ctrl/⌘ K, Ctrl/⌘ J, `/` and Space. */
 export function applicationMenu({ platform, services, show, commands, run, developerTools }: MenuOptions): MenuItemConstructorOptions[] {
   const mac = platform === "darwin";
   return [
@@ -53,11 +53,11 @@ export function applicationMenu({ platform, services, show, commands, run, devel
   ];
 }
 
-/** The page handles its keys: the menu only shows them. A Mac's menu would take a plain one from what is typed. */
+/** The page handles its keys: the menu only shows them. On a Mac the menu would intercept plain keys while the user types. */
 function pageItem({ id, title, key, enabled }: MenuCommand, mac: boolean, run: (id: string) => void): MenuItemConstructorOptions {
   const accelerator = key && accelerators[key];
   return {
-    // A single one marks the letter behind it.
+    // A single & marks the access key that follows it.
     label: title.replaceAll("&", "&&"),
     enabled,
     ...(accelerator && (!mac || accelerator.includes("+")) && { accelerator, registerAccelerator: false }),

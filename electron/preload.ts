@@ -1,7 +1,7 @@
 import { contextBridge, ipcRenderer } from "electron";
 import { commandChannel, downChannel, openRequest, upChannel } from "./ipc-channels.ts";
 
-/** All that the dashboard gets from the shell. Frames are parsed where they arrive, not here. */
+/** All functions that the shell gives the dashboard. Frames are parsed where they arrive, not here. */
 contextBridge.exposeInMainWorld("backlot", {
   open(listener: (frame: unknown) => void): void {
     ipcRenderer.removeAllListeners(downChannel);

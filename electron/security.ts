@@ -1,7 +1,7 @@
 import type { Session, WebContents, WebPreferences } from "electron";
 import { isDashboard } from "./dashboard-address.ts";
 
-/** What the dashboard's page may be: a page like any other, with the three functions of the preload script. */
+/** Preferences of the dashboard's page: an ordinary web page with the three functions of the preload script. */
 export const dashboardWebPreferences = (preload: string) =>
   ({
     preload,
@@ -13,11 +13,11 @@ export const dashboardWebPreferences = (preload: string) =>
     webSecurity: true,
     webviewTag: false,
     navigateOnDragDrop: false,
-    // Its dictionaries would be fetched from the network.
+    // It would download dictionaries.
     spellcheck: false,
   }) satisfies WebPreferences;
 
-/** Copying an address is all that the dashboard asks of the system. */
+/** Writing to the clipboard is the only permission that the dashboard needs. */
 const allowedPermissions: ReadonlySet<string> = new Set(["clipboard-sanitized-write"]);
 
 export function restrictPermissions(session: Session): void {
@@ -27,7 +27,7 @@ export function restrictPermissions(session: Session): void {
   session.setDevicePermissionHandler(() => false);
 }
 
-/** Keeps a page where it is: no other address, no second window, no embedded page. */
+/** Prevents navigation, new windows and embedded pages. */
 export function confineContents(contents: WebContents, openExternal: (url: string) => void): void {
   const refuse = (event: { readonly url: string; preventDefault(): void }) => {
     if (!isDashboard(event.url)) event.preventDefault();

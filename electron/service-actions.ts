@@ -1,7 +1,7 @@
 import type { ServiceId } from "../contract/service.ts";
 import type { Supervisor } from "../servers/supervisor/supervisor.ts";
 
-/** What tray and menu do with services; nobody waits for it, so a failure is reported. */
+/** Actions of tray and menu on services; no caller waits for them, so a failure is reported. */
 export interface ServiceActions {
   start(id: ServiceId): void;
   stop(id: ServiceId): void;

@@ -12,7 +12,7 @@ export interface TrayOptions {
   readonly copy: (text: string) => void;
 }
 
-/** The icon beside the clock, with the services' states and switches. The caller keeps it: one that nobody holds disappears. */
+/** The icon beside the clock, with the services' states and switches. The caller must keep a reference: without one the icon is garbage-collected. */
 export function createTray(options: TrayOptions): Tray {
   const tray = new Tray(options.icon);
   // On a Mac a click opens the menu.
@@ -27,7 +27,7 @@ export function createTray(options: TrayOptions): Tray {
     tray.setContextMenu(Menu.buildFromTemplate(trayMenu(views, options)));
   };
   options.supervisor.onStatus(() => {
-    // A start of all of them changes many at once, and each menu is sent to the desktop whole.
+    // Starting all services changes many states at once, and each change sends the whole menu to the desktop.
     if (!planned) setImmediate(refresh);
     planned = true;
   });

@@ -39,7 +39,7 @@ export const createUtilitySpawner =
     };
   };
 
-/** UtilityProcess.kill sends SIGTERM, which a process that is stuck in a loop of its own never sees. */
+/** UtilityProcess.kill sends SIGTERM, which a process in an endless loop never handles. */
 function kill(child: UtilityProcess): void {
   if (child.pid === undefined) {
     child.kill();

@@ -19,10 +19,10 @@ export type WindowState = z.output<typeof windowState>;
 export const defaultSize = { width: 1280, height: 800 };
 export const minimumSize = { width: 1024, height: 640 };
 
-/** The least part of a window, in pixels, by which it can still be seen and taken hold of. */
+/** The smallest visible part of a window, in pixels, by which it can still be seen and dragged. */
 const graspable = 120;
 
-/** Undefined where nothing is saved yet, or nothing that can be read: a window's place is not worth an error. */
+/** Undefined if nothing is saved yet or it cannot be read, which is not reported as an error. */
 export async function readWindowState(file: string): Promise<WindowState | undefined> {
   try {
     return windowState.parse(JSON.parse(await readFile(file, "utf8")));
@@ -33,7 +33,7 @@ export async function readWindowState(file: string): Promise<WindowState | undef
 
 export const writeWindowState = (file: string, state: WindowState) => writeFileAtomically(file, `${JSON.stringify(state)}\n`);
 
-/** Size and, where a display still shows it there, position. Without a position the system centres the window. */
+/** Size and, if it is still on a display, position. Without a position the system centres the window. */
 export function fitToDisplays(saved: Rectangle | undefined, workAreas: readonly Rectangle[]): Partial<Rectangle> & typeof defaultSize {
   if (!saved) return defaultSize;
   const area = workAreas.find((candidate) => overlap(saved, candidate) >= graspable);
@@ -48,7 +48,7 @@ export function fitToDisplays(saved: Rectangle | undefined, workAreas: readonly 
   };
 }
 
-/** The shorter side of what two rectangles share; 0 where they share nothing. */
+/** The shorter side of the intersection of two rectangles; 0 if they do not intersect. */
 function overlap(one: Rectangle, other: Rectangle): number {
   const width = Math.min(one.x + one.width, other.x + other.width) - Math.max(one.x, other.x);
   const height = Math.min(one.y + one.height, other.y + other.height) - Math.max(one.y, other.y);

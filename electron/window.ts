@@ -3,7 +3,7 @@ import { dashboardUrl } from "./dashboard-address.ts";
 import { dashboardWebPreferences } from "./security.ts";
 import { fitToDisplays, minimumSize, readWindowState, type WindowState, writeWindowState } from "./window-state.ts";
 
-/** The page's own colour in each scheme, so that opening does not flash. */
+/** The page's background in each colour scheme, so that the window does not flash while it opens. */
 const backgroundColor = { light: "#FBFAF8", dark: "#1B1A19" };
 
 const saveDelayMs = 500;
@@ -18,13 +18,13 @@ export interface MainWindowOptions {
 }
 
 export interface MainWindow {
-  /** Brings it to the front; opens it first where it is closed. Rejects when the dashboard does not load. */
+  /** Brings it to the front; opens it first if it is closed. Rejects when the dashboard does not load. */
   show(): Promise<void>;
   hide(): void;
   contents(): WebContents | undefined;
-  /** Asks where to write a file of that name; undefined where the user changed their mind, or there is no window to ask in. */
+  /** Asks where to write a file of that name; undefined if the user cancelled, or no window is open. */
   chooseFile(name: string): Promise<string | undefined>;
-  /** Writes its size and place down; resolves when that is on the disk. */
+  /** Saves its size and position; resolves when they are on disk. */
   save(): Promise<void>;
 }
 
@@ -79,13 +79,13 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
       window = undefined;
     });
     created.once("ready-to-show", () => {
-      // maximize shows a window that is hidden, so it waits until there is something to see.
+      // maximize shows a hidden window, so it is called when the page is ready to show.
       if (state?.maximised) created.maximize();
       created.show();
     });
     reloadAfterCrash(created.webContents, options.warn);
     await created.loadURL(dashboardUrl).catch((error: unknown) => {
-      // Closed while it was loading: nobody waits for it.
+      // Closed while it was loading: no caller waits for it.
       if (!created.isDestroyed()) throw error;
     });
   }
@@ -109,7 +109,7 @@ export function createMainWindow(options: MainWindowOptions): MainWindow {
   };
 }
 
-/** A page that ran out of memory costs the view only: the services are in other processes. */
+/** If the page runs out of memory, only the view is lost: the services are in other processes. */
 function reloadAfterCrash(contents: WebContents, warn: (text: string) => void): void {
   let crashes: number[] = [];
   contents.on("render-process-gone", (_event, { reason }) => {

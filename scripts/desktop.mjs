@@ -8,11 +8,11 @@ import { root, run } from "./setup.mjs";
 const electronDir = path.join(root, "node_modules/electron");
 const downloadHost = "github.com";
 
-/** Returns why there can be no window; where there is one, exits with its exit code once it is closed. */
+/** Returns why no window can open; otherwise exits with the window's exit code once it is closed. */
 export async function openDesktop(args) {
   if (process.platform === "linux") {
     if (!process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return "there is no display (DISPLAY and WAYLAND_DISPLAY are not set)";
-    // Chromium refuses its sandbox to root, and Backlot never turns the sandbox off on its own.
+    // Chromium has no sandbox for root, and Backlot never turns the sandbox off by itself.
     if (process.getuid?.() === 0 && !args.includes("--no-sandbox")) return "Electron does not run as root with its sandbox on";
   }
   const runtime = findRuntime() ?? (await fetchRuntime());
@@ -25,7 +25,7 @@ export async function openDesktop(args) {
     process.stderr.write(chunk);
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
-  // A runtime that ends before its window is up (libraries missing, sandbox refused) leaves us the URL.
+  // If the runtime ends before its window opens (missing libraries, no sandbox), the URL is used instead.
   const exited = new Promise((resolve) => {
     child.once("error", (error) => resolve({ error: error.message }));
     child.once("exit", (code, signal) => resolve({ code: code ?? 1, signal }));
@@ -46,7 +46,7 @@ function findRuntime() {
   return existsSync(file) ? { file } : undefined;
 }
 
-/** The package brings no binary: its own installer fetches it, once. */
+/** The package contains no binary: its installer downloads it once. */
 async function fetchRuntime() {
   const installer = path.join(electronDir, "install.js");
   if (!existsSync(installer)) return { reason: "the electron package is not installed" };

@@ -9,7 +9,7 @@ import { buildWhatChanged, continueOnSuitableNode, installPackages, root } from 
 const args = process.argv.slice(2);
 await installPackages();
 await continueOnSuitableNode(path.join(root, "scripts/dev.mjs"), args);
-// The supervisor's own server wants a dashboard to be there; Vite serves the one that is worked on.
+// The control server needs a built dashboard; Vite serves the one in development.
 await buildWhatChanged();
 
 /** The running Backlot and, once it is ready, its control socket. */
@@ -43,7 +43,7 @@ async function onLine(line) {
   control.on("error", () => {});
 }
 
-/** A service's own files need its process only; what all share needs everything, and a new link to the dashboard. */
+/** A change in a service's folder restarts its process only; a change in shared code restarts everything, with a new link to the dashboard. */
 function onChange(file) {
   const [folder] = file.split(path.sep);
   if (!sharedFolders.has(folder) && file.includes(path.sep) && control) {
@@ -59,7 +59,7 @@ function onChange(file) {
   }
 }
 
-/** An editor saves in several steps: one change each, a moment after the last. */
+/** An editor saves in several steps, each a change: they are handled together, a moment after the last. */
 function debounced(listener) {
   const timers = new Map();
   return (_event, file) => {
@@ -77,7 +77,7 @@ const { default: WebSocket } = await import("ws");
 const { createServer } = await import("vite");
 const controlPort = await freePort();
 const controlUrl = `http://127.0.0.1:${controlPort}`;
-// The control server answers for its own Host and Origin only.
+// The control server accepts its own Host and Origin only.
 const toControl = { target: controlUrl, changeOrigin: true, headers: { origin: controlUrl } };
 const vite = await createServer({
   configFile: path.join(root, "renderer/vite.config.ts"),

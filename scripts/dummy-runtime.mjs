@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-/** Marks the place of the fuses in Electron's binary, as @electron/fuses looks for it. */
+/** Marks the position of the fuses in Electron's binary, as @electron/fuses expects it. */
 export const fuseSentinel = "dL7pKGdnNz796PbbjQWNKmHXBZaB9tsX";
 const fuseVersion = 1;
-/** Electron's own setting, one character a fuse: RunAsNode is the first. */
+/** Electron's default, one character per fuse: RunAsNode is the first. */
 const fusesAsShipped = "10110001";
 
-/** A folder that electron-builder takes for Electron's: nothing in it runs, but its fuses can be set and read. */
+/** A folder that electron-builder accepts as Electron: nothing in it runs, but its fuses can be set and read. */
 export async function makeDummyRuntime(folder) {
   await mkdir(path.join(folder, "locales"), { recursive: true });
   await mkdir(path.join(folder, "resources"), { recursive: true });

@@ -1,4 +1,4 @@
-/** Windows' icon container. The 256 px image is a PNG, smaller ones are bitmaps: some readers of resources take nothing else. */
+/** Windows' icon container. The 256 px image is a PNG, smaller ones are bitmaps: some resource readers accept nothing else. */
 
 const directoryBytes = 6;
 const entryBytes = 16;

@@ -68,7 +68,7 @@ export interface AccountUserPage {
 /** "expired": none of its tokens is valid by the user's clock; setting that clock back makes it live again. */
 export type SessionState = "waiting for code" | "live" | "expired" | "ended";
 
-/** One login and the tokens that came of it. */
+/** One login and its tokens. */
 export interface AccountSession {
   readonly id: string;
   readonly userId: number;
@@ -184,7 +184,7 @@ const contactText = z
   .string()
   .trim()
   .max(200)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused
   .regex(/^[^\0-\x1f\x7f]*$/, "Neither line breaks nor other control characters.");
 // ISO 3166-1 alpha-2
 const country = z
@@ -192,7 +192,7 @@ const country = z
   .trim()
   .regex(/^(?:[A-Za-z]{2})?$/, "Two letters, such as US, or nothing.")
   .toUpperCase();
-/** What a field of a contact may hold, set here or by PUT /details. */
+/** Allowed values of a contact's fields, set here or by PUT /details. */
 export const contactValue = (name: ContactField): z.ZodString => (name === "country" ? country : contactText);
 const contact = z.strictObject(
   Object.fromEntries(contactFields.map((name) => [name, contactValue(name).optional()])) as Record<

@@ -120,7 +120,7 @@ export interface EventPage {
   readonly more: boolean;
   /** `before` of the next page; every event from here on was scanned. */
   readonly reached: number;
-  /** Set where the sort is by another column than id: only so many of the newest matching rows are sorted. */
+  /** Set if sorted by a column other than id: only so many of the newest matching rows are sorted. */
   readonly sortedAmong?: number;
 }
 
@@ -158,9 +158,9 @@ export interface EventJob {
   readonly state: "running" | "done" | "cancelled" | "failed";
   readonly startedAt: number;
   readonly endedAt?: number;
-  /** Events dealt with so far. */
+  /** Events processed so far. */
   readonly done: number;
-  /** Expected in all; absent where nobody can know. */
+  /** Expected total; absent if it cannot be known. */
   readonly total?: number;
   /** Read. */
   readonly bytes: number;

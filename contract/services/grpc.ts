@@ -31,7 +31,7 @@ export interface GrpcMethodCalls {
   readonly path: string;
   readonly begun: number;
   readonly open: number;
-  /** Ended with another status than OK. */
+  /** Ended with a status other than OK. */
   readonly errors: number;
 }
 

@@ -15,7 +15,7 @@ export interface MqttTopicNode {
   readonly count: number;
   readonly hasChildren: boolean;
   readonly retained: boolean;
-  /** Absent where nothing was published on exactly this topic. */
+  /** Absent if nothing was published on exactly this topic. */
   readonly last?: { readonly at: number; readonly bytes: number; readonly qos: number; readonly preview: string };
 }
 
@@ -32,7 +32,7 @@ export interface MqttFigures {
   readonly subscriptions: number;
   /** In the tree, without $SYS. */
   readonly topics: number;
-  /** Messages on topics that the tree has no room for. */
+  /** Messages on topics that did not fit into the tree. */
   readonly missingInTree: number;
   /** Without $SYS. */
   readonly retained: number;
@@ -140,7 +140,7 @@ export const mqttActions = {
   ),
   /** For a time the client is neither read from nor written to. */
   "client.freeze": operation<{ readonly frozen: boolean }>()(z.strictObject({ clientId, forMs: z.int().min(1).max(3_600_000) })),
-  /** For a time everything reaches the client later. */
+  /** For a time everything is delivered to the client with a delay. */
   "client.delay": operation<{ readonly delayed: boolean }>()(
     z.strictObject({ clientId, delayMs: z.int().min(1).max(60_000), forMs: z.int().min(1).max(3_600_000) }),
   ),
@@ -190,11 +190,11 @@ export const mqttActions = {
   "replay.text": operation<MqttReplayFile>()(z.strictObject({ file: z.int(), text: z.string().max(512 << 10) })),
   "replay.end": operation<MqttReplayFile>()(z.strictObject({ file: z.int() })),
   "replay.discard": operation<null>()(none),
-  /** Publishes the file's messages again, at their own pace times `speed`; 0 is as fast as it goes. */
+  /** Publishes the file's messages again, at their original pace times `speed`; 0 is as fast as possible. */
   "replay.start": operation<{ readonly messages: number }>()(z.strictObject({ speed: z.number().min(0).max(1_000).default(1) })),
   "replay.stop": operation<null>()(none),
 
-  /** Goes on without the page, until it or the service is stopped. */
+  /** Continues without the page, until it or the service is stopped. */
   "repeat.start": operation<MqttRepeat>()(z.strictObject({ message: publishParams, everyMs: z.int().min(10).max(86_400_000) })),
   "repeat.stop": operation<{ readonly stopped: boolean }>()(z.strictObject({ id: z.int() })),
 

@@ -16,7 +16,7 @@ export interface MqttMessageProperties {
   readonly userProperties?: readonly (readonly [key: string, value: string])[];
 }
 
-/** What became of a message at one client. */
+/** The delivery of a message to one client. */
 export interface MqttDelivery {
   readonly clientId: string;
   readonly qos: number;
@@ -97,7 +97,7 @@ export const topicName = z
 export const topicFilter = z.string().min(1).max(65_535);
 export const text = z.string().max(65_535);
 
-/** Properties that a person sets (MQTT 5.0 §3.3.2.3), but for the correlation data. */
+/** Properties that a user sets (MQTT 5.0 §3.3.2.3), without the correlation data. */
 export const settableProperties = {
   payloadFormatIndicator: z.int().min(0).max(1).optional(),
   messageExpiryInterval: z.int().min(0).max(0xffff_ffff).optional(),

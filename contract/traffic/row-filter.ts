@@ -15,10 +15,10 @@ const tonesOf: Readonly<Record<ToneFilter, readonly Tone[] | undefined>> = {
 
 export const hasTone = (tone: Tone, filter: ToneFilter): boolean => tonesOf[filter]?.includes(tone) ?? true;
 
-/** As it is compared: without the spaces around it, in small letters. */
+/** As it is compared: trimmed, in lower case. */
 export const searchNeedle = (text: string): string => text.trim().toLowerCase();
 
-/** Whether the texts of a row contain a needle; fields that stand side by side are joined by a space. */
+/** Whether the texts of a row contain a needle; adjacent fields are joined by a space. */
 export const hasText = (row: Omit<TrafficRow, "service">, needle: string): boolean =>
   `${row.verb} ${row.target}\n${row.outcome}\n${row.client} ${row.peer}\n${row.user ?? ""} ${row.reason ?? ""}\n${row.preview}`
     .toLowerCase()

@@ -4,10 +4,10 @@ const secretName = /^(proxy-)?authorization$|^(set-)?cookie2?$|api[-_]?key|token
 /** `content-…` and the like carry such words without being secrets. */
 const plainName = /^(access-control-|content-|x-csrf-token-name$|sec-websocket-)/i;
 
-/** Whether a header of this name usually carries something to keep out of a screenshot. */
+/** Whether a header of this name usually carries a secret. */
 export const isSecretHeader = (name: string): boolean => secretName.test(name) && !plainName.test(name);
 
-/** What kind of secret it is stays readable: the scheme of Authorization, the names of cookies. */
+/** The kind of secret stays readable: the scheme of Authorization, the names of cookies. */
 export function maskedValue(name: string, value: string): string {
   const dots = "••••••";
   if (/^(set-)?cookie2?$/i.test(name)) {

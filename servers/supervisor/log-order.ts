@@ -3,7 +3,7 @@ import { type LogEntry, LogReader } from "../core/service/log.ts";
 
 /** Longer than a line usually travels from its service: the lines of a batch are up to 50 ms old when it leaves. */
 const holdMs = 100;
-/** Lines that are due within this time leave together: a timer for each would cost more than the line. */
+/** Lines that are due within this time are passed on together: a timer for each would cost more than the line. */
 const togetherMs = 25;
 
 export interface SourcedEntry {
@@ -36,7 +36,7 @@ export function createLogOrder(onOrdered: (lines: readonly SourcedEntry[]) => vo
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** When the next line of a batch is to leave. The monotonic clock counts: a clock that is set back must not hold a line for longer. */
+  /** When the next line of a batch is due, by the monotonic clock: a clock that is set back must not hold a line for longer. */
   const dueMs = ({ lines, arrivedMs, arrivedAt }: HeldBatch) =>
     arrivedMs + holdMs - Math.min(Math.max(0, arrivedAt - lines.nextAt), holdMs);
   const earliestDueMs = () => held.reduce((least, batch) => Math.min(least, dueMs(batch)), Number.POSITIVE_INFINITY);

@@ -30,7 +30,7 @@ export interface ManagedServiceOptions {
   /** Absent for a process that only browses. */
   readonly onStream?: (message: StreamFromService) => void;
   readonly onOutput: (text: string) => void;
-  /** The process ended, asked or not: its open rows will never end. */
+  /** The process ended, requested or not: its open rows will never end. */
   readonly onGone: (crashed: boolean) => void;
   readonly timing?: Partial<ServiceTiming>;
 }

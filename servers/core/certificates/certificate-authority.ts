@@ -30,7 +30,7 @@ export const renewBeforeMs = 30 * 86_400_000;
 const bundleFile = (folder: string) => path.join(folder, "authority.pem");
 const certificateFile = (folder: string) => path.join(folder, "backlot-authority.crt");
 
-/** Reads the authority of `folder`, and makes one where there is none that is valid for another 30 days. */
+/** Reads the authority of `folder`; creates one if none is valid for another 30 days. */
 export async function openAuthority(folder: string, now = Date.now()): Promise<CertificateAuthority> {
   const file = bundleFile(folder);
   for (;;) {
@@ -42,7 +42,7 @@ export async function openAuthority(folder: string, now = Date.now()): Promise<C
   }
 }
 
-/** Makes a self-signed certificate that clients already trust the authority of `folder`, if that has none yet. */
+/** Makes a self-signed certificate that clients already trust the authority of `folder`, if the folder has none yet. */
 export async function adoptAuthority(folder: string, from: { readonly certificate: string; readonly key: string }): Promise<void> {
   const pair = await Promise.all([readFile(from.certificate, "utf8"), readFile(from.key, "utf8")]).catch(() => undefined);
   const authority = pair && parsePair(pair.join("\n"));
@@ -77,13 +77,13 @@ async function withFile(folder: string, authority: TlsMaterial): Promise<Certifi
   return { ...authority, file };
 }
 
-/** Writes the file at once and only if there is none: of two processes that do so at the same time, the first one wins. */
+/** Creates the file atomically, and only if it does not exist: of two processes that do so at the same time, the first one wins. */
 async function createOnce(file: string, authority: TlsMaterial): Promise<void> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomBytes(4).toString("hex")}.tmp`;
   await writeFile(temporary, pairText(authority), { flag: "wx", mode: 0o600, flush: true });
   try {
-    // A file system without hard links copies.
+    // For a file system without hard links.
     await link(temporary, file).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== "EEXIST") return copyFile(temporary, file, constants.COPYFILE_EXCL);
     });

@@ -25,8 +25,8 @@ export interface CertificatesOptions {
 }
 
 /**
- * One certificate serves all services and processes of an installation, and is kept: a new one is signed where the kept one lacks
- * a name of this computer, is not for clients too, expires within 30 days, or is of another authority.
+ * One certificate serves all services and processes of an installation, and is kept: a new one is signed if the kept one lacks a
+ * name of this computer, cannot be used by clients, expires within 30 days, or was signed by another authority.
  */
 export async function openCertificates(options: CertificatesOptions): Promise<InstallationCertificates> {
   const { folder, log, onStop, now = Date.now, names = computerNames, checkEveryMs = 30_000 } = options;

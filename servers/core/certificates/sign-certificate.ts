@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import type { TlsMaterial } from "../net/tls-listener.ts";
 
 const algorithm = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
-/** A clock that is a little slow must not refuse a certificate that was made just now. */
+/** A client whose clock is a little slow must not refuse a new certificate. */
 const clockToleranceMs = 3_600_000;
 /** Ten years: devices are asked to trust it once. */
 const authorityDays = 3_650;

@@ -95,7 +95,7 @@ function credentialLines(service: Service, name: string, value: unknown): readon
   return parsed.success && Array.isArray(parsed.data) ? parsed.data : undefined;
 }
 
-/** Puts the secrets back that the form shows as a mask. Throws CONFIG_INVALID where there is none. */
+/** Restores the secrets that the form shows as a mask. Throws CONFIG_INVALID if there is none. */
 export function restoreSecrets(service: Service, values: Values, stored: Values): Values {
   const properties = new Map(configProperties(service));
   return Object.fromEntries(
@@ -181,7 +181,7 @@ type ConfigProperties = readonly (readonly [name: string, property: JsonProperty
 /** Cached: converting a schema takes milliseconds, and the supervisor needs it for every line that it logs. */
 const convertedSchemas = new WeakMap<Service["config"], ConfigProperties>();
 
-/** The schema as JSON Schema properties, with what `.meta()` says of each. */
+/** The schema as JSON Schema properties, with the `.meta()` of each. */
 export function configProperties({ config }: Service): ConfigProperties {
   const known = convertedSchemas.get(config);
   if (known) return known;
@@ -191,7 +191,7 @@ export function configProperties({ config }: Service): ConfigProperties {
   return properties;
 }
 
-/** The strongest first. A name that begins like another service's works only when this service is started alone. */
+/** The strongest first. A name with another service's prefix works only when this service is started alone. */
 export function environmentNames(service: Service, meta: Partial<FieldMeta>, alone = false): string[] {
   if (!meta.env) return [];
   const own = `${service.id.toUpperCase()}_`;

@@ -52,7 +52,7 @@ export function parseScram(text: string): ScramVerifier | undefined {
   return { salt: bytes(salt), iterations: Number(count), storedKey: bytes(storedKey), serverKey: bytes(serverKey) };
 }
 
-/** Checks a password that came in clear. */
+/** Checks a plaintext password. */
 export async function verifyByScram(verifier: ScramVerifier, password: Buffer): Promise<boolean> {
   const salted = await pbkdf2Async(password.toString("utf8").normalize("NFKC"), verifier.salt, verifier.iterations, 32, "sha256");
   return timingSafeEqual(hash(hmac(salted, "Client Key")), verifier.storedKey);

@@ -17,7 +17,7 @@ export interface Users {
 
 /**
  * From lines `name:hash` as in a mosquitto password file; a name may have two lines, one with a password hash and one for SCRAM.
- * A text that is no known hash is taken as the password itself and hashed here.
+ * A text that is not a known hash is treated as a password and hashed here.
  */
 export async function loadUsers(lines: readonly string[]): Promise<Users> {
   const users = new Map<string, User>();

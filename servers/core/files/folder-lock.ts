@@ -8,7 +8,7 @@ const waitMs = 500;
 
 /**
  * Locks a service's folder against other processes: what a service caches of its files would be wrong once
- * another wrote to them. The lock is the system's own, by way of SQLite: it goes with the process, however that ends.
+ * another wrote to them. SQLite takes the operating system's file lock, which is released when the process ends, even by a crash.
  * `pid` is the process that the user knows as this Backlot. Returns the function that releases the lock. Throws DATA_IN_USE,
  * naming the Backlot that has it, or STORE_UNREACHABLE.
  */

@@ -8,7 +8,7 @@ export interface SqliteFileOptions {
   readonly synchronous: "FULL" | "NORMAL";
   /** How long SQLite waits for another program's lock. It blocks the process: longer waits belong outside. */
   readonly busyMs?: number;
-  /** Sees the database before anything in it is changed. */
+  /** Called before anything in the database is changed. */
   readonly prepare: (database: Sqlite.Database) => void;
 }
 
@@ -23,14 +23,14 @@ export async function loadSqlite(): Promise<typeof Sqlite> {
 
 /**
  * Opens or makes an owner-only database with a write-ahead log. Throws what `prepare` throws, or a STORE_… error that
- * names the file; a file that is no database is left as it is.
+ * names the file; a file that is not a database is not changed.
  */
 export async function openSqliteFile(file: string, options: SqliteFileOptions): Promise<Sqlite.Database> {
   const Database = await loadSqlite();
   let database: Sqlite.Database | undefined;
   try {
     mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-    // A new file is for this user only; SQLite gives its log the same rights.
+    // A new file is readable by this user only; SQLite gives its log the same permissions.
     closeSync(openSync(file, "a", 0o600));
     database = new Database(file, { timeout: options.busyMs ?? 250 });
     database.pragma(`synchronous = ${options.synchronous}`);

@@ -4,7 +4,7 @@ import type { HeaderList } from "../../../contract/traffic/http.ts";
 export const httpTag = {
   /** HTTP version, header fields, connection. */
   head: 1,
-  /** The full target, if the row's is cut or differs. */
+  /** The full target, if the row's is truncated or different. */
   target: 2,
   /** The next bytes of a body. */
   requestBody: 3,

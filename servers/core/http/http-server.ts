@@ -75,14 +75,14 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     }
     const coding = request.headers["transfer-encoding"];
     if (coding === undefined || coding === "chunked" || coding.trim().toLowerCase() === "chunked") return true;
-    // RFC 9112 §6.1: Node undoes chunked and would hand over the rest as it is.
+    // RFC 9112 §6.1: Node decodes chunked only, and would pass on the other codings undecoded.
     refuse(response, 501, "The only supported Transfer-Encoding is chunked");
     return false;
   }
 
   function onRequest(request: HttpRequest, response: HttpResponse): void {
     if (!begin(request, response)) return;
-    // RFC 9110 §9.3.6: its target is another host, of which no method is allowed here.
+    // RFC 9110 §9.3.6: its target is another host, for which no method is allowed here.
     if (request.method === "CONNECT") refuse(response, 405, "This is not a proxy", ["Allow", ""]);
     else dispatch(request, response);
   }
@@ -99,7 +99,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     if (begin(request, response)) refuse(response, 417, "The only supported expectation is 100-continue");
   }
 
-  /** CONNECT, and on older Node every request that offers another protocol: Node has let go of the socket, so answer and close. */
+  /** CONNECT, and on older Node every request that offers another protocol: Node no longer handles the socket, so answer and close. */
   function answerAsRequest(request: HttpRequest, duplex: Duplex): void {
     const socket = duplex as Socket;
     const response = new classes.ServerResponse(request);

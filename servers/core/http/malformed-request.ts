@@ -89,7 +89,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
       if (socket.readableEnded && latest?.entry?.longLived) socket.destroy();
       return;
     }
-    // RFC 9112 §9.6: what follows a request that closes the connection is not looked at.
+    // RFC 9112 §9.6: what follows a request that closes the connection is ignored.
     if (error.code === "HPE_CLOSED_CONNECTION") return;
     if (!socket.writable) {
       socket.destroy(error);

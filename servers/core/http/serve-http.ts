@@ -64,7 +64,7 @@ export interface HttpServing {
 /**
  * Serves routes over HTTP: listeners, limits, recorder, CORS, errors, sample traffic and requests of the page.
  * A request goes from its listener to its connection, the decoder (Node's), the handler and the answer; the recorder is called when
- * it begins, for each part of it and when it ends. Resolves when it listens; all of it is handed to `context.onStop`.
+ * it begins, for each part of it and when it ends. Resolves when it listens; every release is registered with `context.onStop`.
  */
 export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, options: HttpOptions): Promise<HttpServing> {
   const { config, log, onStop } = context;

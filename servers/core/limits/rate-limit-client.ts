@@ -11,7 +11,7 @@ export interface TrustedProxies {
 
 /**
  * The address of the client behind the trusted proxies; without any, X-Forwarded-For is ignored,
- * since every client can write it. Throws CONFIG_INVALID for an entry that is no address or network.
+ * since every client can write it. Throws CONFIG_INVALID for an entry that is neither an address nor a network.
  */
 export function createClientAddress(proxies: TrustedProxies): (remote: string | undefined, forwardedFor: string | undefined) => string {
   const trusted = proxies.addresses.length === 0 ? undefined : createTrust(proxies.addresses);

@@ -9,8 +9,8 @@ export interface RedisRateLimits {
 }
 
 /**
- * Times of the counted requests, oldest first, in a list per client that expires with its newest. Redis' own clock counts,
- * so that instances need not agree on the time; the script runs as one, so that two instances never both take the last place.
+ * Times of the counted requests, oldest first, in a list per client that expires with its newest. Redis' own clock is used,
+ * so that the clocks of instances may differ; the script is atomic, so that two instances never both take the last place.
  */
 const takeScript = `
 local key, limit, window = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -30,7 +30,7 @@ return {1, limit - used - 1, (oldest and tonumber(oldest) or now) + window - now
 
 const answerTimeoutMs = 500;
 const connectTimeoutMs = 2_000;
-/** While Redis does not answer, no request waits for it: it is probed in the background. */
+/** While Redis is unreachable, no request waits for it: it is probed in the background. */
 const askAgainMs = 1_000;
 
 /** Limits that several instances share. While Redis does not answer, each instance limits by itself. */

@@ -29,8 +29,8 @@ export const allowedOriginsField = (env: string, what: string) =>
   );
 
 /**
- * Browsers let every page open a WebSocket to any address and leave the decision to the server (RFC 6455 §10.2). Answers whether
- * a request with this Origin header may go on: always without one, for pages of this computer, and for the pages of the list.
+ * Browsers let every page open a WebSocket to any address and leave the decision to the server (RFC 6455 §10.2). Whether a request
+ * with this Origin header is allowed: always without one, for pages of this computer, and for the pages of the list.
  */
 export function createOriginCheck(allowed: readonly string[]): (origin: string | undefined) => boolean {
   if (allowed.includes("*")) return () => true;

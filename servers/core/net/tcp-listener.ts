@@ -3,7 +3,7 @@ import type { Server } from "node:net";
 import { type BoundSocket, bindDualStack, type DualStackOptions } from "./dual-stack.ts";
 
 export interface ListenOptions extends Pick<DualStackOptions, "port" | "openToLan" | "onStop"> {
-  /** Makes one server; called once an address, so each has the same handlers. */
+  /** Makes one server; called once per address, so each has the same handlers. */
   readonly createServer: () => Server;
 }
 

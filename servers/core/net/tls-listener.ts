@@ -17,7 +17,7 @@ export interface TlsSource {
 export interface ListenTlsOptions extends Omit<ListenOptions, "createServer"> {
   /** `await context.certificates()`, or certificates of the user's own. */
   readonly certificates: TlsSource;
-  /** Makes one server of `node:tls` or `node:https` with the options given; called once an address. */
+  /** Makes one server of `node:tls` or `node:https` with the options given; called once per address. */
   readonly createServer: (tls: TlsOptions) => Server;
 }
 

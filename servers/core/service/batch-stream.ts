@@ -1,7 +1,7 @@
 /**
  * Batches go from a service's process to the supervisor over a local socket of their own: a Unix socket in a folder that only the
  * user may open, a named pipe on Windows. Messages between processes are serialized objects, which allocate each batch several times
- * on both sides; here it is written from the buffer that it was made in, and read into one buffer that is used again.
+ * on both sides; here it is written from the buffer that it was made in, and read into one buffer that is reused.
  *
  * A frame, numbers little-endian: u32 bytes of the rest, u32 sequence number, f64 dropped rows, f64 dropped log lines,
  * u32 bytes of the records, the records (`RecordWriter`), the log lines (`LogWriter`).
@@ -15,9 +15,9 @@ import path from "node:path";
 import type { ServiceBatch } from "./link.ts";
 
 const frameHead = 28;
-/** Of the supervisor's buffer; it grows for a longer frame and is let go after it. */
+/** Of the supervisor's buffer; it grows for a longer frame and is released after it. */
 const readBytes = 256 << 10;
-/** A service that announces more is broken: a frame is a batch of some hundred kilobytes and at most one record beyond that. */
+/** A service that announces more is faulty: a frame is a batch of some hundred kilobytes and at most one record beyond that. */
 const mostFrameBytes = 256 << 20;
 
 /** The service's end. */
@@ -26,7 +26,7 @@ export interface BatchSender {
   readonly address: string;
   /** Calls `release` when the bytes of the batch may be used again. */
   send(batch: ServiceBatch, release: () => void): void;
-  /** Resolves when everything was handed to the system, or the supervisor has left. */
+  /** Resolves when everything was written to the socket, or the supervisor has disconnected. */
   end(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export async function openBatchSender(): Promise<BatchSender> {
   const connected = new Promise<void>((resolve) => {
     server.once("connection", (first) => {
       socket = first;
-      // A supervisor that is gone ends this process by another way.
+      // When the supervisor exits, the link ends this process.
       socket.on("error", () => {});
       server.close();
       place.remove();
@@ -106,7 +106,7 @@ export interface BatchReceiver {
   close(): void;
 }
 
-/** `onBatch` gets views that are good until it returns. A damaged frame ends the connection and is reported to `onError`. */
+/** `onBatch` gets views that are valid until it returns. A damaged frame ends the connection and is reported to `onError`. */
 export function receiveBatches(options: {
   readonly address: string;
   readonly onBatch: (batch: ServiceBatch) => void;

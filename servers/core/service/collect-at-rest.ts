@@ -34,7 +34,7 @@ function ownCpuMs(): number {
 }
 
 /**
- * V8 keeps the garbage of a busy time until it needs the memory again, which at rest is never: hundreds of megabytes after a flood.
+ * V8 keeps garbage until it needs the memory again, which an idle process never does: hundreds of megabytes after heavy load.
  * Undefined in a process that was started without --expose-gc.
  */
 export function garbageCollector(): (() => void) | undefined {

@@ -61,7 +61,7 @@ export interface ServiceBatch {
 
 export interface Link {
   post(message: FromService): void;
-  /** Posts and resolves when the message was handed to the system: the process may exit then. */
+  /** Posts, and resolves when the message was written to the system: the process may exit then. */
   postLast(message: FromService): Promise<void>;
   onMessage(listener: (message: ToService) => void): void;
 }
@@ -86,7 +86,7 @@ export function parentLink(): Link {
   }
   if (!process.send) throw new Error("a service's process is started by Backlot only");
   return {
-    // A parent that has just gone makes send report EPIPE; "disconnect" then ends this process.
+    // If the parent has just exited, send reports EPIPE; "disconnect" then ends this process.
     post: (message) => void process.send?.(message, undefined, undefined, () => {}),
     postLast: (message) => new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve())),
     onMessage: (listener) => process.on("message", (message) => listener(message as ToService)),

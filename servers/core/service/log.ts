@@ -44,7 +44,7 @@ const lineHead = 13;
 const notableBit = 0x80;
 const mostBytesPerCharacter = 3;
 const startBytes = 16 << 10;
-/** A buffer that grew beyond this is not used again. */
+/** A buffer that grew beyond this is not reused. */
 const keptBytes = 256 << 10;
 
 /** Log lines as bytes: an object per line would cost two processes several times as much as the line. */
@@ -74,7 +74,7 @@ export class LogWriter {
     this.lines++;
   }
 
-  /** What was added; good until it is given back. */
+  /** What was added; valid until `giveBack`. */
   take(): Buffer<ArrayBuffer> {
     const taken = this.#bytes.subarray(0, this.#length);
     if (this.#length > 0) this.#bytes = this.#spare.pop() ?? Buffer.allocUnsafeSlow(startBytes);

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { issueSentence } from "../config/issue-text.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** Parameters of a call or an action after their schema; throws CALL_INVALID with what is wrong first. */
+/** Parameters of a call or an action after their schema; throws CALL_INVALID with the first problem. */
 export function parseParams<Schema extends z.ZodType>(schema: Schema, params: unknown, name: string): z.output<Schema> {
   const parsed = schema.safeParse(params);
   if (parsed.success) return parsed.data;

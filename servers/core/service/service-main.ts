@@ -11,7 +11,7 @@ import { toFailure } from "./service-error.ts";
 
 const lastWordsMs = 1_000;
 
-/** The life of a service's process: waits for `start`, serves, stops, and ends itself when its parent is gone. */
+/** The life of a service's process: waits for `start`, serves, stops, and exits when its parent has exited. */
 export function serviceMain(options: { services: readonly Service[]; id: string; link: Link; exit: (code: number) => void }): void {
   const { link, exit } = options;
   const service = options.services.find((candidate) => candidate.id === (options.id as ServiceId));

@@ -46,7 +46,7 @@ export interface Service<
   snippets(endpoints: readonly Endpoint[], config: z.output<Schema>): readonly Snippet[];
   /**
    * Resolves, with the endpoints, when it really listens.
-   * Whatever it opens it hands to `context.onStop` on the next line, so there is no `stop`.
+   * It registers the release of whatever it opens with `context.onStop` on the next line, so there is no `stop`.
    */
   start(context: ServiceContext<z.output<Schema>, Actions, Binary, Provides>): Promise<readonly Endpoint[]>;
   /** Answers the page's actions from stored data without listening: for browsing it while the service is stopped. */
@@ -108,7 +108,7 @@ export interface Counters {
   readonly note: string;
 }
 
-/** The queue slot of an entry that waits for nothing. */
+/** The queue slot of an entry that is not queued. */
 export const notQueued = -1;
 
 /** A row of the live view. It is serialized only when a batch is sent, which keeps its cost low. */
@@ -121,7 +121,7 @@ export interface TrafficEntry {
   /** Starts as `notQueued`; written by the sink alone. */
   queueSlot: number;
   /**
-   * Writes the current row, then what is new in its detail and parts since the last call. The reader joins the pieces
+   * Writes the current row, then the parts and the pieces of its detail that are new since the last call. The reader joins the pieces
    * of a detail; a piece that changes, such as counts, is written again and replaces the one before.
    */
   write(record: RecordWriter): void;
@@ -139,7 +139,7 @@ export interface TrafficSink {
   nextId(): number;
   /** Queues the entry; call it when it begins and when it changed. Never throws, never waits. */
   touch(entry: TrafficEntry): void;
-  /** Hands over an entry that will not change any more; it is written at once. Never throws, never waits. */
+  /** Queues an entry that will not change any more; it is written immediately. Never throws, never waits. */
   end(entry: TrafficEntry): void;
 }
 

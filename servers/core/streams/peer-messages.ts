@@ -11,7 +11,7 @@ interface PeerRequest {
 export type ConsumerMessage =
   | (PeerRequest & { readonly type: "peerCall"; readonly service: ServiceId })
   | (PeerRequest & { readonly type: "peerOpen"; readonly service: ServiceId; readonly credit: StreamCredit })
-  /** The reader consumed this much: it is returned as credit. */
+  /** The reader consumed this much; the sender gets it back as credit. */
   | { readonly type: "peerTaken"; readonly id: number; readonly credit: StreamCredit }
   | { readonly type: "peerCancel"; readonly id: number };
 

@@ -9,11 +9,11 @@ import { bytesOf, type ProviderMessage, type ToProvider } from "./peer-messages.
 /** The sending end of a stream that another service opened. */
 export interface OutgoingStream<Header = unknown> {
   readonly consumer: ServiceId;
-  /** Aborted when the consumer cancels or is gone, and when this service stops. */
+  /** Aborted when the consumer cancels or ends, and when this service stops. */
   readonly signal: AbortSignal;
   /** False if there is no credit: the caller drops or keeps the item. */
   trySend(header: Header, payload?: Uint8Array): boolean;
-  /** Waits until the item may go; one at a time. Rejects once `signal` is aborted. */
+  /** Waits until there is credit for the item; one at a time. Rejects once `signal` is aborted. */
   send(header: Header, payload?: Uint8Array): Promise<void>;
 }
 

@@ -6,16 +6,16 @@ import { RecordReader } from "./record-reader.ts";
 export interface RecordedPart {
   readonly index: number;
   readonly at: number;
-  /** Of content; `content` may be cut. */
+  /** Of the whole content; `content` may be truncated. */
   readonly bytes: number;
-  /** Bits with a meaning of the kind's own. */
+  /** Bits whose meaning depends on the kind. */
   readonly flags: number;
   /** `TrafficRow.id` of the part's own row; 0 without. */
   readonly row: number;
   readonly content: Buffer;
 }
 
-/** A row with what was recorded of its detail: all that its entry wrote, one behind the other. */
+/** A row with what was recorded of its detail: all that its entry wrote, concatenated. */
 export interface RecordedRow {
   readonly row: TrafficRow;
   readonly detail: Buffer;
@@ -25,17 +25,17 @@ export interface RecordedRow {
   part(row: number, index: number): RecordedPart | undefined;
 }
 
-/** Makes JSON of recorded bytes when somebody looks. May throw for bytes that are damaged. */
+/** Decodes recorded bytes when a row is opened. May throw if the bytes are damaged. */
 export interface DetailDecoder {
   detail(recorded: RecordedRow): Detail;
-  /** Of a kind that has parts. */
+  /** For a kind that has parts. */
   part?(part: RecordedPart): DetailPart;
 }
 
-/** By the kind of the row; loaded when the first one is looked at. */
+/** By the kind of the row; loaded when the first one is opened. */
 export type DetailDecoders = Readonly<Partial<Record<DetailKind, () => Promise<DetailDecoder>>>>;
 
-/** One part that `RecordWriter.part` wrote, without its length. */
+/** One part as `RecordWriter.part` wrote it, without its length prefix. */
 export function readPart(bytes: Buffer): RecordedPart {
   const reader = new RecordReader(bytes);
   return {

@@ -7,18 +7,18 @@ import { RecordWriter } from "./record-writer.ts";
 export interface OutboxLimits {
   /** Entries that wait, written or not. */
   readonly entries: number;
-  /** Of what waits, and apart from that of log lines that wait. */
+  /** Bytes of the waiting entries, and separately of the waiting log lines. */
   readonly heldBytes: number;
   readonly logs: number;
   /** Entries in one batch. */
   readonly batchEntries: number;
-  /** A batch that has grown so far leaves: what is left waits for the next turn of the event loop. */
+  /** A batch of this size is sent; the rest waits for the next turn of the event loop. */
   readonly batchBytes: number;
-  /** A batch that has taken so long leaves too: while it is written the service does nothing else. */
+  /** A batch that took this long is sent too: while it is written the service does nothing else. */
   readonly batchMs: number;
-  /** Entries that wait unwritten and are still written when the process ends. */
+  /** Most waiting entries that are still written when the process ends. */
   readonly lastEntries: number;
-  /** Least time between two batches; the first after a rest leaves at once, and so does a full one. */
+  /** Shortest time between two batches; the first one after a pause is sent immediately, and so is a full one. */
   readonly intervalMs: number;
 }
 
@@ -33,23 +33,23 @@ export const outboxLimits: OutboxLimits = {
   intervalMs: 50,
 };
 
-/** Batches on their way that the supervisor has not stored yet. */
+/** Sent batches that the supervisor has not stored yet. */
 const window = 2;
-/** Asking for the time costs about what a short record costs. */
+/** Reading the clock costs about as much as writing a short record. */
 const clockEvery = 8;
 
 export interface Outbox extends TrafficSink {
   log(entry: LogEntry): void;
   ack(seq: number): void;
-  /** Sends what is queued, whatever the window: for the last moments of a process. */
+  /** Sends what is queued, regardless of the window: for a process that is about to exit. */
   flush(): void;
-  /** Resolves when all that was posted is acknowledged. */
+  /** Resolves when everything posted is acknowledged. */
   acknowledged(): Promise<void>;
   close(): void;
 }
 
 export interface OutboxOptions {
-  /** The bytes of the batch are good until `release` is called. */
+  /** The bytes of the batch are valid until `release` is called. */
   readonly post: (batch: ServiceBatch, release: () => void) => void;
   readonly firstRowId?: number | undefined;
   readonly limits?: OutboxLimits | undefined;
@@ -62,14 +62,14 @@ interface WrittenBatch {
 }
 
 /**
- * Queues rows and log lines and posts them in batches. What does not fit is counted, never waited for.
- * A row that was posted while pending is never dropped when it ends, or it would look open for ever.
+ * Queues rows and log lines and posts them in batches. What does not fit is dropped and counted; nothing waits.
+ * A row that was posted while pending is never dropped when it ends, or it would look open forever.
  */
 export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: OutboxOptions): Outbox {
   let nextRowId = firstRowId;
-  /** Entries that may change again: written when a batch leaves. */
+  /** Entries that may change again: written when a batch is sent. */
   const queued = new EntryQueue();
-  /** Entries that ended are written at once: kept until a batch leaves, each would outlive two collections of the young generation. */
+  /** Ended entries are written immediately: kept until a batch is sent, each would survive two collections of the young generation. */
   const records = new RecordWriter();
   let recordEntries = 0;
   const full: WrittenBatch[] = [];
@@ -85,7 +85,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
   let acked = 0;
   let lastFlushAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
-  /** The batch before was full: the next one leaves in the next turn of the event loop. */
+  /** The previous batch was full: the next one is sent in the next turn of the event loop. */
   let next: NodeJS.Immediate | undefined;
   let closed = false;
   const awaiting: (() => void)[] = [];
@@ -153,7 +153,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       records.end();
       recordEntries++;
     } catch {
-      // A row that cannot be written must not take the service's process with it.
+      // A row that cannot be written must not end the service's process.
       records.undo();
       droppedRows++;
     }
@@ -213,7 +213,7 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       if (!isEmpty()) schedule();
     },
     flush() {
-      // Writing a full queue takes long and delays the stop: the newest entries are sent, the rest is counted.
+      // Writing a full queue takes long and would delay the stop: the newest entries are sent, the rest is counted as dropped.
       let surplus = queued.size - limits.lastEntries;
       for (const entry of queued.entries()) {
         if (surplus <= 0) break;
@@ -238,17 +238,17 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
 }
 
 /**
- * Entries in the order in which they were queued. Each knows its slot: a Map would allocate a new table every few thousand
+ * Entries in the order in which they were queued. Each stores its slot: a Map would allocate a new table every few thousand
  * entries, which the old generation would have to collect.
  */
 class EntryQueue {
   size = 0;
-  /** What the entries held when they were last put. */
+  /** Bytes that the entries held when they were last put. */
   bytes = 0;
-  /** Undefined: removed. */
+  /** Undefined for a removed entry. */
   readonly #slots: (TrafficEntry | undefined)[] = [];
   readonly #counted: number[] = [];
-  /** Slots before and from here are free. */
+  /** Slots before `first` and from `end` on are free. */
   #first = 0;
   #end = 0;
 

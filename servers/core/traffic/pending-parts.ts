@@ -1,7 +1,7 @@
 import type { RecordWriter } from "./record-writer.ts";
 
 export interface PartLimits {
-  /** Of one row that wait to be handed over; what comes faster is counted and left out. */
+  /** Most waiting parts of one row; further ones are dropped and counted. */
   readonly parts: number;
   readonly bytes: number;
 }
@@ -10,9 +10,9 @@ export const partLimits: PartLimits = { parts: 2_000, bytes: 256 << 10 };
 
 /** The parts of one row since its last batch. Parts that were sent are released. */
 export class PendingParts {
-  /** All there were. */
+  /** All parts, kept or not. */
   total = 0;
-  /** Of content, of all there were. */
+  /** Bytes of content of all parts. */
   bytes = 0;
   /** Bytes of memory that the waiting ones hold. */
   held = 0;
@@ -28,7 +28,7 @@ export class PendingParts {
     this.#limits = limits;
   }
 
-  /** Keeps a reference to `content`, which may be shorter than the `bytes` there were. Returns the part's index. */
+  /** Keeps a reference to `content`, which may be truncated; `bytes` is its full length. Returns the part's index. */
   add(content: Uint8Array, bytes: number, flags = 0, row = 0): number {
     const index = this.total++;
     this.bytes += bytes;

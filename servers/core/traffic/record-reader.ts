@@ -1,9 +1,9 @@
-/** A record that is shorter than it says: its writer or its keeper is at fault, and nothing of it is shown. */
+/** A record that is shorter than its length field says. It is damaged, and nothing of it is shown. */
 export class RecordError extends Error {}
 
 const longLength = 255;
 
-/** Reads what `RecordWriter` wrote. Every read throws a RecordError rather than go beyond the end. */
+/** Reads what `RecordWriter` wrote. Throws a RecordError instead of reading past the end. */
 export class RecordReader {
   readonly #bytes: Buffer;
   readonly #end: number;
@@ -37,7 +37,7 @@ export class RecordReader {
     return this.#bytes.toString("utf8", at, at + length);
   }
 
-  /** A view: good as long as what it was read from. */
+  /** A view, valid as long as the bytes it was read from. */
   bytes(): Buffer {
     return this.view(this.#length());
   }

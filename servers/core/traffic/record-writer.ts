@@ -1,7 +1,7 @@
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { toneIndex } from "./row-record.ts";
 
-/** What of a row its entry knows; `preview` are the first bytes of the content as they are. */
+/** The fields of a row that its entry sets; `preview` is the unchanged first bytes of the content. */
 export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "tookMs" | "parent" | "user" | "reason"> {
   readonly parent?: number | undefined;
   readonly tookMs?: number | undefined;
@@ -13,20 +13,20 @@ export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "too
 }
 
 const startBytes = 64 << 10;
-/** A buffer that grew beyond this for one batch is not used again. */
+/** A buffer that grew beyond this for one batch is not reused. */
 const keptBytes = 1 << 20;
-/** Buffers that wait for their next use; one is written while two batches are on their way. */
+/** Buffers kept for reuse; one is written while two batches are in flight. */
 const mostSpare = 2;
 /** Texts and byte strings up to 254 bytes have a length of one byte; 255 says that four follow. */
 const longLength = 255;
 const mostBytesPerCharacter = 3;
 const shortText = Math.floor((longLength - 1) / mostBytesPerCharacter);
-/** Up to here a loop is faster than the call into Node. */
+/** Up to this length a loop is faster than the call into Node. */
 const loopedText = 24;
 
 /**
- * Writes records one behind the other. Numbers are little-endian.
- * One record: u32 length of the rest, u32 length of the row, the row, u32 length of what is new of the detail, that, and the new parts.
+ * Writes records one after the other. Numbers are little-endian.
+ * One record: u32 length of the rest, u32 length of the row, the row, u32 length of the new pieces of the detail, the pieces, and the new parts.
  */
 export class RecordWriter {
   #bytes = Buffer.allocUnsafeSlow(startBytes);
@@ -41,7 +41,7 @@ export class RecordWriter {
     return this.#length;
   }
 
-  /** What was written; the next record begins a new buffer. The bytes are good until they are given back. */
+  /** What was written; the next record begins a new buffer. The bytes are valid until `giveBack`. */
   take(): Buffer<ArrayBuffer> {
     const taken = this.#bytes.subarray(0, this.#length);
     this.#bytes = this.#spare.pop() ?? Buffer.allocUnsafeSlow(startBytes);
@@ -50,7 +50,7 @@ export class RecordWriter {
     return taken;
   }
 
-  /** The buffer of what was taken is used again. */
+  /** Gives back the buffer of what was taken, for reuse. */
   giveBack(taken: Buffer<ArrayBuffer>): void {
     if (taken.buffer.byteLength > keptBytes || this.#spare.length >= mostSpare) return;
     this.#spare.push(Buffer.from(taken.buffer));
@@ -61,7 +61,7 @@ export class RecordWriter {
     this.u32(0);
   }
 
-  /** Leaves out the record that was begun. */
+  /** Discards the record that was begun. */
   undo(): void {
     this.#length = this.#recordAt;
     this.#detailAt = 0;
@@ -107,7 +107,7 @@ export class RecordWriter {
     this.u32(0);
   }
 
-  /** After the detail: one new part. `content` may be shorter than the `bytes` that there were. */
+  /** After the detail: one new part. `content` may be truncated; `bytes` is its full length. */
   part(index: number, at: number, bytes: number, flags: number, row: number, content: Uint8Array): void {
     this.#endDetail();
     this.#reserve(29 + content.length);
@@ -123,7 +123,7 @@ export class RecordWriter {
     this.#length = start + 29 + content.length;
   }
 
-  /** A whole record of what was read from others. */
+  /** A whole record from pieces that were read from others. */
   copy(row: Uint8Array, detail: Uint8Array): void {
     this.begin();
     for (const bytes of [row, detail]) {

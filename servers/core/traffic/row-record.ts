@@ -6,12 +6,12 @@ import { previewBytes } from "../../../contract/traffic/row.ts";
 import type { KeptRecord } from "../service/service.ts";
 import { RecordError, RecordReader } from "./record-reader.ts";
 
-/** Tones by the number that a record has for them. */
+/** Tones, indexed by their number in a record. */
 const tones: readonly Tone[] = ["pending", "ok", "neutral", "refused", "failed", "aborted"];
 
 export const toneIndex = (tone: Tone): number => tones.indexOf(tone);
 
-/** A row without its texts: tone, what is given, id, at, took, bytes in and out, parent, parts and their bytes. */
+/** A row without its texts: tone, flags of the optional fields, id, at, took, bytes in and out, parent, parts and their bytes. */
 const headBytes = 62;
 
 /** Views of one record of a batch. */
@@ -19,7 +19,7 @@ export interface RecordParts {
   readonly row: Buffer;
   /** The new pieces of the detail. */
   readonly detail: Buffer;
-  /** The new parts, one behind the other. */
+  /** The new parts, one after the other. */
   readonly parts: Buffer;
 }
 
@@ -39,7 +39,7 @@ export function* readRecords(batch: Uint8Array): Generator<RecordParts> {
   }
 }
 
-/** Whether all texts are within the row: after that it can be read without a fault. */
+/** Whether all texts are within the row: if so, reading it cannot fail. */
 function isWhole(row: Buffer): boolean {
   if (row.length < headBytes) return false;
   const given = row[1] as number;
@@ -57,7 +57,7 @@ function isWhole(row: Buffer): boolean {
 export const rowId = (row: Buffer): number => row.readDoubleLE(2);
 export const rowTone = (row: Buffer): Tone => tones[row[0] as number] ?? "aborted";
 export const rowParent = (row: Buffer): number | undefined => ((row[1] as number) & 2 ? row.readDoubleLE(42) : undefined);
-/** All texts in one, with what is between them, byte by byte. */
+/** All texts as one, including the bytes between them, one character per byte. */
 export const rowTexts = (row: Buffer): string => row.toString("latin1", headBytes);
 /** Zeros for a row without parts. */
 export const rowParts = (row: Buffer): { readonly total: number; readonly bytes: number } => ({
@@ -65,7 +65,7 @@ export const rowParts = (row: Buffer): { readonly total: number; readonly bytes:
   bytes: row.readDoubleLE(54),
 });
 
-/** Throws a RecordError for bytes that are no row. */
+/** Throws a RecordError for bytes that are not a row. */
 export function readRow(row: Buffer): Omit<TrafficRow, "service"> {
   if (row.length < headBytes) throw new RecordError("a row is too short");
   const given = row[1] as number;
@@ -96,20 +96,20 @@ export function readRow(row: Buffer): Omit<TrafficRow, "service"> {
 /** The start of a body on one line; empty where it is not text. */
 export function previewText(start: string | Buffer): string {
   const text = typeof start === "string" ? start.slice(0, previewBytes) : decodeStart(start.subarray(0, previewBytes));
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what marks it as not text
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters mark it as binary
   return /[\0-\x08\x0e-\x1f]/.test(text) ? "" : text.replace(/\s+/g, " ").trim();
 }
 
 function decodeStart(start: Buffer): string {
-  // The cut may go through a character: the last three bytes do not decide.
+  // The last character may be cut: the last three bytes are ignored.
   if (!isUtf8(start) && ![1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))) return "";
   return start.toString("utf8").replace(/\uFFFD+$/, "");
 }
 
-/** Gives the kept records of rows with greater ids, the oldest first, some hundred kilobytes at a time; no bytes after the last. */
+/** Returns the kept records of rows with greater ids, the oldest first, some hundred kilobytes at a time; no bytes after the last. */
 export type ReadKept = (after: number) => Promise<Uint8Array>;
 
-/** Of rows with ids below `before`. The next batch is asked for when the one before was taken. */
+/** Of rows with ids below `before`. The next batch is requested when the previous one was consumed. */
 export async function* keptRecords(service: ServiceId, readKept: ReadKept | undefined, before: number): AsyncGenerator<KeptRecord> {
   let after = 0;
   while (readKept) {

@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** Resolves with the answer once it is whole, or with undefined where none came. A body is sent as JSON. */
+/** Resolves with the complete answer, or with undefined if there is none. A body is sent as JSON. */
 export type SendSample = (options: RequestOptions, body?: unknown) => Promise<SampleAnswer | undefined>;
 
 export interface SampleAnswer {
@@ -21,7 +21,7 @@ interface SampleTrafficOptions extends SampleTraffic {
   readonly show: (view: { readonly running: boolean }) => void;
 }
 
-/** A client of our own on loopback that sends real requests, so that a new user sees something move. */
+/** A client of our own on loopback that sends real requests, so that a new user sees traffic. */
 export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show }: SampleTrafficOptions) {
   let stopCurrent: (() => void) | undefined;
 
@@ -35,7 +35,7 @@ export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show 
           headers: { ...headers, ...(body !== undefined && { "Content-Type": "application/json" }) },
         });
         open.add(request);
-        // The service may refuse or be stopped: then there is simply nothing to see.
+        // The service may refuse or be stopped: then nothing is shown.
         const failed = () => resolve(undefined);
         request.on("response", (response) => {
           const { statusCode: status = 0 } = response;

@@ -10,7 +10,7 @@ export const harTail = "\n]}}\n";
 
 const headerValue = (headers: HeaderList, name: string): string => headers.find(([other]) => other.toLowerCase() === name)?.[1] ?? "";
 const named = (headers: HeaderList) => headers.map(([name, value]) => ({ name, value }));
-/** The format's word for what is not known. */
+/** The format's value for an unknown number. */
 const unknown = -1;
 
 export function harEntry({ request, response, timing, connection, at, aborted }: HttpExchangeFacts, service: ServiceId): object {

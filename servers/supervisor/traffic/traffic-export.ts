@@ -13,7 +13,7 @@ interface TrafficExportOptions extends RowFilter {
   readonly format: "har" | "jsonl";
   /** Whether header fields, query fields and bodies keep the values of credentials. */
   readonly credentials: boolean;
-  /** Backlot's. */
+  /** Backlot's version. */
   readonly version: string;
 }
 

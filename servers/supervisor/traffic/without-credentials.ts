@@ -1,4 +1,4 @@
-/** What an export shows of rows and details without the values of credentials. */
+/** Rows and details for an export, without the values of credentials. */
 import { isDeepStrictEqual } from "node:util";
 import type { Detail } from "../../../contract/traffic/detail.ts";
 import type { HeaderList, HttpBody, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
@@ -56,7 +56,7 @@ function exchangeWithoutCredentials({ request, response }: HttpExchangeFacts): P
   };
 }
 
-/** Location, Referer and others have URLs with query fields of their own. */
+/** The URLs in Location, Referer and others have query fields too. */
 const fieldsWithoutCredentials = (fields: HeaderList): HeaderList =>
   fields.map(([name, value]) => [name, isSecretHeader(name) ? maskedValue(name, value) : redactTarget(value)]);
 
@@ -73,11 +73,11 @@ function messageWithoutCredentials(message: MqttMessage): MqttMessage {
     payload,
     properties: { ...message.properties, ...(userProperties && { userProperties }) },
   };
-  // The packet has payload and properties once more.
+  // The packet contains the payload and the properties again.
   return packet !== undefined && isDeepStrictEqual(shown, rest) ? message : shown;
 }
 
-/** What the sender says that its content is. */
+/** The sender's content type. */
 interface ContentLabel {
   readonly label: string;
   readonly isEncoded: boolean;
@@ -97,19 +97,19 @@ function bodyWithoutCredentials(body: HttpBody, type: ContentLabel): HttpBody {
   return base64 === body.base64 ? body : { ...body, base64, hiddenIn: body.hiddenIn ?? Buffer.byteLength(body.base64, "base64") };
 }
 
-/** The same text where nothing is hidden. */
+/** Returns the same text if nothing is hidden. */
 function base64WithoutCredentials(base64: string, type: ContentLabel): string {
   const text = Buffer.from(base64, "base64").toString("utf8");
   const shown = textWithoutCredentials(text, type);
   return shown === text ? base64 : Buffer.from(shown).toString("base64");
 }
 
-/** Types whose fields have names, and what a name may be written with in them. */
+/** Content types with named fields, and how a name may be escaped in them. */
 const namedFields = /json|x-www-form-urlencoded|multipart\/form-data/i;
 const escaped = /\\u|%/i;
 const multipartStart = /^--\S+\r?\n/;
 
-/** JSON and forms without the values of secret names; compressed ones, and those of several parts with such a name, are hidden whole. */
+/** JSON and forms without the values of secret names. Compressed bodies, and multipart bodies with such a name, are hidden completely. */
 function textWithoutCredentials(text: string, { label, isEncoded }: ContentLabel): string {
   if (text === "") return text;
   const isLabelled = namedFields.test(label);
