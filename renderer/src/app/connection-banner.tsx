@@ -6,7 +6,7 @@ import { useNow } from "../ui/status/since.tsx";
 import { StatusShape } from "../ui/status/status-shape.tsx";
 import styles from "./connection-banner.module.css";
 
-/** Visible while what the window shows is missing or may be out of date. Only a change of state is announced, no count of seconds. */
+/** Visible while the shown data is missing or may be out of date. Only changes of state are announced, not the countdown. */
 export function ConnectionBanner() {
   const connection = useConnection();
   const loadFailure = useLoadFailure();
@@ -55,7 +55,7 @@ function connectionText(connection: Connection): BannerText | undefined {
   }
 }
 
-/** Beside what is announced: a screen reader would read it every second. */
+/** Outside the live region: a screen reader would read it every second. */
 function Countdown({ retryAt }: { retryAt: number }) {
   const seconds = Math.max(0, Math.ceil((retryAt - useNow(500)) / 1_000));
   return <span className={styles.wait}>{seconds > 0 ? `next try in ${seconds} s` : "trying"}</span>;

@@ -7,7 +7,7 @@ import { useInspectorPlace } from "./inspector-slot.tsx";
 const narrowestPx = 448;
 const widestPx = 560;
 
-/** Full height beside the page, as wide as the user drew it; there while a page fills the slot. */
+/** Full height beside the page, with the width set by the user; visible while a page fills the slot. */
 export function InspectorColumn() {
   const { owner, setHost } = useInspectorPlace();
   const [width, setWidth] = useRemembered<number | null>("inspector-width", null, z.number().nullable());

@@ -3,12 +3,12 @@ import { createPortal } from "react-dom";
 import { Boundary } from "../ui/status/boundary.tsx";
 
 interface InspectorPlace {
-  /** Where the column's content goes; null until the column is drawn. */
+  /** The element for the column's content; null until the column is rendered. */
   readonly host: HTMLElement | null;
   setHost(host: HTMLElement | null): void;
-  /** Whose content the column shows: the page that asked last. */
+  /** The page whose content the column shows: the last one to claim it. */
   readonly owner: string | undefined;
-  /** Asks for the column; the result gives it back. */
+  /** Claims the column; the returned function releases it. */
   claim(owner: string): () => void;
 }
 const InspectorContext = createContext<InspectorPlace | undefined>(undefined);
@@ -31,7 +31,7 @@ export function useInspectorPlace(): InspectorPlace {
   return place;
 }
 
-/** Shows its children, about the row `shows`, in the column beside the page, for as long as it is mounted and its page is the one shown. */
+/** Shows its children, about the row `shows`, in the column beside the page while it is mounted and its page is visible. */
 export function InspectorSlot({ shows, children }: { readonly shows: number | string; readonly children: ReactNode }) {
   const { host, owner, claim } = useInspectorPlace();
   const id = useId();

@@ -25,10 +25,10 @@ function pageOf(key: Route["page"] | ServiceId, tab: string): ReactNode {
   }
 }
 
-/** Another tab is the same page. */
+/** Tabs of a page share its key. */
 const keyOf = (route: Route) => (route.page === "service" ? route.id : route.page);
 
-/** Pages that were opened stay, hidden and without effects, so that nothing of them is lost on the way back. */
+/** Opened pages stay mounted, hidden and without effects, so that they keep their state. */
 export function PageOutlet() {
   const route = useRoute();
   const key = keyOf(route);

@@ -7,7 +7,7 @@ interface ProfileNameDialogProps {
   readonly title: string;
   readonly action: string;
   readonly initial: string;
-  /** Resolves with whether the name was accepted; otherwise the dialog stays open. */
+  /** Resolves with true if the name was accepted; otherwise the dialog stays open. */
   onSettle(name: string): Promise<boolean>;
   onClose(): void;
 }

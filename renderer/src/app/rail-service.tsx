@@ -6,7 +6,7 @@ import { formatRate } from "../ui/texts/quantity.ts";
 import styles from "./rail.module.css";
 import { hashOf, servicePage } from "./route.ts";
 
-/** More would push the rate out of its place; the page and the tooltip have them all. */
+/** More would displace the rate; the page and the tooltip show all of them. */
 const mostPorts = 2;
 
 export function RailService({ service, current }: { service: ServiceView; current: boolean }) {

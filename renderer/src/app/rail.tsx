@@ -5,7 +5,7 @@ import styles from "./rail.module.css";
 import { RailService } from "./rail-service.tsx";
 import { type Route, useRoute } from "./route.ts";
 
-/** Arrow keys, Home and End walk through the links. */
+/** Arrow keys, Home and End move through the links. */
 function walk(event: KeyboardEvent<HTMLElement>): void {
   const links = [...event.currentTarget.querySelectorAll<HTMLElement>("a")];
   const at = links.indexOf(document.activeElement as HTMLElement);

@@ -9,7 +9,7 @@ export type Route =
 const firstTab = "live";
 const rememberedKey = "backlot.page";
 
-/** `#/http/config`; whatever is not a page is the Overview. */
+/** `#/http/config`; an unknown page is the Overview. */
 export function parseRoute(hash: string): Route {
   const [first = "", second = ""] = hash.replace(/^#\/?/, "").split("/");
   const id = serviceIds.find((known) => known === first);
@@ -25,7 +25,7 @@ export const goTo = (route: Route): void => {
   location.hash = hashOf(route);
 };
 
-/** Opens the page of last time where the address names none. */
+/** Opens the last visited page if the address names none. */
 export function restoreRoute(): void {
   const remembered = localStorage.getItem(rememberedKey);
   if (location.hash.length < 3 && remembered) history.replaceState(null, "", hashOf(parseRoute(remembered)));

@@ -3,18 +3,18 @@ import type { Failure, ServiceId } from "../../../contract/service.ts";
 import type { BinaryFrame, DownFrame, UpFrame } from "../../../contract/wire.ts";
 
 export interface BinaryListener<Header> {
-  /** The item is acknowledged when this returns, or when what it returned settles: until then it counts against the window. */
+  /** The item is acknowledged when this returns, or when the returned promise settles: until then it counts against the window. */
   item(item: BinaryItem<Header>): void | Promise<void>;
-  /** So many were left out since the last item or count. */
+  /** Number of items that were dropped since the last item or count. */
   dropped?(count: number): void;
-  /** There will be no items: the service or the topic is unknown. */
+  /** The subscription failed: the service or the topic is unknown. */
   refused?(failure: Failure): void;
 }
 
 export interface BinarySubscriptions {
   open(wanted: { service: ServiceId; topic: string; source: string }, listener: BinaryListener<never>): () => void;
   receive(frame: Extract<DownFrame, { type: "binary" | "binaryDropped" | "binaryRefused" }>): void;
-  /** A new connection knows of none yet. */
+  /** A new connection has no subscriptions yet. */
   reopen(): void;
 }
 
@@ -23,11 +23,11 @@ export function createBinarySubscriptions(options: {
   readonly isOpen: () => boolean;
 }): BinarySubscriptions {
   interface Subscription {
-    /** Another one with each connection: what an item of the old one still acknowledges counts for nothing. */
+    /** Changes with each connection: acknowledgements for items of an earlier connection are ignored. */
     id: number;
     readonly wanted: { service: ServiceId; topic: string; source: string };
     readonly listener: BinaryListener<unknown>;
-    /** All items up to this one were taken; `taken` has those behind it. */
+    /** All items up to this one were consumed; `taken` has the consumed ones after it. */
     acked: number;
     readonly taken: Set<number>;
   }
@@ -39,7 +39,7 @@ export function createBinarySubscriptions(options: {
     options.post({ type: "binarySubscribe", subscription: subscription.id, ...subscription.wanted });
   }
 
-  /** An item may be taken before an older one. */
+  /** An item may be consumed before an older one. */
   function take(subscription: Subscription, seq: number) {
     const before = subscription.acked;
     subscription.taken.add(seq);

@@ -38,14 +38,14 @@ export interface ControlClient {
     listener: BinaryListener<HeaderOf<Topics[Name]>>,
   ): () => void;
   readonly connection: ReadableStore<Connection>;
-  /** Runs now when open, and again each time that the connection is made anew. */
+  /** Runs now if the connection is open, and again after each reconnect. */
   onOpen(listener: () => void): () => void;
   retryNow(): void;
 }
 
 interface Subscription {
   readonly listeners: Set<TopicListener<Topic>>;
-  /** What a later listener of a keyed topic gets first. */
+  /** The items that a later listener of a keyed topic gets first. */
   readonly newest: Map<string, unknown>;
 }
 

@@ -20,14 +20,14 @@ export const appendRate = (recent: RecentRate, itemsPerSecond: number): RecentRa
   itemsPerSecond: [...recent.itemsPerSecond.slice(-(sparklineSamples - 1)), itemsPerSecond],
 });
 
-/** What the frame shows on every page, fed by the topics for as long as the page lives. */
+/** Data that the frame shows on every page, updated from topics while the page is open. */
 export interface DashboardStores {
   /** In the window's order; empty until the first answer. */
   readonly services: ReadableStore<readonly ServiceView[]>;
   service(id: ServiceId): ReadableStore<ServiceView | undefined>;
   rate(id: ServiceId): ReadableStore<RateSample | undefined>;
   recentRate(id: ServiceId): ReadableStore<RecentRate>;
-  /** The newest sample of each service that has had one. */
+  /** The newest sample of each service that has sent one. */
   readonly rates: ReadableStore<ReadonlyMap<ServiceId, RateSample>>;
   readonly process: ReadableStore<ProcessSample | undefined>;
   readonly profiles: ReadableStore<Profiles | undefined>;
@@ -40,11 +40,11 @@ export interface DashboardStores {
   readonly loadFailure: ReadableStore<Failure | undefined>;
 }
 
-/** Waits between two tries to read what the supervisor answers at the beginning. */
+/** Delays between attempts of the first read. */
 const reloadDelaysMs = [1_000, 2_000, 5_000, 10_000];
 
 const heldNotable = 100;
-/** In order of `seq`, each line once: what is read may come after what was sent. */
+/** In order of `seq`, each line once: the response to a read may arrive after published lines. */
 const appendNotable = (held: readonly LogLine[], lines: readonly LogLine[]): readonly LogLine[] =>
   [...new Map([...held, ...lines].map((line) => [line.seq, line])).values()].sort((one, other) => one.seq - other.seq).slice(-heldNotable);
 const isNotable = (line: LogLine) => line.notable === true || line.level === "warning" || line.level === "error";
@@ -104,7 +104,7 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
     const rare = items.filter(isNotable);
     if (rare.length > 0) notable.set(appendNotable(notable.latest(), rare));
   });
-  /** A newer connection ends the tries of the one before. */
+  /** A newer connection ends the attempts of the previous one. */
   let connections = 0;
   async function load(connection: number, attempt: number): Promise<void> {
     try {
@@ -112,7 +112,7 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
       if (connection === connections) loadFailure.set(undefined);
     } catch (error) {
       const failure = failureOf(error);
-      // The next connection reads anew.
+      // The next connection reads again.
       if (connection !== connections || failure.code === "CONNECTION_LOST") return;
       loadFailure.set(failure);
       const waitMs = reloadDelaysMs[Math.min(attempt, reloadDelaysMs.length - 1)];
@@ -120,7 +120,7 @@ export function createDashboardStores(client: ControlClient, nextFrame: NextFram
     }
   }
   client.onOpen(() => {
-    // Another supervisor may answer after a reconnect, and its `seq` begins anew.
+    // After a reconnect the supervisor may be a new one, whose `seq` starts again.
     newestLine.set(undefined);
     notable.set([]);
     loadFailure.set(undefined);

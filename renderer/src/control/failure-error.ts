@@ -1,6 +1,6 @@
 import type { Failure } from "../../../contract/service.ts";
 
-/** What a call rejects with: the failure that the supervisor answered, or the loss of the connection. */
+/** The rejection of a call: the supervisor's failure, or the loss of the connection. */
 export class FailureError extends Error {
   override readonly name = "FailureError";
   readonly failure: Failure;
@@ -28,7 +28,7 @@ export const failureOf = (error: unknown): Failure =>
         hint: "This is an error in the dashboard. Reload it. If it happens again, please report it.",
       };
 
-/** Why something could not be read, for the place where it would be shown. A lost connection is shown by the frame. */
+/** Why something could not be read, shown in its place. A lost connection is shown by the frame. */
 export function readFailure(error: unknown): Failure | undefined {
   const failure = failureOf(error);
   return failure.code === "CONNECTION_LOST" ? undefined : failure;

@@ -1,9 +1,9 @@
-/** Longest wait for a frame: a hidden page draws none, and its topics still have to be acknowledged. */
+/** Longest wait for an animation frame: a hidden page gets none, and its topics still have to be acknowledged. */
 const hiddenFrameMs = 250;
 
 export type NextFrame = (run: () => void) => void;
 
-/** Runs once with the next frame that the browser draws, or after a short time where it draws none. */
+/** Runs once in the next animation frame, or after a short time if there is none. */
 export const nextFrame: NextFrame = (run) => {
   let done = false;
   const once = () => {
@@ -23,11 +23,11 @@ export interface ReadableStore<Value> {
 }
 export interface FrameStore<Value> extends ReadableStore<Value> {
   set(value: Value): void;
-  /** The value as set last, shown or not. */
+  /** The last value that was set, shown or not. */
   latest(): Value;
 }
 
-/** A value whose listeners hear of a change once a frame, however often it is set. */
+/** A value whose listeners are notified at most once per frame, however often it is set. */
 export function createFrameStore<Value>(initial: Value, nextFrame: NextFrame): FrameStore<Value> {
   const listeners = new Set<() => void>();
   let shown = initial;
@@ -55,7 +55,7 @@ export function createFrameStore<Value>(initial: Value, nextFrame: NextFrame): F
   };
 }
 
-/** One store a key, made when first asked for, so that a component hears only of its own. */
+/** One store per key, created on first use, so that a component is notified of its own key only. */
 export function createKeyedStore<Key, Value>(initial: (key: Key) => Value, nextFrame: NextFrame): (key: Key) => FrameStore<Value> {
   const stores = new Map<Key, FrameStore<Value>>();
   return (key) => {

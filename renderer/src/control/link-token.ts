@@ -1,6 +1,6 @@
 import { linkFragment } from "../../../contract/wire.ts";
 
-/** The token of the link with which this page was opened, kept where only pages of its own scheme, host and port read it. */
+/** The token of the link with which this page was opened, stored per origin. */
 export interface LinkToken {
   read(): string | undefined;
   /** A new link was opened, here or in another tab. */
@@ -9,9 +9,9 @@ export interface LinkToken {
 
 const storageKey = "backlot.link";
 
-/** Takes the token out of the address at once, so that it is neither copied with it nor shown on a shared screen. */
+/** Removes the token from the address immediately, so that it is neither copied with it nor visible on a shared screen. */
 export function createLinkToken(page: Window): LinkToken {
-  /** For a browser that lets the page keep nothing. */
+  /** For a browser that denies storage. */
   let held: string | undefined;
   const listeners = new Set<() => void>();
 
@@ -22,7 +22,7 @@ export function createLinkToken(page: Window): LinkToken {
     try {
       page.localStorage.setItem(storageKey, held);
     } catch {
-      // It holds until the page is closed.
+      // The token is then kept until the page is closed.
     }
     page.history.replaceState(null, "", previousHash || page.location.pathname);
     return true;
@@ -32,7 +32,7 @@ export function createLinkToken(page: Window): LinkToken {
   };
 
   takeFromAddress("");
-  // The link was pasted into the address bar of a page that is open: no load follows.
+  // The link was pasted into the address bar of an open page, which does not load again.
   page.addEventListener("hashchange", ({ oldURL }) => takeFromAddress(new URL(oldURL).hash) && notify());
   page.addEventListener("storage", ({ key }) => key === storageKey && notify());
 

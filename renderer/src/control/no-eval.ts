@@ -1,4 +1,4 @@
 import { config } from "zod";
 
-// The content security policy forbids code made from text; zod would try it once for each schema, and the browser would report it.
+// The content security policy forbids `eval`; zod would try it for each schema, and the browser would report that.
 config({ jitless: true });

@@ -2,10 +2,10 @@ import { QueryClient, type QueryFilters } from "@tanstack/react-query";
 import type { ServiceId, ServiceStatus } from "../../../contract/service.ts";
 import type { ControlClient } from "./control-client.ts";
 
-/** Unused answers are kept so long: enough to go back to a row that was just left. */
+/** How long unused answers are kept: long enough to return to the previous row. */
 const keptMs = 30_000;
 
-/** Answers to calls, asked for again when the connection is made anew or the state of their service changes: keys begin with its id. */
+/** Cached answers to calls, requested again after a reconnect or when the state of their service changes: keys begin with its id. */
 export function createQueries(client: ControlClient): QueryClient {
   const queries = new QueryClient({
     defaultOptions: {
@@ -16,12 +16,12 @@ export function createQueries(client: ControlClient): QueryClient {
         networkMode: "always",
         refetchOnWindowFocus: false,
         refetchOnReconnect: false,
-        // Details are large, and replaced as a whole.
+        // Details are large, so they are not compared but replaced.
         structuralSharing: false,
       },
     },
   });
-  /** What is shown is read again; what is being read, after that: never twice at once. */
+  /** Shown queries are read again; one that is being read, after that read: never two at once. */
   function renew(filters: QueryFilters = {}): void {
     for (const query of queries.getQueryCache().findAll(filters)) {
       const renewOne = () => void queries.invalidateQueries({ queryKey: query.queryKey, exact: true }, { cancelRefetch: false });

@@ -1,14 +1,14 @@
 interface RefresherOptions {
   /** Handles its own failures. */
   readonly read: () => Promise<void>;
-  /** After a read it rests so many times as long as the read took: what is slow to answer is asked less often. */
+  /** The pause after a read is this multiple of the read's duration: slow answers are requested less often. */
   readonly restFactor?: number;
 }
 
 const longestRestMs = 10_000;
 const shortestRestMs = 20;
 
-/** Reads when asked, never twice at once; asked during a read or a rest, once more after it, so that no change is missed. */
+/** Reads on request, never twice at once; a request during a read or a pause leads to one more read after it, so that no change is missed. */
 export function createRefresher({ read, restFactor = 0 }: RefresherOptions): () => Promise<void> {
   let isWanted = false;
   let running: Promise<void> | undefined;

@@ -6,12 +6,12 @@ import { webSocketTransport } from "./websocket-transport.ts";
 export type Connection =
   | { readonly state: "connecting" }
   | { readonly state: "open" }
-  /** Tried again at `retryAt` (milliseconds since the epoch). */
+  /** The next attempt is at `retryAt` (milliseconds since the epoch). */
   | { readonly state: "lost"; readonly since: number; readonly attempt: number; readonly retryAt: number }
-  /** The link of this page is none of this Backlot's. It is tried again when a new link is opened, or when somebody asks for it. */
+  /** Backlot does not accept the link of this page. The next attempt is made when a new link is opened or the user asks for it. */
   | { readonly state: "refused"; readonly link: "missing" | "expired" };
 
-/** Whole frames in order while open; what is posted while not open is gone. */
+/** Whole frames in order while open; frames posted while it is not open are lost. */
 export interface Transport {
   post(frame: UpFrame): void;
   /** To be called once. */
@@ -42,7 +42,7 @@ export const chooseTransport = (page: Window): Transport =>
         open: (url, protocols) => new WebSocket(url, protocols),
       });
 
-/** Over Electron IPC: the window and the supervisor live and die together, so it is never lost. */
+/** Over Electron IPC: window and supervisor belong to one program, so the connection is never lost. */
 const preloadTransport = (bridge: PreloadBridge): Transport => ({
   post: (frame) => bridge.post(frame),
   open({ onFrame, onConnection }) {

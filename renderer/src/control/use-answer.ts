@@ -4,38 +4,38 @@ import type { Failure } from "../../../contract/service.ts";
 import { readFailure } from "./failure-error.ts";
 
 interface AnswerOptions<Value> {
-  /** What is asked; begins with the service's id where one answers. */
+  /** Key of the query; begins with the service's id if a service answers. */
   readonly key: readonly unknown[];
   readonly ask: () => Promise<Value>;
-  /** False while it must not be asked. */
+  /** False while it must not be requested. */
   readonly enabled?: boolean;
-  /** Asked again when this differs, after the answer that is under way: questions never pile up. */
+  /** Requested again when this changes, after the pending answer: requests never accumulate. */
   readonly version?: unknown;
-  /** With another version at the earliest so long after the last answer, and three times as long as that took. */
+  /** Shortest time between the last answer and a request for a new version; at least three times as long as that answer took. */
   readonly restMs?: number;
-  /** Asked again after so long, by the newest answer where it is a function. */
+  /** Interval of repeated requests; a function computes it from the newest answer. */
   readonly everyMs?: number | false | ((newest: Value | undefined) => number | false);
-  /** Shows the answer to the key before until there is one to this. */
+  /** Shows the answer to the previous key until there is one to this. */
   readonly keepsPrevious?: boolean;
 }
 
 export interface Answer<Value> {
-  /** The newest; it stays where asking again fails. */
+  /** The newest; it stays if a later request fails. */
   readonly value: Value | undefined;
-  /** Why the newest question was not answered; a lost connection is shown by the frame. */
+  /** Why the newest request failed; a lost connection is shown by the frame. */
   readonly failure: Failure | undefined;
-  /** It answers the present key. */
+  /** The answer belongs to the current key. */
   readonly isCurrent: boolean;
   readonly isReading: boolean;
-  /** Puts in what another call answered. */
+  /** Replaces the answer by that of another call. */
   set(value: Value): void;
   again(): unknown;
 }
 
-/** A slow question is asked the more seldom: whoever answers has others to answer. */
+/** Slow requests are sent less often: the service has others to answer. */
 const restPerMs = 3;
 
-/** The answer to a call, and its renewal. */
+/** The answer to a call, kept up to date. */
 export function useAnswer<Value>(options: AnswerOptions<Value>): Answer<Value> {
   const { key, ask, enabled = true, version, restMs = 0, everyMs = false, keepsPrevious = true } = options;
   const queries = useQueryClient();
@@ -68,7 +68,7 @@ export function useAnswer<Value>(options: AnswerOptions<Value>): Answer<Value> {
     );
     return () => clearTimeout(timer);
   }, [enabled, isFetching, refetch, version]);
-  // Asked again after a failure, the query forgets why: the reason stays on screen until there is an answer.
+  // A retry clears the query's error: the reason stays on screen until there is an answer.
   const lastFailed = useRef<{ readonly key: string; readonly error: unknown }>(undefined);
   const keyText = hashKey(key);
   if (query.error) lastFailed.current = { key: keyText, error: query.error };

@@ -5,15 +5,15 @@ import { useControl } from "./client-context.tsx";
 import type { ControlClient } from "./control-client.ts";
 import { type Answer, useAnswer } from "./use-answer.ts";
 
-/** The same answer for all who ask for a service's configuration. */
+/** One key, so that all components share a service's configuration. */
 const configOf = (client: ControlClient, id: ServiceId) => ({ key: [id, "config"], ask: () => client.call("config.read", { id }) });
 
-/** A service's configuration; asked for again when `version` differs. */
+/** A service's configuration; requested again when `version` changes. */
 export function useConfig(id: ServiceId, version?: unknown): Answer<ConfigView> {
   return useAnswer({ ...configOf(useControl(), id), version, keepsPrevious: false });
 }
 
-/** The configurations of several services, in their order; undefined where one does not answer. */
+/** The configurations of several services, in their order; undefined for one that does not answer. */
 export function useConfigs(ids: readonly ServiceId[], enabled: boolean): readonly (ConfigView | undefined)[] {
   const client = useControl();
   return useQueries({

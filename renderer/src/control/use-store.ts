@@ -1,4 +1,4 @@
-/** What a component reads of the supervisor: the stores, one value each, and topics. */
+/** Hooks to read the supervisor's data: the stores, one value each, and topics. */
 import { useEffect, useEffectEvent, useState, useSyncExternalStore } from "react";
 import type { Profiles, Topic } from "../../../contract/control.ts";
 import type { LogLine } from "../../../contract/log.ts";
@@ -40,7 +40,7 @@ export const useNotable = (): readonly LogLine[] => useStore(useStores().notable
 
 export const useLoadFailure = (): Failure | undefined => useStore(useStores().loadFailure);
 
-/** Listens while mounted; the listener may close over fresh values without a new subscription. No topic, no subscription. */
+/** Subscribes while mounted; always calls the newest listener, without a new subscription. Without a topic there is no subscription. */
 export function useTopic<T extends Topic>(topic: T | undefined, listener: TopicListener<T>): void {
   const client = useControl();
   const onBatch = useEffectEvent((batch: Batch<never>) => listener(batch));
@@ -48,8 +48,8 @@ export function useTopic<T extends Topic>(topic: T | undefined, listener: TopicL
 }
 
 /**
- * The newest value of one view of a service, or what `select` takes of it; undefined before the first. A change of another view, or of
- * what was not selected, does not render again.
+ * The newest value of one view of a service, or what `select` returns for it; undefined before the first. Other changes do not render
+ * the component.
  */
 export function useView<Value, Part = Value>(id: ServiceId, name: string, select?: (value: Value) => Part): Part | undefined {
   const [part, setPart] = useState<Part>();

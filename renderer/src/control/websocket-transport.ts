@@ -7,7 +7,7 @@ const longestWaitMs = 5_000;
 
 export const retryDelayMs = (attempt: number): number => Math.min(longestWaitMs, firstWaitMs * 2 ** (attempt - 1));
 
-/** The part of a browser's WebSocket that is used. */
+/** The members of a browser's WebSocket that are used. */
 export interface Socket {
   onopen: ((event: Event) => void) | null;
   onmessage: ((event: MessageEvent) => void) | null;
@@ -34,10 +34,10 @@ export function decodeBinaryFrame(message: ArrayBuffer): BinaryFrame {
   return { ...fields, payload: new Uint8Array(message, 4 + headLength) };
 }
 
-/** Frames as JSON text, binary ones as binary messages; a lost connection is made again with growing waits until it holds. */
+/** Frames as JSON text, binary ones as binary messages; a lost connection is restored with increasing delays. */
 export function webSocketTransport(options: WebSocketTransportOptions): Transport {
   const now = options.now ?? Date.now;
-  /** Until it is closed: there is never a second one beside it. */
+  /** Kept until it is closed: there is never a second one at the same time. */
   let socket: Socket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let attempt = 0;
@@ -55,7 +55,7 @@ export function webSocketTransport(options: WebSocketTransportOptions): Transpor
     const next = options.open(options.url, [controlProtocol, tokenProtocol(token)]);
     socket = next;
     next.onopen = () => {
-      // The server selected the token's protocol: it does not accept it, and closes with a code that says so.
+      // The server selected the token's protocol: it does not accept the token, and closes with a code for that.
       if (next.protocol !== controlProtocol) return;
       attempt = 0;
       lostSince = undefined;

@@ -11,13 +11,13 @@ export interface CopyChoice {
 }
 
 interface CopyMenuProps {
-  /** The choices of one kind share what was chosen last. */
+  /** Menus of one kind share the last choice. */
   readonly rememberAs: string;
-  /** The first one is offered until another was chosen. */
+  /** The first one is the default. */
   readonly choices: readonly CopyChoice[];
 }
 
-/** What is inspected, as a command or program; the button repeats the kind chosen last. */
+/** Copies the inspected row as a command or program; the button repeats the last choice. */
 export function CopyMenu({ rememberAs, choices }: CopyMenuProps) {
   const [chosen, setChosen] = useRemembered<string>(rememberAs, choices[0]?.id ?? "");
   const [copied, copyNow] = useCopy();

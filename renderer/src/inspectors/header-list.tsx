@@ -9,7 +9,7 @@ interface HeaderListViewProps {
   readonly headers: HeaderList;
 }
 
-/** Headers as they crossed the wire; what looks like a secret is masked until asked for. */
+/** Headers as they crossed the wire; values that look like secrets are masked until revealed. */
 export function HeaderListView({ title = "Headers", headers }: HeaderListViewProps) {
   return (
     <FoldedSection
@@ -21,7 +21,7 @@ export function HeaderListView({ title = "Headers", headers }: HeaderListViewPro
     >
       <FieldRows>
         {headers.map(([name, value], index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a name may come twice, and the list never changes.
+          // biome-ignore lint/suspicious/noArrayIndexKey: a name may occur twice, and the list never changes.
           <Header key={`${index} ${name}`} name={name} value={value} />
         ))}
       </FieldRows>

@@ -8,7 +8,7 @@ import { copyAs, copyFormats, copyFormatTitles, replayOf } from "./http/copy-as.
 import { type KindCommands, notKept, notWhole, type RowCommands } from "./kind-commands.ts";
 import { asJavaScript, asWebsocat, type WebSocketReplay, webSocketReplay } from "./websocket/websocket-copies.ts";
 
-/** Of every service over HTTP; where its Try takes a recorded request, with the way there. */
+/** Row commands of every service over HTTP; with "open in Try" if the service's Try tab takes recorded requests. */
 export const httpRowCommands = (openInTry?: KindCommands<"http">["openInTry"]): RowCommands => ({
   http: {
     target: "path",

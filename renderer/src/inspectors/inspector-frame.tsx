@@ -10,12 +10,12 @@ import { shownText } from "../ui/texts/shown-text.ts";
 import { useRemembered } from "../ui/use-remembered.ts";
 import styles from "./inspector-frame.module.css";
 
-/** What the inspector of each kind gets. */
+/** Props of the inspector of each kind. */
 export interface InspectorProps<Kind extends DetailKind> {
   /** The row as the list has it, or as it was when the detail was read. */
   readonly row: TrafficRow;
   readonly detail: Details[Kind];
-  /** Shows another row of the service in this place: the connection of a message. */
+  /** Shows another row of the service instead: the connection of a message. */
   readonly onRow: (row: number) => void;
   readonly onClose: () => void;
 }
@@ -24,11 +24,11 @@ export interface InspectorProps<Kind extends DetailKind> {
 export type Inspectors = { readonly [Kind in DetailKind]?: ComponentType<InspectorProps<Kind>> };
 
 interface InspectorFrameProps {
-  /** What is inspected: one line, cut at its end. */
+  /** Title of the row: one line, truncated at its end. */
   readonly title: ReactNode;
-  /** The title where it is too long for its line. */
+  /** The full title, if it is too long for its line. */
   readonly hint?: string | undefined;
-  /** The title is of a protocol and not of people: method and path, a topic. */
+  /** The title is a protocol text, such as method and path or a topic. */
   readonly mono?: boolean;
   /** Its state. */
   readonly mark?: ReactNode;
@@ -38,10 +38,10 @@ interface InspectorFrameProps {
   readonly children: ReactNode;
 }
 
-/** The column beside a list: what is inspected, what can be done with it, and the way out. Escape closes it from anywhere inside. */
+/** The column beside a list: title, commands, close button and content. Escape closes it from anywhere inside. */
 export function InspectorFrame({ title, hint, mono = false, mark, actions, onClose, ref, children }: InspectorFrameProps) {
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes from anywhere in it.
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from anywhere inside.
     <div
       ref={ref}
       tabIndex={-1}
@@ -75,10 +75,10 @@ export interface InspectorTab {
 }
 
 interface InspectorTabsProps {
-  /** The tab that was chosen last is shown again, where this one has it. */
+  /** The last chosen tab is shown again, if this inspector has it. */
   readonly rememberAs: string;
   readonly tabs: readonly InspectorTab[];
-  /** Without a choice. */
+  /** The default. */
   readonly first?: string;
 }
 
@@ -97,7 +97,7 @@ export function InspectorTabs({ rememberAs, tabs, first = tabs[0]?.name ?? "" }:
   );
 }
 
-/** All of an inspector without tabs. */
+/** The content of an inspector without tabs. */
 export function InspectorPanel({
   label,
   className,
@@ -114,12 +114,12 @@ export function InspectorPanel({
   );
 }
 
-/** In place of what is not there, or not any more. */
+/** Shown if the content does not exist, or no longer exists. */
 export function InspectorNote({ children }: { readonly children: ReactNode }) {
   return <p className={styles.note}>{children}</p>;
 }
 
-/** Room for a viewer that fills what is left of a panel. */
+/** Room for a viewer that fills the rest of a panel. */
 export function InspectorContent({ children }: { readonly children: ReactNode }) {
   return <div className={styles.content}>{children}</div>;
 }

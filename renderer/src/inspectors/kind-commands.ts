@@ -6,32 +6,32 @@ import { FailureError } from "../control/failure-error.ts";
 
 type OfKind<Kind extends DetailKind> = Extract<Detail, { readonly kind: Kind }>;
 
-/** What can be done with a row whose detail is of one kind. */
+/** Commands for rows whose detail is of one kind. */
 export interface KindCommands<Kind extends DetailKind> {
-  /** `title` says as what it is copied: "curl". */
+  /** `title` is the format of the copy: "curl". */
   readonly copies: readonly {
     readonly title: string;
     readonly text: (detail: OfKind<Kind>, service: ServiceView, client: ControlClient) => string | Promise<string>;
   }[];
   /** "path": what `TrafficRow.target` is. */
   readonly target: string;
-  /** Sends it again; resolves with what came of it, in words. */
+  /** Sends it again; resolves with the result as text. */
   readonly resend?: {
     readonly title: string;
     readonly run: (client: ControlClient, detail: OfKind<Kind>, service: ServiceView) => Promise<string>;
   };
-  /** Hands it to the service's Try tab, to be changed and sent from there. */
+  /** Opens it in the service's Try tab, to be edited and sent from there. */
   readonly openInTry?: (detail: OfKind<Kind>, row: TrafficRow) => void;
 }
 
 /** One entry for each kind that a service records. */
 export type RowCommands = { readonly [Kind in DetailKind]?: KindCommands<Kind> };
 
-/** Why something that was recorded cannot be sent again. */
+/** Why a recorded row cannot be sent again. */
 export const notWhole = (why: string): FailureError =>
   new FailureError({ code: "CALL_INVALID", message: `It cannot be sent again. ${why}`, hint: "Send it from Try, with what is missing." });
 
-/** Why something that was recorded cannot be shown in Try. */
+/** Why a recorded row cannot be opened in Try. */
 export const notForTry = (why: string): FailureError =>
   new FailureError({
     code: "CALL_INVALID",
@@ -39,6 +39,6 @@ export const notForTry = (why: string): FailureError =>
     hint: "Send it again, or copy it from its row.",
   });
 
-/** Rows that are gone by now. */
+/** Rows that no longer exist. */
 export const notKept = (): FailureError =>
   new FailureError({ code: "CALL_INVALID", message: "It is no longer kept", hint: "Newer rows replaced it, or the list was cleared." });

@@ -24,10 +24,10 @@ interface PartsListProps<Part extends DetailPart> {
 
 const partIndex = (part: DetailPart) => part.index;
 
-/** What a long exchange is made of, newest first; it grows while the exchange goes on. */
+/** The parts of a long exchange, newest first; the list grows while the exchange is open. */
 export function PartsList<Part extends DetailPart>({ item, parts, isPart, columns, content, onClose }: PartsListProps<Part>) {
   const { value, loadOlder } = parts;
-  /** Rows that someone reads stay where they are: newer ones are held back until the list is at its top again. */
+  /** Visible rows do not move: newer ones are held back until the list is scrolled to its top again. */
   const [heldAt, setHeldAt] = useState<number>();
   const known = useMemo(() => (value?.parts ?? []).filter(isPart), [value, isPart]);
   const shown = useMemo(() => (heldAt === undefined ? known : known.filter(({ index }) => index <= heldAt)), [known, heldAt]);

@@ -10,7 +10,7 @@ import styles from "./section.module.css";
 
 interface SectionProps {
   readonly title: string;
-  /** Beside the title, quietly. */
+  /** Secondary text beside the title. */
   readonly facts?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
@@ -32,7 +32,7 @@ export function Section({ title, facts, actions, children }: SectionProps) {
   );
 }
 
-/** A section that stays folded where the user folded one of its name. */
+/** A section that can be folded; its state is remembered by its name. */
 export function FoldedSection({ title, facts, actions, children }: SectionProps) {
   const [open, setOpen] = useRemembered(`inspector.${title.toLowerCase()}`, true);
   return (

@@ -6,12 +6,12 @@ import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { useControl } from "../control/client-context.tsx";
 import { type Answer, useAnswer } from "../control/use-answer.ts";
 
-/** A row that no list holds any more says nothing of its end: it is asked for again until then. */
+/** The end of a row that no list holds is not announced: it is requested again until then. */
 const againAfterMs = 2_000;
 
 /**
- * A row with its detail: null once it is no longer kept. Read again when the row has ended or has new parts, and after the connection to
- * Backlot was lost. `live` is the row as a list has it, while one has it.
+ * A row with its detail: null once it is no longer kept. Read again when the row has ended or has new parts, and after a reconnect. `live`
+ * is the row in a list, if one has it.
  */
 export function useDetail(service: ServiceId, row: number, live: TrafficRow | undefined): Answer<RowDetail | null> {
   const client = useControl();
@@ -24,20 +24,20 @@ export function useDetail(service: ServiceId, row: number, live: TrafficRow | un
 }
 
 export interface KnownParts {
-  /** In order; the newest, and as many older ones as were asked for. */
+  /** In order; the newest, and the requested older ones. */
   readonly parts: readonly DetailPart[];
-  /** Where newer ones begin. */
+  /** Index of the first newer one. */
   readonly next: number;
   readonly total: number;
   readonly leftOut: number;
 }
 
-/** More are not held in the page: the oldest of them give way, and are asked for again. */
+/** Most parts held in the page: the oldest are dropped, and requested again when needed. */
 const heldParts = 10_000;
 const pageParts = 1_000;
 const noParts: KnownParts = { parts: [], next: 0, total: 0, leftOut: 0 };
 
-/** Both in order; what is in both is there once. */
+/** Merges two ordered lists; parts that are in both occur once. */
 export function withNewer(known: KnownParts, page: KnownParts): KnownParts {
   const last = known.parts.at(-1)?.index ?? -1;
   return { ...page, parts: [...known.parts, ...page.parts.filter(({ index }) => index > last)].slice(-heldParts) };
@@ -52,7 +52,7 @@ export interface Parts extends Omit<Answer<KnownParts | null>, "set"> {
   loadOlder(): Promise<void>;
 }
 
-/** The parts of a long exchange: the newest first, then only what is new. `total` is how many there are by now. */
+/** The parts of a long exchange: first the newest, then only new ones. `total` is their current number. */
 export function useParts(service: ServiceId, row: number, total: number): Parts {
   const client = useControl();
   const queries = useQueryClient();
@@ -63,7 +63,7 @@ export function useParts(service: ServiceId, row: number, total: number): Parts 
     keepsPrevious: false,
     ask: async () => {
       let known = queries.getQueryData<KnownParts | null>(key) ?? undefined;
-      // As many as came while the page was elsewhere; what came faster than it can be read stays for the next time.
+      // Reads the parts that arrived meanwhile; if they arrive faster than they can be read, the rest waits for the next time.
       for (let pages = 0; pages < heldParts / pageParts; pages++) {
         const from = known === undefined ? {} : { from: known.next };
         const page = await client.call("traffic.parts", { id: service, row, ...from, limit: known === undefined ? 200 : pageParts });
@@ -79,7 +79,7 @@ export function useParts(service: ServiceId, row: number, total: number): Parts 
     const first = known?.parts[0]?.index ?? 0;
     if (!known || first === 0 || known.parts.length >= heldParts) return;
     const page = await client.call("traffic.parts", { id: service, row, from: Math.max(0, first - pageParts), limit: pageParts });
-    // Newer ones may have come meanwhile.
+    // Newer ones may have arrived meanwhile.
     queries.setQueryData<KnownParts | null>(key, (now) => now && page && withOlder(now, page.parts));
   };
   return { ...answer, loadOlder };

@@ -11,9 +11,9 @@ interface ListPageProps {
   readonly toolbarLabel: string;
   /** At the start of the toolbar. */
   readonly filter: ReactNode;
-  /** Beside the filter; on a line of its own where the page is narrow. */
+  /** Beside the filter; on a separate line if the page is narrow. */
   readonly scopes?: ReactNode;
-  /** At its end. */
+  /** At the end of the toolbar. */
   readonly tools: ReactNode;
   readonly status: ReactNode;
   /** The table, or what replaces it. */
@@ -36,7 +36,7 @@ export function ListFrame({ label, children }: ListFrameProps) {
   );
 }
 
-/** Takes the height that the bars leave; `region` names it in the log. */
+/** Fills the height between the bars; `region` names it in the log. */
 export function ListArea({ region, children }: { readonly region: string; readonly children: ReactNode }) {
   return (
     <div className={styles.list}>

@@ -25,7 +25,7 @@ export function LeftOut({ title, children }: StatusProps) {
   );
 }
 
-/** At the end of a status line: since when, and what there was in all. Hidden where the page is narrow. */
+/** At the end of a status line: the start and the totals. Hidden if the page is narrow. */
 export function SinceStart({ title, children }: StatusProps) {
   return (
     <span className={styles.since} title={title}>
@@ -40,7 +40,7 @@ interface StatusLinkProps {
   readonly children: ReactNode;
 }
 
-/** What can be done about a fact. */
+/** An action for a fact. */
 export function StatusLink({ disabled = false, onClick, children }: StatusLinkProps) {
   return (
     <UnstyledButton className={styles.link} disabled={disabled} onClick={onClick}>

@@ -32,17 +32,17 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
   const version = useRowsView(rows, (view) => view.version);
   const count = useRowsView(rows, (view) => view.count);
   const { sort, onSort } = useSort(rows, choice.table);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another version has other rows in the same places.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new version has different rows in the same places.
   const sorted = useMemo(() => sort && sortRows(rows.toArray(), columns, sort), [rows, version, columns, sort]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: as above.
   const rowAt = useCallback((index: number) => (sorted ? sorted[index] : rows.rowAt(index)), [rows, version, sorted]);
-  // Older rows would move those that are read.
+  // Loading older rows would move the visible ones.
   const onEndNear = useCallback(() => void (sorted || rows.loadOlder()), [rows, sorted]);
   const [menuRow, setMenuRow] = useState<TrafficRow>();
   return (
     <ListAnswer rows={rows} what={`the ${items}`}>
       <Arrived rows={rows} onFollow={onFollow} />
-      {/* Not in a portal, as all menus; fixed, since the list cuts what is beyond its edges. */}
+      {/* Not in a portal, like all menus; fixed, because the list clips its content. */}
       <Menu width={220} withinPortal={false} floatingStrategy="fixed">
         <Menu.ContextMenu>
           <div className={styles.menuArea}>

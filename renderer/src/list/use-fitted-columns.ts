@@ -64,7 +64,7 @@ export function useFittedColumns<Row>(element: RefObject<HTMLElement | null>, co
       mounted = false;
     };
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: widths differ once the fonts are there.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: widths change when the fonts are loaded.
   return useMemo(() => fitColumns(columns, roomPx, columnWidthPx), [columns, roomPx, fontsKnown]);
 }
 

@@ -35,6 +35,6 @@ export function useLiveList(rows: TrafficRows, filter: TrafficFilter, choice: Ro
   return { paused, follow, togglePause, enterList };
 }
 
-/** A row as the list has it now, while it has it. */
+/** The current state of a row, while the list has it. */
 export const useRowNow = (rows: TrafficRows, place: RowPlace | undefined): TrafficRow | undefined =>
   useRowsView(rows, () => place && rows.find(place));

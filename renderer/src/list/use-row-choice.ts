@@ -4,7 +4,7 @@ import type { DataTableHandle } from "./data-table.tsx";
 export interface RowChoice<Row, Id extends number | string> {
   readonly table: RefObject<DataTableHandle | null>;
   readonly chosen: Id | undefined;
-  /** The chosen row as it was when it was chosen, where that was in the list. */
+  /** The chosen row as it was when it was chosen, if that was in the list. */
   readonly chosenRow: Row | undefined;
   /** The row in the inspector; `row` in its state when it was opened, if it was opened from a list. */
   readonly opened: { readonly id: Id; readonly row: Row | undefined } | undefined;

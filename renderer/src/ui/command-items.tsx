@@ -18,7 +18,7 @@ export const CommandItems = ({ commands }: { readonly commands: readonly Command
     </Menu.Item>
   ));
 
-/** With a line between the groups. */
+/** A line separates the groups. */
 export const CommandGroups = ({ groups }: { readonly groups: readonly (readonly Command[])[] }) =>
   groups.map((commands, place) => (
     <Fragment key={commands[0]?.id}>

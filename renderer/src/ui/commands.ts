@@ -48,7 +48,7 @@ const allCommands = (): readonly Command[] => [...known.values()].flat();
 const listeners = new Set<() => void>();
 let isAnnounced = false;
 
-/** Once for all that changes in one step of the page. */
+/** One notification for all changes in one task. */
 function changed(): void {
   if (isAnnounced || listeners.size === 0) return;
   isAnnounced = true;
@@ -64,7 +64,7 @@ export function onCommandsChanged(listener: () => void): () => void {
   return () => void listeners.delete(listener);
 }
 
-/** The commands that can be run now, of what is shown. */
+/** The commands of the visible components that can be run now. */
 export const shownCommands = (): readonly Command[] => allCommands().filter(canRun);
 
 /** All of them, for the desktop's menu. */
@@ -76,7 +76,7 @@ export const knownCommands = (): MenuCommand[] =>
     enabled: canRun(command),
   }));
 
-/** One that cannot be run by now is not. */
+/** A command that can no longer be run is ignored. */
 export const runCommand = (id: string): void =>
   shownCommands()
     .find((command) => command.id === id)

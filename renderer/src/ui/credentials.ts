@@ -13,13 +13,13 @@ const decoded = (text: string): string => {
   }
 };
 
-/** Whether a text names a credential or looks like one. It may say so of a text without any: that text is then not remembered. */
+/** Whether a text names a credential or looks like one. False positives are possible: such a text is not remembered. */
 export const holdsCredentials = (text: string): boolean => {
   const plain = decoded(text);
   return secretName.test(plain) || secretValue.test(plain);
 };
 
-/** The text, or nothing where it may hold credentials. */
+/** The text, or an empty one if it may contain credentials. */
 export const withoutCredentialText = (text: string): string => (holdsCredentials(text) ? "" : text);
 
 /** Names and values, without the values that may be credentials. */

@@ -8,7 +8,7 @@ interface ElementProps extends Omit<HTMLAttributes<HTMLElement>, "className"> {
 
 const classes = (...names: readonly (string | undefined)[]): string => names.filter(Boolean).join(" ");
 
-/** The first line of a panel: title, caption, then what can be done. `plain` has no line below it. */
+/** The first line of a panel: title, caption, then actions. `plain` has no line below it. */
 export function PanelHead({ plain = false, className, ...rest }: ElementProps & { readonly plain?: boolean }) {
   return <div {...rest} className={classes(styles.head, className)} data-plain={plain || undefined} />;
 }
@@ -18,12 +18,12 @@ export function PageTitle({ className, children }: { readonly className?: string
   return <h1 className={classes(styles.page, className)}>{children}</h1>;
 }
 
-/** What names a panel or a section of one. */
+/** The name of a panel or of one of its sections. */
 export function SectionTitle({ as: Tag = "h2", className, ...rest }: ElementProps & { readonly as?: "h2" | "h3" }) {
   return <Tag {...rest} className={classes(styles.title, className)} />;
 }
 
-/** Secondary text beside a title, in one line; with `grow` it takes the room that is left. */
+/** Secondary text beside a title, in one line; with `grow` it fills the remaining width. */
 export function Caption({ grow = false, className, ...rest }: ElementProps & { readonly grow?: boolean }) {
   return <span {...rest} className={classes(styles.caption, className)} data-grow={grow || undefined} />;
 }

@@ -8,7 +8,7 @@ interface BarProps {
   readonly children: ReactNode;
 }
 
-/** What can be done with the list below it. */
+/** Actions on the list below it. */
 export function Toolbar({ label, className = "", children }: BarProps & { readonly label: string }) {
   return (
     <div className={`${styles.toolbar} ${className}`} role="toolbar" aria-label={label}>
@@ -22,7 +22,7 @@ export function ToolbarSeparator() {
 }
 
 interface IconButtonProps {
-  /** Names it for screen readers, and is its tooltip. */
+  /** Its name for screen readers, and its tooltip. */
   readonly label: string;
   readonly icon: ComponentType<{ size: number; stroke: number }>;
   readonly onClick: () => void;
@@ -103,13 +103,13 @@ export function ToggleButton({ label, icon: Icon, on, onClick }: ToggleButtonPro
 interface PauseButtonProps {
   readonly paused: boolean;
   readonly onToggle: () => void;
-  /** What is paused: "the list". */
+  /** The paused object: "the list". */
   readonly what?: string;
   /** There is nothing to pause. */
   readonly disabled?: boolean;
 }
 
-/** Of fixed width, so that nothing moves when its word changes. */
+/** Of fixed width, so that nothing moves when its label changes. */
 export function PauseButton({ paused, onToggle, what = "the list", disabled = false }: PauseButtonProps) {
   return (
     <Tooltip label={paused ? "Follow the newest (Space)" : `Hold ${what}; recording continues (Space)`}>

@@ -55,7 +55,7 @@ export function schemaLike(value: unknown): z.ZodType {
   throw new Error("A remembered list, or a value that may be absent, needs a schema.");
 }
 
-/** What was shown under each key, in the order of the first visit; the present one with its newest value. */
+/** The values shown under each key, in the order of the first visit; the current one with its newest value. */
 export function useVisited<Value>(key: string, value: Value): ReadonlyMap<string, Value> {
   const [visited, setVisited] = useState<ReadonlyMap<string, Value>>(() => new Map([[key, value]]));
   if (visited.has(key) && visited.get(key) === value) return visited;

@@ -76,7 +76,7 @@ export function CodeView({ label, laidOut, wrap, ref }: CodeViewProps) {
   return <section ref={host} className={styles.well} aria-label={label} />;
 }
 
-/** Split here: the editor would take other line ends for its own, which the layout has already dealt with. */
+/** Split here: the editor would also split at other line ends, which the layout has already handled. */
 const documentOf = ({ text }: LaidOutText): Text => Text.of(text.split("\n"));
 
 const showLaidOut = StateEffect.define<LaidOutText>();
@@ -90,7 +90,7 @@ function extensions(laidOut: LaidOutText): Extension {
   return [
     laidOutField.init(() => laidOut),
     EditorState.readOnly.of(true),
-    // Not editable for the browser: no spelling marks, no drop. The keyboard works as in any text.
+    // Not editable for the browser: no spell check, no drop. The keyboard works as in any text.
     EditorView.editable.of(false),
     EditorView.contentAttributes.of({ tabindex: "0", "aria-label": "Text, read-only", "aria-readonly": "true" }),
     EditorView.editorAttributes.of(({ state }) => ({ class: state.field(laidOutField).lineNumbers ? (styles.compared ?? "") : "" })),
@@ -108,7 +108,7 @@ function extensions(laidOut: LaidOutText): Extension {
   ];
 }
 
-/** A number for each line of the content, or the offset of a line of bytes; nothing beside a removed line and a piece that goes on. */
+/** A number for each line of the content, or the offset of a line of bytes; empty for a removed line and for a continued line. */
 function marginText(line: number, state: EditorState): string {
   const { hex, softBreaks, lineNumbers } = state.field(laidOutField);
   const isBeyond = line > state.doc.lines;
@@ -121,7 +121,7 @@ function marginText(line: number, state: EditorState): string {
   return isPiece ? "" : String(line - before);
 }
 
-/** How many of the ordered numbers are less. */
+/** The number of values below the given one, in an ordered list. */
 function countBelow(numbers: Uint32Array, limit: number, step = 1): number {
   let low = 0;
   let high = numbers.length / step;
@@ -133,7 +133,7 @@ function countBelow(numbers: Uint32Array, limit: number, step = 1): number {
   return low;
 }
 
-/** The first fold that begins in the line. */
+/** The first fold that begins on the line. */
 function foldAt(state: EditorState, lineStart: number, lineEnd: number): { from: number; to: number } | null {
   const { folds } = state.field(laidOutField);
   const pair = countBelow(folds, lineStart, 2) * 2;
@@ -173,7 +173,7 @@ const changed = [
   { line: Decoration.line({ class: styles.removed ?? "" }), word: Decoration.widget({ widget: new ChangeWord("removed"), side: -1 }) },
 ] as const;
 
-/** Written out, as everywhere on the page: \u202e. */
+/** Escaped, as everywhere on the page: \u202e. */
 function hiddenCharacter(code: number, description: string | null): HTMLElement {
   const element = document.createElement("span");
   element.className = styles.hidden ?? "";
@@ -182,7 +182,7 @@ function hiddenCharacter(code: number, description: string | null): HTMLElement 
   return element;
 }
 
-/** Colours and changes of what is in sight. */
+/** Colours and change marks of the visible text. */
 const colours = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;
@@ -203,7 +203,7 @@ function decorationsOf(view: EditorView): DecorationSet {
   let lastLine = 0;
   for (const { from, to } of view.visibleRanges) {
     if (changes) {
-      // A long line may be in sight in several ranges.
+      // A long line may be visible in several ranges.
       for (let number = Math.max(lastLine + 1, doc.lineAt(from).number); number <= doc.lines; number++) {
         const line = doc.line(number);
         if (line.from > to) break;

@@ -5,7 +5,7 @@ import { DecodeError } from "./decode/decoded-value.ts";
 import { imageSize } from "./image-size.ts";
 import { isJsonScalar, looksLikeJson } from "./layout/json-tokens.ts";
 
-/** What bytes can be shown as. */
+/** Formats in which bytes can be shown. */
 export const contentFormats = [
   "json",
   "xml",
@@ -20,7 +20,7 @@ export const contentFormats = [
   "image",
 ] as const;
 export type ContentFormat = (typeof contentFormats)[number];
-/** As asked for: Auto, or a format whatever the content says. */
+/** The chosen format: Auto, or a fixed one. */
 export type FormatChoice = ContentFormat | "auto";
 
 export const formatTitles: Readonly<Record<FormatChoice, string>> = {
@@ -39,23 +39,23 @@ export const formatTitles: Readonly<Record<FormatChoice, string>> = {
 };
 
 export interface ContentFacts {
-  /** Of an HTTP header or an MQTT property; empty where there is none. */
+  /** From an HTTP header or an MQTT property; empty if there is none. */
   readonly contentType: string;
-  /** MQTT 5.0 §3.3.2.3.2: the sender says that it is UTF-8. */
+  /** MQTT 5.0 §3.3.2.3.2: the sender declares it as UTF-8. */
   readonly isText?: boolean;
-  /** Only the start of the content is there. */
+  /** Only the start of the content was kept. */
   readonly isCut: boolean;
 }
 
 export const mediaTypeOf = (contentType: string): string => contentType.split(";", 1)[0]?.trim().toLowerCase() ?? "";
 export const charsetOf = (contentType: string): string => /charset=["']?([\w-]+)/i.exec(contentType)?.[1] ?? "utf-8";
 
-/** Whether bytes are text, and which, is seen from their start. */
+/** Bytes examined to detect whether they are text, and which kind. */
 const sampleBytes = 64 * 1_024;
 /** Binary content that names no format is tried only up to this size. */
 const guessedBytes = 64 * 1_024;
 
-/** From what the sender says, and where it says nothing, from the bytes. */
+/** From the declared type, or without one from the bytes. */
 export function detectFormat(bytes: Uint8Array, { contentType, isText = false, isCut }: ContentFacts): ContentFormat {
   if (bytes.length === 0) return "text";
   if (imageSize(bytes)) return "image";
@@ -84,7 +84,7 @@ function formatOfMediaType(mediaType: string): ContentFormat | undefined {
   return mediaType.startsWith("multipart/") ? "multipart" : undefined;
 }
 
-/** A map or a list that takes all of the bytes. Their first bytes differ but for lists of CBOR, which MessagePack reads as maps. */
+/** A map or a list that takes all of the bytes. Their first bytes differ, except for CBOR lists, which MessagePack reads as maps. */
 function binaryFormat(bytes: Uint8Array, isCut: boolean): ContentFormat {
   const first = bytes[0] ?? 0;
   if (isCut || bytes.length > guessedBytes || bytes.length < 2) return "hex";

@@ -24,32 +24,32 @@ import { useRememberedFormat } from "./remembered-format.ts";
 import { useContentLayout } from "./use-content-layout.ts";
 
 export interface Content {
-  /** What was recorded of it. */
+  /** The recorded bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Bytes that crossed the wire. */
   readonly totalBytes: number;
-  /** Where values in `bytes` are hidden: how many bytes were recorded before. */
+  /** If values in `bytes` are hidden: the number of recorded bytes before that. */
   readonly hiddenIn?: number | undefined;
 }
 
 interface ContentViewerProps {
-  /** Of what: "request", "response", "message"; names the file and the region. */
+  /** "request", "response" or "message"; names the file and the region. */
   readonly of: string;
   readonly title?: string;
   readonly content: Content;
   readonly contentType: string;
   readonly contentEncoding?: string;
-  /** The sender says that it is text. */
+  /** The sender declares it as text. */
   readonly isText?: boolean;
   /** Topic or route for which a chosen format is remembered. */
   readonly rememberAs: string;
   /** Title of the setting that says how much of a body is kept. */
   readonly cutBy?: string;
-  /** Shown where there are no bytes. */
+  /** Shown if there are no bytes. */
   readonly emptyText?: string;
 }
 
-/** Content in the format that fits it, as it was sent, or as its bytes; always as text, never as a document. */
+/** Content in a matching format, as it was sent, or as bytes; always as text, never as a document. */
 export function ContentViewer(props: ContentViewerProps) {
   const { title = "Body", content, emptyText = "No body." } = props;
   if (content.totalBytes > 0) return <Viewer {...props} title={title} />;
@@ -147,14 +147,14 @@ const rawChoices = [
 const cutText = (cutBy: string | undefined): string =>
   `Copy and Save have this part only.${cutBy === undefined ? "" : ` “${cutBy}” in Config says how many bytes are kept.`}`;
 
-/** What is not shown as asked. */
+/** Notes on what is not shown as requested. */
 export function noteText(laidOut: ContentLayout | undefined, others: readonly (string | false | undefined)[] = []): string {
   const problem = laidOut?.problem;
   const first = problem && `${problem.charAt(0).toUpperCase()}${problem.slice(1)}.`;
   return [first, ...(laidOut?.notes ?? []), ...others].filter(Boolean).join(" ");
 }
 
-/** What is shown, where that is all of it; otherwise the content as it was sent. */
+/** The shown text, if it is complete; otherwise the content as it was sent. */
 export function textToCopy(laidOut: ContentLayout | undefined, { bytes, isCut, contentType }: LayoutRequest): string {
   if (laidOut && laidOut.hex === undefined && !laidOut.isShortened) return copiedText(laidOut);
   const text = laidOut?.hex === undefined ? decodeText(bytes, isCut, charsetOf(contentType)) : undefined;

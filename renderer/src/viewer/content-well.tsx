@@ -6,11 +6,11 @@ import styles from "./content-viewer.module.css";
 import type { LaidOutText } from "./layout/laid-out-text.ts";
 import type { ContentLayoutState } from "./use-content-layout.ts";
 
-/** Loaded when content is first shown: the page does not wait for it. */
+/** Loaded when content is first shown, so that the page does not wait for it. */
 const loadCodeView = () => import("./code-view.tsx");
 const CodeView = lazy(() => loadCodeView().then((module) => ({ default: module.CodeView })));
 
-/** Loads the editor while the browser has nothing else to do. */
+/** Loads the editor while the browser is idle. */
 export function preloadContentWell(): void {
   requestIdleCallback(() => void loadCodeView(), { timeout: 5_000 });
 }
@@ -20,12 +20,12 @@ interface ContentWellProps {
   readonly layout: ContentLayoutState;
   readonly bytes: number;
   readonly wrap: boolean;
-  /** What is not shown as asked; above the text. */
+  /** Notes on what is not shown as requested; above the text. */
   readonly note?: string;
   readonly ref?: Ref<CodeViewHandle>;
 }
 
-/** Laid out content, or how far it is. */
+/** Laid out content, or the progress of the layout. */
 export function ContentWell({ label, layout: { laidOut, isSlow }, bytes, wrap, note = "", ref }: ContentWellProps) {
   if (!laidOut) {
     return (

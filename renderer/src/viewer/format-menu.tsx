@@ -6,12 +6,12 @@ interface FormatMenuProps {
   readonly label: string;
   readonly value: FormatChoice;
   readonly onChange: (format: FormatChoice) => void;
-  /** What Auto shows, where that is known. */
+  /** The format that Auto shows, if known. */
   readonly shown?: ContentFormat | undefined;
   readonly formats?: readonly ContentFormat[];
 }
 
-/** In which format content is shown; Auto goes by what the sender says and by the bytes. */
+/** The format in which content is shown; Auto uses the declared type and the bytes. */
 export function FormatMenu({ label, value, onChange, shown, formats = contentFormats }: FormatMenuProps) {
   const title = value === "auto" && shown !== undefined ? `Auto: ${formatTitles[shown]}` : formatTitles[value];
   return (

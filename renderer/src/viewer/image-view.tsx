@@ -12,7 +12,7 @@ interface ImageViewProps {
   readonly isCut: boolean;
 }
 
-/** Drawn from its pixels, so nothing of it is a document and the content security policy stays as narrow as it is. */
+/** Drawn from its pixels on a canvas: nothing is loaded as a document, and the content security policy stays strict. */
 export function ImageView({ bytes, size, isCut }: ImageViewProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [problem, setProblem] = useState<string>();

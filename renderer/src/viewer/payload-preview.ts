@@ -8,12 +8,12 @@ import { decodeProtobuf } from "./decode/decode-protobuf.ts";
 import { type DecodedValue, DecodeError, valueText } from "./decode/decoded-value.ts";
 import { protobufValue } from "./layout/protobuf-layout.ts";
 
-/** How a payload begins, base64, and how long it is. */
+/** The start of a payload, base64, and its length. */
 type Start = Pick<MqttMessageSummary, "start" | "bytes">;
 
 const hexBytes = 32;
 
-/** In a narrow column a JSON object with a reading is worth its reading alone: 20.78. */
+/** In a narrow column only the reading of a JSON object is shown: 20.78. */
 export function previewOf(preview: string): string {
   const value = /^\{\s*"(v|val|value)"\s*:\s*(-?[\d.]+(?:[eE][+-]?\d+)?|"[^"]{0,20}")\s*[,}]/.exec(preview);
   return shownText(value?.[2] ?? preview);
@@ -22,7 +22,7 @@ export function previewOf(preview: string): string {
 type BinaryFormat = "messagepack" | "cbor" | "protobuf";
 const isBinary = (format: FormatChoice): format is BinaryFormat => format === "messagepack" || format === "cbor" || format === "protobuf";
 
-/** The start of a payload as text; undefined where it is none, or cannot be decoded in this format. */
+/** The start of a payload as text; undefined if it is not text or cannot be decoded in this format. */
 export function startText({ start, bytes }: Start, choice: FormatChoice): string | undefined {
   const head = fromBase64(start);
   const isCut = head.length < bytes;
@@ -50,7 +50,7 @@ function decoded(bytes: Uint8Array, format: BinaryFormat): DecodedValue {
   }
 }
 
-/** One line for the table: text as far as it is any, otherwise bytes. */
+/** One line for the table: text if possible, otherwise bytes. */
 export function previewLine(message: Start, format: FormatChoice): string {
   if (message.bytes === 0) return "";
   const text = format === "hex" ? undefined : (startText(message, format) ?? (isBinary(format) ? startText(message, "text") : undefined));

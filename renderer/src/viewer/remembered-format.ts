@@ -2,7 +2,7 @@ import { z } from "zod";
 import { useRemembered } from "../ui/use-remembered.ts";
 import { contentFormats, type FormatChoice } from "./content-format.ts";
 
-/** The oldest choices give way. */
+/** The oldest choices are dropped. */
 const keptChoices = 200;
 export const formatChoices = z.array(z.tuple([z.string().max(70_000), z.enum(["auto", ...contentFormats])])).max(keptChoices);
 type FormatChoices = z.infer<typeof formatChoices>;

@@ -3,7 +3,7 @@ import { type EditorView, type Panel, runScopeHandlers, type ViewUpdate } from "
 import { formatCount } from "../ui/texts/quantity.ts";
 import styles from "./search-panel.module.css";
 
-/** More matches are not counted: it would take as long as the text is. */
+/** More matches are not counted: the time grows with the text. */
 const countedMatches = 1_000;
 
 /** Search within one text: a field, how many matches, previous and next. */
@@ -33,7 +33,7 @@ export function createSearchPanel(view: EditorView): Panel {
   field.addEventListener("input", () => {
     const query = new SearchQuery({ search: field.value, literal: true });
     view.dispatch({ effects: setSearchQuery.of(query) });
-    // Not findNext, which selects what the field holds: the next key would replace it.
+    // Not findNext, which selects the text of the field: the next key would replace it.
     const first = query.valid ? query.getCursor(view.state).next() : undefined;
     if (first && !first.done)
       view.dispatch({ selection: { anchor: first.value.from, head: first.value.to }, scrollIntoView: true, userEvent: "select.search" });

@@ -2,9 +2,9 @@ import { useEffect, useMemo, useState } from "react";
 import { type ContentLayout, type LayoutRequest, layOutContent } from "./layout/content-layout.ts";
 import { layOutHex } from "./layout/hex-lines.ts";
 
-/** Smaller content is laid out at once: that takes less time than handing it over. */
+/** Smaller content is laid out here: that takes less time than posting it to the worker. */
 const atOnceBytes = 16 * 1_024;
-/** What takes longer is not worth waiting for, and may be an attack. */
+/** A layout that takes longer is cancelled; the content may be an attack. */
 const budgetMs = 10_000;
 const progressAfterMs = 1_000;
 /** Shown when the budget is used up. */
@@ -13,7 +13,7 @@ const shortBytes = 16 * 1_024;
 export interface ContentLayoutState {
   /** Undefined while the first one is being made. */
   readonly laidOut: ContentLayout | undefined;
-  /** It is taking so long that the page says so. */
+  /** It takes long enough for the page to say so. */
   readonly isSlow: boolean;
 }
 
@@ -47,7 +47,7 @@ export function useContentLayout(request: LayoutRequest): ContentLayoutState {
     worker.postMessage(request);
     return stop;
   }, [request, atOnce]);
-  // What was shown stays until there is something else, but not for long: it is of other content.
+  // The previous layout stays until there is a new one, but not for long: it shows other content.
   const isSlow = !atOnce && slow === request && made?.request !== request;
   return { laidOut: atOnce ?? (isSlow ? undefined : made?.laidOut), isSlow };
 }

@@ -9,7 +9,7 @@ interface ExportToastProps {
   readonly onCancel: () => void;
 }
 
-/** Under the title: how far an export is, with the way to end it, then what came of it. */
+/** Under the title: the progress of an export with a button to cancel it, then its result. */
 export function ExportToast({ view, onCancel }: ExportToastProps) {
   const running = view.state === "running";
   const percent = exportPercent(view);

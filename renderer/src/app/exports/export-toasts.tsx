@@ -9,7 +9,7 @@ import { StatusShape } from "../../ui/status/status-shape.tsx";
 import { ExportToast } from "./export-toast.tsx";
 import { exportTitle } from "./export-words.ts";
 
-/** Every export of this Backlot has a note while it runs and for a while after; what ended before the page was opened has none. */
+/** Every export of this Backlot has a notification while it runs and for some time after; one that ended before the page was opened has none. */
 export function ExportToasts(): null {
   const client = useControl();
   const exports = useStore(useStores().exports);
@@ -28,7 +28,7 @@ export function ExportToasts(): null {
         id: noteId(view),
         title: exportTitle(view),
         message: <ExportToast view={view} onCancel={cancel} />,
-        // Announced when it is over; its progress is not.
+        // Its end is announced, its progress is not.
         role: isOver(view) ? "alert" : "group",
         icon: <ExportIcon state={view.state} />,
         autoClose: closesAfter(view),
@@ -44,7 +44,7 @@ export function ExportToasts(): null {
 }
 
 const isOver = ({ endedAt }: ExportView) => endedAt !== undefined;
-/** Another run counts from 1 again. */
+/** After a restart of Backlot, ids start at 1 again. */
 const noteId = ({ id, startedAt }: ExportView) => `export-${id}-${startedAt}`;
 
 function closesAfter({ state }: ExportView): number | false {

@@ -21,7 +21,7 @@ export function exportTitle({ state, name, item, items }: ExportView): string {
   }
 }
 
-/** "8,214 of 12,480 events · 2.1 MB" while it runs; after it where the file is, or why there is none. */
+/** "8,214 of 12,480 events · 2.1 MB" while it runs; then the path of the file, or why there is none. */
 export function exportFigures({ state, name, item, items, total, bytes, file, failure }: ExportView): string {
   switch (state) {
     case "waiting":
@@ -48,7 +48,7 @@ export const exportPercent = ({ items, total }: ExportView): number | undefined 
 export const stampedName = (stem: string, extension: string, at = new Date()): string =>
   `${stem}-${at.toISOString().slice(0, 19).replaceAll(":", "-")}.${extension}`;
 
-/** The data goes from where it is kept into the user's file, and never through this page. Settles when it is under way. */
+/** The data is written from where it is stored into the user's file, not through this page. Settles when the export has started. */
 export async function startExport(client: ControlClient, request: ParamsOf<ControlCalls["export.start"]>): Promise<void> {
   const { link } = await client.call("export.start", request);
   // On the desktop the program itself asks for a file.

@@ -5,7 +5,7 @@ import { originOfConnection } from "../../ui/texts/address.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
 
-/** A request to say again in another language. */
+/** A request to be written as a command or program. */
 export interface Replay {
   readonly method: string;
   /** "http://127.0.0.1:8080", without a slash at its end. */
@@ -15,7 +15,7 @@ export interface Replay {
   readonly httpVersion?: string;
   readonly headers: HeaderList;
   readonly body: Uint8Array;
-  /** Set where the body is not whole. */
+  /** Set if the body is not complete. */
   readonly missingBytes?: number;
 }
 
@@ -53,7 +53,7 @@ export function copyAs(format: CopyFormat, replay: Replay): string {
   }
 }
 
-/** Headers that the client works out itself, from the URL, the body or the connection. */
+/** Headers that the client sets itself, from the URL, the body or the connection. */
 const ownHeaders = new Set([
   "host",
   "content-length",
@@ -95,13 +95,13 @@ function asCurl(replay: Replay): string {
   words.push(shellQuoted(replay.origin + replay.target));
   for (const [name, value] of headers) {
     if (name.toLowerCase() === "accept-encoding" && /gzip|deflate|br/.test(value)) words.push("--compressed");
-    // A value of nothing is written with a semicolon, or curl drops the header.
+    // An empty value is written with a semicolon; otherwise curl drops the header.
     else words.push(`-H ${shellQuoted(value === "" ? `${name};` : `${name}: ${value}`)}`);
   }
   if (body.length > 0) {
-    // curl would say that the body is a form.
+    // curl would send the content type of a form.
     if (!has(headers, "content-type")) words.push("-H 'Content-Type:'");
-    // Not -d, which reads a file for a body that begins with @.
+    // Not -d, which reads a file if the body begins with @.
     words.push(text === undefined ? "--data-binary @-" : `--data-raw ${shellQuoted(text)}`);
   }
   const pipe = body.length > 0 && text === undefined ? `printf %s ${shellQuoted(toBase64(body))} | base64 -d | ` : "";

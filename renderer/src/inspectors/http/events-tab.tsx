@@ -56,13 +56,13 @@ const columns: readonly Column<SseEventPart>[] = [
   { id: "size", title: "Size", minSample: "999 kB", align: "end", rank: 3, cell: ({ bytes }) => formatBytes(bytes) },
 ];
 
-/** WHATWG HTML §9.2.6: a field's name, a colon and one blank at most. */
+/** WHATWG HTML §9.2.6: a field's name, a colon and at most one space. */
 function fieldOf(block: string, name: string): string {
   const line = block.split("\n").find((one) => one.startsWith(`${name}:`));
   return line?.slice(name.length + 1).replace(/^ /, "") ?? "";
 }
 
-/** Several data lines are one text. */
+/** Several data lines are joined to one text. */
 export const dataOf = (block: string): string =>
   block
     .split("\n")

@@ -24,7 +24,7 @@ export function HttpBodyViewer({ of, route, body, headers, emptyText }: HttpBody
       contentEncoding={headerValue(headers, "content-encoding")}
       rememberAs={`http ${route.split("?", 1)[0]} ${of}`}
       emptyText={emptyText}
-      // An answer to Try comes whole, or its own head says why not.
+      // An answer in Try is complete, or its head says why not.
       {...(of !== "answer" && { cutBy: "Recorded body" })}
     />
   );

@@ -11,7 +11,7 @@ import { RequestTab } from "./request-tab.tsx";
 import { ResponseTab } from "./response-tab.tsx";
 import { TimingTab } from "./timing.tsx";
 
-/** One request and its answer; of an event stream its events as well. */
+/** One request and its answer; for an event stream, its events as well. */
 export function HttpInspector({ row, detail, onClose }: InspectorProps<"http">) {
   const { method, target } = detail.request;
   const service = useService(row.service);

@@ -28,7 +28,7 @@ export const webSocketReplay = (
   ...(message && { message }),
 });
 
-/** RFC 6455 §4.1: what the client makes anew for each handshake. */
+/** RFC 6455 §4.1: header fields that the client generates for each handshake. */
 const ownHeaders = /^(host|connection|upgrade|content-length|sec-websocket-(key|version|extensions|protocol))$/i;
 
 const urlOf = ({ origin, target }: WebSocketReplay): string => `${origin.replace(/^http/, "ws")}${target}`;
@@ -39,7 +39,7 @@ const protocolsOf = ({ headers }: WebSocketReplay): string[] =>
     .map((name) => name.trim())
     .filter(Boolean);
 
-/** A WebSocket as a command and a program that open it again. */
+/** Commands and programs that open a WebSocket again. */
 export const webSocketCopies = (replay: WebSocketReplay): readonly CopyChoice[] => [
   { id: "websocat", title: "websocat", text: () => asWebsocat(replay) },
   { id: "javascript", title: "JavaScript", text: () => asJavaScript(replay) },

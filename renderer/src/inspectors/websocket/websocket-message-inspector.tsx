@@ -16,7 +16,7 @@ import { Section } from "../section.tsx";
 import { useDetail } from "../use-detail.ts";
 import { webSocketCopies, webSocketReplay } from "./websocket-copies.ts";
 
-/** One message of a WebSocket, and the way to its connection. */
+/** One message of a WebSocket, with a link to its connection. */
 export function WebSocketMessageInspector({ row, detail, onRow, onClose }: InspectorProps<"websocket-message">) {
   const { parent, index, direction, type, at, tookMs, outcome } = detail;
   const service = useService(row.service);

@@ -30,7 +30,7 @@ const reason: Column<TrafficRow> = {
     ),
 };
 
-/** As HTTP's, with the user and the reason of a refusal. */
+/** The columns of HTTP, with the user and the reason of a refusal. */
 export const accountColumns = (httpColumns: readonly Column<TrafficRow>[]): readonly Column<TrafficRow>[] =>
   httpColumns.flatMap((column) => {
     switch (column.id) {

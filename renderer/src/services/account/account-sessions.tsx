@@ -31,7 +31,7 @@ const scopes = [
   { value: "live", label: "Live" },
 ] as const;
 
-/** Every login and the tokens that came of it, which can be expired or revoked one by one. */
+/** Every login with its tokens, which can be expired or revoked individually. */
 export function AccountSessions() {
   const client = useControl();
   const service = useService("account");
@@ -64,7 +64,7 @@ export function AccountSessions() {
   const rows = page?.rows ?? [];
   const { opened } = choice;
   const listed = rows.find((session) => session.id === opened?.id);
-  // What left the list goes on: it may have ended, and that is why it left.
+  // A row that left the list stays open: it may have left because it ended.
   const unlisted = useAnswer({
     key: ["account", "session", opened?.id],
     ask: () => client.action(accountActions, "account", "session.read", { id: opened?.id ?? "" }),

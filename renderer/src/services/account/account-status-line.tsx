@@ -12,7 +12,7 @@ interface AccountStatusLineProps {
   readonly shown: string | undefined;
 }
 
-/** How much is shown, sessions and tokens, and who is close to the limit of failed logins. */
+/** The number of shown rows, sessions and tokens, and accounts close to the limit of failed logins. */
 export function AccountStatusLine({ shown }: AccountStatusLineProps) {
   const totals = useAccountView("totals");
   const limits = useAccountView("limits");

@@ -1,4 +1,4 @@
-/** What the API's error words mean, for someone who looks at the list. */
+/** The meaning of the API's error words, for the list. */
 const words: Readonly<Record<string, string>> = {
   wronglogin: "wrong user or password",
   loginrequired: "no credentials",
@@ -38,7 +38,7 @@ const words: Readonly<Record<string, string>> = {
   internal: "internal error",
 };
 
-/** "invalidfield: country" becomes "field not valid: country"; a word that is not known stays as it is. */
+/** "invalidfield: country" becomes "field not valid: country"; an unknown word is unchanged. */
 export const refusalWords = (reason: string): string =>
   reason
     .split(", ")

@@ -19,14 +19,14 @@ import { wallTimeMs } from "./wall-time.ts";
 
 interface SessionInspectorProps {
   readonly session: AccountSession;
-  /** Differs after each change of any token. */
+  /** Changes with each change of any token. */
   readonly version: unknown;
   /** Counts up with every change of users. */
   readonly revision: number;
   readonly onClose: () => void;
 }
 
-/** One login: where it came from, its tokens decoded, and the clock by which they are judged. */
+/** One login: its origin, its decoded tokens, and the clock that decides whether they are valid. */
 export function SessionInspector({ session, version, revision, onClose }: SessionInspectorProps) {
   const client = useControl();
   const ask = useConfirm();
@@ -42,8 +42,8 @@ export function SessionInspector({ session, version, revision, onClose }: Sessio
     version: revision,
   });
   const inspector = useRef<HTMLDivElement>(null);
-  // A token that was ended loses its buttons, and the focus with them: keys go on working here.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer renders other buttons.
+  // A token that has ended loses its buttons, and they the focus: it moves here, so that keys still work.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new answer renders different buttons.
   useEffect(() => {
     if (document.activeElement === document.body) inspector.current?.focus({ preventScroll: true });
   }, [tokens.value, session.state]);

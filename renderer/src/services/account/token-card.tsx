@@ -13,7 +13,7 @@ import { timeLeft, wallTime } from "./wall-time.ts";
 
 const titles: Readonly<Record<AccountToken["kind"], string>> = { access: "Access", refresh: "Refresh", mfa: "Second factor" };
 
-/** One token decoded, with what can be done to it; its signed text is kept nowhere. */
+/** One decoded token with its actions; the signed text is not stored. */
 export function TokenCard({ token }: { readonly token: AccountToken }) {
   const client = useControl();
   const now = useNow();
@@ -46,7 +46,7 @@ export function TokenCard({ token }: { readonly token: AccountToken }) {
   );
 }
 
-/** Header and claims of a token, one in a line. */
+/** Header and claims of a token, one per line. */
 export function ClaimList({
   claims,
   className = "",

@@ -10,19 +10,19 @@ export interface AccountPage<Row> {
 interface AccountListOptions<Row> {
   /** "users" or "sessions". */
   readonly name: string;
-  /** The first rows of all, which the service publishes. */
+  /** The first rows of the unfiltered list, which the service publishes. */
   readonly pushed: AccountPage<Row> | undefined;
-  /** A text that differs where what is looked for differs; empty for all. */
+  /** Identifies the filter; empty for all. */
   readonly query: string;
   readonly read: (offset: number, limit: number) => Promise<AccountPage<Row>>;
   readonly running: boolean;
 }
 
-/** As many as the service publishes, and as one call may ask for. */
+/** Number of rows that the service publishes, and most rows of one call. */
 const pageRows = 100;
 const typingMs = 120;
 
-/** A list as the service publishes it; further pages and filtered lists are asked for, and again with each change. */
+/** A list as the service publishes it; further pages and filtered lists are requested, and again with each change. */
 export function useAccountList<Row>({ name, pushed, query, read, running }: AccountListOptions<Row>) {
   const [pages, setPages] = useState(1);
   const [settled] = useDebouncedValue(query, typingMs);
@@ -37,7 +37,7 @@ export function useAccountList<Row>({ name, pushed, query, read, running }: Acco
     version: pushed,
   });
   const failure = isAsked ? answer.failure : undefined;
-  // Until there is an answer, what is shown stays.
+  // The shown rows stay until there is an answer.
   const page = isAsked ? (answer.value ?? (failure ? undefined : pushed)) : pushed;
   const loadMore = () => {
     if (page && page.rows.length < page.matching && page.rows.length >= pages * pageRows) setPages(pages + 1);

@@ -10,13 +10,13 @@ export function wallTime(at: number): string {
 /** The same to the millisecond: "2026-11-21 14:32:09.649". */
 export const wallTimeMs = (at: number): string => `${wallTime(at)}.${String(new Date(at).getMilliseconds()).padStart(3, "0")}`;
 
-/** "2016-12-30 12:24:28", as the API sends it: in UTC, by the user's own clock. Undefined where it is empty. */
+/** "2016-12-30 12:24:28", as the API sends it: in UTC, by the user's own clock. Undefined if it is empty. */
 export function apiTime(text: string): number | undefined {
   const at = Date.parse(`${text.replace(" ", "T")}Z`);
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** How long a token still holds: "59 m 12 s", "29 d 23 h". */
+/** Remaining validity of a token: "59 m 12 s", "29 d 23 h". */
 export function timeLeft(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1_000));
   const parts = [

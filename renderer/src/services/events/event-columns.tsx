@@ -12,7 +12,7 @@ import { useRemembered } from "../../ui/use-remembered.ts";
 import { eventTimeText } from "./event-fields.ts";
 import styles from "./outcome-mark.module.css";
 
-/** The id of a column is the contract's name of what it shows; the time sorts by the id, which no clock can turn back. */
+/** The id of a column is the field's name in the contract; the time column sorts by the id, which does not depend on a clock. */
 export type EventTableColumn = Column<EventRow> & { readonly id: EventColumn };
 
 const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
@@ -27,7 +27,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
       </CellText>
     ),
   },
-  // Without a width: it takes what the others leave.
+  // Without a width: it fills the rest of the row.
   {
     id: "device_id",
     title: "Device",
@@ -108,7 +108,7 @@ const fields: Omit<EventTableColumn, "sortable" | "rank">[] = [
   count("completions_since_accept", "Since accept"),
 ];
 
-/** In the order of the table; those further on leave first where there is no room. */
+/** In the order of the table; the last ones are hidden first if there is no room. */
 export const eventTableColumns: readonly EventTableColumn[] = fields.map((field, index) => ({
   ...field,
   sortable: true,
@@ -167,7 +167,7 @@ function character(value: string) {
 
 const icons: Readonly<Record<string, typeof IconCheck>> = { accepted: IconCheck, rejected: IconX, ignored: IconMinus };
 
-/** Its shape and its word; what an older file holds gets a dot. */
+/** Its shape and its word; an outcome of an older file gets a dot. */
 export function OutcomeMark({ outcome }: { readonly outcome: string }) {
   const Icon = icons[outcome] ?? IconPointFilled;
   return (
@@ -178,7 +178,7 @@ export function OutcomeMark({ outcome }: { readonly outcome: string }) {
   );
 }
 
-/** Which of the many columns are shown: remembered are those that are, for most are not. */
+/** The shown columns, which are remembered: most of the columns are hidden. */
 export function useEventColumns(): ColumnChoice<EventRow> {
   const [shown, setShown] = useRemembered<readonly EventColumn[]>("shown-columns.events", firstShown, z.array(z.enum(eventColumns)));
   return useMemo(() => {

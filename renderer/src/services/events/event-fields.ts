@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 export const dayAndMonth = (date: Date): string => `${date.getDate()} ${months[date.getMonth()]}`;
 export const utcDayAndMonth = (date: Date): string => `${date.getUTCDate()} ${months[date.getUTCMonth()]}`;
 
-/** Local: "14:32:09" within a day, "20 Nov 14:32:09" before, "20 Nov 2025 14:32:09" when longer ago; unchanged where it is no time. */
+/** Local: "14:32:09" within a day, "20 Nov 14:32:09" before, "20 Nov 2025 14:32:09" when longer ago; unchanged if it is not a time. */
 export function eventTimeText(created: string, now: number): string {
   const at = Date.parse(created);
   if (Number.isNaN(at)) return created;
@@ -24,7 +24,7 @@ export interface EventField {
   readonly name: EventColumn;
   /** Formatted; the name of the field is beside it. */
   readonly value: string;
-  /** As it is stored, where that is not the same. */
+  /** As it is stored, if that is different. */
   readonly stored: string;
 }
 

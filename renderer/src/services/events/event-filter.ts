@@ -3,7 +3,7 @@ import type { EventFilter, EventRange } from "../../../../contract/services/even
 import { eventRanges } from "../../../../contract/services/events.ts";
 import { listText } from "../../ui/texts/quantity.ts";
 
-/** What the toolbar is set to; empty texts are no filter. */
+/** The toolbar's settings; an empty text is no filter. */
 export interface ShownFilter {
   readonly text: string;
   readonly device: string;
@@ -44,7 +44,7 @@ export const rangeWords: Readonly<Record<EventRange, string>> = {
   all: "all time",
 };
 
-/** The filter as the service takes it, with the range counted back from `now`. */
+/** The filter as the service takes it, with the range ending at `now`. */
 export function filterAt(filter: ShownFilter, now: number): EventFilter {
   const text = filter.text.trim();
   return {

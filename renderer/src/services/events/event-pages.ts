@@ -9,7 +9,7 @@ export interface EventOrder {
 }
 export const newestFirst: EventOrder = { column: "id", direction: "descending" };
 
-/** What `read` is asked for beside the filter. */
+/** Parameters of `read` besides the filter. */
 export interface PageQuery {
   readonly sort: EventColumn;
   readonly direction: EventOrder["direction"];
@@ -24,7 +24,7 @@ export interface StoreTotals {
   readonly events: number;
 }
 
-/** Following shows what arrives; the other two hold what is on screen and count what arrives. */
+/** Following shows new events; the other modes hold the visible rows and count new events. */
 export type PagesMode = "following" | "held" | "paused";
 
 export interface EventPagesView {
@@ -40,20 +40,20 @@ export interface EventPagesView {
   readonly more: boolean;
   readonly isFirst: boolean;
   readonly mode: PagesMode;
-  /** Stored since the page was read. */
+  /** Events stored since the page was read. */
   readonly arrived: number;
-  /** An answer that was asked for by the user is on its way. */
+  /** An answer that the user requested is pending. */
   readonly reading: boolean;
   /** False until the first answer. */
   readonly loaded: boolean;
-  /** Why the newest question was not answered; the rows are those of the last answer. */
+  /** Why the newest request failed; the rows are those of the last answer. */
   readonly failure: Failure | undefined;
 }
 
 export interface EventPages {
   subscribe(listener: () => void): () => void;
   view(): EventPagesView;
-  /** Reads the page again as it is. */
+  /** Reads the current page again. */
   reload(): Promise<void>;
   setFilter(filter: ShownFilter): Promise<void>;
   setOrder(order: EventOrder): Promise<void>;
@@ -62,13 +62,13 @@ export interface EventPages {
   previous(): Promise<void>;
   next(): Promise<void>;
   last(): Promise<void>;
-  /** What the store holds now. */
+  /** The current totals of the store. */
   totals(totals: StoreTotals): void;
   /** Time passed: events may have left the range. */
   tick(): void;
   scrolled(away: boolean): void;
   pause(): void;
-  /** To the newest, and on from there. */
+  /** Shows the newest events and follows them. */
   follow(): Promise<void>;
   dispose(): void;
 }
@@ -79,13 +79,13 @@ type Place =
   | { readonly kind: "offset"; readonly offset: number };
 const start: Place = { kind: "offset", offset: 0 };
 
-/** A filter that no index knows is answered in parts; so many are asked for in a row before the user is asked. */
+/** A filter without an index is answered in parts; this many are requested in a row before the user has to continue. */
 const partsInARow = 12;
 const followEveryMs = 400;
-/** A slow question is asked the more seldom: the service has others to answer. */
+/** Slow requests are sent less often: the service has others to answer. */
 const restPerMs = 3;
 
-/** One page of the table at a time, outside React: what is held and drawn does not grow with the store. */
+/** One page of the table at a time, outside React: memory and rendering do not grow with the store. */
 export function createEventPages(options: {
   readonly read: (filter: ShownFilter, query: PageQuery) => Promise<EventPage>;
   readonly filter: ShownFilter;
@@ -95,7 +95,7 @@ export function createEventPages(options: {
   const { read } = options;
   const listeners = new Set<() => void>();
   let place: Place = start;
-  /** Pages that lead here, for the way back. */
+  /** The previous pages, for going back. */
   let trail: readonly Place[] = [];
   let reached = 0;
   let scrolledAway = false;
@@ -103,7 +103,7 @@ export function createEventPages(options: {
   let known: StoreTotals | undefined;
   /** The newest id when the page was read. */
   let seen: number | undefined;
-  /** Answers to older questions than this are stale. */
+  /** Answers to older requests than this are stale. */
   let question = 0;
   let asking = false;
   let due: ReturnType<typeof setTimeout> | undefined;
@@ -146,7 +146,7 @@ export function createEventPages(options: {
     return from.offset === 0 ? base : { ...base, offset: from.offset };
   }
 
-  /** `gentle`: what is shown stays while the answer is on its way, and is joined with it. */
+  /** `gentle`: the rows stay while the answer is pending, and are joined with it. */
   async function ask(gentle: boolean, full = true): Promise<void> {
     const mine = ++question;
     asking = true;
@@ -206,7 +206,7 @@ export function createEventPages(options: {
   function refreshSoon(why: "newer" | "changed") {
     if (stale !== "changed") stale = why;
     if (asking || due !== undefined) return;
-    // At once after a quiet time, else when it has rested.
+    // Immediately after a quiet time, otherwise after a pause.
     due = setTimeout(
       () => {
         due = undefined;
@@ -299,12 +299,12 @@ export function createEventPages(options: {
   };
 }
 
-/** The time's column sorts by the id: events are stored in the order in which they come. */
+/** The time column sorts by the id: events are stored in order of arrival. */
 const timeColumn: EventColumn = "created_at";
 
 export const columnOfOrder = ({ column }: EventOrder): EventColumn => (column === "id" ? timeColumn : column);
 
-/** A column's head sorts descending first, then ascending, then not any more. */
+/** A column's head sorts descending, then ascending, then not at all. */
 export function orderAfter(order: EventOrder, head: string): EventOrder {
   const column = eventColumns.find((known) => known === head);
   if (column === undefined) return order;

@@ -30,11 +30,11 @@ interface EventsBarProps {
   readonly view: EventPagesView;
   readonly jobs: readonly EventJob[];
   readonly filtered: boolean;
-  /** What is asked is answered. */
+  /** The service answers calls. */
   readonly available: boolean;
   /** The service listens, and takes sample traffic. */
   readonly running: boolean;
-  /** Undefined where there is nothing to plot. */
+  /** Undefined if there is nothing to plot. */
   readonly plotsShown: boolean | undefined;
   readonly columnMenu: ReactNode;
   readonly onPlots: () => void;
@@ -48,7 +48,7 @@ interface EventsBarProps {
 
 const noJobs: readonly EventJob[] = [];
 
-/** Above the table: what it shows, what is being done with the events, and what can be. */
+/** Above the table: the filter, the running jobs, and the actions on the events. */
 export function EventsBar(props: EventsBarProps) {
   const { view, jobs, filtered, available, running, plotsShown } = props;
   const sample = useSampleTraffic("events");
@@ -133,7 +133,7 @@ export function EventsBar(props: EventsBarProps) {
   );
 }
 
-/** The first one in the bar, all of them behind a button. */
+/** The first job in the bar, all of them behind a button. */
 function Jobs({ jobs, deletion, onReport }: Pick<EventsBarProps, "jobs" | "deletion" | "onReport">) {
   const now = useNow(2_000);
   const first = foremostJob(jobs, now);

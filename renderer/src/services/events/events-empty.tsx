@@ -43,7 +43,7 @@ function GenerateButton() {
   );
 }
 
-/** The service is stopped, and nothing was read before it was. */
+/** The service is stopped, and nothing was read before. */
 export function EventsStopped({ service, kept }: { readonly service: ServiceView | undefined; readonly kept: number | undefined }) {
   return (
     <EmptyPage>
@@ -63,7 +63,7 @@ export function EventsStopped({ service, kept }: { readonly service: ServiceView
 
 interface NothingMatchesProps {
   readonly events: number;
-  /** Not all was looked at yet. */
+  /** Not all events were searched yet. */
   readonly more: boolean;
   readonly onAll: () => void;
   readonly onFurther: () => void;

@@ -37,7 +37,7 @@ import { useEventPages } from "./use-event-pages.ts";
 const useEventsView = viewsOf<EventsViews>("events");
 const noJobs: readonly EventJob[] = [];
 
-/** The collected events, what they come to, and what can be done with them. */
+/** The collected events, their plots, and the actions on them. */
 export function EventsLive() {
   const client = useControl();
   const service = useService("events");
@@ -157,7 +157,7 @@ export function EventsLive() {
           />
         )}
         {isEmpty && filtered && !isGone && (
-          // Over the table and not in it: a grid holds rows only.
+          // Over the table and not in it: a grid may contain only rows.
           <div className={styles.nothing}>
             <NothingMatches
               events={totals?.events ?? 0}

@@ -17,13 +17,13 @@ interface EventsStatusLineProps {
   readonly view: EventPagesView;
   readonly rate: RateSample | undefined;
   readonly service: ServiceView | undefined;
-  /** What is asked is answered, also while the service is stopped. */
+  /** The service answers calls; also true while it is stopped and its data can be read. */
   readonly available: boolean;
   readonly onFollow: () => void;
   readonly onPageRows: (rows: number) => void;
 }
 
-/** One sentence in a fixed place, and the way through the pages. */
+/** One sentence in a fixed place, and the pager. */
 export function EventsStatusLine({ pages, view, rate, service, available, onFollow, onPageRows }: EventsStatusLineProps) {
   const running = service?.status.state === "running";
   const lastKnown = view.exact || view.sortedAmong !== undefined;
@@ -114,7 +114,7 @@ function Following({ view, onFollow }: { readonly view: EventPagesView; readonly
   return <FollowMark mode={view.mode} arrived={isPaused || view.arrived > 0 ? arrived : undefined} onFollow={onFollow} />;
 }
 
-/** "1 to 50 of 12,480"; with a plus where the whole was not counted. */
+/** "1 to 50 of 12,480"; with a plus if not all were counted. */
 export function pageWords({
   rows,
   skipped,
@@ -124,7 +124,7 @@ export function pageWords({
 }: Pick<EventPagesView, "rows" | "skipped" | "matching" | "exact" | "sortedAmong">): string {
   if (rows.length === 0) return exact ? "none" : "none so far";
   const last = skipped + rows.length;
-  // Pages lead through what is sorted, and no further.
+  // Only the sorted events have pages.
   if (sortedAmong !== undefined) return `${formatCount(skipped + 1)} to ${formatCount(last)} of ${formatCount(sortedAmong)}`;
   return `${formatCount(skipped + 1)} to ${formatCount(last)} of ${formatCount(Math.max(matching, last))}${exact ? "" : "+"}`;
 }

@@ -3,7 +3,7 @@ import { exampleEvent } from "../../../../contract/services/example-event.ts";
 
 const of = (outcome: EventOutcome, change: Partial<typeof exampleEvent>) => ({ ...exampleEvent, ...change, outcome });
 
-/** One of each kind that a client would send, and one that is refused. */
+/** One of each kind that clients send, and one that is refused. */
 export const exampleEvents = {
   accepted: exampleEvent,
   rejected: of("rejected", {

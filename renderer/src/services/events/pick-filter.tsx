@@ -17,9 +17,9 @@ interface PickFilterProps {
   readonly title: string;
   readonly value: string;
   readonly onChange: (value: string) => void;
-  /** Asked when it opens, and with each change of the search text. */
+  /** Called when it opens, and with each change of the search text. */
   readonly choices: (search: string) => Promise<readonly Choice[]>;
-  /** A search line above the choices, with what it searches for. */
+  /** A search field above the choices; the text says what it searches. */
   readonly search?: string;
   /** An id: in monospace, and shortened to its beginning on the button. */
   readonly mono?: boolean;
@@ -31,7 +31,7 @@ const shownIdCharacters = 8;
 
 const none: readonly Choice[] = [];
 
-/** A button that says what is chosen and opens the choices; the first is always all of them. */
+/** A button that shows the choice and opens the list; its first entry is always "all". */
 export function PickFilter({ title, value, onChange, choices, search, mono = false, widthPx }: PickFilterProps) {
   const [text, setText] = useState("");
   const combobox = useCombobox({

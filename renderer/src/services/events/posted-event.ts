@@ -1,7 +1,7 @@
 import type { EventRow } from "../../../../contract/services/events.ts";
 import type { Replay } from "../../inspectors/http/copy-as.ts";
 
-/** What the service adds to an event. */
+/** Fields that the service adds to an event. */
 const added: ReadonlySet<string> = new Set(["id", "created_at", "ip_hash", "plugin_version"] satisfies (keyof EventRow)[]);
 const booleans: ReadonlySet<string> = new Set([
   "after_cursor_ws",

@@ -37,7 +37,7 @@ export const firstTries: Tries = {
 /** Recorded requests that were opened in Try. */
 export const recordedTries = createHandover<{ readonly kind: TryKind; readonly request: TryRequest }>();
 
-/** Which request of the form it is. Throws where it is none. */
+/** The kind of request in the form. Throws for any other request. */
 export function kindOfExchange(exchange: HttpExchangeFacts): { readonly kind: TryKind; readonly request: TryRequest } {
   const request = tryOfExchange(exchange);
   const kind = tryKinds.find((one) => tryTitles[one] === `${request.method} ${request.target.split("?", 1)[0]}`);

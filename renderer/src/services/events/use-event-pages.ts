@@ -8,7 +8,7 @@ import { createEventPages, type EventPages, type EventPagesView, type StoreTotal
 const filterAfterMs = 160;
 const tickMs = 10_000;
 
-/** The table's page: read anew with the filter, with each change of the store, and when the service starts or the connection is made again. */
+/** The table's page: read again when the filter or the store changes, when the service starts, and after a reconnect. */
 export function useEventPages(options: {
   readonly filter: ShownFilter;
   readonly pageRows: number;
@@ -31,7 +31,7 @@ export function useEventPages(options: {
     if (!settled) return;
     return client.onOpen(() => void pages.reload());
   }, [client, pages, settled]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of state may change who answers.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of state may change which process answers.
   useEffect(() => {
     if (settled && pages.view().loaded) void pages.reload();
   }, [pages, state]);

@@ -5,7 +5,7 @@ import { Notice } from "../../ui/panel.tsx";
 import { Boundary } from "../../ui/status/boundary.tsx";
 import styles from "./answer-pane.module.css";
 
-/** What became of the last try. */
+/** The result of the last try. */
 export type TryState<Answer> =
   | { readonly state: "untried" }
   | { readonly state: "sending" }
@@ -16,13 +16,13 @@ interface AnswerPaneProps<Answer> {
   readonly label: string;
   readonly state: TryState<Answer>;
   readonly running: boolean;
-  /** What will appear here, and what to do first while the service does not run. */
+  /** What will appear here, and what to do first if the service does not run. */
   readonly untried: string;
   readonly stopped: string;
   readonly children: (answer: Answer) => ReactNode;
 }
 
-/** The right half of a Try tab: what came of the last try. */
+/** The right half of a Try tab: the result of the last try. */
 export function AnswerPane<Answer>(props: AnswerPaneProps<Answer>) {
   const { label, state } = props;
   return (

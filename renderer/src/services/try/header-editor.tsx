@@ -22,9 +22,9 @@ const commonNames = [
 interface HeaderEditorProps {
   readonly headers: HeaderList;
   readonly onChange: (headers: HeaderList) => void;
-  /** What the protocol calls them. */
+  /** The protocol's name for them. */
   readonly title?: string;
-  /** Offered as names. */
+  /** Suggested names. */
   readonly names?: readonly string[];
 }
 

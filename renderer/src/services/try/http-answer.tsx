@@ -13,7 +13,7 @@ interface HttpAnswerProps {
   /** Method and target of the request. */
   readonly route: string;
   readonly emptyText: string;
-  /** Absent where there is nothing of it in Live. */
+  /** Absent if there is no row for it in Live. */
   readonly onShowInLive?: (() => void) | undefined;
 }
 

@@ -18,7 +18,7 @@ interface JsonBodyFieldProps {
   readonly children?: ReactNode;
 }
 
-/** By its tokens: keeps every digit of a number, and bounds the indentation of deep nesting. */
+/** Formats by tokens, which keeps every digit of a number and bounds the indentation of deep nesting. */
 function formatted(json: string): string {
   const laidOut = layOutJson(json, { expanded: true });
   return laidOut.isShortened ? json : copiedText(laidOut);

@@ -14,12 +14,12 @@ interface SameAsProps<Language extends string> {
   readonly language: Language;
   readonly onLanguage: (language: Language) => void;
   readonly text: string;
-  /** Where more is copied than is shown. */
+  /** The copied text, if it differs from the shown one. */
   readonly copied?: (() => string) | undefined;
   readonly copies: string;
-  /** What the lines cannot say. */
+  /** What the lines cannot express. */
   readonly notes?: readonly string[];
-  /** What the lines need besides. */
+  /** What else the lines need. */
   readonly below?: ReactNode;
   /** Beside the copy button. */
   readonly children?: ReactNode;

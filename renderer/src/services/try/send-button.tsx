@@ -6,7 +6,7 @@ interface SendButtonProps {
   readonly title?: string;
   readonly running: boolean;
   readonly sending: boolean;
-  /** What is typed can be sent. */
+  /** The input is valid. */
   readonly isValid?: boolean;
   readonly onSend: () => void;
 }

@@ -5,7 +5,7 @@ import styles from "./try-fields.module.css";
 /** Within the page's landmarks, and not clipped by the scrolling column. */
 const inPlace = { withinPortal: false, floatingStrategy: "fixed" } as const;
 
-/** After a choice the text is not a search: all are offered again. */
+/** After a choice the text is not a search, so all are offered again. */
 const all: OptionsFilter = ({ options }) => options;
 
 /** Method, target and what sends them, in one line. */

@@ -8,13 +8,13 @@ interface TryPageProps {
   readonly label: string;
   /** The form, and the same as commands. */
   readonly question: ReactNode;
-  /** Sends what the form holds: Ctrl Enter does it from any of its fields. */
+  /** Sends the form; also called by Ctrl Enter in any of its fields. */
   readonly onSend: () => void;
-  /** What came of it. */
+  /** The result. */
   readonly children: ReactNode;
 }
 
-/** A Try tab: the form at the left, the answer at the right, below each other where the window is narrow. */
+/** A Try tab: the form at the left, the answer at the right, below each other if the window is narrow. */
 export function TryPage({ label, question, onSend, children }: TryPageProps) {
   return (
     <section className={styles.try} aria-label={label}>

@@ -18,7 +18,7 @@ export interface TryRequest {
   readonly body: string;
 }
 
-/** Of what is remembered of a request. */
+/** Schema of the remembered request. */
 export const tryRequestSchema: z.ZodType<TryRequest> = z.object({
   method: z.enum(tryMethods),
   target: z.string(),
@@ -29,7 +29,7 @@ export const tryRequestSchema: z.ZodType<TryRequest> = z.object({
 const headersWithoutCredentials = (headers: HeaderList): HeaderList =>
   withoutCredentialValues(headers.map(([name, value]) => [name, isSecretHeader(name) ? "" : value]));
 
-/** The request without what may be credentials: values of headers and query fields, and a body that names one. These are never written down. */
+/** The request without values that may be credentials, in headers, query fields and the body. These are never stored. */
 export const withoutCredentials = (request: TryRequest): TryRequest => ({
   ...request,
   target: targetWithoutCredentials(request.target),
@@ -42,7 +42,7 @@ export const recordedTries = createHandover<TryRequest>();
 
 export const firstRequest: TryRequest = { method: "GET", target: "/api/data", headers: [], body: "" };
 
-/** A recorded request as the form takes it: without the values of header fields that may be credentials. Throws where it cannot. */
+/** A recorded request as the form takes it: without the values of header fields that may be credentials. Throws if the form cannot represent it. */
 export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
   const method = tryMethods.find((known) => known === request.method);
   if (!method) throw notForTry(`Try does not send ${request.method}.`);
@@ -57,7 +57,7 @@ export function tryOfExchange({ request }: HttpExchangeFacts): TryRequest {
 
 export const methodOf = (text: string): TryMethod => tryMethods.find((method) => method === text) ?? "GET";
 
-/** What is sent: named headers only, a target that begins with a slash, and no body where the method takes none. */
+/** What is sent: named headers only, a target that begins with a slash, and no body if the method takes none. */
 export function sentRequest(request: TryRequest) {
   return {
     method: request.method,

@@ -14,11 +14,11 @@ export function TrySection({ label, children }: { readonly label: string; readon
 
 interface TrySectionHeadProps {
   readonly title: string;
-  /** Beside the title: what is in the section, or what became of it. */
+  /** Beside the title: the state or the result of the section. */
   readonly state?: ReactNode;
   /** A change of the state is announced. */
   readonly isLive?: boolean;
-  /** What can be done. */
+  /** Actions. */
   readonly children?: ReactNode;
 }
 

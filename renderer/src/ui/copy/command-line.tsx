@@ -3,7 +3,7 @@ import { CopyButton } from "./copy-button.tsx";
 
 interface CommandLineProps {
   readonly command: string;
-  /** All of it is shown, in several lines where it has to be. */
+  /** All of it is shown, on several lines if necessary. */
   readonly wraps?: boolean;
 }
 

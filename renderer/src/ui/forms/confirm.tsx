@@ -4,7 +4,7 @@ import { shownText } from "../texts/shown-text.ts";
 import { FormDialog } from "./dialog.tsx";
 
 interface Question {
-  /** Holds the thing's name: "Remove the profile “Staging”?" */
+  /** Contains the name of the object: "Remove the profile “Staging”?" */
   readonly title: string;
   /** What will be lost. */
   readonly text: string;

@@ -42,7 +42,7 @@ interface FieldProps<Draft, Value> {
 type Own = "form" | "name" | "value" | "checked" | "error" | "onChange" | "classNames" | "className";
 
 interface TextFieldOptions {
-  /** A name of the protocol: a topic, an identifier. */
+  /** A protocol text: a topic, an identifier. */
   readonly mono?: boolean;
   readonly className?: string | undefined;
 }

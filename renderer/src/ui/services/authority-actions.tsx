@@ -15,7 +15,7 @@ interface AuthorityActionsProps {
   readonly authority: { readonly file: string; readonly pem: string };
 }
 
-/** Saves and copies the certificate of Backlot's authority, and says how clients are made to trust it. */
+/** Saves and copies the certificate of Backlot's authority, with instructions to trust it. */
 export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsProps) {
   const [isOpen, setIsOpen] = useState(false);
   const icon = <IconDownload size={13} stroke={1.5} />;
@@ -71,5 +71,5 @@ export function AuthorityActions({ authority: { file, pem } }: AuthorityActionsP
   );
 }
 
-/** What is between the lines of a PEM text is the DER form in base64. */
+/** A PEM text is the DER form in base64, between two lines. */
 const derOf = (pem: string): Uint8Array<ArrayBuffer> => fromBase64(pem.replace(/-----[^-]+-----|\s/g, ""));

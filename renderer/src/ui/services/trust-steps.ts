@@ -1,7 +1,7 @@
 /** How to make a system or program trust a certificate authority. */
 export interface TrustCommand {
   readonly command: string;
-  /** Which system or program it is for, where there are several. */
+  /** The system or program it is for, if there are several. */
   readonly on?: string;
 }
 

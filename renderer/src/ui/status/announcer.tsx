@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** How long a text stays; after that the same one can be announced again. */
+/** How long a text stays; after that the same text can be announced again. */
 const saidForMs = 1_500;
 let say: ((text: string) => void) | undefined;
 

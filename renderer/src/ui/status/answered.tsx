@@ -7,7 +7,7 @@ import styles from "./answered.module.css";
 interface StandInProps {
   /** Completes "Loading …" and "Could not read …": "the settings". */
   readonly what: string;
-  /** Where there is little room: a panel, an inspector, a dialog. */
+  /** For small areas: a panel, an inspector, a dialog. */
   readonly compact?: boolean;
 }
 
@@ -16,7 +16,7 @@ interface AnsweredProps<Value> extends StandInProps {
   readonly children: (value: Value) => ReactNode;
 }
 
-/** What a call answered; until then that it is loading, or why it failed. A value that could not be renewed stays, and says so. */
+/** The answer to a call; until then a loading text, or why it failed. A value that could not be updated stays, with a note. */
 export function Answered<Value>({ answer, what, compact = false, children }: AnsweredProps<Value>) {
   const { value, failure, isReading, again } = answer;
   const retry = { failure, isRetrying: isReading, onRetry: again };
@@ -34,7 +34,7 @@ export function Answered<Value>({ answer, what, compact = false, children }: Ans
 /** The page says by itself that its service does not run. */
 const isAboutState = ({ code }: Failure): boolean => code === "SERVICE_NOT_RUNNING";
 
-/** In place of what is still being read; visible after a delay, so that a quick answer does not make the page flicker. */
+/** Shown while something is being read; after a delay, so that a quick answer does not make the page flicker. */
 export function Loading({ what, compact = false }: StandInProps) {
   return (
     <p className={styles.loading} data-compact={compact || undefined} role="status">
@@ -51,7 +51,7 @@ interface FailedProps extends StandInProps {
   readonly isOutdated?: boolean;
 }
 
-/** In place of what could not be read: why, and the way to read it again. */
+/** Shown if something could not be read: the reason, and a retry button. */
 export function Failed({ what, failure, onRetry, isRetrying = false, isOutdated = false, compact = false }: FailedProps) {
   return (
     <div className={styles.failed} data-compact={compact || undefined}>

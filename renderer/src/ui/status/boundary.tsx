@@ -10,9 +10,9 @@ const longestFault = 2_000;
 interface BoundaryProps {
   /** What failed, for the log: "page http", "inspector". */
   readonly region: string;
-  /** What the region shows: another one is drawn again after a fault, in the regions within as well. */
+  /** What the region shows: after a fault, a different value is rendered again, in nested regions too. */
   readonly shows?: unknown;
-  /** A line of controls or facts, with room for one line. */
+  /** A bar with room for one line. */
   readonly line?: boolean;
   readonly children: ReactNode;
 }
@@ -45,7 +45,7 @@ interface FaultCatcherProps {
 
 interface FaultCatcherState {
   readonly error: Error | undefined;
-  /** What was shown when it failed. */
+  /** The `shows` value at the time of the fault. */
   readonly shown: unknown;
 }
 

@@ -53,7 +53,7 @@ export function notifyDone(text: string, undo?: { readonly title: string; run():
   return () => notifications.hide(id);
 }
 
-/** For a click's promise: its failure is shown. Resolves with whether it succeeded. */
+/** For the promise of a click: its failure is shown. Resolves with true if it succeeded. */
 export const attempt = (work: Promise<unknown>): Promise<boolean> =>
   work.then(
     () => true,

@@ -4,7 +4,7 @@ import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
 /** Port 0: the system picks one when the service starts, so there is no address to copy or to check yet. */
 export const isPickedAtStart = (url: string): boolean => /:0(?=[/?]|$)/.test(url);
 
-/** The whole URL; port 0 is whichever will be free. */
+/** The whole URL; port 0 is any free port. */
 export const urlText = (url: string): string => url.replace(/:0(?=[/?]|$)/, ":any free port");
 
 /** Host, port and path without the scheme, as cards show it. */
@@ -27,7 +27,7 @@ export function originOf(service: ServiceView | undefined): string {
   return url === undefined ? "http://127.0.0.1:0" : originOfUrl(url);
 }
 
-/** Where the service takes what came by such a connection: its present endpoint of that scheme, or else the address of then. */
+/** The service's current endpoint with the scheme of a recorded connection, or else the recorded address. */
 export function originOfConnection(service: ServiceView | undefined, { tls, local }: HttpExchangeFacts["connection"]): string {
   const scheme = tls === undefined ? "http" : "https";
   const url = endpointsOf(service).find((endpoint) => endpoint.url.startsWith(`${scheme}://`))?.url;

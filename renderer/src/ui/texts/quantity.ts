@@ -12,7 +12,7 @@ export const nounOf = (one: string, many = `${one}s`): Noun => ({ one, many });
 /** The form of a word that goes with a number: `pluralOf(2, "ends", "end")` is "end". */
 export const pluralOf = (count: number, one: string, many: string): string => (plural.select(count) === "one" ? one : many);
 
-// English as the British write lists: no comma before "and".
+// British style: no comma before "and".
 const list = new Intl.ListFormat("en-GB");
 
 /** "a", "a and b", "a, b and c". */
@@ -27,7 +27,7 @@ const units = ["B", "kB", "MB", "GB", "TB"];
 /** "12,480". */
 export const formatCount = (value: number): string => whole.format(value);
 
-/** With so many decimals: "20.78", "1,013.2". */
+/** With a number of decimals: "20.78", "1,013.2". */
 export const formatDecimals = (value: number, least: number, most: number): string =>
   value.toLocaleString("en-US", { minimumFractionDigits: least, maximumFractionDigits: most });
 

@@ -20,7 +20,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** How long something has been going on: "41 s", "48 m", "2 h 14 m", "3 d 4 h". */
+/** Duration of something that is still going on: "41 s", "48 m", "2 h 14 m", "3 d 4 h". */
 export function formatDuration(ms: number): string {
   const whole = Math.max(0, ms);
   if (whole < minute) return `${Math.floor(whole / second)} s`;

@@ -25,15 +25,15 @@ export function fromHex(text: string): Uint8Array<ArrayBuffer> | undefined {
 
 export const toHex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
 
-/** Bytes as text; undefined where they are none: not of the charset, or with control characters. */
+/** Bytes as text; undefined if they are not valid in the charset or contain control characters. */
 export function decodeText(bytes: Uint8Array, isCut: boolean, charset = "utf-8"): string | undefined {
   let text: string;
   try {
-    // A cut text may end within a character: streaming leaves that one out instead of failing.
+    // A cut text may end within a character: streaming omits that character instead of failing.
     text = new TextDecoder(charset, { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
   } catch {
     return undefined;
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the difference between text and bytes.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they distinguish bytes from text.
   return /[\x00-\x08\x0e-\x1a\x1c-\x1f]/.test(text) ? undefined : text;
 }

@@ -1,15 +1,15 @@
-/** Undoes a Content-Encoding for showing; what this engine cannot undo stays as it is. */
+/** Decodes a Content-Encoding for display; an encoding that this browser does not support is left. */
 
 const streamFormats: Readonly<Record<string, string>> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate", br: "brotli" };
 
-/** Beyond this a body that unpacks to far more than it sent is not unpacked further. */
+/** Limit of the decompressed size, against decompression bombs. */
 export const decodedLimitBytes = 16 * 1024 * 1024;
 
 export interface DecodedBody {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The encoding that was undone, if any. */
+  /** The decoded encoding, if any. */
   readonly decodedFrom?: string;
-  /** The encoding that was not undone. */
+  /** The encoding that was not decoded. */
   readonly leftEncoded?: string;
 }
 
@@ -26,7 +26,7 @@ export async function decodeBody(bytes: Uint8Array<ArrayBuffer>, contentEncoding
   }
 }
 
-/** Of a cut stream, as much as can be had. */
+/** For a truncated stream, as much as can be decompressed. */
 async function unpack(bytes: Uint8Array<ArrayBuffer>, format: string): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format as CompressionFormat));
   const chunks: Uint8Array<ArrayBuffer>[] = [];

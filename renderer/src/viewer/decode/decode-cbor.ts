@@ -133,7 +133,7 @@ function half(bits: number): number {
 /** A longer big number stays bytes: writing its digits takes time that grows with the square of its length. */
 const bigNumberBytes = 256;
 
-/** Big numbers read as such, other tags by their number. */
+/** Big numbers are shown as numbers, other tags by their number. */
 function tagged(tag: number | bigint, value: DecodedValue): DecodedValue {
   if ((tag === 2 || tag === 3) && value instanceof Uint8Array && value.length <= bigNumberBytes) {
     const size = value.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n);

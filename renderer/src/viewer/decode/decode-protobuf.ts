@@ -1,7 +1,7 @@
 import { decodeText } from "./bytes.ts";
 import { DecodeError, deepestNesting } from "./decoded-value.ts";
 
-/** A field as it is on the wire: without its schema nothing is known but its number and its wire type. */
+/** A field as it is on the wire: without a schema only its number and wire type are known. */
 export interface ProtobufField {
   readonly number: number;
   readonly value: ProtobufValue;

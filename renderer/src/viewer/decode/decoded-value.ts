@@ -1,4 +1,4 @@
-/** What MessagePack and CBOR can hold, as the page shows it. */
+/** Values of MessagePack and CBOR, as the page shows them. */
 export type DecodedValue =
   | null
   | boolean
@@ -22,7 +22,7 @@ export interface DecodedTag {
   readonly name: string;
   readonly value: DecodedValue;
 }
-/** A value that JSON has no word for: undefined, simple(16). */
+/** A value that JSON does not have: undefined, simple(16). */
 export interface DecodedWord {
   readonly kind: "word";
   readonly text: string;
@@ -44,7 +44,7 @@ export class DecodeReader {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Returns where the next `count` bytes begin, and steps over them. */
+  /** Returns the position of the next `count` bytes, and skips them. */
   private step(count: number): number {
     if (count > this.bytes.length - this.at) throw new DecodeError(`ends within a value, at byte ${this.bytes.length}`);
     const start = this.at;
@@ -94,7 +94,7 @@ export class DecodeReader {
     return new TextDecoder().decode(this.slice(length));
   }
 
-  /** Every item takes a byte at least: a count that cannot be true is refused before anything is reserved for it. */
+  /** Every item takes a byte at least: an impossible count is refused before memory is allocated for it. */
   count(items: number | bigint): number {
     if (Number(items) > this.bytes.length - this.at) throw new DecodeError(`claims ${items} items, more than it has bytes`);
     return Number(items);
@@ -113,7 +113,7 @@ export function shortest(single: number): number {
   return Number.isFinite(single) ? Number(single.toPrecision(9)) : single;
 }
 
-/** A decoded value as JSON: what JSON has no word for is a string that names it. */
+/** A decoded value as JSON: a value that JSON does not have becomes a string that names it. */
 export function valueText(value: DecodedValue): string {
   if (value === null || typeof value === "boolean") return String(value);
   if (typeof value === "number") return Number.isFinite(value) ? String(value) : JSON.stringify(String(value));
@@ -136,7 +136,7 @@ export function valueText(value: DecodedValue): string {
 /** "h'c01f8e24'", as CBOR's diagnostic notation writes bytes. */
 const bytesText = (bytes: Uint8Array): string => `h'${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}'`;
 
-/** A key that is no string is cut: each level of keys within keys would double the quotes of the one below. */
+/** A key that is not a string is truncated: each level of keys within keys would double the quotes of the one below. */
 const keyCharacters = 200;
 
 function keyText(key: DecodedValue): string {

@@ -12,14 +12,14 @@ export interface Part {
 /** RFC 2046 §5.1.1 allows 70; searching for a very long one takes time that grows with the product of both lengths. */
 const boundaryCharacters = 200;
 const headCharacters = 8_192;
-/** What comes after so many parts is left out. */
+/** Further parts are left out. */
 const mostParts = 10_000;
 
 export function multipartParts(bytes: Uint8Array, contentType: string): Part[] {
   const boundary = /boundary=(?:"([^"]+)"|([^;\s]+))/i.exec(contentType);
   const name = boundary?.[1] ?? boundary?.[2];
   if (!name || name.length > boundaryCharacters) return [];
-  // Latin-1 keeps one character a byte, so offsets stay those of the bytes.
+  // Latin-1 has one character per byte, so offsets are those of the bytes.
   const text = latin1(bytes);
   const delimiter = `--${name}`;
   const parts: Part[] = [];

@@ -14,23 +14,23 @@ import { layOutMarkup } from "./markup-layout.ts";
 import { layOutForm, layOutParts } from "./parts-layout.ts";
 import { layOutProtobuf } from "./protobuf-layout.ts";
 
-/** Content and how it is to be shown; it can be posted to a worker. */
+/** Content and the requested format; can be posted to a worker. */
 export interface LayoutRequest extends ContentFacts {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly format: FormatChoice;
-  /** As it was sent: text in its own lines, anything else as hex. */
+  /** As it was sent: text with its own lines, anything else as hex. */
   readonly raw?: boolean;
-  /** JSON with one member a line, also in short containers. */
+  /** JSON with one member per line, also in short containers. */
   readonly expanded?: boolean;
   readonly bytesInLine?: number;
-  /** An older content: what changed since is marked. */
+  /** Older content for a comparison: changes are marked. */
   readonly before?: Pick<LayoutRequest, "bytes" | "isCut" | "contentType">;
 }
 
 export interface ContentLayout extends LaidOutText {
-  /** The format that is shown: what Auto chose, or what is shown because the content does not fit the format. */
+  /** The format that is shown: Auto's choice, or the fallback if the content does not fit the requested format. */
   readonly format: ContentFormat;
-  /** Why it is not shown in the format that was asked for. */
+  /** Why it is not shown in the requested format. */
   readonly problem?: string;
 }
 
@@ -39,7 +39,7 @@ export function layOutContent(request: LayoutRequest): ContentLayout {
   const { before, ...now } = request;
   const shown = layOutOne(now);
   if (before === undefined) return shown;
-  // Both in the same format, or all would have changed.
+  // Both in the same format; otherwise every line would differ.
   const old = layOutOne({ ...now, ...before, format: shown.format });
   return { ...shown, ...compareTexts(old, shown) };
 }

@@ -1,6 +1,6 @@
 import { type LaidOutText, layoutBounds, TextLayout } from "./laid-out-text.ts";
 
-/** As many as `hexdump -C` shows; half of them where there is little room. */
+/** As many as `hexdump -C` shows; half of them if there is little room. */
 export const bytesInHexLine = 16;
 
 export interface HexLine {

@@ -14,11 +14,11 @@ const isOpening = (code: number) => code === openBrace || code === openBracket;
 const isClosing = (code: number) => code === closeBrace || code === closeBracket;
 
 export interface JsonLayoutOptions {
-  /** One member a line, also of short containers, so that what changed between two messages is on a line of its own. */
+  /** One member per line, also in short containers, so that each change between two messages is on its own line. */
   readonly expanded?: boolean;
 }
 
-/** JSON in lines, two spaces a level; what is missing at the end of a cut body is simply missing. */
+/** JSON with line breaks, indented by two spaces; a truncated body is laid out as far as it goes. */
 export function layOutJson(text: string, { expanded = false }: JsonLayoutOptions = {}): LaidOutText {
   const layout = new TextLayout();
   const scanner = new JsonScanner(text);
@@ -26,7 +26,7 @@ export function layOutJson(text: string, { expanded = false }: JsonLayoutOptions
   const opened: number[] = [];
   let depth = 0;
   let isFirst = true;
-  /** Outside of all containers one value follows another: lines of JSON. */
+  /** Outside of all containers each value has its own line: JSON lines. */
   let needsOwnLine = false;
 
   const breakLine = () => {
@@ -41,7 +41,7 @@ export function layOutJson(text: string, { expanded = false }: JsonLayoutOptions
     needsOwnLine = false;
     if (isMark && isOpening(code)) {
       const inline = inlineEnd(text, scanner.start, expanded);
-      // A body that is one container is laid out even where it is short.
+      // A body that is one container is laid out even if it is short.
       const isWhole = isFirst && inline !== undefined && !inline.isEmpty && !new JsonScanner(text, inline.end).next();
       if (inline && !isWhole) {
         addInline(layout, text, scanner.start, inline.end);
@@ -73,7 +73,7 @@ export function layOutJson(text: string, { expanded = false }: JsonLayoutOptions
   return layout.finish();
 }
 
-/** Where a container of plain values ends that is short enough for one line; an empty one always is. */
+/** The end of a container of plain values, if it is short enough for one line; an empty one always is. */
 function inlineEnd(text: string, start: number, expanded: boolean): { readonly end: number; readonly isEmpty: boolean } | undefined {
   const close = text.charCodeAt(start) === openBrace ? closeBrace : closeBracket;
   const scanner = new JsonScanner(text, start + 1);

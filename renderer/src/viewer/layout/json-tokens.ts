@@ -1,4 +1,4 @@
-/** JSON as it is, also when it was cut or is not quite JSON: numbers keep every digit and nothing is lost. */
+/** Tokens of JSON, also if it is truncated or not quite valid: numbers keep every digit and nothing is lost. */
 
 export type TokenKind = "key" | "string" | "number" | "literal" | "punctuation" | "invalid";
 
@@ -85,7 +85,7 @@ export class JsonScanner {
     return end;
   }
 
-  /** `start` where no number begins there. */
+  /** `start` if no number begins there. */
   private numberEnd(start: number): number {
     const { text } = this;
     const whole = text[start] === "-" ? start + 1 : start;

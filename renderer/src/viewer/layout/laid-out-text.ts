@@ -7,9 +7,9 @@ export interface LaidOutText {
   readonly text: string;
   /** Triples: from, to, index in `markKinds`; in order. */
   readonly marks: Uint32Array;
-  /** Pairs: what a fold hides, from the end of its first line to the start of what closes it; ordered by `from`. */
+  /** Pairs: the hidden range of a fold, from the end of its first line to the start of its closing token; ordered by `from`. */
   readonly folds: Uint32Array;
-  /** Positions of line ends that the content does not have: a long line is shown in pieces. */
+  /** Positions of line ends that the content does not have: a long line is wrapped. */
   readonly softBreaks: Uint32Array;
   /** For hex: the offset of a line's first byte is shown in place of its number. */
   readonly hex?: { readonly bytesInLine: number; readonly digits: number };
@@ -19,13 +19,13 @@ export interface LaidOutText {
   readonly lineNumbers?: Uint32Array;
   /** Only the start of the layout is there. */
   readonly isShortened?: boolean;
-  /** What is not shown as asked, or not at all. */
+  /** Notes on what is not shown as requested, or not at all. */
   readonly notes: readonly string[];
 }
 
 /**
- * What the viewer lays out at most, whatever the content. A layout multiplies: indentation by depth, lines by tokens. Each figure is
- * what a browser shows without a pause; Copy and Save have all of the content.
+ * Limits of the layout for any content: indentation grows with depth, and lines with tokens. Within these limits a browser shows the
+ * text without delay; Copy and Save have all of the content.
  */
 export const layoutBounds = {
   /** Deeper containers are left on one line. */
@@ -34,14 +34,14 @@ export const layoutBounds = {
   indentLevels: 40,
   characters: 4_000_000,
   lines: 200_000,
-  /** A longer line is shown in pieces. */
+  /** A longer line is wrapped. */
   lineCharacters: 5_000,
-  /** What comes after so many coloured pieces has one colour. */
+  /** After this many coloured pieces the rest has one colour. */
   marks: 250_000,
   hexBytes: 512 * 1_024,
 } as const;
 
-/** A list of whole numbers that grows without an object for each. */
+/** A growing list of integers in a typed array. */
 class NumberList {
   length = 0;
   private numbers = new Uint32Array(1_024);
@@ -60,11 +60,11 @@ class NumberList {
   }
 }
 
-/** Takes text in pieces and keeps within the bounds. */
+/** Appends text in pieces, within the bounds. */
 export class TextLayout {
   length = 0;
   lines = 1;
-  /** Nothing more is taken. */
+  /** Nothing more is appended. */
   isFull = false;
   private lineStart = 0;
   private readonly parts: string[] = [];
@@ -107,7 +107,7 @@ export class TextLayout {
     this.length += piece.length;
   }
 
-  /** A new line, indented by so many levels. */
+  /** A new line, indented by the given levels. */
   breakLine(levels = 0): void {
     if (this.isFull) return;
     const indent = indents[Math.min(levels, layoutBounds.indentLevels)] ?? "";
@@ -126,7 +126,7 @@ export class TextLayout {
     this.note("Only the start is shown: the layout is too long. Copy and Save have all of it.");
   }
 
-  /** What lies between two positions can be folded, where they are on different lines. */
+  /** Makes the text between two positions foldable, if they are on different lines. */
   fold(from: number, to: number): void {
     if (to > from) this.folds.push([from, to]);
   }
@@ -154,7 +154,7 @@ function pieceEnd(text: string, at: number, room: number): number {
   return last >= 0xd800 && last <= 0xdbff && room > 1 ? end - 1 : end;
 }
 
-/** The text with only those line ends that the content has. */
+/** The text with only the content's own line ends. */
 export function withoutSoftBreaks(text: string, softBreaks: Uint32Array, from = 0): string {
   const first = softBreaks.findIndex((position) => position >= from);
   if (first < 0) return text;
@@ -169,7 +169,7 @@ export function withoutSoftBreaks(text: string, softBreaks: Uint32Array, from = 
   return pieces.join("") + text.slice(at);
 }
 
-/** Text as it is, in its own lines. */
+/** Unchanged text, with its own lines. */
 export function layOutPlain(text: string): LaidOutText {
   const layout = new TextLayout();
   const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
@@ -177,7 +177,7 @@ export function layOutPlain(text: string): LaidOutText {
     const newLine = lines.indexOf("\n", at);
     layout.add(lines.slice(at, newLine < 0 ? lines.length : newLine));
     at = newLine + 1;
-    // The line end of the last line begins no other one.
+    // The last line end does not begin another line.
     if (newLine < 0 || at >= lines.length) break;
     layout.breakLine();
   }

@@ -1,4 +1,4 @@
-/** Lays out large content apart from the page, which stays free meanwhile. */
+/** Lays out large content in a worker, so that the page stays responsive. */
 import { type ContentLayout, type LayoutRequest, layOutContent } from "./content-layout.ts";
 
 self.onmessage = ({ data }: MessageEvent<LayoutRequest>) => {

@@ -3,16 +3,16 @@ import { type LaidOutText, withoutSoftBreaks } from "./laid-out-text.ts";
 type Change = "same" | "added" | "removed";
 const changeCodes: Readonly<Record<Change, number>> = { same: 0, added: 1, removed: 2 };
 
-/** More lines, without what both ends share, are not compared: time grows with the product. */
+/** More lines, not counting equal lines at both ends, are not compared: time grows with the product. */
 const comparedLines = 1_500;
 
 interface DiffLine {
   readonly change: Change;
-  /** Index of the line: in the older text where it was removed, otherwise in the newer one. */
+  /** Index of the line: in the older text if it was removed, otherwise in the newer one. */
   readonly line: number;
 }
 
-/** The lines of `after`, with those of `before` that it no longer has; `after` alone where they are too many to compare. */
+/** The lines of `after`, with the removed lines of `before`; `after` alone if they are too many to compare. */
 export function compareTexts(before: LaidOutText, after: LaidOutText): LaidOutText {
   const old = before.text.split("\n");
   const now = after.text.split("\n");
@@ -22,7 +22,7 @@ export function compareTexts(before: LaidOutText, after: LaidOutText): LaidOutTe
   return join(lines, { laidOut: before, lines: old, starts: startsOf(old) }, { laidOut: after, lines: now, starts: startsOf(now) });
 }
 
-/** The comma that follows a member is no change of the member. */
+/** A comma after a member does not count as a change. */
 const keyOf = (line: string): string => (line.endsWith(",") ? line.slice(0, -1) : line);
 
 function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] | undefined {
@@ -40,7 +40,7 @@ function diffLines(before: readonly string[], after: readonly string[]): DiffLin
   return lines;
 }
 
-/** By the longest common subsequence; a line that takes the place of another follows it. */
+/** By the longest common subsequence; a line that replaces another follows it. */
 function middle(old: readonly string[], now: readonly string[], offset: number): DiffLine[] {
   const width = now.length + 1;
   const lengths = new Uint16Array((old.length + 1) * width);
@@ -64,7 +64,7 @@ function middle(old: readonly string[], now: readonly string[], offset: number):
   return paired(lines);
 }
 
-/** As many lines that are gone as came in their place belong together one by one. */
+/** Equal numbers of removed and added lines are paired one by one. */
 function paired(lines: readonly DiffLine[]): DiffLine[] {
   const ordered: DiffLine[] = [];
   for (let at = 0; at < lines.length; ) {
@@ -100,7 +100,7 @@ function startsOf(lines: readonly string[]): Uint32Array {
   return starts;
 }
 
-/** Both sides in one text, each line with its colours. Folds are left out: one could hide what changed. */
+/** Both sides in one text, each line with its colours. Folds are omitted: one could hide a change. */
 function join(lines: readonly DiffLine[], before: Side, after: Side): LaidOutText {
   const texts: string[] = [];
   const marks: number[] = [];
@@ -116,7 +116,7 @@ function join(lines: readonly DiffLine[], before: Side, after: Side): LaidOutTex
     const { laidOut, lines: from, starts } = side === "before" ? before : after;
     const text = from[line] ?? "";
     const start = starts[line] ?? 0;
-    // Lines of a side come in their order, and so do its marks.
+    // The lines of each side are in order, and so are its marks.
     let mark = cursors[side];
     while (mark < laidOut.marks.length && laidOut.marks[mark]! < start) mark += 3;
     for (; mark < laidOut.marks.length && laidOut.marks[mark]! < start + text.length; mark += 3)
@@ -147,7 +147,7 @@ function join(lines: readonly DiffLine[], before: Side, after: Side): LaidOutTex
   };
 }
 
-/** The newer content alone, without the line ends that only the layout has: to copy. */
+/** The newer content alone, without the layout's own line ends: to copy. */
 export function copiedText({ text, changes, softBreaks }: LaidOutText): string {
   if (!changes?.includes(changeCodes.removed)) return withoutSoftBreaks(text, softBreaks);
   return text

@@ -6,7 +6,7 @@ export type MarkupKind = "xml" | "html";
 const voidElements = new Set(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"]);
 /** Elements whose content is kept as it is: text up to their end tag, or text in which white space counts. */
 const rawElements = new Set(["script", "style", "textarea", "pre", "title"]);
-/** So many elements may be left open within another; looking further would take time that grows with the depth. */
+/** Most open elements that are searched for a start tag; without a limit the time would grow with the depth. */
 const lookBack = 16;
 /** An element with nothing but text stays on one line up to this many characters. */
 const inlineCharacters = 100;
@@ -19,7 +19,7 @@ interface Piece {
   readonly name: string;
 }
 
-/** XML or HTML as text, an element a line and indented; never as a document. */
+/** XML or HTML as text, one element per line and indented; never as a document. */
 export function layOutMarkup(text: string, kind: MarkupKind): LaidOutText {
   const layout = new TextLayout();
   const isHtml = kind === "html";
@@ -41,7 +41,7 @@ export function layOutMarkup(text: string, kind: MarkupKind): LaidOutText {
         addText(layout, content, opened.length);
       }
     } else if (piece.kind === "close") {
-      // An end tag closes what it names; one that matches no open tag is a line of its own.
+      // An end tag closes the element that it names; one that matches no open tag has its own line.
       let place = opened.length - 1;
       while (place >= 0 && opened.length - place < lookBack && opened[place]?.name !== piece.name) place--;
       const closed = opened[place]?.name === piece.name ? opened[place] : undefined;
@@ -71,7 +71,7 @@ export function layOutMarkup(text: string, kind: MarkupKind): LaidOutText {
   return layout.finish();
 }
 
-/** What begins at `at`: a tag, a comment or the like, or the text up to one. */
+/** The piece that begins at `at`: a tag, a comment or the like, or the text up to one. */
 function pieceAt(text: string, at: number, isHtml: boolean): Piece {
   const upTo = (end: string, from: number): number => {
     const found = text.indexOf(end, from);
@@ -99,7 +99,7 @@ function pieceAt(text: string, at: number, isHtml: boolean): Piece {
 
 const nameCharacters = 200;
 
-/** Empty where no name begins there. */
+/** Empty if no name begins there. */
 function tagName(text: string, from: number): string {
   return /^[A-Za-z_:\u0080-\uffff][^\s/>"'=<]*/.exec(text.slice(from, from + nameCharacters))?.[0] ?? "";
 }
@@ -126,7 +126,7 @@ function onOneLine(text: string, open: Piece, isHtml: boolean): Piece | undefine
   return isPlain ? end : undefined;
 }
 
-/** Content in which white space or `<` means nothing else: as it is. Returns where it ends. */
+/** Content in which white space matters or `<` is text: unchanged. Returns its end. */
 function addRaw(layout: TextLayout, text: string, open: Piece): number {
   const at = findEndTag(text, open.name, open.end);
   const end = at < 0 ? text.length : at;
@@ -139,7 +139,7 @@ function addRaw(layout: TextLayout, text: string, open: Piece): number {
   return close.end;
 }
 
-/** Ignores case, and makes no copy of the whole text in lower case for each element. */
+/** Case-insensitive search that does not copy the whole text in lower case for each element. */
 function findEndTag(text: string, name: string, from: number): number {
   for (let at = text.indexOf("</", from); at >= 0; at = text.indexOf("</", at + 2)) {
     if (text.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return at;
@@ -161,7 +161,7 @@ function addText(layout: TextLayout, text: string, levels: number, isComment = f
   }
 }
 
-/** Name, attributes and their values in colours of their own; line ends within a tag become spaces. */
+/** Name, attributes and values in different colours; line ends within a tag become spaces. */
 function addTag(layout: TextLayout, text: string, { start, end }: Piece): void {
   let at = text[start + 1] === "/" ? start + 2 : start + 1;
   layout.add(text.slice(start, at), "punctuation");
@@ -183,7 +183,7 @@ function addTag(layout: TextLayout, text: string, { start, end }: Piece): void {
       layout.add(letter, "punctuation");
     } else {
       while (at < end && !/[\s"'=/>]/.test(text[at] ?? "")) at++;
-      // A slash within a value without quotes ends nothing, but it is only a colour.
+      // A slash within an unquoted value does not end it; only the colour is wrong then.
       layout.add(text.slice(from, at), text[from - 1] === "=" ? "string" : "literal");
     }
   }

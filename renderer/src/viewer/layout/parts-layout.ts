@@ -4,7 +4,7 @@ import type { Part } from "../decode/multipart.ts";
 import { hexText } from "./hex-lines.ts";
 import { type LaidOutText, TextLayout } from "./laid-out-text.ts";
 
-/** Names and values of a form, decoded, one a line. */
+/** Names and values of a form, decoded, one per line. */
 export function layOutForm(fields: Iterable<readonly [string, string]>): LaidOutText {
   const layout = new TextLayout();
   let isFirst = true;

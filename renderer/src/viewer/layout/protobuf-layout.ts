@@ -8,7 +8,7 @@ interface Piece {
   readonly kind?: MarkKind;
 }
 
-/** A field a line: its number, its wire type, and the likeliest of what it may be. */
+/** One field per line: its number, its wire type, and its most likely meaning. */
 export function layOutProtobuf(fields: readonly ProtobufField[]): LaidOutText {
   const layout = new TextLayout();
   addFields(layout, fields, 0);
@@ -36,7 +36,7 @@ function addFields(layout: TextLayout, fields: readonly ProtobufField[], depth: 
   }
 }
 
-/** As the value that other formats decode to, for one line and for plots; a field that repeats is there again. */
+/** As a decoded value like those of other formats, for one line and for plots; a repeated field occurs several times. */
 export const protobufValue = (fields: readonly ProtobufField[]): DecodedValue => ({
   kind: "map",
   entries: fields.map(({ number, value }) => [number, plainValue(value)]),
@@ -85,13 +85,13 @@ function pieces(value: ProtobufValue): Piece[] {
   }
 }
 
-/** What it is likeliest, and what else the same bits may be. */
+/** The most likely meaning, and the others. */
 function numberPieces(likeliest: number | bigint, other: number | bigint): Piece[] {
   const number: Piece = { kind: "number", text: String(likeliest) };
   return String(other) === String(likeliest) ? [number] : [number, { kind: "punctuation", text: ` or ${other}` }];
 }
 
-/** int32 and int64 write what is below zero as 64 bits. */
+/** int32 and int64 encode negative values in 64 bits. */
 const signed = (value: bigint): bigint => BigInt.asIntN(64, value);
 
 function wholeNumber(bytes: Uint8Array): bigint {
@@ -99,7 +99,7 @@ function wholeNumber(bytes: Uint8Array): bigint {
   return bytes.length === 8 ? view.getBigUint64(0, true) : BigInt(view.getUint32(0, true));
 }
 
-/** Fixed widths are mostly fractions; what would be a tiny or a huge one is a whole number. */
+/** Fixed widths are usually floating point; a tiny or huge value is an integer instead. */
 function likeliestNumber(bytes: Uint8Array): number | bigint {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fraction = bytes.length === 8 ? view.getFloat64(0, true) : view.getFloat32(0, true);

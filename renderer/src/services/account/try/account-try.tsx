@@ -23,7 +23,7 @@ interface Sent {
   readonly params: string;
 }
 
-/** Login and a call with what came of it: real requests, their answers, and the same as a program. */
+/** Login and a call: real requests, their answers, and the same as a program. */
 export function AccountTry() {
   const client = useControl();
   const service = useService("account");

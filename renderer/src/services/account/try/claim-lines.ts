@@ -4,7 +4,7 @@ import { wallTime } from "../wall-time.ts";
 export interface ClaimLine {
   readonly name: string;
   readonly value: string;
-  /** What a number of seconds means. */
+  /** Formats a number of seconds as a time. */
   readonly note?: string;
 }
 
@@ -16,7 +16,7 @@ export interface Claims {
 /** RFC 7519 §4.1: claims that hold seconds since the epoch. */
 const times = new Set(["exp", "iat", "nbf"]);
 
-/** Header and claims, in their order, with times in words. */
+/** Header and claims, in their order, with readable times. */
 export function claimLines({ header, payload }: Claims): readonly ClaimLine[] {
   return [
     { name: "alg", value: text(header.alg) },

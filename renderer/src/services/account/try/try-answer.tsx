@@ -39,7 +39,7 @@ export function TryAnswer({ tried }: { readonly tried: AccountTry }) {
 
 const titles: Readonly<Record<AccountTryStep["title"], string>> = { login: "Log in", "second factor": "Second factor", call: "Call" };
 
-/** Of an answer; a longer one scrolls in its well. */
+/** Most lines of an answer; a longer one scrolls. */
 const mostLines = 40;
 
 function Step({ step, number, last }: { readonly step: AccountTryStep; readonly number: number; readonly last: boolean }) {
@@ -109,7 +109,7 @@ function Step({ step, number, last }: { readonly step: AccountTryStep; readonly 
   );
 }
 
-/** The access token that an answer carries, decoded. */
+/** The access token in an answer, decoded. */
 function Decoded({ text }: { readonly text: string }) {
   const claims = useMemo(() => {
     const token = /"token"\s*:\s*"([^"]+)"/.exec(text)?.[1];
@@ -123,14 +123,14 @@ function Decoded({ text }: { readonly text: string }) {
 const secretName = /token|refresh|pass|secret|^code$/i;
 const dots = "••••••";
 
-/** A JSON body with its secrets masked, and whether there was any; other text as it is, and so is JSON that nests too deep to be walked. */
+/** A JSON body with its secrets masked, and whether there were any; other text, and JSON that is nested too deeply, is unchanged. */
 export function maskSecrets(text: string): { readonly text: string; readonly masked: boolean } {
   let masked = false;
   try {
     const shown = JSON.stringify(JSON.parse(text), (name, inner: unknown) => {
       if (typeof inner !== "string" || inner === "" || !secretName.test(name)) return inner;
       masked = true;
-      // The beginning says what kind of text it is, and is the same for every token.
+      // The beginning shows the kind of text, and is the same for every token.
       return inner.startsWith("eyJ") ? `eyJ${dots}` : dots;
     });
     return masked ? { text: shown, masked } : { text, masked };

@@ -9,7 +9,7 @@ interface Commands {
   readonly origin: string;
   readonly draft: TryDraft;
   readonly password: string;
-  /** Of the second factor; empty where the user has none. */
+  /** Code of the second factor; empty if the user has none. */
   readonly code: string;
 }
 

@@ -16,7 +16,7 @@ export const schemeTitles: Readonly<Record<Scheme, string>> = { bearer: "Login, 
 export const callMethods = ["GET", "POST", "PUT", "DELETE"] as const;
 export type CallMethod = (typeof callMethods)[number];
 
-/** What is remembered of a try: not the password, nor the code. */
+/** The remembered part of the form: without the password and the code. */
 export interface TryDraft {
   readonly username: string;
   readonly scheme: Scheme;
@@ -33,7 +33,7 @@ export const tryDraftSchema: z.ZodType<TryDraft> = z.object({
   body: z.string(),
 });
 
-/** Of a call, too: a login by hand has a password in its body. */
+/** Also of a call: a manual login has a password in its body. */
 export const draftWithoutCredentials = (draft: TryDraft): TryDraft => ({
   ...draft,
   target: targetWithoutCredentials(draft.target),
@@ -45,7 +45,7 @@ export const firstDraft: TryDraft = { username: sampleLogin.username, scheme: "b
 /** Recorded calls that were opened in Try. */
 export const recordedCalls = createHandover<Partial<TryDraft>>();
 
-/** A recorded call with its user and scheme, as far as they are known. Throws where the form cannot take it. */
+/** A recorded call with its user and scheme, as far as they are known. Throws if the form cannot represent it. */
 export function callOfExchange(exchange: HttpExchangeFacts, username: string | undefined): Partial<TryDraft> {
   const { method: name, target, body } = tryOfExchange(exchange);
   const method = callMethods.find((known) => known === name);
@@ -57,7 +57,7 @@ export function callOfExchange(exchange: HttpExchangeFacts, username: string | u
 
 export const takesBody = (method: CallMethod): boolean => method === "POST" || method === "PUT";
 
-/** Calls to begin with. */
+/** Initial suggestions of calls. */
 export const calls: readonly { readonly method: CallMethod; readonly target: string; readonly body?: string }[] = [
   { method: "GET", target: "/details" },
   { method: "PUT", target: "/details", body: '{\n  "city": "Santa Rosa"\n}' },
@@ -76,7 +76,7 @@ export const calls: readonly { readonly method: CallMethod; readonly target: str
 
 export const callName = ({ method, target }: { readonly method: string; readonly target: string }): string => `${method} ${target}`;
 
-/** As the service is asked. */
+/** The parameters of the service's action. */
 export function triedParams(draft: TryDraft, password: string, code: string): ParamsOf<AccountActions["try"]> {
   const digits = code.replaceAll(/\s/g, "");
   return {

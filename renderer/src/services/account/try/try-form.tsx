@@ -20,7 +20,7 @@ import {
 
 interface TryFormProps {
   readonly draft: TryDraft;
-  /** Takes an update function: choosing a suggestion makes two changes at once. */
+  /** Takes an update function, because choosing a suggestion makes two changes in one event. */
   readonly onDraft: (change: (draft: TryDraft) => TryDraft) => void;
   readonly password: string;
   readonly onPassword: (password: string) => void;

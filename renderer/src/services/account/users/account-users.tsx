@@ -25,7 +25,7 @@ import { AddUserDialog } from "./add-user-dialog.tsx";
 import { userColumns } from "./user-columns.tsx";
 import { UserInspector } from "./user-inspector.tsx";
 
-/** Who may log in: list, add, edit, disable; the sample data can be put back. */
+/** The users that may log in: list, add, edit, disable; the sample data can be restored. */
 export function AccountUsers() {
   const client = useControl();
   const ask = useConfirm();

@@ -19,7 +19,7 @@ export function AddUserDialog({ opened, onClose, onAdded }: AddUserDialogProps) 
   const client = useControl();
   const [draft, setDraft] = useState(blank);
   const [busy, setBusy] = useState(false);
-  /** Why the service refused what is in the form now. */
+  /** Why the service refused the current input. */
   const [refused, setRefused] = useState<string>();
   useEffect(() => {
     if (!opened) return;

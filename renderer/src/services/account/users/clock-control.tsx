@@ -16,7 +16,7 @@ interface ClockControlProps {
   readonly onUser?: (user: AccountUserDetails) => void;
 }
 
-/** Moves the time by which this user's tokens, codes and sign-ins are judged. */
+/** Shifts the clock that applies to this user's tokens, codes and sign-ins. */
 export function ClockControl({ id, email, seconds, onUser }: ClockControlProps) {
   const client = useControl();
   const now = useNow();

@@ -2,7 +2,7 @@ const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** What a shift may be written in. */
+/** Units of a shift. */
 export const clockUnits = [
   { value: "60", label: "minutes" },
   { value: "3600", label: "hours" },

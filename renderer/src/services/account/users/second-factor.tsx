@@ -22,12 +22,12 @@ interface Secret {
   readonly uri: string;
 }
 
-/** Codes of an authenticator (TOTP): set up, the code that holds now, remove. */
+/** Codes of an authenticator (TOTP): set up, current code, remove. */
 export function SecondFactor({ user, onUser }: SecondFactorProps) {
   const client = useControl();
   const ask = useConfirm();
   const [made, setMade] = useState<Secret>();
-  /** A secret that an authenticator knows already. */
+  /** A secret that is already in an authenticator. */
   const [own, setOwn] = useState("");
   const valid = own.trim() === "" || isTotpSecret(own.trim());
   const { id, email, secondFactor } = user;
@@ -84,7 +84,7 @@ export function SecondFactor({ user, onUser }: SecondFactorProps) {
 
 const codeEveryMs = 1_000;
 
-/** The code that holds now by the user's clock, so that it can be tried without a phone. */
+/** The current code by the user's clock, so that it can be tried without a phone. */
 function CurrentCode({ id, shift }: { readonly id: number; readonly shift: number }) {
   const client = useControl();
   const answer = useAnswer({
@@ -99,7 +99,7 @@ function CurrentCode({ id, shift }: { readonly id: number; readonly shift: numbe
         code && (
           <div className={styles.code}>
             <Caption grow>Current code</Caption>
-            {/* No <output>: it would be announced with each new code. */}
+            {/* Not an <output>: each new code would be announced. */}
             <span className={styles.digits}>{`${code.code.slice(0, 3)} ${code.code.slice(3)}`}</span>
             <CopyButton text={code.code} what="the code" />
             <span className={styles.left}>{`${code.secondsLeft} s left`}</span>
@@ -110,7 +110,7 @@ function CurrentCode({ id, shift }: { readonly id: number; readonly shift: numbe
   );
 }
 
-/** In the answer that made it, and never again. */
+/** Only in the answer that created it. */
 function MadeSecret({ made }: { readonly made: Secret }) {
   const { revealed, button } = useReveal("the secret");
   return (

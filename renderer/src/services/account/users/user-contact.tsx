@@ -14,10 +14,10 @@ interface UserContactProps {
 /** Unsaved input by user: showing another user or tab keeps it. */
 const unsaved = new Map<number, Partial<UserDraft>>();
 
-/** The e-mail address that logs in, and the contact: GET /details returns most of it. */
+/** The e-mail address for the login, and the contact: GET /details returns most of it. */
 export function UserContact({ user, onUser }: UserContactProps) {
   const client = useControl();
-  /** Fields that were typed in; the rest follows what the service knows. */
+  /** Edited fields; the others show the service's values. */
   const [typed, setTyped] = useState<Partial<UserDraft>>(() => unsaved.get(user.id) ?? {});
   function keep(fields: Partial<UserDraft>) {
     if (Object.keys(fields).length === 0) unsaved.delete(user.id);

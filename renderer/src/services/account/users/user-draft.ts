@@ -7,7 +7,7 @@ export type UserDraft = Readonly<Record<ContactField | "email", string>>;
 
 export const draftOf = ({ email, contact }: Pick<AccountUserDetails, "email" | "contact">): UserDraft => ({ email, ...contact });
 
-/** Only what differs: what someone else changed meanwhile stays. Absent where nothing does. */
+/** Only changed fields, so that changes by others are kept. Absent if nothing changed. */
 export function changesOf(
   draft: UserDraft,
   known: Pick<AccountUserDetails, "email" | "contact">,
@@ -37,7 +37,7 @@ export const contactTitles: Readonly<Record<ContactField, string>> = {
   emarketing: "E-marketing",
 };
 
-/** In the order of a letter's head. */
+/** In the order of a postal address. */
 export const contactOrder: readonly ContactField[] = [
   "firstname",
   "lastname",

@@ -19,7 +19,7 @@ interface UserInspectorProps {
   readonly onClose: () => void;
 }
 
-/** One user: how they sign in, by whose clock, and their contact. */
+/** One user: sign-in, clock and contact. */
 export function UserInspector({ id, revision, onClose }: UserInspectorProps) {
   const client = useControl();
   const ask = useConfirm();

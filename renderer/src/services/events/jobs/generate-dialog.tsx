@@ -13,7 +13,7 @@ interface GenerateDialogProps {
   readonly onClose: () => void;
 }
 
-/** Stores events of made-up devices, as many and over as many days as asked for. */
+/** Stores events of made-up devices, with the given number and days. */
 export function GenerateDialog({ opened, onClose }: GenerateDialogProps) {
   const client = useControl();
   const [count, setCount] = useState<number | string>(usualSample.count);

@@ -9,20 +9,20 @@ export type EventsAsk = <Name extends keyof EventsActions & string>(
   params: ParamsOf<EventsActions[Name]>,
 ) => Promise<ResultOf<EventsActions[Name]>>;
 
-/** The client as the one thing that the imports and exports ask. */
+/** The client's call, as imports need it. */
 export const eventsAsk =
   (client: ControlClient): EventsAsk =>
   (name, params) =>
     client.action<EventsActions, typeof name>(eventsActions, "events", name, ...([params] as never));
 
-/** While one piece is being stored the next ones are on their way, to be stored together. */
+/** While one piece is being stored the next ones are sent, to be stored together. */
 const piecesUnderWay = 6;
 
 export const formatOfFile = (name: string): EventFormat => (/\.csv$/i.test(name) ? "csv" : "jsonl");
 
 /**
- * Begins the import at once; `sent` settles when the whole file was taken, or the import was cancelled or failed. It rejects where no job
- * is left that reports the reason: its process is gone.
+ * Begins the import at once; `sent` settles when the whole file was received, or the import was cancelled or failed. It rejects if no job
+ * is left to report the reason, because its process has ended.
  */
 export async function importFile(
   ask: EventsAsk,
@@ -39,13 +39,13 @@ async function send(ask: EventsAsk, file: Pick<File, "name" | "size" | "slice">,
       if (underWay.length >= piecesUnderWay) await underWay.shift();
       const taken = ask("import.text", { job, text });
       underWay.push(taken);
-      // It is awaited in its turn.
+      // It is awaited later.
       taken.catch(() => {});
     }
     await Promise.all(underWay);
     return await ask("import.end", { job });
   } catch (error) {
-    // The job reports why it ended; one without a sender must not stay.
+    // The job reports why it ended; a job without a sender must not remain.
     await ask("job.cancel", { job }).catch(() => {
       throw cutShort(file.name, error);
     });

@@ -21,7 +21,7 @@ interface JobChipProps {
   readonly onReport: (job: EventJob) => void;
 }
 
-/** One import, deletion or generation: its progress with a way to cancel it, then what came of it. */
+/** One import, deletion or generation: its progress with a cancel button, then its result. */
 export function JobChip({ job, inBar, onReport }: JobChipProps) {
   const client = useControl();
   const ask = eventsAsk(client);

@@ -12,7 +12,7 @@ const importing: Readonly<Record<NonNullable<EventJob["format"]>, string>> = { j
 export const jobTitle = ({ kind, state, format }: EventJob): string =>
   kind === "import" && state === "running" && format ? importing[format] : titles[kind][state];
 
-/** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; with what an import refused. */
+/** "8,214 of 12,480" or "8,214 events · 37 % of 5.6 MB" while it runs, "12,480 events · 3.2 MB" after; with the number of lines that an import refused. */
 export function jobFigures(job: EventJob): string {
   const { state, done, total, bytes, size, refused = 0, failure } = job;
   const counted =

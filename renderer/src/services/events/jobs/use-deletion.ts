@@ -8,7 +8,7 @@ import { eventsAsk } from "./import-file.ts";
 export interface Deletion {
   /** The matching events are being counted, and that takes long enough to show. */
   readonly counting: boolean;
-  /** Counts, asks, and begins the deletion. */
+  /** Counts, asks for confirmation, and starts the deletion. */
   start(): Promise<void>;
   /** The count was cancelled. */
   drop(): void;
@@ -21,14 +21,14 @@ export function useDeletion(filter: ShownFilter): Deletion {
   const ask = eventsAsk(useControl());
   const confirm = useConfirm();
   const [counting, setCounting] = useState(false);
-  /** Only the newest count leads to a question. */
+  /** Only the newest count is followed by the confirmation. */
   const newest = useRef(0);
 
   return {
     counting,
     async start() {
       const mine = ++newest.current;
-      // The same moment for the count and for the deletion, so that the question has the right count.
+      // The same time for the count and the deletion, so that the confirmation shows the right number.
       const wanted = filterAt(filter, Date.now());
       const timer = setTimeout(() => mine === newest.current && setCounting(true), toldAfterMs);
       const counted = await ask("delete.count", { filter: wanted }).finally(() => {

@@ -18,7 +18,7 @@ interface AcceptancePanelProps {
 
 type By = "language" | "provider";
 
-/** How often completions were accepted, apart and over all; a row filters by its name. */
+/** How often completions were accepted, by group and in total; a row filters by its name. */
 export function AcceptancePanel({ plot, filter, onFilter, chosen }: AcceptancePanelProps) {
   const [by, setBy] = useRemembered<By>("events.acceptance-by", "language", z.enum(["language", "provider"]));
   const rows = (by === "language" ? plot.byLanguage : plot.byProvider) ?? [];

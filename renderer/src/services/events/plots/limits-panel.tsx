@@ -8,7 +8,7 @@ import { formatCount } from "../../../ui/texts/quantity.ts";
 import styles from "./plots-band.module.css";
 
 const segments = 20;
-/** From here on it is shown as near its limit. */
+/** From this share on it is shown as near its limit. */
 const nearShare = 0.8;
 
 interface LimitsPanelProps {

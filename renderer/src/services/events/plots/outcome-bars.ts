@@ -19,7 +19,7 @@ export interface OutcomeBars {
 const mostBars = 180;
 /** Empty steps before the first event are cut down to as many bars as this in all. */
 const fewestBars = 24;
-/** So small a part of the events, long before all others, may be left out. */
+/** At most this share of the events, long before all others, is left out. */
 const strayShare = 0.005;
 
 export function outcomeBars(
@@ -48,7 +48,7 @@ export function outcomeBars(
   };
 }
 
-/** The step of the first event, or where a few strays would take more than half of the width, that of the first event after them. */
+/** The step of the first event; if a few outliers would take more than half of the width, that of the first event after them. */
 function firstDrawn(totals: readonly number[]): number {
   const all = totals.reduce((sum, count) => sum + count, 0);
   const first = Math.max(
@@ -65,7 +65,7 @@ function firstDrawn(totals: readonly number[]): number {
 
 const isKnown = (outcome: string) => eventOutcomes.some((known) => known === outcome);
 
-/** Bar numbers, then each series on top of those before it, the whole first: each is drawn over the one that holds it. */
+/** Bar numbers, then each series stacked on those before it, the total first: each is drawn over the one that contains it. */
 export function stackedBars({ at, series }: OutcomeBars): number[][] {
   const sums: number[][] = [];
   for (const { counts } of series) sums.push(counts.map((count, index) => count + (sums.at(-1)?.[index] ?? 0)));
@@ -101,7 +101,7 @@ export function barLabel(at: number, step: OutcomePlot["step"]): string {
 const minuteMs = 60_000;
 const niceMs = [1, 5, 10, 15, 30, 60, 3 * 60, 6 * 60, 12 * 60, 24 * 60, 48 * 60, 96 * 60].map((minutes) => minutes * minuteMs);
 
-/** Which bars get a label: those at round times, `most` of them at the most. */
+/** The bars with a label: those at round times, at most `most`. */
 export function labelledBars({ at, step }: Pick<OutcomeBars, "at" | "step">, most: number): number[] {
   if (step === "day") {
     const every = Math.max(1, Math.ceil(at.length / most));
@@ -115,5 +115,5 @@ export function labelledBars({ at, step }: Pick<OutcomeBars, "at" | "step">, mos
   return at.flatMap((_, index) => (index % every === 0 ? [index] : []));
 }
 
-/** "46 %"; a dash where nothing was counted. */
+/** "46 %"; a dash if nothing was counted. */
 export const shareText = (accepted: number, total: number): string => (total === 0 ? "–" : `${Math.round((accepted / total) * 100)} %`);

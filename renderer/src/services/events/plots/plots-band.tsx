@@ -26,7 +26,7 @@ interface PlotsBandProps {
   readonly running: boolean;
 }
 
-/** What the events come to: outcomes over time, how often they were accepted, and how near the clients are to their limits. */
+/** Plots of the events: outcomes over time, acceptance, and how near the clients are to their limits. */
 export function PlotsBand({ plots, filter, onFilter, limits, running }: PlotsBandProps) {
   const [panel, setPanel] = useRemembered<Panel>("events.panel", "Outcomes", z.enum(panels));
   return (

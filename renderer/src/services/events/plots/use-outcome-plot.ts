@@ -5,7 +5,7 @@ import { type Answer, useAnswer } from "../../../control/use-answer.ts";
 import type { ShownFilter } from "../event-filter.ts";
 
 const restMs = 1_000;
-/** Nothing came, but time passed. */
+/** No event arrived, but time has passed. */
 const idleMs = 15_000;
 /** Events wait to be counted. */
 const behindMs = 50;
@@ -16,7 +16,7 @@ export interface OutcomePlots {
   readonly acceptance: OutcomePlot;
 }
 
-/** The plots' figures for the filter, renewed while events come; `version` changes when there is something new. */
+/** The plots' figures for the filter, updated while events arrive; `version` changes with new data. */
 export function useOutcomePlot(options: {
   readonly filter: ShownFilter;
   readonly version: string;
