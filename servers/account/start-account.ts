@@ -48,7 +48,7 @@ export async function startAccount(
     failures: config.loginFailures,
     windowMs: config.loginWindowSeconds * 1_000,
     onFailure: () => show.count("failed"),
-    accountName: (name) => shownAccount(name) ?? "with a name that is no address",
+    accountName: (name) => shownAccount(name) ?? "with a name that is not an e-mail address",
   });
   async function resetData(): Promise<void> {
     putSampleData(store, await passwords.hash(sampleUser.password));

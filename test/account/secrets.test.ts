@@ -174,7 +174,7 @@ it("[AC-55] a password entered as the user name is shown nowhere either", async 
   await send(`${url}/login?known`, "POST", { username: email, password: "x" });
   await ended(({ target }) => target === "/login?known");
   const { busiest } = await view("limits", ({ accounts }) => accounts > typed.length);
-  expect(busiest.map(({ name }) => name)).toContain("with a name that is no address");
+  expect(busiest.map(({ name }) => name)).toContain("with a name that is not an e-mail address");
   await service.stop();
   const all = told();
   const decoded = [...all.matchAll(/"base64":"([^"]+)"/g)].map(([, text = ""]) => Buffer.from(text, "base64").toString()).join("\n");

@@ -36,7 +36,7 @@ const broken: readonly (readonly [text: string, problem: string])[] = [
   ['syntax = "proto3";\nmessage A { required int32 a = 1; }', "2:13: proto3 has no required fields"],
   ['syntax = "proto3";\nmessage A { reserved 2; int32 a = 2; }', "2:31: the number 2 is reserved"],
   ['syntax = "proto3";\noption (nothing) = 1;', "2:8: there is no option (nothing) of google.protobuf.FileOptions"],
-  ['syntax = "proto3";\nmessage A { string a = 1 [deprecated = 7]; }', "2:40: this is no bool"],
+  ['syntax = "proto3";\nmessage A { string a = 1 [deprecated = 7]; }', "2:40: this is not a bool"],
   ['syntax = "proto4";', '1:1: there is no syntax "proto4"'],
   ["message A { int32 a = 1; }", "1:13: proto2 wants optional, required or repeated here"],
   ['syntax = "proto3";\nservice S { rpc A(B) returns (B); }', "2:17: there is no type B"],

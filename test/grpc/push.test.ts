@@ -58,7 +58,7 @@ it("[GRPC-109] what cannot be pushed is refused in plain words, and the call goe
   );
   const row = await openRow(service, "/example.Greeter/BidirectionalStream");
   expect(await refusal(row, message('{"response":\n 5 x}'))).toBe(
-    "The message is no JSON: line 2, column 4: this word is not JSON: a text is in double quotes",
+    "The message is not valid JSON: line 2, column 4: this word is not JSON: a text is in double quotes",
   );
   expect(await refusal(row, message('{"response": 5}'))).toBe("The JSON does not fit example.ServerResponse: response: a text is expected");
   expect(await refusal(row, message('{"answer": 5}'))).toContain('there is no field "answer" in example.ServerResponse');

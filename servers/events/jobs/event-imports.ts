@@ -5,7 +5,7 @@ import { type EventJobs, nextTurn } from "./event-jobs.ts";
 import { createEventImport, type EventImport } from "./import-events.ts";
 
 export interface EventImports {
-  /** `size` in bytes, where it is known. */
+  /** `size` in bytes, if known. */
   begin(params: { readonly format: EventFormat; readonly size?: number | undefined }): EventJob;
   /** Resolves when the piece is stored. Throws JOB_UNKNOWN. */
   text(id: number, text: string): Promise<EventJob>;
@@ -42,7 +42,7 @@ export function createEventImports({ jobs, add, onStored, idleMs = 15_000 }: Eve
 
   function underWay(id: number): Running {
     const running = imports.get(id);
-    if (!running) throw unknown(id, "is no import under way");
+    if (!running) throw unknown(id, "is not a running import");
     return running;
   }
 

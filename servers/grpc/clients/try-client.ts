@@ -65,7 +65,10 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
     try {
       return Buffer.from(toBinary(type, fromJson(type, JSON.parse(json) as JsonValue, { registry })));
     } catch (error) {
-      throw wrong(`The message is no ${typeName}: ${reasonOf(error)}`, "Change the message; a new one can be made from the type.");
+      throw wrong(
+        `The message is not valid JSON of ${typeName}: ${reasonOf(error)}`,
+        "Change the message; a new one can be made from the type.",
+      );
     }
   }
 
@@ -157,7 +160,7 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
       const newest: GrpcTryMessage[] = [];
       for (const { start, ...message } of kept.slice(-Math.min(limit, keptMessages)).reverse()) {
         left -= start.length;
-        // The newest one is there, however long it is.
+        // The newest one is always included, however long it is.
         if (left < 0 && newest.length > 0) break;
         newest.push({ ...message, base64: start.toString("base64") });
       }

@@ -32,7 +32,7 @@ function parsed(text: string): JsonValue {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    throw new Error(`${JSON.stringify(text.slice(0, 100))} is no JSON`);
+    throw new Error(`${JSON.stringify(text.slice(0, 100))} is not valid JSON`);
   }
 }
 

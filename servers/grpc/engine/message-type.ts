@@ -149,7 +149,7 @@ function writeScalar(into: Buffer, from: number, number: number, type: keyof Sca
   }
 }
 
-const unreadable = () => new StatusError("INTERNAL", "the request cannot be decoded: its bytes are no message of its type");
+const unreadable = () => new StatusError("INTERNAL", "the request cannot be decoded: its bytes are not a message of its type");
 
 class FlatReader {
   readonly #bytes: Buffer;

@@ -79,7 +79,7 @@ function setOfField(parsed: ParsedProto, field: FieldDescriptorProto, { path, va
   if (first?.name !== "default") return false;
   if (parsed.file.syntax === "proto3") throw new ProtoError(parsed.file.name, "proto3 has no default values of one's own", place);
   const text = defaultValueText(field.type, value);
-  if (text === undefined) throw new ProtoError(parsed.file.name, "this is no value of the field's type", value.place);
+  if (text === undefined) throw new ProtoError(parsed.file.name, "this is not a value of the field's type", value.place);
   field.defaultValue = text;
   return true;
 }
@@ -137,7 +137,7 @@ class OptionWriter {
           break;
         case "enum": {
           const known = value.kind === "name" ? field.enum?.values.find(({ name }) => name === value.name) : undefined;
-          if (!known) this.#fail(`this is no value of ${field.enum?.typeName}`, value.place);
+          if (!known) this.#fail(`this is not a value of ${field.enum?.typeName}`, value.place);
           writer.tag(field.number, WireType.Varint).int32(known.number);
           break;
         }
@@ -184,7 +184,7 @@ class OptionWriter {
         else if (field.mapKind === "scalar") this.#scalar(entry, 2, field.scalar, first);
         else {
           const known = first.kind === "name" ? field.enum.values.find((one) => one.name === first.name) : undefined;
-          entry.tag(2, WireType.Varint).int32(known?.number ?? this.#fail(`this is no value of ${field.enum.typeName}`, first.place));
+          entry.tag(2, WireType.Varint).int32(known?.number ?? this.#fail(`this is not a value of ${field.enum.typeName}`, first.place));
         }
       }
       writer.tag(field.number, WireType.LengthDelimited).bytes(entry.finish());
@@ -201,7 +201,7 @@ class OptionWriter {
   }
 
   #scalar(writer: BinaryWriter, number: number, scalar: ScalarType, value: OptionValue): void {
-    const wrong = (): never => this.#fail(`this is no ${ScalarType[scalar].toLowerCase()}`, value.place);
+    const wrong = (): never => this.#fail(`this is not a ${ScalarType[scalar].toLowerCase()}`, value.place);
     const integer = (least: bigint, greatest: bigint): bigint =>
       value.kind === "integer" && value.value >= least && value.value <= greatest ? value.value : wrong();
     const real = (): number => {

@@ -119,11 +119,11 @@ export function resolveTypes(parsed: Pick<ParsedProto, "file" | "places">, symbo
     if (found?.kind === "message" || found?.kind === "enum") return found;
     if (!found && symbols.isDefined(written.replace(/^\./, "")))
       return failAt(parsed, part, `${written} is defined in a file that is not imported`);
-    return failAt(parsed, part, found ? `${written} is no message and no enum` : `there is no type ${written}`);
+    return failAt(parsed, part, found ? `${written} is neither a message nor an enum` : `there is no type ${written}`);
   };
   const messageOf = (part: object, written: string, scope: string) => {
     const found = typeOf(part, written, scope);
-    return found.kind === "message" ? found.name : failAt(parsed, part, `${written} is no message`);
+    return found.kind === "message" ? found.name : failAt(parsed, part, `${written} is not a message`);
   };
   const field = (part: FieldDescriptorProto, scope: string) => {
     if (part.extendee !== "") part.extendee = messageOf(part, part.extendee, scope);

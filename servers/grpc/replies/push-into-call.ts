@@ -95,5 +95,5 @@ function jsonOf(text: string, what: string): Json {
   if (!("problems" in source)) return source.value;
   const [problem] = source.problems;
   const { line, column, message } = problemAt(text, problem ?? { offset: 0, message: "it is empty" });
-  throw refused(`${what} is no JSON: line ${line}, column ${column}: ${message}`, "Correct it; nothing was sent.");
+  throw refused(`${what} is not valid JSON: line ${line}, column ${column}: ${message}`, "Correct it; nothing was sent.");
 }

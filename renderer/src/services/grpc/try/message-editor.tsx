@@ -81,7 +81,7 @@ export function MessageEditor({ schema, typeName, json, check, template, onChang
         {value ? (
           <MessageForm type={type} value={value} onChange={(next) => onChange(JSON.stringify(next, null, 2))} />
         ) : (
-          <Note>The text is no JSON object. Correct it as JSON, or begin again with the template.</Note>
+          <Note>The text is not a JSON object. Correct it as JSON, or start again from the template.</Note>
         )}
       </Boundary>
     </TrySection>
