@@ -26,8 +26,8 @@ const catchUpMs = 150;
 const eventsAtOnce = 50_000;
 
 /**
- * How many match. Device and outcome are known to the rollups; outcome, language, provider and time to the plots' tables, but for the
- * seconds at both ends of a time; a text, and a device with others, are looked for within a bounded time.
+ * How many match. The rollups count by device and outcome; the plots' tables by outcome, language, provider and time, except for the
+ * seconds at both ends of a time range; a text, and a device with other conditions, are searched within a bounded time.
  */
 export async function countMatching(
   store: EventStore,

@@ -30,15 +30,15 @@ const finerRanges = ["1h", "24h", "7d"] as const satisfies readonly EventRange[]
 const daysInOne = 2;
 
 /**
- * Outcomes over time and acceptance by language and provider, with every step of the range. All of a store that is younger
- * than a shorter range is drawn with that range's steps.
+ * Outcomes over time and acceptance by language and provider, with every step of the range. The range "all" uses the steps
+ * of a shorter range if the store's events fit into it.
  */
 export async function outcomePlot(store: EventStore, range: EventRange, filter: EventFilter, now: number): Promise<OutcomePlot> {
   const plot = await plotOfRange(store, range, filter, now);
   if (range !== "all" || plot.total === 0 || plot.at.length >= fewDays || plot.sampled !== undefined) return plot;
   for (const finer of plot.at.length > daysInOne ? (["7d"] as const) : finerRanges) {
     const candidate = await plotOfRange(store, finer, filter, now);
-    // More than all of them: some came in between.
+    // More than all of them: some arrived in between.
     if (candidate.total >= plot.total && candidate.at.length < mostSteps) return candidate;
   }
   return plot;

@@ -9,11 +9,11 @@ type PageParams = ParsedParamsOf<EventsActions["page"]>;
 
 /** Time allowed for a scan without an index; the answer is what was found until then. */
 const scanBudgetMs = 250;
-/** A sort by another column than the id holds so many rows in memory. */
+/** A sort by a column other than the id holds this many rows in memory. */
 const sortedRows = 10_000;
 const rowsAtOnce = 1_000;
 
-/** A page of the table as the dashboard asks for it. Answers in bounded time whatever the filter. */
+/** A page of the table as the dashboard asks for it. Answers in bounded time with any filter. */
 export async function pageOfEvents(store: EventStore, params: PageParams): Promise<EventPage> {
   if (params.sort !== "id") return sortedPage(store, params);
   const { filter, direction, limit, offset, before } = params;

@@ -3,7 +3,7 @@ import { createSampleSource } from "./jobs/sample-events.ts";
 
 const headers = { "User-Agent": "editor-plugin/0.5.0", "X-Plugin-Version": "0.5.0" };
 
-/** Posts like an editor plugin, and now and then reads. */
+/** Posts like an editor plugin, and sometimes reads. */
 function begin(send: SendSample): () => void {
   const source = createSampleSource(6);
   let turn = 0;

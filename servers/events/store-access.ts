@@ -19,10 +19,10 @@ export interface StoreAccess {
 
 const totalsEveryMs = 250;
 const otherInstancesEveryMs = 1_000;
-/** The same fault is logged again after so long at the earliest. */
+/** Shortest time before the same fault is logged again. */
 const quietMs = 10_000;
 
-/** The store as requests and the page share it, with what the page shows of it. */
+/** The store shared by requests and the page, with the state that the page shows. */
 export function createStoreAccess(parts: {
   readonly store: EventStore;
   readonly log: Log;
@@ -68,7 +68,7 @@ export function createStoreAccess(parts: {
     clearTimeout(recovery);
     recovery = undefined;
     if (opened && (error.code === "STORE_DAMAGED" || (error.code === "STORE_UNREACHABLE" && store.kind === "sqlite"))) {
-      // Closed, so that the next request opens what is in its place then.
+      // Closed, so that the next request opens the file that is in its place then.
       opened = false;
       clearInterval(poll);
       void store.close();

@@ -17,7 +17,7 @@ const callTimeoutMs = 5_000;
 const body = (frame: Buffer): Buffer => frame.subarray(prefixBytes);
 const names = ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Ken"];
 
-/** A client of our own on loopback that makes real calls of each pattern, so that a new user sees something move. */
+/** A client of our own on loopback that makes real calls of each pattern, so that a new user sees traffic. */
 export function createGrpcSampleTraffic({ port, channel, show }: GrpcSampleOptions): GrpcSampleTraffic {
   let stopCurrent: (() => void) | undefined;
 

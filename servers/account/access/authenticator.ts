@@ -45,7 +45,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
 
   async function checkBasic(digest: string, username: string, password: string, address: string): Promise<User> {
     const { user, attempt } = await check.password(username, password, address);
-    // A second factor that any client could leave out would be none.
+    // A second factor that clients could omit would be useless.
     if (user.totp_secret !== null) {
       attempt.succeeded(false);
       throw new AccessRefused("mfarequired", { user: user.email });
@@ -62,7 +62,7 @@ export function createAuthenticator({ tokens, users, check, cache, onUse }: Auth
     if (known && known.enabled === 1 && known.credentials === remembered.credentials) return { user: known, scheme: "basic" };
     const pair = decodePair(encoded);
     if (pair === undefined) throw new AccessRefused("wronglogin");
-    // The key contains the address: one address must not wait for another's check and share its failures.
+    // The key contains the address: one address must not wait for the check of another, nor share its failures.
     const key = `${address} ${digest}`;
     const started = underWay.get(key) ?? checkBasic(digest, pair.username, pair.password, address).finally(() => underWay.delete(key));
     underWay.set(key, started);

@@ -6,7 +6,7 @@ import { ServiceError } from "../../core/service/service-error.ts";
 
 const bytes = 32;
 
-/** The secret of this installation, made at the first start and readable by its owner only. Throws STORE_DAMAGED for a file that holds none. */
+/** The secret of this installation, created at the first start and readable by its owner only. Throws STORE_DAMAGED for a file without a secret. */
 export async function openSigningKey(folder: string, log: Log): Promise<KeyObject> {
   const file = path.join(folder, "signing-key");
   try {

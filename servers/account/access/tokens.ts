@@ -39,7 +39,7 @@ type Claims = jsonwebtoken.JwtPayload & { readonly jti: string; readonly exp: nu
 const mostVerified = 10_000;
 
 export function createTokens({ key, issuer, audience, lastsSeconds, users, sessions, now }: TokenOptions): Tokens {
-  // A refresh token is no access token: each kind has an audience of its own.
+  // A refresh token is not an access token: each kind has an audience of its own.
   const audienceOf: Readonly<Record<TokenKind, string>> = {
     access: audience,
     refresh: `${audience}/refresh`,
@@ -55,7 +55,7 @@ export function createTokens({ key, issuer, audience, lastsSeconds, users, sessi
 
   function claimsOf(kind: TokenKind, text: string): Claims | undefined {
     try {
-      // Whether it has expired is a matter of the user's own clock.
+      // The user's own clock decides whether it has expired.
       const claims = jsonwebtoken.verify(text, key, {
         ...{ algorithms: [algorithm], issuer, audience: audienceOf[kind] },
         ignoreExpiration: true,

@@ -30,7 +30,7 @@ export function matchingStep(secret: Buffer, code: string, atMs: number): number
 /** RFC 4648 §6, without padding. */
 export const toBase32 = (bytes: Buffer): string => secretOf(bytes).base32;
 
-/** Letter case, spaces and padding do not matter; undefined for what is no Base32. */
+/** Letter case, spaces and padding do not matter; undefined for a text that is not Base32. */
 export function fromBase32(text: string): Buffer | undefined {
   try {
     return Buffer.from(Secret.fromBase32(text.replaceAll(" ", "").replace(/=+$/, "")).bytes);

@@ -30,7 +30,7 @@ const longestContent = 4_096;
 
 /**
  * A record from a request's fields; what they do not name stays as it is in `before`. Fields that a client
- * sends back from a listing (id, domain_id) are left aside. Throws 400 that names the field.
+ * sends back from a listing (id, domain_id) are ignored. Throws 400 that names the field.
  */
 export function parseRecord(fields: Fields, zone: string, before: DnsRecord | undefined, nowMs: number): RecordContent {
   const given = (name: string) => fields.get(name) ?? undefined;
@@ -86,7 +86,7 @@ function nameOf(type: string, name: string, zone: string): string {
   return name;
 }
 
-/** A host or another name of the DNS; letters of other scripts as "xn--" (RFC 5890). The root alone is a dot. */
+/** A host or another DNS name; other scripts as "xn--" (RFC 5890). Only the root is a single dot. */
 const dnsName = String.raw`(?:\.|(?=[^\s]{1,254}$)[\w-]{1,63}(?:\.[\w-]{1,63})*\.?)`;
 const alone = new RegExp(`^${dnsName}$`);
 /** RFC 1035 §3.3.13: two names, then serial, refresh, retry, expire and minimum. */

@@ -42,11 +42,11 @@ function jsonFields(text: string): Fields {
     throw new Refusal(400, "invalidjson");
   }
   if (typeof value !== "object" || value === null || (Array.isArray(value) && value.length > 0)) throw new Refusal(400, "invalidbody");
-  // An empty list is what PHP makes of no fields at all.
+  // PHP serializes a body without fields as an empty list.
   return new Map(Object.entries(value));
 }
 
-/** Empty where it is missing or no text. */
+/** Empty if it is missing or not a text. */
 export function textField(fields: Fields, name: string): string {
   const value = fields.get(name);
   return typeof value === "string" ? value : "";

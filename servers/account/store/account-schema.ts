@@ -110,7 +110,7 @@ CREATE INDEX tokens_of_user ON tokens (user_id);
 /** Counting live sessions and tokens reads only this index, however many have ended. Older files get it too. */
 const indexes = "CREATE INDEX IF NOT EXISTS live_tokens ON tokens (session_id, user_id, expires_at) WHERE state = 'live';";
 
-/** Makes the tables in a new file. Throws STORE_DAMAGED, without touching it, for a file that is not ours or newer than this program. */
+/** Makes the tables in a new file. Throws STORE_DAMAGED, without touching it, for a file that is not Backlot's or is newer than this program. */
 export function prepareSchema(database: Sqlite.Database, file: string): void {
   const found = database.pragma("user_version", { simple: true }) as number;
   if (found === version) {

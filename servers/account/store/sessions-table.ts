@@ -32,7 +32,7 @@ export type ListedToken = StoredToken & { readonly email: string; readonly clock
 
 interface UserQuery {
   readonly user?: number | undefined;
-  /** Leaves out what is over. */
+  /** Leaves out ended sessions. */
   readonly live: boolean;
   readonly offset: number;
   readonly limit: number;
@@ -51,7 +51,7 @@ export interface SessionsTable {
   begin(session: Pick<Session, "user_id" | "state" | "started_at" | "address" | "client">): string;
   setState(id: string, state: SessionState): void;
   get(id: string, now: number): Session | undefined;
-  /** Revokes its tokens too; false where it had ended. */
+  /** Revokes its tokens too; false if it had already ended. */
   end(id: string, why: string): boolean;
   endAll(userId: number, why: string): void;
   list(query: SessionQuery, now: number): { readonly sessions: readonly Session[]; readonly matching: number };
@@ -69,7 +69,7 @@ export interface SessionsTable {
   liveTokens(now: number): number;
   /** Deletes the oldest tokens of one session beyond `most`. */
   trim(sessionId: string, most: number): void;
-  /** Deletes what ended long ago, and the oldest beyond the limit. */
+  /** Deletes sessions that ended long ago, and the oldest beyond the limit. */
   prune(now: number, most: { readonly sessions: number; readonly tokens: number }): void;
   /** Clears the cache: the tables were changed elsewhere, or a transaction was rolled back. */
   forgetRead(): void;

@@ -33,13 +33,13 @@ export type UserChange = Partial<Omit<User, "id" | "credentials" | ContactField>
 export interface UsersTable {
   get(id: number): User | undefined;
   byEmail(email: string): User | undefined;
-  /** Throws SQLITE_CONSTRAINT_UNIQUE where the address is taken. */
+  /** Throws SQLITE_CONSTRAINT_UNIQUE if the address is taken. */
   add(user: NewUser): User;
   set(id: number, change: UserChange): void;
   setContact(id: number, change: Partial<Contact>): void;
   /** Invalidates cached credentials of the user. */
   dropCredentials(id: number): void;
-  /** False where this code, or one after it, was used already. `newest` is the last step whose code holds now: a later one was used while the clock was ahead. */
+  /** False if this code, or a later one, was already used. `newest` is the last step whose code holds now: a later one was used while the clock was ahead. */
   useTotpStep(id: number, step: number, newest: number): boolean;
   remove(id: number): boolean;
   list(

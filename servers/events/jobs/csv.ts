@@ -20,7 +20,7 @@ export const withoutApostrophe = (cell: string): string => (cell.startsWith("'")
 export interface CsvReader {
   /** The records that this piece of text completes. */
   read(text: string): Promise<CsvRecord[]>;
-  /** The last record, where the text does not end with a line end. */
+  /** The last record, if the text does not end with a line end. */
   end(): Promise<CsvRecord[]>;
 }
 
@@ -39,7 +39,7 @@ const problems: Readonly<Partial<Record<string, string>>> = {
   CSV_QUOTE_NOT_CLOSED: "a quote is not closed",
 };
 
-/** Reads CSV in pieces of any length; empty lines are no records. */
+/** Reads CSV in pieces of any length; empty lines are ignored. */
 export function createCsvReader(): CsvReader {
   let records: CsvRecord[] = [];
   let line = 1;

@@ -22,7 +22,7 @@ export interface EventJobs {
   progress(id: number, change: JobProgress): void;
   /** `reason` is shown if the user did not cancel it. */
   cancel(id: number, reason?: ServiceError): EventJob;
-  /** Takes an ended one from the list. Throws JOB_UNKNOWN for one that runs. */
+  /** Removes an ended one from the list. Throws JOB_UNKNOWN for one that runs. */
   remove(id: number): EventJob;
   /** Cancels all and waits for them. */
   close(): Promise<void>;

@@ -9,7 +9,7 @@ const eventsAtOnce = 1_000;
 const reportedLines = 200;
 
 export interface EventImport {
-  /** Resolves when all that this piece completes is stored. */
+  /** Resolves when all events that this piece completes are stored. */
   add(text: string): Promise<void>;
   end(): Promise<void>;
   readonly added: number;
@@ -67,7 +67,7 @@ export function createEventImport({ add, format }: { add: EventStore["add"]; for
 
 interface ParsedLine {
   readonly line: number;
-  /** Columns with their values, or why the line has none. */
+  /** Columns with their values, or why the line is refused. */
   readonly source: Readonly<Record<string, unknown>> | string;
 }
 

@@ -3,7 +3,7 @@ import { type CompletionEvent, completionEvent } from "../completion-event.ts";
 import type { KeyFilter } from "../store/event-store.ts";
 
 interface Issue {
-  /** "recent_actions.0"; empty for the whole. */
+  /** "recent_actions.0"; empty for the whole body. */
   readonly path: string;
   readonly message: string;
 }
@@ -40,7 +40,7 @@ export interface EventsQuery {
   readonly after: number | undefined;
 }
 
-/** The query of GET /events; the first of equal names counts. Throws 400 that names what is no whole number. */
+/** The query of GET /events; the first of equal names counts. Throws 400 that names the value that is not an integer. */
 export function parseEventsQuery(target: string): EventsQuery {
   const queryAt = target.indexOf("?");
   const fields = new URLSearchParams(queryAt === -1 ? "" : target.slice(queryAt + 1));

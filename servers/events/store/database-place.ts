@@ -9,7 +9,7 @@ export type DatabasePlace =
 
 const examples = "a file, file:///path, or postgres://user:password@host:5432/database";
 
-/** What EVENTS_DB says: nothing, a file, an address of a file (RFC 8089), or one of PostgreSQL. */
+/** The value of EVENTS_DB: empty, a file, a file URL (RFC 8089), or a PostgreSQL URL. */
 export function databasePlace(text: string): DatabasePlace {
   if (text === "") return { kind: "standard" };
   if (text.startsWith(":")) return { kind: "unknown", problem: `This is not a file. Write ${examples}.` };

@@ -16,12 +16,12 @@ export interface EventStats {
   readonly ignored: number;
 }
 
-/** A stretch of the table in the order of ids. */
+/** A range of the table in the order of ids. */
 export interface ScanRange {
   readonly direction: "ascending" | "descending";
   /** Only ids beyond it, in the direction of the scan. */
   readonly from?: number | undefined;
-  /** Only ids up to it, itself included. */
+  /** Only ids up to and including it. */
   readonly to?: number | undefined;
   /** Most rows. */
   readonly limit: number;
@@ -29,7 +29,7 @@ export interface ScanRange {
 
 export interface Scanned<Result> {
   readonly found: Result;
-  /** Every id up to here was looked at; pass it as `from` to go on. */
+  /** Every id up to here was scanned; pass it as `from` to continue. */
   readonly reached: number;
   /** True if the scan reached the end. */
   readonly ended: boolean;
@@ -42,14 +42,14 @@ export type PlotFilter = Pick<EventFilter, "outcome" | "language" | "provider">;
 
 export interface PlotQuery {
   readonly step: PlotStep;
-  /** "2026-11-20T23:28", cut to the step; empty for all. */
+  /** "2026-11-20T23:28", truncated to the step; empty for all. */
   readonly since: string;
   readonly filter: PlotFilter;
 }
 
 /** Number of events of one step, language, provider and outcome. */
 export interface PlotCount {
-  /** "2026-11-20T23:28", cut to the step. */
+  /** "2026-11-20T23:28", truncated to the step. */
   readonly at: string;
   readonly language: string;
   readonly provider: string;
@@ -59,7 +59,7 @@ export interface PlotCount {
 
 /**
  * Where events are kept. Every database implements this and nothing more, and passes one contract suite.
- * Throws ServiceError with a STORE_ code for faults of the database, anything else for a row it cannot hold.
+ * Throws ServiceError with a STORE_ code for faults of the database, any other error for a row that it cannot store.
  */
 export interface EventStore {
   readonly kind: "sqlite" | "postgres";

@@ -8,8 +8,8 @@ export interface FileCopy {
 }
 
 /**
- * Copies the file beside it, to disk, never over another; a log that is not empty goes with it. What an earlier try left
- * unfinished is replaced.
+ * Copies the file into its folder, flushed to disk, and never overwrites another; a write-ahead log that is not empty is
+ * copied too. An unfinished copy of an earlier attempt is replaced.
  */
 export function copyBeside(file: string, suffix: string): FileCopy {
   const wanted = `${file}.${suffix}`;

@@ -5,8 +5,8 @@ import { ServiceError } from "../../core/service/service-error.ts";
 const fullAgainAfterMs = 5_000;
 
 /**
- * Remembers that a file could not be used, so that what is known to fail is not tried with each request: not before the file has
- * changed, or where room was missing before some seconds have passed.
+ * Remembers that a file could not be used, so that it is not opened again with each request: only after the file has changed or,
+ * if the disk was full, after some seconds.
  */
 export function createFileRefusal(file: string, now: () => number) {
   let refused: { readonly error: ServiceError; readonly state: string; readonly until: number } | undefined;

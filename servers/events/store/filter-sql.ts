@@ -12,7 +12,7 @@ export interface FilterSql {
 
 export interface SqlDialect {
   readonly parameter: (position: number) => string;
-  /** The column, and a word to the planner that the index by device is the better one. */
+  /** The column, with a hint to the planner that the index by device is better. */
   readonly besideDevice: (column: string) => string;
   /** Letter case ignored in ASCII. */
   readonly like: (column: string, placeholder: string) => string;
@@ -62,15 +62,15 @@ export const timeBounds = ({ from, to }: TimeRange): { readonly first: string | 
   last: to === undefined ? undefined : eventTime(to),
 });
 
-/** The part of a filter that the plots' tables know. */
+/** The part of a filter that the plots' tables can answer. */
 export const plotFilter = ({ outcome, language, provider }: PlotFilter): PlotFilter => ({ outcome, language, provider });
 
-/** Whether they know all of it but the time. */
+/** Whether they can answer all of it except the time. */
 export const isPlotFilter = (filter: EventFilter): boolean => !filter.device_id && !filter.text?.trim();
 
-/** Whether the rollups know the answer. */
+/** Whether the rollups can answer it. */
 export const isKeyFilter = (filter: EventFilter): boolean =>
   !filter.language && !filter.provider && !filter.text?.trim() && filter.from === undefined && filter.to === undefined;
 
-/** Whether an index leads from one match to the next, so that a scan need not be cut into stretches. */
+/** Whether an index leads from one match to the next, so that a scan need not be split into ranges. */
 export const isIndexed = (filter: EventFilter): boolean => isKeyFilter(filter) || Boolean(filter.device_id);

@@ -57,7 +57,7 @@ export function createPostgresScans(all: Query) {
     ended: true,
   });
 
-  /** The matching rows of a stretch, without the columns. */
+  /** The matching rows of a range, without the columns. */
   const rowsOf = (where: string, position: number, up: boolean) =>
     `FROM events WHERE ${where} AND ${idsBetween(up, position)} ORDER BY id ${up ? "ASC" : "DESC"} LIMIT ${parameter(position + 2)}`;
 

@@ -19,7 +19,7 @@ export interface PostgresMigration {
   readonly statements: readonly string[];
 }
 
-// Texts are compared byte by byte, as in SQLite, so that both databases sort and look up alike.
+// Texts are compared byte by byte, as in SQLite, so that both databases sort and compare alike.
 const text = 'text COLLATE "C" NOT NULL';
 
 const blockTimes = 'min(created_at COLLATE "C"), max(created_at COLLATE "C")';
@@ -99,7 +99,7 @@ const plotLowered = (step: string, length: number) =>
      FROM changed WHERE id <= (SELECT n FROM roll_counter WHERE name = 'plotted') GROUP BY 1, 2, 3, 4) c
    WHERE r.step = '${step}' AND r.at = c.at AND r.language = c.language AND r.provider = c.provider AND r.outcome = c.outcome`;
 
-/** Deletes what `condition` names and resolves with how many there were. */
+/** Deletes the events that match `condition`; resolves with their number. */
 export const removeEvents = (condition: string): string => `
 WITH changed AS (DELETE FROM events WHERE ${condition} RETURNING id, created_at, device_id, outcome, language, provider),
 by_day AS (${lowered("roll_day", "day", "substr(created_at, 1, 10)")}),

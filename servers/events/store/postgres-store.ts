@@ -20,12 +20,12 @@ export interface PostgresStoreOptions {
   readonly now?: () => number;
 }
 
-/** Ids that one turn counts into the plots. */
+/** Number of ids that one turn counts into the plots. */
 const turnIds = 16_384;
 const lockTimeoutMs = 2_000;
 /**
  * Held to the end of each transaction that stores: ids become visible in their order, so that no cursor passes an event that
- * another instance has yet to commit; and two instances never wait for each other's rollups crosswise.
+ * another instance has yet to commit; and two instances never deadlock on the rollups.
  */
 const writeLock = "SELECT pg_advisory_xact_lock(4720831)";
 const columns = eventColumns.join(", ");
@@ -87,7 +87,7 @@ export function createPostgresStore(options: PostgresStoreOptions): EventStore {
     const [a, b] = [parameter(values.length + 1), parameter(values.length + 2)];
     let skipped = 0;
     if (after !== undefined) {
-      // The cursor cuts through a block, which is counted itself; those below it are whole.
+      // The block that contains the cursor is counted row by row; those below it are complete.
       const [cut] = await all<{ n: number }>(`SELECT count(*) AS n FROM events WHERE ${where} AND id > ${a} AND id <= ${b}`, [
         ...values,
         lastIdOf(blockOf(newest) - 1),

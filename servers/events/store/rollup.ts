@@ -12,7 +12,7 @@ export type RollupSource = Pick<EventRow, "created_at" | "device_id" | "outcome"
 export interface RollupCounts {
   readonly days: readonly (readonly [day: string, outcome: string, events: number])[];
   readonly devices: readonly (readonly [device: string, outcome: string, events: number])[];
-  /** With the oldest and the newest time of the events: a search by time passes over whole blocks. */
+  /** With the oldest and the newest time of the events: a search by time skips whole blocks. */
   readonly blocks: readonly (readonly [block: number, outcome: string, events: number, firstAt: string, lastAt: string])[];
 }
 

@@ -34,7 +34,7 @@ const migrations: readonly Migration[] = [
 ];
 
 /**
- * Brings the file to the newest schema in one transaction, after copying a file that holds anything. Returns the copy's name, if
+ * Brings the file to the newest schema in one transaction, after copying a file that is not empty. Returns the copy's name, if
  * one was made. Throws a STORE_ error and leaves the file as it was then, without a copy.
  */
 export function migrateSqlite(database: Database, file: string): string | undefined {

@@ -8,7 +8,7 @@ const columns = eventColumns.join(", ");
 const blocks = "SELECT block, sum(n) FROM roll_block WHERE block < ? GROUP BY block ORDER BY block DESC";
 const blocksOfOutcome = "SELECT block, n FROM roll_block WHERE outcome = ? AND block < ? ORDER BY block DESC";
 
-/** Pages and totals, flat by the rollups; `sql` compiles a statement once. */
+/** Pages and totals, at constant cost by the rollups; `sql` compiles a statement once. */
 export function createSqlitePages(sql: (text: string) => Statement) {
   function count({ device_id, outcome }: KeyFilter): number {
     const { where, values } = filterSql({ device_id, outcome }, sqliteDialect);
@@ -43,7 +43,7 @@ export function createSqlitePages(sql: (text: string) => Statement) {
     const cut = blockOf(newest);
     if (after !== undefined) {
       const { where, values } = filterSql({ outcome }, sqliteDialect);
-      // The cursor cuts through a block, which is counted itself; those below it are whole.
+      // The block that contains the cursor is counted row by row; those below it are complete.
       const inCut = sql(`SELECT count(*) FROM events WHERE ${where} AND id > ? AND id <= ?`)
         .pluck()
         .get(...values, lastIdOf(cut - 1), newest) as number;

@@ -6,7 +6,7 @@ import { filterSql, plotFilter, sqliteDialect } from "./filter-sql.ts";
 import type { SqliteRollups } from "./sqlite-rollups.ts";
 import { coverTime, hourPlotMs, minutePlotMs, type TimeRange } from "./time-cover.ts";
 
-/** Ids that one turn counts: some tens of milliseconds. */
+/** Number of ids that one turn counts: some tens of milliseconds. */
 const turnIds = 16_384;
 /** Characters of "2026-11-20T23:28" that name a step. */
 export const stepLength = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
@@ -17,8 +17,8 @@ export const stepSource = { minute: "minute", "10 minutes": "minute", hour: "hou
 export type Plotted = Pick<EventRow, "id" | "created_at" | "language" | "provider" | "outcome">;
 
 /**
- * Counts for the plots are made when somebody looks, from where the last look ended: storing an event does not pay for them.
- * Deleting does, in `uncount`.
+ * Counts for the plots are computed when they are read, starting after the last counted id, so that storing an event does not
+ * pay for them. Deleting does, in `uncount`.
  */
 export function createSqlitePlots(database: Database, rollups: SqliteRollups) {
   const newest = database.prepare("SELECT coalesce(max(id), 0) FROM events").pluck();

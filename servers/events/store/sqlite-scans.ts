@@ -5,11 +5,11 @@ import { filterSql, isIndexed, sqliteDialect, timeBounds } from "./filter-sql.ts
 import { blockOf, firstIdOf, lastIdOf } from "./rollup.ts";
 import { stepLength } from "./sqlite-plots.ts";
 
-/** Ids that one turn of a scan without an index looks at. */
+/** Number of ids that one turn of a scan without an index reads. */
 const turnIds = 16_384;
 const columns = eventColumns.join(", ");
 
-/** Ids from `first` (left out) to `last`, in the direction of the scan. */
+/** Ids from `first` (exclusive) to `last`, in the direction of the scan. */
 interface Stretch {
   readonly first: number;
   readonly last: number;
@@ -19,9 +19,9 @@ interface Stretch {
 /** "id > ? AND id <= ?" */
 export const between = (up: boolean): string => (up ? "id > ? AND id <= ?" : "id < ? AND id >= ?");
 
-/** What looks at the table part by part; `sql` compiles a statement once. */
+/** Scans of the table in parts; `sql` compiles a statement once. */
 export function createSqliteScans(sql: (text: string) => Sqlite.Statement) {
-  /** The ids of one turn: a bounded number of rows by an index, or a bounded stretch of the table without one. */
+  /** The ids of one turn: a bounded number of rows by an index, or a bounded range of the table without one. */
   function stretch(filter: EventFilter, { direction, from, to }: Omit<ScanRange, "limit">): Stretch | undefined {
     const up = direction === "ascending";
     const narrowed = narrow(filter, up, from ?? (up ? -1 : Number.MAX_SAFE_INTEGER), to ?? (up ? Number.MAX_SAFE_INTEGER : 0));
@@ -36,7 +36,7 @@ export function createSqliteScans(sql: (text: string) => Sqlite.Statement) {
     return { first: start, last, ended: last === end };
   }
 
-  /** Without the blocks at both ends that hold nothing of the filter's time. */
+  /** Without the blocks at both ends that have no events in the filter's time. */
   function narrow(filter: EventFilter, up: boolean, start: number, end: number): { start: number; end: number } | undefined {
     const { first = "", last = "~" } = timeBounds(filter);
     if (filter.from === undefined && filter.to === undefined) return { start, end };
@@ -48,7 +48,7 @@ export function createSqliteScans(sql: (text: string) => Sqlite.Statement) {
       : { start: Math.min(start, lastIdOf(nearest) + 1), end: Math.max(end, firstIdOf(farthest)) };
   }
 
-  /** The next block from that of an id on with events between two times. */
+  /** The next block, from that of an id on, with events between two times. */
   const block = (up: boolean, id: number, first: string, last: string): number | undefined =>
     sql(
       `SELECT block FROM roll_block WHERE block ${up ? ">=" : "<="} ? AND last_at >= ? AND first_at <= ? ORDER BY block ${up ? "ASC" : "DESC"} LIMIT 1`,

@@ -6,7 +6,7 @@ export const retiredColumns = ["prev_filter_shown", "filter_score", "time_since_
 const sqlTypes = { text: "TEXT", integer: "INTEGER", real: "REAL", boolean: "INTEGER", list: "TEXT" } as const;
 const emptyValues = { text: "''", integer: "0", real: "0", boolean: "0", list: "'[]'" } as const;
 
-/** What rows of a file from before the column get. */
+/** The value for rows that were stored before the column existed. */
 export const missingValue = (column: NewEventColumn): string => emptyValues[columnKind(column)];
 
 export function columnDefinition(column: NewEventColumn): string {
@@ -20,7 +20,7 @@ export const createMigrations = `CREATE TABLE IF NOT EXISTS _migrations (
   applied_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))
 )`;
 
-// AUTOINCREMENT: an id is never used again, so that a cursor or an export never meets another event under it.
+// AUTOINCREMENT: an id is never reused, so that a cursor or an export never finds another event under it.
 export const eventsTable = (name: string, columns: readonly string[]): string => `CREATE TABLE IF NOT EXISTS ${name} (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   ${columns.join(",\n  ")}
@@ -29,11 +29,11 @@ export const createEvents = eventsTable("events", newEventColumns.map(columnDefi
 
 /**
  * By device with the outcome behind the id: one index finds a device's events in their order, and those of one outcome without
- * reading the rows. A third index, by device and outcome, would make storing an event a quarter dearer.
+ * reading the rows. A third index, by device and outcome, would make storing an event 25 % slower.
  * An index of SQLite ends with the id by itself, so the one by outcome sorts by it too.
  */
 export const createIndexes = [
-  // Of older files: the first two are replaced, the third is paid for by every event and used by nothing.
+  // Of older files: the first two are replaced, the third costs time for every event and is never used.
   "DROP INDEX IF EXISTS idx_events_device_id",
   "DROP INDEX IF EXISTS idx_events_outcome",
   "DROP INDEX IF EXISTS idx_events_created_at",
@@ -57,7 +57,7 @@ export const fillRollups = [
   "INSERT INTO roll_counter VALUES ('plotted', 0)",
 ];
 
-/** Of blocks of ids: how many events, and between which times. Deleting leaves the times wider than they need be. */
+/** Of blocks of ids: how many events, and between which times. After deletions the times may be wider than necessary. */
 export const createBlocks = [
   "DROP TABLE IF EXISTS roll_block",
   `CREATE TABLE roll_block (block INTEGER NOT NULL, outcome TEXT NOT NULL, n INTEGER NOT NULL, first_at TEXT NOT NULL, last_at TEXT NOT NULL,

@@ -134,7 +134,7 @@ function identityOf(file: string): string {
 
 const pageSize = (database: Sqlite.Database) => database.pragma("page_size", { simple: true }) as number;
 
-/** All that works on the open file; everything here is synchronous and throws SQLite's errors. */
+/** All operations on the open file; everything here is synchronous and throws SQLite's errors. */
 function prepare(database: Sqlite.Database, now: () => number) {
   const rollups = createSqliteRollups(database);
   const plots = createSqlitePlots(database, rollups);

@@ -10,13 +10,13 @@ interface Column {
   readonly dflt_value: string | null;
 }
 
-/** A table without these two columns is not ours. */
+/** A table without these two columns is not Backlot's. */
 const essential = ["device_id", "outcome"];
 const rebuilt = "events_rebuilt";
 const largestId = Number.MAX_SAFE_INTEGER;
 
 /**
- * Makes the table `events` of any older file the one that is written here, rows and all: built anew, since SQLite changes neither an
+ * Converts the table `events` of any older file to the current schema, with its rows. It is rebuilt, since SQLite changes neither an
  * id nor "NOT NULL" in place. Columns of the user's own stay, without their constraints, which would refuse every new event.
  * Within a transaction, without foreign keys.
  */
@@ -54,7 +54,7 @@ function rebuildTable(database: Database, columns: readonly Column[]): void {
   database.exec(`INSERT INTO ${rebuilt} (${["id", ...newEventColumns, ...ownNames].join(", ")})
     SELECT ${[id, ...values, ...ownNames].join(", ")} FROM events${order && ` ORDER BY ${order}`}`);
   database.exec("DROP TABLE events");
-  // Views are the user's own and may name removed columns: they are left alone.
+  // Views are the user's own and may name removed columns: they are not changed.
   database.pragma("legacy_alter_table = ON");
   try {
     database.exec(`ALTER TABLE ${rebuilt} RENAME TO events`);
@@ -70,7 +70,7 @@ const isOurs = (name: string) => newEventColumns.includes(name as NewEventColumn
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`;
 
 function isUpToDate(columns: readonly Column[], sql: string): boolean {
-  // Without AUTOINCREMENT an id is given again after its event was deleted, and what has counted it once does not count it then.
+  // Without AUTOINCREMENT an id is reused after its event was deleted, and the new event would not be counted.
   if (!/\bid\s+INTEGER\s+PRIMARY\s+KEY\s+AUTOINCREMENT\b/i.test(sql)) return false;
   const required = new Set(columns.filter(({ notnull }) => notnull === 1).map(({ name }) => name));
   return (
@@ -96,7 +96,7 @@ function areIds(database: Database, isRowid: boolean): boolean {
   return database.prepare("SELECT count(*) = count(DISTINCT CAST(id AS INTEGER)) FROM events").pluck().get() === 1;
 }
 
-/** "2026-11-20 23:28:12", fractions and offsets become what is written here: times are compared as text. What is no time stays. */
+/** "2026-11-20 23:28:12", fractions and offsets are converted to the current format: times are compared as text. A text that is not a time is unchanged. */
 function unifyTimes(database: Database): void {
   database.exec(`UPDATE events SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ', created_at)
     WHERE created_at NOT GLOB '????-??-??T??:??:??Z' AND created_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'

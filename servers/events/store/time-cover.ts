@@ -1,7 +1,7 @@
 import type { EventFilter } from "../../../contract/services/events.ts";
 import { eventTime } from "../completion-event.ts";
 
-/** Milliseconds since the epoch, both included; open where absent. Events have whole seconds. */
+/** Milliseconds since the epoch, both included; open if absent. Events have whole seconds. */
 export type TimeRange = Pick<EventFilter, "from" | "to">;
 
 /** How long counts by the minute and by the hour are kept for the plots; those by the day stay. */
@@ -16,14 +16,14 @@ const steps = [
   { step: "day", ms: 86_400_000, length: 10, keptMs: Number.POSITIVE_INFINITY },
 ] as const;
 
-/** Whole steps from `since` to before `until`, as the plots' tables name them; open where `until` is absent. */
+/** Whole steps from `since` to before `until`, as the plots' tables name them; open if `until` is absent. */
 export interface StepSpan {
   readonly step: "minute" | "hour" | "day";
   readonly since: string;
   readonly until?: string;
 }
 
-/** Covers a time range with as few whole steps as possible, the finest at its ends, plus the edges that are no whole step. */
+/** Covers a time range with as few whole steps as possible, the finest at its ends, plus the edges that are not whole steps. */
 export function coverTime(
   { from, to }: TimeRange,
   now: number,
@@ -56,7 +56,7 @@ export function coverTime(
       if (!largest) break;
       const { step, ms, length } = largest;
       const larger = steps.find((other) => other.ms > ms);
-      // Up to where a larger step takes over, or as far as whole steps go.
+      // Up to the start of a larger step, or to the last whole step.
       const last = larger ? Math.min(Math.ceil((at + 1) / larger.ms) * larger.ms, Math.floor(end / ms) * ms) : Math.floor(end / ms) * ms;
       const name = (time: number) => eventTime(time).slice(0, length);
       if (!Number.isFinite(last)) {

@@ -12,14 +12,14 @@ export interface OwnClientOptions {
 export const openClient = async ({ port, channel }: OwnClientOptions, name: string): Promise<Client> =>
   new Client(`127.0.0.1:${port}`, await channel(), {
     "grpc.primary_user_agent": `${name}/1.0`,
-    // RFC 6066 §3: an address is no server name.
+    // RFC 6066 §3: an address is not a server name.
     "grpc.ssl_target_name_override": "localhost",
     "grpc.use_local_subchannel_pool": 1,
   });
 
 export const asIs = (bytes: Buffer): Buffer => bytes;
 
-/** Values of names that end in "-bin" are base64. Throws a `ServiceError` for what cannot be sent. */
+/** Values of names that end in "-bin" are base64. Throws a `ServiceError` for metadata that cannot be sent. */
 export function metadataOf(pairs: readonly (readonly [string, string])[]): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of pairs) {

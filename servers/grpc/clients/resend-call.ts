@@ -3,10 +3,10 @@ import type { GrpcResend, GrpcResent } from "../../../contract/services/grpc.ts"
 import { statusName } from "../engine/status.ts";
 import { asIs, metadataOf, type OwnClientOptions, openClient } from "./own-client.ts";
 
-/** A stream without end is cancelled then. */
+/** Timeout; then a stream without end is cancelled. */
 const longestMs = 10_000;
 
-/** Makes a recorded call again: the same metadata and messages, and the half-close behind them. */
+/** Makes a recorded call again: the same metadata and messages, then the half-close. */
 export async function resendCall(options: OwnClientOptions, { path, metadata, deadlineMs, messages }: GrpcResend): Promise<GrpcResent> {
   const sent = metadataOf(metadata);
   const client = await openClient(options, "resend");

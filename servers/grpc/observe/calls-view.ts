@@ -1,7 +1,7 @@
 import type { GrpcViews } from "../../../contract/services/grpc.ts";
 import type { CallMetrics } from "./call-metrics.ts";
 
-/** Shows the calls by method where they changed since the last time. */
+/** Publishes the calls by method, if they changed since the last time. */
 export function createCallsView({ calls }: Pick<CallMetrics, "calls">, show: (view: GrpcViews["calls"]) => void): () => void {
   let shown: string | undefined;
   return () => {

@@ -36,7 +36,7 @@ export class Health {
     return this.#states.get(service) ?? "SERVICE_UNKNOWN";
   }
 
-  /** Tells the watchers of the service at once. */
+  /** Notifies the watchers of the service immediately. */
   set(service: string, state: HealthState): void {
     if (this.state(service) === state) return;
     if (state === "SERVICE_UNKNOWN") this.#states.delete(service);
@@ -45,7 +45,7 @@ export class Health {
     this.#onChange();
   }
 
-  /** Services that are new are SERVING; those that are gone are unknown. */
+  /** New services are SERVING; removed ones are unknown. */
   serve(services: readonly string[]): void {
     for (const service of services) if (!this.#states.has(service)) this.set(service, "SERVING");
     for (const [service] of [...this.#states]) if (service !== "" && !services.includes(service)) this.set(service, "SERVICE_UNKNOWN");

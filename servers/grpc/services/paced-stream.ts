@@ -11,11 +11,11 @@ export interface PacedStreamOptions {
   readonly send: (number: number) => boolean;
 }
 
-/** More are not sent in one turn, however late the timer came. */
+/** Most items of one turn, however late the timer is. */
 const mostAtOnce = 256;
 const shortestTimerMs = 5;
 
-/** Sends items at a rate, the first at once. Items that a slow client could not take are sent later, none is left out. */
+/** Sends items at a rate, the first at once. Items that a slow client could not take are sent later; none is dropped. */
 export function paceStream({ call, first, count, intervalMs, send }: PacedStreamOptions): void {
   const startedAt = performance.now();
   let sent = 0;

@@ -12,7 +12,7 @@ export interface StreamServiceOptions {
   readonly mostPayloadBytes: number;
 }
 
-/** example.StreamService: the item of a position is always the same, so a client can go on where its stream broke. */
+/** example.StreamService: the item of a position is always the same, so a client can resume a broken stream. */
 export const stream = ({ mostPayloadBytes }: StreamServiceOptions): ServiceHandlers => ({
   "example.StreamService": {
     Subscribe: serverStream(streamRequest, streamItem, ({ fromPosition, count, rate, payloadBytes }, call, send) => {

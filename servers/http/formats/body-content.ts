@@ -24,7 +24,7 @@ export type BodyContent =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "binary"; readonly bytes: Buffer };
 
-/** Throws 400 where the body is not what its type says, 415 for a charset nobody knows. */
+/** Throws 400 if the body does not match its type, 415 for an unknown charset. */
 export async function parseBody(request: IncomingMessage, body: Buffer): Promise<BodyContent> {
   if (body.length === 0) return { kind: "none" };
   const { essence, parameters } = parseMediaType(request.headers["content-type"]);
@@ -121,7 +121,7 @@ export async function readContent(request: HttpRequest, response: HttpResponse, 
   return { body, content: await parseBody(request, body) };
 }
 
-/** Like `readContent`, but a body that is not what its type says is shown as text, as httpbin does. */
+/** Like `readContent`, but a body that does not match its type is shown as text, as in httpbin. */
 export async function readContentLeniently(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<ReadContent> {
   const body = await readBody(request, response, limitBytes);
   try {

@@ -11,7 +11,7 @@ const inflate: Decoder = promisify(zlib.inflate);
 const inflateRaw: Decoder = promisify(zlib.inflateRaw);
 const brotli: Decoder = promisify(zlib.brotliDecompress);
 
-/** RFC 9110 §8.4.1; "deflate" is zlib's format, though some senders leave its header out. */
+/** RFC 9110 §8.4.1; "deflate" is zlib's format, though some senders omit its header. */
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip: gunzip,
   "x-gzip": gunzip,
@@ -23,7 +23,7 @@ const mostCodings = 3;
 
 const looksLikeZlib = (body: Buffer) => body.length >= 2 && ((body[0] ?? 0) & 0x0f) === 8 && body.readUInt16BE(0) % 31 === 0;
 
-/** Undoes the codings, the last applied first. Throws 415 for one that is unknown, 413 above the limit, 400 where the bytes are not what they say. */
+/** Decodes the codings, the last applied first. Throws 415 for an unknown one, 413 above the limit, 400 if the bytes are invalid. */
 async function decodeContent(body: Buffer, codings: string, limitBytes: number): Promise<Buffer> {
   const names = codings
     .split(",")
@@ -52,7 +52,7 @@ const unsupported = () =>
     headers: { "Accept-Encoding": acceptEncoding },
   });
 
-/** The body after its content codings are undone. Throws BodyTooLarge, and 413 for one that is too large once decompressed. */
+/** The body without its content codings. Throws BodyTooLarge, and 413 for one that is too large once decompressed. */
 export async function readBody(request: HttpRequest, response: HttpResponse, limitBytes: number): Promise<Buffer> {
   const raw = await readBytes(request, response, limitBytes);
   const codings = request.headers["content-encoding"];

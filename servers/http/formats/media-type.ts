@@ -1,7 +1,7 @@
 import { parse } from "content-type";
 
 export interface MediaType {
-  /** "application/json", in lower case; empty where the field is absent or no media type. */
+  /** "application/json", in lower case; empty if the field is absent or not a media type. */
   readonly essence: string;
   readonly parameters: Readonly<Partial<Record<string, string>>>;
 }

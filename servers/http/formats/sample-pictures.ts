@@ -42,7 +42,7 @@ const webp = Buffer.from(
   "base64",
 );
 
-/** In the order in which the service prefers them among those a client likes equally. */
+/** In the service's order of preference, for formats that the client accepts equally. */
 export const samplePictures = {
   png: { type: "image/png", bytes: png },
   webp: { type: "image/webp", bytes: webp },

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Numbers from 0 to 1, always the same ones for a seed (mulberry32). */
+/** Numbers from 0 to 1, always the same for a seed (mulberry32). */
 export function seededRandom(seed: string): () => number {
   let state = createHash("sha256").update(seed).digest().readUInt32LE();
   return () => {

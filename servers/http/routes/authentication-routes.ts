@@ -38,7 +38,7 @@ function bearer(request: HttpRequest, response: HttpResponse): void {
   else sendPrettyJson(response, { authenticated: true, token });
 }
 
-/** In constant time: how long it takes says nothing about how much is equal. */
+/** In constant time: the duration does not reveal how much is equal. */
 export const sameText = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
 
 const digest = (text: string) => createHash("sha256").update(text).digest();

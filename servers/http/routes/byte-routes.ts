@@ -93,7 +93,7 @@ async function drip(request: HttpRequest, response: HttpResponse, config: HttpCo
   }
   response.flushHeaders();
   const steps = Math.max(1, Math.min(count, Math.ceil((durationMs / 1_000) * dripsPerSecond)));
-  // The first bytes leave at once and the last when the duration is over.
+  // The first bytes are sent immediately, the last at the end of the duration.
   const pauseMs = durationMs / Math.max(1, steps - 1);
   for (let step = 0, sent = 0; step < steps; step++) {
     if (step > 0) await waitWithClient(response, pauseMs);

@@ -62,7 +62,7 @@ function decodeValue(value: string): string {
   }
 }
 
-/** RFC 6265 §4.1.1: a name is a token; what a value may not hold is percent-encoded. */
+/** RFC 6265 §4.1.1: a name is a token; characters that a value may not contain are percent-encoded. */
 function cookie([name, value]: readonly [string, string]): string {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new HttpRefusal(400, "Invalid cookie name");
   const encoded = value.replace(/[^\x21\x23-\x24\x26-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]/gu, encodeURIComponent);

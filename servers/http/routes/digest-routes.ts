@@ -78,7 +78,7 @@ async function authenticate(request: HttpRequest, response: HttpResponse, nonces
   const given = parseDigestCredentials(request.headers.authorization);
   if (!given || (cookieNeeded && request.headers.cookie === undefined)) return challenge(false);
   if (cookieNeeded && cookiesOf(request).fake !== "fake_value") throw new HttpRefusal(403, "The cookie set with the challenge is missing");
-  // §3.4: the digest speaks of another resource than the request line.
+  // §3.4: the digest names another resource than the request line.
   if (!namesTarget(given.uri, request.url ?? "")) throw new HttpRefusal(400, "The uri of the credentials is not the request's target");
 
   const body = await readBody(request, response, limitBytes);

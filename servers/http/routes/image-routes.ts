@@ -29,7 +29,7 @@ function chooseImage(request: HttpRequest, response: HttpResponse): void {
 }
 
 function sendPicture(response: HttpResponse, { type, bytes }: SamplePicture): void {
-  // An SVG opened by itself is a document: it may run nothing.
+  // An SVG opened by itself is a document: scripts are forbidden.
   send(
     response,
     200,

@@ -6,7 +6,7 @@ import { allowedMethods } from "../../core/http/http-route.ts";
 import { sendHtml, sendPrettyJson } from "./reply.ts";
 import { type Route, routeGroup } from "./route.ts";
 
-/** The list of all routes, made from the table that answers them. */
+/** The list of all routes, made from the route table. */
 export function listRoutes(others: readonly Route[]): readonly Route[] {
   const own = routeGroup("Reference", [
     { path: "/api", methods: ["GET"], summary: "This list: JSON, or HTML for a browser", handle: list },

@@ -13,7 +13,7 @@ export const textParam = (request: HttpRequest, name: string): string => {
   return typeof value === "string" ? value : (value?.join("/") ?? "");
 };
 
-/** An integer from the path; throws a 400 if it is none or below `minimum`. */
+/** An integer from the path; throws a 400 if it is not an integer or below `minimum`. */
 export function integerParam(request: HttpRequest, name: string, minimum = 0): number {
   return wholeNumber(name, textParam(request, name), minimum, Number.MAX_SAFE_INTEGER);
 }
@@ -47,7 +47,7 @@ export function durationQuery(query: URLSearchParams, name: string, options: { f
 
 const units: Readonly<Record<string, number>> = { "": 1_000, s: 1_000, ms: 1, m: 60_000 };
 
-/** "5s", "500ms", "1.5" (seconds) as milliseconds; undefined where it is none of these. */
+/** "5s", "500ms", "1.5" (seconds) as milliseconds; undefined for any other text. */
 function parseDurationMs(text: string): number | undefined {
   const match = /^(\d+\.?\d*|\.\d+)(ms|s|m|)$/.exec(text);
   if (!match) return undefined;

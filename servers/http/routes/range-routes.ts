@@ -92,12 +92,12 @@ interface ByteRange {
   readonly end: number;
 }
 
-/** More of them serve no download, only an attack (RFC 9110 §14.2, §17.15). */
+/** More ranges are only useful for an attack (RFC 9110 §14.2, §17.15). */
 const mostRanges = 16;
 
 /**
  * RFC 9110 §14.1.2. Not by the package range-parser: to it `bytes=-500` of a body of 100 bytes is unsatisfiable, where the RFC asks for
- * all of the body. Undefined where the field is absent, of another unit, malformed or abusive: then it is as if it were not there.
+ * all of the body. Undefined if the field is absent, of another unit, malformed or abusive: it is ignored then.
  */
 function parseByteRanges(field: string | undefined, length: number): readonly ByteRange[] | "unsatisfiable" | undefined {
   const set = /^bytes=(.*)$/i.exec(field?.trim() ?? "")?.[1];

@@ -4,12 +4,12 @@ import { HttpRefusal } from "../../core/http/http-refusal.ts";
 
 export const errorBody = (_status: number, message: string): string => JSON.stringify({ status: "error", message });
 
-/** Throws 400 where it is nested more deeply than can be written. */
+/** Throws 400 if it is nested too deeply to be serialized. */
 export function jsonText(value: unknown, indent?: number): string {
   try {
     return JSON.stringify(value, null, indent);
   } catch (cause) {
-    // V8 parses any depth but writes only what fits the stack.
+    // V8 parses any depth but serializes only what fits the stack.
     if (cause instanceof RangeError) throw tooDeep();
     throw cause;
   }
@@ -31,7 +31,7 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   send(response, status, jsonType, JSON.stringify(value), headers);
 }
 
-/** JSON as httpbin prints it: for people as much as for programs. */
+/** JSON as httpbin prints it: indented. */
 export function sendPrettyJson(response: ServerResponse, value: unknown, headers?: AnswerHeaders): void {
   send(response, 200, jsonType, `${jsonText(value, 2)}\n`, headers);
 }

@@ -70,7 +70,7 @@ async function sendTrailers(request: HttpRequest, response: HttpResponse, limitB
   const body = await readBody(request, response, limitBytes);
   const shown = `${JSON.stringify({ trailers: request.trailers, announced: request.headers.trailer ?? null, bytes: body.length }, null, 2)}\n`;
   response.setHeader("Content-Type", "application/json; charset=utf-8");
-  // HTTP/1.0 knows no chunks, and so no trailers.
+  // HTTP/1.0 has no chunks, and so no trailers.
   if (request.httpVersion !== "1.0") {
     response.setHeader("Trailer", "X-Body-Bytes, X-Body-SHA256");
     response.addTrailers({ "X-Body-Bytes": String(body.length), "X-Body-SHA256": createHash("sha256").update(body).digest("hex") });

@@ -19,7 +19,7 @@ export function createSseTickers(): SseTickers {
   function start(intervalMs: number): Ticker {
     const members: Ticker["members"] = new Set();
     let beating = false;
-    /** In turns, so that many streams of short intervals do not keep others waiting. */
+    /** In turns, so that many streams with short intervals do not delay others. */
     function beat(timestamp: number, waiting: Iterator<(timestamp: number) => void>): void {
       const until = performance.now() + turnMs;
       for (;;) {
