@@ -15,7 +15,7 @@ import { quitGracefully } from "./graceful-quit.ts";
 import { commandChannel } from "./ipc-channels.ts";
 import { serveIpc } from "./ipc-port.ts";
 import { applicationMenu } from "./menu.ts";
-import { confineContents, restrictPermissions } from "./security.ts";
+import { restrictNavigation, restrictPermissions } from "./security.ts";
 import { createServiceActions } from "./service-actions.ts";
 import { createTray } from "./tray.ts";
 import { createUtilitySpawner } from "./utility-spawner.ts";
@@ -85,7 +85,7 @@ async function start(): Promise<void> {
   restrictPermissions(session.defaultSession);
   serveDashboardFiles(protocol, inDist("renderer"));
   app.on("web-contents-created", (_event, contents) => {
-    confineContents(contents, (url) => void shell.openExternal(url).catch(report));
+    restrictNavigation(contents, (url) => void shell.openExternal(url).catch(report));
     addContextMenu(contents, (items) => Menu.buildFromTemplate(items).popup());
   });
   const show = () => void window.show().catch(report);

@@ -28,7 +28,7 @@ export function restrictPermissions(session: Session): void {
 }
 
 /** Prevents navigation, new windows and embedded pages. */
-export function confineContents(contents: WebContents, openExternal: (url: string) => void): void {
+export function restrictNavigation(contents: WebContents, openExternal: (url: string) => void): void {
   const refuse = (event: { readonly url: string; preventDefault(): void }) => {
     if (!isDashboard(event.url)) event.preventDefault();
   };

@@ -48,7 +48,7 @@ export function createDemoPublisher(publish: (message: Message) => void): DemoPu
   );
   let timer: NodeJS.Timeout | undefined;
   let rate = 0;
-  let owed = 0;
+  let due = 0;
   let sequence = 0;
 
   function read(sensor: Sensor): number {
@@ -59,8 +59,8 @@ export function createDemoPublisher(publish: (message: Message) => void): DemoPu
   }
 
   function tick(): void {
-    owed += (rate * tickMs) / 1_000;
-    for (; owed >= 1; owed--) {
+    due += (rate * tickMs) / 1_000;
+    for (; due >= 1; due--) {
       const sensor = sensors[sequence % sensors.length] as Sensor;
       const payload = JSON.stringify({ v: read(sensor), unit: sensor.unit, seq: sequence, at: new Date().toISOString() });
       publish(
@@ -90,7 +90,7 @@ export function createDemoPublisher(publish: (message: Message) => void): DemoPu
     },
     start(messagesPerSecond) {
       rate = messagesPerSecond;
-      owed = 1;
+      due = 1;
       timer ??= setInterval(tick, tickMs);
     },
     stop() {

@@ -66,7 +66,7 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
   }
 
   /** Another field, of the same service or another, that is set to the same port. */
-  const rivalOf = (use: PortUse): PortUse | undefined =>
+  const conflictOf = (use: PortUse): PortUse | undefined =>
     uses().find(
       (other) =>
         (other.service !== use.service || other.field !== use.field) &&
@@ -86,19 +86,19 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     return { message, isForeign, ...(next !== undefined && { next }) };
   }
 
-  function rivalText(use: PortUse, rival: PortUse): string {
-    const port = Math.max(use.first, rival.first);
+  function conflictText(use: PortUse, conflict: PortUse): string {
+    const port = Math.max(use.first, conflict.first);
     const at = use.transport === "udp" ? `UDP port ${port}` : port;
-    if (use.service === rival.service) return `${use.title}: ${use.fieldTitle} and ${rival.fieldTitle} are both set to ${at}`;
-    return `${rival.title} and ${use.title} are both set to ${at}`;
+    if (use.service === conflict.service) return `${use.title}: ${use.fieldTitle} and ${conflict.fieldTitle} are both set to ${at}`;
+    return `${conflict.title} and ${use.title} are both set to ${at}`;
   }
 
   async function explain(use: PortUse, port: number): Promise<PortProblem> {
     const name = use.transport === "udp" ? `UDP port ${port}` : `Port ${port}`;
     const holder = await portHolder(port, use.transport);
     const own = holder && ownProcesses().get(holder.pid);
-    const rival = rivalOf(use);
-    if (rival && (holder === undefined || own !== undefined)) return problem(use, port, rivalText(use, rival), false);
+    const conflict = conflictOf(use);
+    if (conflict && (holder === undefined || own !== undefined)) return problem(use, port, conflictText(use, conflict), false);
     if (own !== undefined) return problem(use, port, `${name} is taken by ${own}`, false);
     return problem(use, port, `${name} is taken by ${holder ? `${holder.name} (pid ${holder.pid})` : "another program"}`, true);
   }
@@ -107,8 +107,8 @@ export function createPortPlan({ uses, planned, ownProcesses }: PortPlanOptions)
     explain,
     async check(use) {
       if (use.first === 0) return undefined;
-      const rival = rivalOf(use);
-      if (rival) return problem(use, use.first, rivalText(use, rival), false);
+      const conflict = conflictOf(use);
+      if (conflict) return problem(use, use.first, conflictText(use, conflict), false);
       // In a range the service skips ports that are taken.
       if (use.first !== use.last || (await isPortFree(use.first, use.openToLan, use.transport))) return undefined;
       return explain(use, use.first);

@@ -66,9 +66,9 @@ describe("freezing and delaying", () => {
   it("[MQTT-126] a client that reconnects has no fault any more; a disconnected one gets the reason", async () => {
     const broker = await startBroker();
     const times = { clientId: "c", forMs: 60_000 };
-    for (const hinder of [() => broker.act("client.freeze", times), () => broker.act("client.delay", { ...times, delayMs: 60_000 })]) {
+    for (const addFault of [() => broker.act("client.freeze", times), () => broker.act("client.delay", { ...times, delayMs: 60_000 })]) {
       const client = await connectWire(broker, 5, { clientId: "c" });
-      await hinder();
+      await addFault();
       await broker.act("client.disconnect", { clientId: "c" });
       expect(await client.expectClose()).toMatchObject({ type: "disconnect", reason: 0x98 });
       const again = await connectWire(broker, 5, { clientId: "c" });

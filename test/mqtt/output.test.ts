@@ -15,7 +15,7 @@ function randomFrom(seed: number): (below: number) => number {
 
 /** Whatever fails fails the test. */
 const owner: OutputOwner = {
-  relieved() {},
+  congestionEnded() {},
   run: (step) => step(),
   fault(error) {
     throw error;

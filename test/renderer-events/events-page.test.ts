@@ -7,7 +7,7 @@ import { filterAt, filterWords, isFiltering, noFilter } from "../../renderer/src
 import { columnOfOrder, newestFirst, orderAfter } from "../../renderer/src/services/events/event-pages.ts";
 import { pageWords } from "../../renderer/src/services/events/events-status-line.tsx";
 import { exampleEvents } from "../../renderer/src/services/events/example-events.ts";
-import { foremostJob, jobFigures, jobPercent, jobTitle } from "../../renderer/src/services/events/jobs/job-words.ts";
+import { jobFigures, jobPercent, jobTitle, shownJob } from "../../renderer/src/services/events/jobs/job-words.ts";
 import { deletionQuestion } from "../../renderer/src/services/events/jobs/use-deletion.ts";
 import { postedEvent, replayOfEvent } from "../../renderer/src/services/events/posted-event.ts";
 import { completionEvent } from "../../servers/events/completion-event.ts";
@@ -183,16 +183,16 @@ describe("a job", () => {
   it("is shown while it runs or waits for its user; a success disappears after a while", () => {
     const generated = job({ id: 2, kind: "generate", state: "done", endedAt: now });
     const imported = job({ id: 3, state: "done", refused: 2, endedAt: now - 60_000 });
-    expect(foremostJob([generated, imported], now + 1_000)?.id).toBe(2);
-    expect(foremostJob([generated, imported], now + 20_000)?.id).toBe(3);
-    expect(foremostJob([imported, job({ id: 4 })], now)?.id).toBe(4);
+    expect(shownJob([generated, imported], now + 1_000)?.id).toBe(2);
+    expect(shownJob([generated, imported], now + 20_000)?.id).toBe(3);
+    expect(shownJob([imported, job({ id: 4 })], now)?.id).toBe(4);
     const failure = { code: "IMPORT_ABANDONED", message: "The page that sent the file was closed", hint: "" };
     const abandoned = job({ id: 5, state: "cancelled", failure, endedAt: now - 60_000 });
-    expect(foremostJob([generated, abandoned], now + 20_000)?.id).toBe(5);
+    expect(shownJob([generated, abandoned], now + 20_000)?.id).toBe(5);
     expect([jobTitle(abandoned), jobFigures(abandoned)]).toEqual([
       "Import cancelled",
       "The page that sent the file was closed · 8,214 events · 2.1 MB",
     ]);
-    expect(foremostJob([generated], now + 20_000)).toBeUndefined();
+    expect(shownJob([generated], now + 20_000)).toBeUndefined();
   });
 });

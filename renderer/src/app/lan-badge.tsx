@@ -4,11 +4,11 @@ import type { ServiceView } from "../../../contract/service.ts";
 import { useServices } from "../control/use-store.ts";
 import { Chip } from "../ui/panel.tsx";
 
-const namedApart = 2;
+const mostNamed = 2;
 
 export function lanText(open: readonly Pick<ServiceView, "title">[]): string {
   if (open.length === 0) return "This computer only";
-  return open.length > namedApart ? `LAN: ${open.length} services open` : `LAN: ${open.map(({ title }) => title).join(", ")} open`;
+  return open.length > mostNamed ? `LAN: ${open.length} services open` : `LAN: ${open.map(({ title }) => title).join(", ")} open`;
 }
 
 /** Whether other computers on the network can reach a service. */

@@ -263,11 +263,13 @@ export function createListRows<Row extends Place, Filter, Place = Row>(
       else changed = merge(rows, row, false) === "changed" || changed;
     }
     const first = page.rows[0];
-    const beganAnew = counts ? counts.total < totalWhenHeld : first !== undefined && lastHeld !== undefined && order(first, lastHeld) < 0;
-    if (beganAnew) missing = "some";
+    const sourceRestarted = counts
+      ? counts.total < totalWhenHeld
+      : first !== undefined && lastHeld !== undefined && order(first, lastHeld) < 0;
+    if (sourceRestarted) missing = "some";
     else if (newer > waiting.count && missing === "none") missing = "newest";
     const exact = !counts || isFiltering(view.filter);
-    const arrived = exact ? (beganAnew ? page.rows.length : newer) : counts.total - (beganAnew ? 0 : totalWhenHeld);
+    const arrived = exact ? (sourceRestarted ? page.rows.length : newer) : counts.total - (sourceRestarted ? 0 : totalWhenHeld);
     change({ ...counted(page), arrived: Math.max(view.arrived, arrived) }, changed);
   }
 

@@ -10,7 +10,7 @@ import { type Fields, textField } from "./request-fields.ts";
 export interface LoginRoutesOptions {
   readonly logins: Logins;
   readonly authenticator: Authenticator;
-  readonly limits: Pick<FailureLimits, "standing">;
+  readonly limits: Pick<FailureLimits, "stateOf">;
   readonly failures: number;
   readonly failedLoginAnswers200: boolean;
   /** Called after a login. */
@@ -34,7 +34,7 @@ export function loginRoutes(options: LoginRoutesOptions): readonly ApiRoute[] {
     login: () => Promise<{ answer: Answer; decision: FailureDecision }>,
   ): Promise<Answer> {
     // For answers before any attempt: an unreadable body, an invalid token.
-    sendLimit(call.response, limits.standing(call.client.address));
+    sendLimit(call.response, limits.stateOf(call.client.address));
     try {
       const { answer, decision } = await login();
       sendLimit(call.response, decision);

@@ -24,7 +24,7 @@ export interface FailureLimits {
    */
   begin(address: string, account: string | undefined): Promise<AttemptResult>;
   /** The state of an address, without beginning an attempt. */
-  standing(address: string): FailureDecision;
+  stateOf(address: string): FailureDecision;
   usage(): FailureUsage;
   reset(): void;
 }
@@ -165,7 +165,7 @@ export function createFailureLimits(options: {
       if (waiting.length >= mostWaiting) return Promise.reject(new TooBusy());
       return new Promise((resolve) => waiting.push({ retry, resolve }));
     },
-    standing(address) {
+    stateOf(address) {
       const known = addresses.get(rateLimitKey(address));
       return decision([known ? slide(known) : { times: [], underWay: 0 }]);
     },

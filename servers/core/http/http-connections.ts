@@ -28,7 +28,7 @@ const fewQueued = 16;
 export interface HttpConnections {
   opened(socket: Socket): void;
   /** Adds the TCP connection below TLS, so that it is closed even if its handshake never completes. */
-  shaking(socket: Socket): void;
+  addSocket(socket: Socket): void;
   of(socket: Socket): HttpConnection;
   /** To be called for each request before its row begins. Pauses a client that sends without waiting for answers. */
   queue(socket: Socket, response: RecordedResponse): void;
@@ -85,7 +85,7 @@ export function createHttpConnections(): HttpConnections {
 
   return {
     opened,
-    shaking(socket) {
+    addSocket(socket) {
       belowTls.add(socket);
       socket.once("close", () => belowTls.delete(socket));
     },

@@ -132,7 +132,7 @@ export function createHttpServers(options: HttpServerOptions): (tls?: TlsOptions
     // The bytes are bounded already; Node's own bound on their number would drop fields silently.
     server.maxHeadersCount = 0;
     if (tls) {
-      server.on("connection", (socket) => recorder.connections.shaking(socket));
+      server.on("connection", (socket) => recorder.connections.addSocket(socket));
       server.on("secureConnection", (socket) => void recorder.connections.opened(socket));
       // Node would treat it as a malformed request.
       server.removeAllListeners("tlsClientError");

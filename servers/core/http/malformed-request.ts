@@ -35,7 +35,7 @@ export interface MalformedOptions {
 /** Answers bytes that never became a request, after all earlier requests, closes the connection, and records both as a row. */
 export function createMalformedHandler({ recorder, log, errors, fields, maxHeaderBytes }: MalformedOptions) {
   /** Sockets whose last answer is decided: further parser errors are consequences of the same fault. */
-  const doomed = new WeakSet<Socket>();
+  const closing = new WeakSet<Socket>();
 
   const fieldLines = fields.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${fields[index + 1]}`] : []));
 
@@ -84,7 +84,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
     }
     const { latest } = recorder.connections.of(socket);
     const isPending = latest !== undefined && !latest.closed && !latest.writableFinished;
-    if (doomed.has(socket)) {
+    if (closing.has(socket)) {
       // A stream may never end by itself.
       if (socket.readableEnded && latest?.entry?.longLived) socket.destroy();
       return;
@@ -105,7 +105,7 @@ export function createMalformedHandler({ recorder, log, errors, fields, maxHeade
       socket.destroy();
       return;
     }
-    doomed.add(socket);
+    closing.add(socket);
     const bytes = malformedBytes(error, Number(latest?.req.headers["content-length"] ?? 0));
     const verdict = malformedVerdict(error, bytes, maxHeaderBytes);
     const reason = `${verdict.message}${error.code ? ` (${error.code})` : ""}`;

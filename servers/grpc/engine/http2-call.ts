@@ -153,7 +153,7 @@ export class Http2Call implements StartableTransport {
       if (stream.writableLength > 0) this.#lastBytes = setTimeout(() => this.#abandon(), lastBytesMs);
     } else {
       stream.respond({ ...answerFields, ...this.#trailers }, { endStream: true });
-      this.#letGo();
+      this.#stopUpload();
     }
     // What the client sends yet is read and dropped.
     stream.resume();
@@ -163,11 +163,11 @@ export class Http2Call implements StartableTransport {
     clearTimeout(this.#lastBytes);
     if (this.#stream.destroyed) return;
     this.#stream.sendTrailers(this.#trailers ?? {});
-    this.#letGo();
+    this.#stopUpload();
   }
 
-  /** RFC 9113 §8.1: a client that has more to send is told that it need not. */
-  #letGo(): void {
+  /** RFC 9113 §8.1: asks a client that is still sending to stop. */
+  #stopUpload(): void {
     const stream = this.#stream;
     if (this.#hasHalfClosed) return;
     setImmediate(() => {

@@ -84,7 +84,7 @@ class ChatRooms {
         const { room, text } = action.value;
         const name = member.rooms.get(room);
         if (name === undefined) this.#refuse(member, room, "you are not in this room: join it first");
-        else this.#tell(room, { case: "said", value: { name, text } });
+        else this.#broadcast(room, { case: "said", value: { name, text } });
         break;
       }
       case "leave":
@@ -110,7 +110,7 @@ class ChatRooms {
     else if (room.size >= mostMembers || member.rooms.size >= mostRoomsOfOne || (room.size === 0 && this.#rooms.size >= mostRooms)) {
       this.#refuse(member, name, "there are too many rooms or members");
     } else {
-      this.#tell(name, { case: "joined", value: { name: as } });
+      this.#broadcast(name, { case: "joined", value: { name: as } });
       this.#rooms.set(name, room.set(as, member));
       member.rooms.set(name, as);
       this.#send(member, name, { case: "presence", value: { members: [...room.keys()] } });
@@ -121,8 +121,8 @@ class ChatRooms {
     const as = member.rooms.get(name);
     const room = this.#rooms.get(name);
     if (as === undefined || !room) return;
-    // Those that stay are told, and the one that leaves, if it is still there.
-    this.#tell(name, { case: "left", value: { name: as } });
+    // Those that stay are notified, and the one that leaves, if it is still connected.
+    this.#broadcast(name, { case: "left", value: { name: as } });
     member.rooms.delete(name);
     room.delete(as);
     if (room.size === 0) this.#rooms.delete(name);
@@ -133,7 +133,7 @@ class ChatRooms {
   }
 
   /** A member that reads too slowly loses its call, and nobody waits for it. */
-  #tell(room: string, event: ChatEvent["event"]): void {
+  #broadcast(room: string, event: ChatEvent["event"]): void {
     const frame = this.#frame(room, event);
     for (const { call } of [...(this.#rooms.get(room)?.values() ?? [])]) call.send(frame);
   }

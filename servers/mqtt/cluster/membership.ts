@@ -80,7 +80,7 @@ export class Membership {
   }
 
   /** Joins under a new identifier: the other brokers own its sessions now. */
-  async beginAnew(counted: number, connected: () => void): Promise<void> {
+  async joinAsNew(counted: number, connected: () => void): Promise<void> {
     const { parts, commits, members } = this.options;
     parts.log.warning("The other brokers declared this one dead and took its sessions over: its clients have to connect again.");
     surrenderAll(parts.engine);

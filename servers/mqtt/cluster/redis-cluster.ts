@@ -246,7 +246,7 @@ export class RedisCluster implements ClusterLink, ClusterParts {
     const rejoined = await this.membership.rejoin(connected);
     if (rejoined === "done") return;
     this.brokerId = newBrokerId();
-    await this.membership.beginAnew(rejoined.counted, connected);
+    await this.membership.joinAsNew(rejoined.counted, connected);
     await this.liveness.beat();
   }
 

@@ -112,7 +112,7 @@ export class KeptMessages {
     record.history?.removeOldest();
     if (record.history?.count === 0) this.evicted.delete(record.topic);
     record.history = undefined;
-    record.letGo();
+    record.shrink();
   }
 
   /** Updates the counted bytes after deliveries were added. */
@@ -182,9 +182,9 @@ export class KeptMessages {
   }
 
   /** Appends the messages that were recorded after the clear; `newer` must not be used afterwards. */
-  absorb(newer: KeptMessages): void {
+  appendNewer(newer: KeptMessages): void {
     this.rest();
-    this.tree.absorb(newer.tree);
+    this.tree.appendNewer(newer.tree);
     this.unrecorded += newer.unrecorded;
     for (const record of newer.all()) {
       record.older = undefined;

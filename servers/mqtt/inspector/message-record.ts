@@ -48,7 +48,7 @@ export interface RecordOrigin {
   readonly dup: boolean;
   /** 0 without. */
   readonly topicAlias: number;
-  /** The PUBLISH as it came; good until the next packet. */
+  /** The PUBLISH as received; valid until the next packet. */
   readonly packet: Buffer;
 }
 
@@ -156,7 +156,7 @@ export class MessageRecord implements DeliveryTrace, TrafficEntry {
   }
 
   /** Called on eviction: a queued or retained message may still reference the record, and its row may not be written yet. */
-  letGo(): void {
+  shrink(): void {
     this.countedBytes = 0;
     this.deliveries = this.settled ? undefined : this.deliveries?.slice(0, recordedDeliveries);
     if (this.forwarded.length > leftLength) this.forwarded = "";

@@ -197,7 +197,7 @@ export class MessageRecorder {
     const { cleared } = this;
     if (!cleared) return false;
     this.cleared = undefined;
-    cleared.messages.absorb(this.messages);
+    cleared.messages.appendNewer(this.messages);
     this.messages = cleared.messages;
     this.touchEvent("RESTORE", "The history of messages was restored.");
     return true;
@@ -214,7 +214,7 @@ export class MessageRecorder {
     const { clears } = this;
     const earlier = await readHistory(kept, () => new KeptMessages(this.limits, this.limits.isRetained), this.context);
     if (this.clears !== clears || earlier.size === 0) return;
-    earlier.absorb(this.messages);
+    earlier.appendNewer(this.messages);
     this.messages = earlier;
   }
 

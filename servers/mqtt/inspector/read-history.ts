@@ -21,7 +21,7 @@ export async function readHistory(
       cleared = messages;
       messages = createMessages();
     } else if (verb === "RESTORE" && cleared) {
-      cleared.absorb(messages);
+      cleared.appendNewer(messages);
       messages = cleared;
       cleared = undefined;
     }

@@ -92,7 +92,7 @@ export class TopicNode {
   }
 
   /** Adds the messages of the same topic in a newer tree. */
-  absorb(newer: TopicNode, own: number): void {
+  appendNewer(newer: TopicNode, own: number): void {
     newer.settle();
     this.last = undefined;
     this.lastStart = newer.lastStart;

@@ -218,12 +218,12 @@ export class TopicTree {
   }
 
   /** Adds the topics and counts of a newer tree. */
-  absorb(newer: TopicTree): void {
+  appendNewer(newer: TopicTree): void {
     for (const node of newer.byTopic.values()) {
       const { own } = node;
       const ours = this.byTopic.get(node.topic) ?? this.add(node.topic);
       if (ours) {
-        ours.absorb(node, own);
+        ours.appendNewer(node, own);
         this.moveToNewest(ours);
       } else this.uncounted += own;
     }

@@ -33,7 +33,7 @@ interface Open {
   readonly keepsSession: boolean;
   lastPacketId: number;
   /** The broker's last packet before it closed. */
-  farewell: Packet | undefined;
+  lastPacket: Packet | undefined;
   pinging: NodeJS.Timeout | undefined;
 }
 
@@ -56,8 +56,8 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
 
   function onClosed(mine: Open): void {
     clearInterval(mine.pinging);
-    const { farewell, version, awaited } = mine;
-    const ended = farewell ? tryAnswer(farewell, version, 0) : lost("the connection was closed", 0);
+    const { lastPacket, version, awaited } = mine;
+    const ended = lastPacket ? tryAnswer(lastPacket, version, 0) : lost("the connection was closed", 0);
     for (const { since, settle } of awaited.values()) settle({ ...ended, tookMs: tookMs(since) });
     awaited.clear();
     if (open !== mine) return;
@@ -81,7 +81,7 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
         settle(mine, packet.packetId, packet);
         return;
       case "disconnect":
-        mine.farewell = packet;
+        mine.lastPacket = packet;
         return;
       default:
     }
@@ -100,7 +100,7 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
           ...(!packet.sessionPresent && { subscriptions: [] }),
         });
       }
-    } else mine.farewell = packet;
+    } else mine.lastPacket = packet;
     settle(mine, 0, packet);
   }
 
@@ -179,7 +179,7 @@ export function createTryClient({ port, onChange }: { port: () => number; onChan
         closed: closing.promise,
         keepsSession: version === 5 ? options.sessionExpirySeconds > 0 : !options.cleanStart,
         lastPacketId: 0,
-        farewell: undefined,
+        lastPacket: undefined,
         pinging: undefined,
       };
       open = mine;

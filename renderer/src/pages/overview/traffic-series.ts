@@ -2,7 +2,7 @@ import type { RateHistory } from "../../../../contract/control.ts";
 import type { ServiceId } from "../../../../contract/service.ts";
 
 /** Most separate series; further services are combined into one. */
-const drawnApart = 3;
+const mostSeparate = 3;
 
 export interface TrafficSeries {
   /** One service, or the combined ones; largest first. */
@@ -15,7 +15,7 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 /** The largest services separately, sorted by size; the small ones combined on top. */
 export function groupSeries(history: RateHistory): TrafficSeries[] {
   const largest = history.series.map((one) => ({ ...one, total: sum(one.bytesPerSecond) })).sort((a, b) => b.total - a.total);
-  const apart = largest.length > drawnApart + 1 ? largest.slice(0, drawnApart - 1) : largest;
+  const apart = largest.length > mostSeparate + 1 ? largest.slice(0, mostSeparate - 1) : largest;
   const together = largest.slice(apart.length);
   const series: TrafficSeries[] = apart.map(({ service, bytesPerSecond }) => ({ services: [service], bytesPerSecond }));
   if (together.length === 0) return series;

@@ -23,7 +23,7 @@ import { IconButton, IconMenu, PauseButton, Toolbar } from "../../ui/toolbar.tsx
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-bar.module.css";
 import { CountingChip, JobChip } from "./jobs/job-chip.tsx";
-import { foremostJob } from "./jobs/job-words.ts";
+import { shownJob } from "./jobs/job-words.ts";
 import type { Deletion } from "./jobs/use-deletion.ts";
 
 interface EventsBarProps {
@@ -136,7 +136,7 @@ export function EventsBar(props: EventsBarProps) {
 /** The first job in the bar, all of them behind a button. */
 function Jobs({ jobs, deletion, onReport }: Pick<EventsBarProps, "jobs" | "deletion" | "onReport">) {
   const now = useNow(2_000);
-  const first = foremostJob(jobs, now);
+  const first = shownJob(jobs, now);
 
   return (
     <div className={styles.jobs}>

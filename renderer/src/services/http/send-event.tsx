@@ -10,7 +10,7 @@ import { formatCount } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
 import styles from "./sse-panel.module.css";
 
-const saidForMs = 2_500;
+const shownForMs = 2_500;
 
 /** Sends one event to all subscribers, and shows how many received it. */
 export function SendEvent({ disabled }: { readonly disabled: boolean }) {
@@ -20,7 +20,7 @@ export function SendEvent({ disabled }: { readonly disabled: boolean }) {
   const [sent, setSent] = useState<{ readonly subscribers: number }>();
   useEffect(() => {
     if (!sent) return;
-    const timer = setTimeout(() => setSent(undefined), saidForMs);
+    const timer = setTimeout(() => setSent(undefined), shownForMs);
     return () => clearTimeout(timer);
   }, [sent]);
   const send = (submit: FormEvent) => {

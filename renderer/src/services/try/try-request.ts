@@ -79,8 +79,8 @@ export type JsonCheck = { readonly state: "none" } | { readonly state: "valid" }
 /** Checks a body that is meant to be JSON, by its header or by its first character. */
 export function checkJson(request: TryRequest): JsonCheck {
   const type = request.headers.find(([name]) => name.toLowerCase() === "content-type")?.[1] ?? "";
-  const isMeant = /[/+]json/i.test(type) || (type === "" && /^\s*[{[]/.test(request.body));
-  return isMeant ? checkJsonText(request.body) : { state: "none" };
+  const expectsJson = /[/+]json/i.test(type) || (type === "" && /^\s*[{[]/.test(request.body));
+  return expectsJson ? checkJsonText(request.body) : { state: "none" };
 }
 
 /** Checks a text that is JSON or empty. */

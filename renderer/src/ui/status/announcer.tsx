@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
 /** How long a text stays; after that the same text can be announced again. */
-const saidForMs = 1_500;
+const shownForMs = 1_500;
 let say: ((text: string) => void) | undefined;
 
 /** Announces to a screen reader what is visible elsewhere: "Copied". */
@@ -18,7 +18,7 @@ export function Announcer() {
   }, []);
   useEffect(() => {
     if (text === "") return;
-    const timer = setTimeout(() => setText(""), saidForMs);
+    const timer = setTimeout(() => setText(""), shownForMs);
     return () => clearTimeout(timer);
   }, [text]);
   return (

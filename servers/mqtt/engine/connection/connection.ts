@@ -218,7 +218,7 @@ export class Connection implements Recipient, OutputOwner, ObservedPublisher {
     this.run(() => this.output.settle());
   }
 
-  relieved(): void {
+  congestionEnded(): void {
     if (this.state === "closed") return;
     if (this.heldForReading) {
       this.heldForReading = false;

@@ -27,7 +27,7 @@ interface HeldChunk {
 
 export interface OutputOwner {
   /** The client's unread bytes are below the limit again. */
-  relieved(): void;
+  congestionEnded(): void;
   /** Runs a step for the client: an error in it ends only this client's connection. */
   run(step: () => void): void;
   /** Ends the client's connection because of the error. */
@@ -183,7 +183,7 @@ export class Output {
   settle(): void {
     const wasCongested = this.congested;
     this.congested = this.isBehind();
-    if (wasCongested && !this.congested) this.owner.relieved();
+    if (wasCongested && !this.congested) this.owner.congestionEnded();
   }
 
   /** The client is frozen or delayed: bytes are held back. */
@@ -206,7 +206,7 @@ export class Output {
   /** Delays all further bytes by `delayMs`; 0 ends the delay and writes the bytes that were held back. */
   delay(delayMs: number): void {
     this.delayMs = delayMs;
-    if (delayMs === 0) this.letGo(Number.POSITIVE_INFINITY);
+    if (delayMs === 0) this.releaseHeld(Number.POSITIVE_INFINITY);
   }
 
   freeze(): void {
@@ -215,7 +215,7 @@ export class Output {
 
   thaw(): void {
     this.frozen = false;
-    this.letGo(this.delayMs === 0 ? Number.POSITIVE_INFINITY : performance.now());
+    this.releaseHeld(this.delayMs === 0 ? Number.POSITIVE_INFINITY : performance.now());
   }
 
   /** Ends freeze and delay, and writes the bytes that they held back: before the connection ends. */
@@ -281,18 +281,18 @@ export class Output {
     const dueAt = Math.max(performance.now() + this.delayMs, this.held.at(-1)?.dueAt ?? 0);
     this.held.push({ bytes, dueAt, onHandedOver: this.onHandedOver });
     this.onHandedOver = undefined;
-    this.letGoLater(dueAt);
+    this.releaseHeldLater(dueAt);
   }
 
-  private letGoLater(dueAt: number): void {
+  private releaseHeldLater(dueAt: number): void {
     if (this.frozen || this.heldTimer) return;
     this.heldTimer = setTimeout(() => {
       this.heldTimer = undefined;
-      this.owner.run(() => this.letGo(performance.now()));
+      this.owner.run(() => this.releaseHeld(performance.now()));
     }, dueAt - performance.now()).unref();
   }
 
-  private letGo(upTo: number): void {
+  private releaseHeld(upTo: number): void {
     const { held } = this;
     if (!held || this.frozen) return;
     const later = held.findIndex(({ dueAt }) => dueAt > upTo);
@@ -301,7 +301,7 @@ export class Output {
     clearTimeout(this.heldTimer);
     this.heldTimer = undefined;
     const [next] = this.held ?? [];
-    if (next) this.letGoLater(next.dueAt);
+    if (next) this.releaseHeldLater(next.dueAt);
     for (const { bytes, onHandedOver } of due) {
       this.heldBytes -= bytes.length;
       this.transport.write(bytes);

@@ -72,7 +72,7 @@ export function surrenderSession(parts: MoveParts, clientId: string, cleanStart:
   const session = parts.sessions.get(clientId);
   if (!session) return false;
   if (cleanStart) parts.endSession(session);
-  else letGo(parts, session);
+  else forgetSession(parts, session);
   return !cleanStart;
 }
 
@@ -85,12 +85,12 @@ export function surrenderAll(parts: MoveParts): void {
     parts.clients
       .get(session.clientId)
       ?.disconnect(reasonCode.serverShuttingDown, "The other brokers declared this one dead; connect again.");
-    letGo(parts, session);
+    forgetSession(parts, session);
   }
 }
 
 /** Removes the session from this broker's memory only. */
-function letGo(parts: MoveParts, session: Session): void {
+function forgetSession(parts: MoveParts, session: Session): void {
   session.expirySeconds = 0;
   session.will = undefined;
   for (const filter of [...session.subscriptions.keys()]) unsubscribe(parts, session, filter);

@@ -29,12 +29,12 @@ export function jobPercent({ state, done, total, bytes, size }: EventJob): numbe
   return total === undefined || total === 0 ? undefined : Math.min(100, (done / total) * 100);
 }
 
-const toldForMs = 8_000;
+const shownForMs = 8_000;
 
 /** The job for the bar: one that runs, then the newest failed one; a successful one is hidden after a while. */
-export function foremostJob(jobs: readonly EventJob[], now: number): EventJob | undefined {
+export function shownJob(jobs: readonly EventJob[], now: number): EventJob | undefined {
   const waits = ({ failure, refused = 0 }: EventJob) => failure !== undefined || refused > 0;
   return (
-    jobs.find(({ state }) => state === "running") ?? jobs.find((job) => waits(job) || now - (job.endedAt ?? job.startedAt) < toldForMs)
+    jobs.find(({ state }) => state === "running") ?? jobs.find((job) => waits(job) || now - (job.endedAt ?? job.startedAt) < shownForMs)
   );
 }

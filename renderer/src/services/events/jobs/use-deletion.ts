@@ -15,7 +15,7 @@ export interface Deletion {
 }
 
 /** Shorter counts are not announced. */
-const toldAfterMs = 300;
+const announceAfterMs = 300;
 
 export function useDeletion(filter: ShownFilter): Deletion {
   const ask = eventsAsk(useControl());
@@ -30,7 +30,7 @@ export function useDeletion(filter: ShownFilter): Deletion {
       const mine = ++newest.current;
       // The same time for the count and the deletion, so that the confirmation shows the right number.
       const wanted = filterAt(filter, Date.now());
-      const timer = setTimeout(() => mine === newest.current && setCounting(true), toldAfterMs);
+      const timer = setTimeout(() => mine === newest.current && setCounting(true), announceAfterMs);
       const counted = await ask("delete.count", { filter: wanted }).finally(() => {
         clearTimeout(timer);
         if (mine === newest.current) setCounting(false);

@@ -33,10 +33,10 @@ type Readings = Map<MqttMessageSummary["id"], Reading>;
 export function createPlotReader(): typeof plotSeries {
   let readings: Readings = new Map();
   let decodedAs: FormatChoice | undefined;
-  return (messages, view, wish) => {
+  return (messages, view, chosenField) => {
     if (view !== decodedAs) readings = new Map();
     decodedAs = view;
-    const series = plotSeries(messages, view, wish, readings);
+    const series = plotSeries(messages, view, chosenField, readings);
     if (readings.size > 2 * plottedMessages)
       readings = new Map(messages.slice(0, plottedMessages).flatMap(({ id }) => entryOf(readings, id)));
     return series;
@@ -63,7 +63,7 @@ function readingOf(message: MqttMessageSummary, view: FormatChoice, readings: Re
 export function plotSeries(
   messages: readonly MqttMessageSummary[],
   view: FormatChoice,
-  wish: string | undefined,
+  chosenField: string | undefined,
   readings: Readings = new Map(),
 ): PlotSeries {
   const counts = new Map<string, number>();
@@ -77,7 +77,7 @@ export function plotSeries(
     for (const name of fields.keys()) counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   const fields = [...counts].sort((one, other) => other[1] - one[1]).map(([name]) => name);
-  const field = wish !== undefined && counts.has(wish) ? wish : firstField(fields);
+  const field = chosenField !== undefined && counts.has(chosenField) ? chosenField : firstField(fields);
   // The unit applies to the reading, not to a counter beside it.
   if (field !== firstField(fields)) unit = "";
   const points = found.flatMap(({ at, fields: of }) => {

@@ -17,10 +17,10 @@ const nameOf = (field: string) => (field === wholePayload ? "value" : field);
 
 /** Plots a numeric field of the shown messages over time; renders nothing if there are no numbers. */
 export function ValuePlot({ messages, view }: { readonly messages: readonly MqttMessageSummary[]; readonly view: FormatChoice }) {
-  const [wish, setWish] = useState<string>();
+  const [chosenField, setChosenField] = useState<string>();
   const [point, setPoint] = useState<number>();
   const [read] = useState(createPlotReader);
-  const series = useMemo(() => read(messages, view, wish), [read, messages, view, wish]);
+  const series = useMemo(() => read(messages, view, chosenField), [read, messages, view, chosenField]);
   const { field, fields, unit, values, at, least, mean, most } = series;
   // A single value is not plotted; uPlot would give it an axis of one day.
   if (field === undefined || values.length < 2) return null;
@@ -41,7 +41,7 @@ export function ValuePlot({ messages, view }: { readonly messages: readonly Mqtt
               </Menu.Target>
               <Menu.Dropdown mah="40vh" style={{ overflowY: "auto" }}>
                 {fields.map((name) => (
-                  <Menu.Item key={name} onClick={() => setWish(name)}>
+                  <Menu.Item key={name} onClick={() => setChosenField(name)}>
                     {nameOf(name)}
                   </Menu.Item>
                 ))}

@@ -62,7 +62,7 @@ export function MqttLive() {
     setPaused(!paused);
   };
   usePauseCommand({ paused, onToggle: togglePause });
-  const beginAnew = (next: TopicScope) => {
+  const showReset = (next: TopicScope) => {
     branches.reset();
     void history.replaced();
     setScope(next);
@@ -72,14 +72,14 @@ export function MqttLive() {
   const restore = (shown: TopicScope) =>
     attempt(
       client.action(mqttActions, "mqtt", "history.restore").then(({ restored }) => {
-        if (restored) beginAnew(shown);
+        if (restored) showReset(shown);
         else notifyDone("It can no longer be restored.");
       }),
     );
   const clearHistory = () =>
     attempt(
       client.action(mqttActions, "mqtt", "history.clear").then(({ cleared }) => {
-        beginAnew(noScope);
+        showReset(noScope);
         withdrawUndo.current?.();
         withdrawUndo.current = notifyDone(`Cleared ${formatCountOf(cleared, "message")}. Retained messages stay.`, {
           title: "Undo",

@@ -48,15 +48,15 @@ export function MqttTry() {
     setDraft(message);
     setState({ state: "untried" });
   });
-  const parsedWho = parseTryClient(who, password);
+  const parsedClient = parseTryClient(who, password);
   const parsed = parsePublishDraft(draft);
   // The last view of a stopped service is out of date.
   const act = running ? tried : undefined;
 
   /** Undefined if it is connected, otherwise the broker's answer. */
   const connect = async (): Promise<MqttTryAnswer | undefined> => {
-    if (!("options" in parsedWho)) return { ok: false, meaning: parsedWho.problem, tookMs: 0 };
-    const answer = await client.action(mqttActions, "mqtt", "try.connect", parsedWho.options);
+    if (!("options" in parsedClient)) return { ok: false, meaning: parsedClient.problem, tookMs: 0 };
+    const answer = await client.action(mqttActions, "mqtt", "try.connect", parsedClient.options);
     return answer.ok ? undefined : answer;
   };
   const whenConnected = async (ask: () => Promise<MqttTryAnswer>): Promise<MqttTryAnswer> => {
@@ -85,7 +85,7 @@ export function MqttTry() {
             state={act}
             running={running}
             draft={who}
-            parsed={parsedWho}
+            parsed={parsedClient}
             onDraft={setWho}
             password={password}
             onPassword={setPassword}
