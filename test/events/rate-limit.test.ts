@@ -10,14 +10,19 @@ checkLeaks();
 
 it("[EV-20] by default 200 posts in 10 s, 60 pages and 60 statistics a minute are allowed, each counted separately", async () => {
   const { url } = await startEvents();
+  // Several at once: on a busy machine one after the other would take longer than the 10 s.
   const statuses = async (count: number, ask: () => Promise<Response>) => {
     const seen: number[] = [];
-    for (let index = 0; index < count; index++) {
-      const answer = await ask();
-      await answer.arrayBuffer();
-      seen.push(answer.status);
-    }
-    return seen;
+    let left = count;
+    const askNext = async () => {
+      while (left-- > 0) {
+        const answer = await ask();
+        await answer.arrayBuffer();
+        seen.push(answer.status);
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, askNext));
+    return seen.sort();
   };
   const times = (count: number, status: number) => Array.from({ length: count }, () => status);
   const body = eventBody();
