@@ -251,8 +251,8 @@ export const grpcReplyActions = {
   "replies.read": operation<ReplyTexts>()(z.strictObject({})),
   /** Replaces the text of the file; refused, with line and column, where it would be broken. */
   "replies.write": operation<null>()(z.strictObject({ revision, text })),
-  /** Replaces the rule whose text was `before`, or adds one at the end where `key` is absent. */
-  "reply.save": operation<null>()(z.strictObject({ key: key.optional(), before: text.optional(), text })),
+  /** Replaces the rule whose text was `before`, or adds one at the end where `key` is absent. The key of what was saved: it may be another one. */
+  "reply.save": operation<{ readonly key: string }>()(z.strictObject({ key: key.optional(), before: text.optional(), text })),
   "reply.remove": operation<null>()(z.strictObject({ key })),
   /** To a place among the rules, from 0. */
   "reply.move": operation<null>()(z.strictObject({ key, to: z.int().min(0) })),

@@ -140,14 +140,15 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
         if (known !== revision) throw changed();
         return write(next);
       },
-      "reply.save": ({ key, before, text: next }) => {
+      async "reply.save"({ key, before, text: next }) {
         const within = current();
         const rule = parseRuleText(next);
         if ("problems" in rule) throw brokenText(rule.problems);
-        if (key === undefined) return write(withRule(within, rule.text, undefined));
-        const { node } = placeOf(key).rule;
-        if (before !== undefined && before !== ruleText(within, node)) throw changed();
-        return write(withRule(within, rule.text, node));
+        const place = key === undefined ? within.rules.length : placeOf(key).index;
+        const node = within.rules[place]?.node;
+        if (node && before !== undefined && before !== ruleText(within, node)) throw changed();
+        await write(withRule(within, rule.text, node));
+        return { key: parsed.rules[place]?.key ?? "" };
       },
       "reply.remove": ({ key }) => write(withoutRule(current(), placeOf(key).index)),
       "reply.move": ({ key, to }) => write(withOrder(current(), placeOf(key).index, Math.min(to, parsed.rules.length - 1))),

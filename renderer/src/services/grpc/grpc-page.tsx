@@ -3,6 +3,7 @@ import { nounOf } from "../../ui/texts/quantity.ts";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
 import { callScopes, grpcColumns } from "./grpc-columns.tsx";
 import { grpcRowCommands } from "./recorded-call.ts";
+import { GrpcReplies } from "./replies/grpc-replies.tsx";
 import { GrpcServices } from "./services/grpc-services.tsx";
 import { GrpcTry } from "./try/grpc-try.tsx";
 
@@ -32,5 +33,6 @@ export const grpcPage = defineServicePage({
     }),
     contentTab("services", "Services", GrpcServices),
     tryTab(GrpcTry),
+    contentTab("replies", "Replies", GrpcReplies),
   ],
 });

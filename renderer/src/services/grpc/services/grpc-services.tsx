@@ -35,7 +35,7 @@ export function GrpcServices() {
   const choice = useRowChoice(rowId);
   const rows = useMemo(() => serviceRows(served ?? [], states, rates, text), [served, states, rates, text]);
   const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
-  if (service?.status.state !== "running") return <GrpcStopped />;
+  if (service?.status.state !== "running") return <GrpcStopped text="Start the service to see what it serves." />;
   return (
     <ListPage
       label="Services"
@@ -81,11 +81,12 @@ export function GrpcServices() {
   );
 }
 
-function GrpcStopped() {
+/** In place of what only a running service has. */
+export function GrpcStopped({ text }: { readonly text: string }) {
   const service = useService("grpc");
   return (
     <EmptyPage>
-      <EmptyState title="gRPC is not running" text="Start the service to see what it serves.">
+      <EmptyState title="gRPC is not running" text={text}>
         <StartServiceButton id="grpc" service={service} title="Start gRPC" />
       </EmptyState>
     </EmptyPage>

@@ -1,0 +1,69 @@
+import { Textarea } from "@mantine/core";
+import { useState } from "react";
+import { grpcActions } from "../../../../../contract/services/grpc.ts";
+import type { ReplyTexts } from "../../../../../contract/services/grpc-replies.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { failureOf } from "../../../control/failure-error.ts";
+import { FormDialog } from "../../../ui/forms/dialog.tsx";
+import { Note, Notice } from "../../../ui/panel.tsx";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import styles from "./replies.module.css";
+
+interface FileDialogProps {
+  readonly file: string;
+  readonly texts: ReplyTexts;
+  readonly onClose: () => void;
+}
+
+const emptyFile = '{\n  "rules": []\n}\n';
+
+/** The text of the whole file, also of one that is broken. */
+export function FileDialog({ file, texts, onClose }: FileDialogProps) {
+  const client = useControl();
+  const [text, setText] = useState(texts.text || emptyFile);
+  const [refused, setRefused] = useState<string>();
+  const save = async () => {
+    try {
+      await client.action(grpcActions, "grpc", "replies.write", { revision: texts.revision, text });
+      onClose();
+    } catch (error) {
+      setRefused(failureOf(error).message);
+    }
+  };
+  return (
+    <FormDialog
+      opened
+      title="Edit the file of replies"
+      size="lg"
+      action="Save the file"
+      disabled={text === texts.text}
+      onClose={onClose}
+      onSubmit={() => void save()}
+    >
+      <Note>
+        <code>{shownText(file)}</code>
+      </Note>
+      <Textarea
+        className={styles.json}
+        aria-label="Text of the file"
+        mt="xs"
+        autosize
+        minRows={14}
+        maxRows={24}
+        spellCheck={false}
+        data-autofocus
+        value={text}
+        error={refused !== undefined}
+        onChange={(event) => {
+          setRefused(undefined);
+          setText(event.currentTarget.value);
+        }}
+      />
+      {refused !== undefined && (
+        <Notice tone="bad" role="alert">
+          {refused}
+        </Notice>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,84 @@
+import { Switch } from "@mantine/core";
+import { grpcActions } from "../../../../../contract/services/grpc.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { CellText } from "../../../list/cell-text.tsx";
+import type { Column } from "../../../list/column.ts";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { formatCount } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import styles from "./replies.module.css";
+import type { RuleRow } from "./rule-rows.ts";
+
+const none = <CellText tone="quiet">–</CellText>;
+const count = (value: number) => (value === 0 ? none : formatCount(value));
+
+export const ruleColumns: readonly Column<RuleRow>[] = [
+  { id: "place", title: "#", align: "end", minSample: "000", rank: 2, cell: ({ place }) => <CellText tone="quiet">{place}</CellText> },
+  { id: "enabled", title: "On", minSample: "On", besidePx: 20, rank: 0, cell: (row) => <RuleSwitch rule={row} /> },
+  {
+    id: "method",
+    title: "Method",
+    minSample: "Greeter/SayHello",
+    preferredSample: "example.Greeter/BidirectionalStream",
+    face: "mono",
+    rank: 0,
+    cell: ({ method, problem }) => (
+      <span className={styles.method} title={problem ? problem.message : method}>
+        {problem && <StatusShape shape="failed" />}
+        <code>{shownText(method.slice(method.lastIndexOf(".") + 1))}</code>
+      </span>
+    ),
+  },
+  {
+    id: "name",
+    title: "Name",
+    minSample: "A usual name",
+    preferredSample: "A name of more than usual length",
+    rank: 3,
+    cell: ({ name }) => (name === "" ? none : <span title={shownText(name)}>{shownText(name)}</span>),
+  },
+  {
+    id: "when",
+    title: "When",
+    minSample: "name = Ada Lovelace",
+    preferredSample: "request.name = Ada, metadata x-tenant is there",
+    face: "mono",
+    rank: 1,
+    cell: ({ when }) =>
+      when === "" ? (
+        <CellText tone="quiet">always</CellText>
+      ) : (
+        <CellText tone="soft" mono title={shownText(when)}>
+          {shownText(when)}
+        </CellText>
+      ),
+  },
+  {
+    id: "answer",
+    title: "Answer",
+    rank: 0,
+    cell: ({ answer, problem }) =>
+      problem ? (
+        <span className={styles.problem} title={problem.message}>
+          {`Line ${problem.line}: ${shownText(problem.message)}`}
+        </span>
+      ) : (
+        <code title={shownText(answer)}>{shownText(answer)}</code>
+      ),
+  },
+  { id: "matched", title: "Matched", align: "end", minSample: "Matched", rank: 2, cell: ({ matched }) => count(matched) },
+  { id: "answered", title: "Answered", align: "end", minSample: "Answered", rank: 1, cell: ({ answered }) => count(answered) },
+];
+
+/** A rule that is off is passed over. */
+function RuleSwitch({ rule: { key, name, method, enabled } }: { readonly rule: RuleRow }) {
+  const client = useControl();
+  const change = () => void attempt(client.action(grpcActions, "grpc", "reply.enable", { key, enabled: !enabled }));
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the row below it is not chosen, and its keys are the switch's.
+    <span className={styles.switch} onMouseDown={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
+      <Switch checked={enabled} aria-label={`${name || method} answers`} onChange={change} />
+    </span>
+  );
+}

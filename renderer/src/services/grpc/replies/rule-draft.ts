@@ -1,0 +1,165 @@
+import { applyEdits, modify, type ParseError, parse } from "jsonc-parser";
+import { isObject } from "../try/form/form-value.ts";
+
+export const conditionTests = ["equals", "matches", "contains", "exists", "greater", "less"] as const;
+export type ConditionTest = (typeof conditionTests)[number];
+
+export interface ConditionDraft {
+  readonly of: "request" | "metadata";
+  /** Path of a field, or name of metadata. */
+  readonly name: string;
+  readonly test: ConditionTest;
+  readonly value: string;
+}
+
+export const answerKinds = ["reply", "stream", "status", "handler"] as const;
+export type AnswerKind = (typeof answerKinds)[number];
+
+/** What the form shows of a rule. Other fields stay in its text. */
+export interface RuleDraft {
+  readonly name: string;
+  readonly method: string;
+  readonly conditions: readonly ConditionDraft[];
+  readonly answer: AnswerKind;
+  /** JSON of the reply or the script, as typed. */
+  readonly json: string;
+  readonly code: string;
+  readonly message: string;
+  readonly delay: string;
+  readonly times: string;
+  readonly waitFor: string;
+  readonly release: string;
+}
+
+export const newRuleText = (method: string): string => JSON.stringify({ method, reply: {} }, null, 2);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The form of a rule's text; undefined for a text that is no JSON object. */
+export function draftOfText(text: string): RuleDraft | undefined {
+  const rule = parsed(text);
+  if (!rule) return undefined;
+  const { name, method, when, reply, stream, status, delay, times, waitFor, release } = rule;
+  const answer: AnswerKind = status !== undefined ? "status" : stream !== undefined ? "stream" : reply !== undefined ? "reply" : "handler";
+  const { code = status ?? "", message = "" } = isObject(status as never) ? (status as unknown as Fields) : {};
+  return {
+    name: textOf(name),
+    method: textOf(method),
+    conditions: [...conditionsOf(when, "request"), ...conditionsOf(when, "metadata")],
+    answer,
+    json: answer === "reply" || answer === "stream" ? JSON.stringify(answer === "reply" ? reply : stream, null, 2) : "{}",
+    code: textOf(code),
+    message: textOf(message),
+    delay: textOf(delay),
+    times: textOf(times),
+    waitFor: textOf(waitFor),
+    release: textOf(release),
+  };
+}
+
+/** The text of the rule with what the form says, or the field that is not right yet. Comments stay where nothing changed. */
+export function textOfDraft(
+  text: string,
+  draft: RuleDraft,
+): { readonly text: string } | { readonly field: string; readonly problem: string } {
+  const before = draftOfText(text);
+  if (!before) return { field: "json", problem: "The text of the rule is no JSON object." };
+  const json = draft.answer === "reply" || draft.answer === "stream" ? parsedValue(draft.json) : undefined;
+  if (json && "problem" in json) return { field: "json", problem: json.problem };
+  if (draft.times !== "" && !/^[1-9]\d{0,8}$/.test(draft.times)) return { field: "times", problem: "A number from 1, or nothing." };
+  let changed = text;
+  const set = (path: (string | number)[], value: unknown) => {
+    changed = applyEdits(changed, modify(changed, path, value, { formattingOptions: { tabSize: 2, insertSpaces: true, eol: "\n" } }));
+  };
+  const orNone = (value: string) => (value.trim() === "" ? undefined : value.trim());
+  const simple = ["name", "method", "waitFor", "release"] as const;
+  for (const field of simple) if (draft[field] !== before[field]) set([field], orNone(draft[field]));
+  // A delay that changes by a step is an object: its text is not shown.
+  if (draft.delay !== before.delay)
+    set(["delay"], orNone(draft.delay) && (/^\s*\{/.test(draft.delay) ? objectOf(draft.delay) : draft.delay.trim()));
+  if (draft.times !== before.times) set(["times"], draft.times === "" ? undefined : Number(draft.times));
+  for (const of of ["request", "metadata"] as const) {
+    const [now, known] = [draft.conditions, before.conditions].map((all) => conditionsJson(all, of));
+    if (JSON.stringify(now) !== JSON.stringify(known)) set(["when", of], now);
+  }
+  const kinds = ["reply", "stream", "status"] as const;
+  if (draft.answer !== before.answer)
+    for (const kind of kinds) if (kind !== draft.answer && parsed(changed)?.[kind] !== undefined) set([kind], undefined);
+  if (json && (draft.answer !== before.answer || draft.json !== before.json)) set([draft.answer], json.value);
+  if (draft.answer === "status" && (draft.answer !== before.answer || draft.code !== before.code || draft.message !== before.message)) {
+    const code = /^\d+$/.test(draft.code) ? Number(draft.code) : draft.code;
+    const known = parsed(changed)?.status;
+    if (isObject(known as never) || draft.message !== "") {
+      if (!isObject(known as never)) set(["status"], {});
+      set(["status", "code"], code);
+      set(["status", "message"], draft.message === "" ? undefined : draft.message);
+    } else set(["status"], code);
+  }
+  return { text: changed };
+}
+
+function parsed(text: string): Fields | undefined {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  return errors.length === 0 && isObject(value as never) ? (value as Fields) : undefined;
+}
+
+function parsedValue(text: string): { readonly value: unknown } | { readonly problem: string } {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (!error && value !== undefined) return { value };
+  const line = text.slice(0, error?.offset ?? 0).split("\n").length;
+  return { problem: `This is not JSON: look at line ${line}.` };
+}
+
+function objectOf(text: string): unknown {
+  const parsedText = parsedValue(text);
+  return "value" in parsedText ? parsedText.value : text;
+}
+
+const textOf = (value: unknown): string => (value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value));
+
+function conditionsOf(when: unknown, of: ConditionDraft["of"]): readonly ConditionDraft[] {
+  const all = isObject(when as never) ? (when as Fields)[of] : undefined;
+  if (!isObject(all as never)) return [];
+  return Object.entries(all as Fields).flatMap(([name, test]) =>
+    isObject(test as never)
+      ? Object.entries(test as Fields).flatMap(([kind, value]) => {
+          const known = conditionTests.find((one) => one === kind);
+          return known ? [{ of, name, test: known, value: conditionText(value) }] : [];
+        })
+      : [{ of, name, test: "equals" as const, value: conditionText(test) }],
+  );
+}
+
+/** A text that would be read as another value is in quotes. */
+const conditionText = (value: unknown): string =>
+  typeof value === "string" && conditionValue(value) === value ? value : JSON.stringify(value);
+
+function conditionValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function conditionsJson(conditions: readonly ConditionDraft[], of: ConditionDraft["of"]): Fields | undefined {
+  const fields = new Map<string, Record<string, unknown>>();
+  for (const { of: other, name, test, value } of conditions) {
+    if (other !== of || name.trim() === "") continue;
+    const isText = test === "matches";
+    fields.set(name.trim(), {
+      ...fields.get(name.trim()),
+      [test]: isText ? value : test === "exists" ? value.trim() !== "false" : conditionValue(value),
+    });
+  }
+  if (fields.size === 0) return undefined;
+  return Object.fromEntries(
+    [...fields].map(([name, tests]) => {
+      const isShort = Object.keys(tests).join() === "equals" && !isObject(tests.equals as never);
+      return [name, isShort ? tests.equals : tests];
+    }),
+  );
+}

@@ -1,0 +1,47 @@
+import { Button } from "@mantine/core";
+import { grpcActions } from "../../../../../contract/services/grpc.ts";
+import type { WaitingCall } from "../../../../../contract/services/grpc-replies.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { Caption, PanelHead, SectionTitle } from "../../../ui/panel.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { useNow } from "../../../ui/status/since.tsx";
+import { formatCountOf } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import { formatDurationExact, isoTime } from "../../../ui/texts/time.ts";
+import { MethodName } from "../grpc-columns.tsx";
+import styles from "./replies.module.css";
+
+/** Calls that a rule lets wait, to be released by hand. */
+export function WaitingPanel({ calls }: { readonly calls: readonly WaitingCall[] }) {
+  const client = useControl();
+  const now = useNow();
+  const release = (name: string, id?: number) =>
+    void attempt(client.action(grpcActions, "grpc", "reply.release", { name, ...(id !== undefined && { id }) }));
+  return (
+    <section className={styles.waitingPanel} aria-label="Waiting calls">
+      <PanelHead plain>
+        <SectionTitle>Waiting calls</SectionTitle>
+        <Caption>{formatCountOf(calls.length, "call")}</Caption>
+      </PanelHead>
+      <ul className={styles.waiting}>
+        {calls.map(({ id, name, path, since }) => (
+          <li key={id}>
+            <code title={shownText(name)}>{shownText(name)}</code>
+            <MethodName path={path} />
+            <span className={styles.since} title={`since ${isoTime(since)}`}>
+              {formatDurationExact(Math.max(0, now - since))}
+            </span>
+            <span>
+              <Button size="compact-xs" aria-label={`Release ${name}, call ${id}`} onClick={() => release(name, id)}>
+                Release
+              </Button>{" "}
+              <Button size="compact-xs" variant="subtle" aria-label={`Release all that wait for ${name}`} onClick={() => release(name)}>
+                {`All of ${shownText(name)}`}
+              </Button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
