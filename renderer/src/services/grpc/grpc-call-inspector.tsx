@@ -23,6 +23,7 @@ import styles from "./grpc.module.css";
 import { MethodName } from "./grpc-columns.tsx";
 import { messagePreview } from "./message-preview.ts";
 import { MessageViewer } from "./message-viewer.tsx";
+import { canPush, PushPanel } from "./push-panel.tsx";
 import { callCopies } from "./recorded-call.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
 import { StatusDetailsView } from "./status-details-view.tsx";
@@ -72,6 +73,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
               />
             ),
           },
+          ...(canPush(detail) ? [{ name: "send", title: "Send", content: <PushPanel row={row.id} detail={detail} /> }] : []),
           {
             name: "call",
             title: "Call",

@@ -8,6 +8,7 @@ import { messageTemplate } from "../schema/message-template.ts";
 import type { GrpcSchema } from "../schema/use-grpc-schema.ts";
 import styles from "./replies.module.css";
 import { type AnswerKind, type ConditionDraft, type ConditionTest, conditionTests, type RuleDraft } from "./rule-draft.ts";
+import { statusChoices } from "./status-choices.ts";
 
 const testWords: Readonly<Record<ConditionTest, string>> = {
   equals: "=",
@@ -23,25 +24,6 @@ const answers: readonly { readonly value: AnswerKind; readonly label: string }[]
   { value: "stream", label: "Stream" },
   { value: "status", label: "Status" },
   { value: "handler", label: "Handler" },
-];
-const codes = [
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
 ];
 /** In a dropdown that belongs to the inspector. */
 const combobox = { withinPortal: false, floatingStrategy: "fixed" } as const;
@@ -84,8 +66,8 @@ export function RuleForm({ form, services, schema }: RuleFormProps) {
       <FormColumns>
         <TextField form={form} name="delay" mono label="Delay" placeholder="250ms, 2s" />
         <TextField form={form} name="times" mono label="Times" placeholder="always" title="It answers so often; then the next rule does" />
-        <TextField form={form} name="waitFor" mono label="Waits for" placeholder="a name to be released" />
-        <TextField form={form} name="release" mono label="Releases" placeholder="a name that others wait for" />
+        <TextField form={form} name="waitFor" mono label="Waits for" placeholder="name of a release" />
+        <TextField form={form} name="release" mono label="Releases" placeholder="name of a release" />
       </FormColumns>
     </FormStack>
   );
@@ -211,7 +193,7 @@ function AnswerFields({ form, services, schema }: RuleFormProps) {
             <Select
               aria-label="Status"
               size="xs"
-              data={codes.includes(draft.code) ? codes : [draft.code, ...codes]}
+              data={statusChoices.includes(draft.code) ? [...statusChoices] : [draft.code, ...statusChoices]}
               value={draft.code}
               searchable
               allowDeselect={false}
