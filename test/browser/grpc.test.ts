@@ -1,12 +1,13 @@
 import { Client, credentials } from "@grpc/grpc-js";
 import type { Page } from "playwright-core";
-import { it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
-import { helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
 const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
+const asIs = (bytes: Buffer) => bytes;
 
 it("[GRPC-70] [GRPC-71] Services shows methods with the fields of their types, and switches health", async () => {
   const { page } = await openBrowserShell("grpc", { flags });
@@ -25,7 +26,6 @@ it("[GRPC-72] the inspector shows a message as JSON and as bytes", async () => {
   const { page, host } = await openBrowserShell("grpc", { flags });
   const client = new Client(host, credentials.createInsecure());
   onTestFinished(() => client.close());
-  const asIs = (bytes: Buffer) => bytes;
   client.makeUnaryRequest("/example.Greeter/SayHello", asIs, asIs, helloRequest.frame({ name: "Ada" }).subarray(prefixBytes), () => {});
   await page.getByRole("row").filter({ hasText: "SayHello" }).click();
   await page.getByRole("row").filter({ hasText: '{"name":"Ada"}' }).click();
@@ -86,4 +86,45 @@ it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is 
   await answer.getByText('"retryDelay": "2s"').waitFor();
   await page.reload();
   await page.getByRole("textbox", { name: "name", exact: true }).and(page.locator('[value="Ada"]')).waitFor();
+}, 60_000);
+
+it("[GRPC-112] a rule added on the page answers the next call, and Send in the inspector sends into an open stream and ends it", async () => {
+  const { page, host } = await openBrowserShell("grpc", { flags });
+  const client = new Client(host, credentials.createInsecure());
+  onTestFinished(() => client.close());
+  await tab(page, "Replies");
+  await page.getByText("No rules yet.").waitFor();
+  await page.getByRole("button", { name: "Add rule" }).first().click();
+  await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "message": "Hi {{request.name}}" }');
+  await page.getByRole("button", { name: "Save the rule" }).click();
+  const rule = page.getByRole("row").filter({ hasText: "Greeter/SayHello" });
+  await rule.waitFor();
+  const reply = await new Promise<string>((resolve, reject) => {
+    const decode = (bytes: Buffer) => helloReply.decode(bytes).message;
+    const request = helloRequest.frame({ name: "Ada" }).subarray(prefixBytes);
+    client.makeUnaryRequest("/example.Greeter/SayHello", asIs, decode, request, (error, value) =>
+      error ? reject(error) : resolve(value as string),
+    );
+  });
+  expect(reply).toBe("Hi Ada");
+  await rule.getByRole("gridcell").last().getByText("1", { exact: true }).waitFor();
+
+  const received: string[] = [];
+  const decode = (bytes: Buffer) => echoMessage.decode(bytes).message;
+  const stream = client.makeBidiStreamRequest("/example.EchoService/EchoBidiStream", asIs, decode);
+  const ended = new Promise<{ readonly code: number }>((resolve) => {
+    stream.on("data", (message: string) => received.push(message)).on("error", () => {});
+    stream.on("status", resolve);
+  });
+  await tab(page, "Live");
+  await page.getByRole("row").filter({ hasText: "EchoBidiStream" }).click();
+  await tab(page, "Send");
+  const send = page.getByRole("button", { name: "Send", exact: true });
+  await page.getByRole("textbox", { name: "Message as JSON" }).fill('{ "message": "pushed" }');
+  await send.click();
+  await page.getByText("Sent.", { exact: true }).waitFor();
+  await page.getByText("Status", { exact: true }).last().click();
+  await send.click();
+  expect(await ended).toMatchObject({ code: 14 });
+  expect(received).toEqual(["pushed"]);
 }, 60_000);

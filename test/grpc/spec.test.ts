@@ -7,7 +7,7 @@ it("every rule of docs/spec/grpc.md has a test with its number, and every number
   const specified = [...readFileSync(path.join(projectRoot, "docs/spec/grpc.md"), "utf8").matchAll(/^- \*\*\[(GRPC-\d+)\]\*\*/gm)].map(
     ([, rule = ""]) => rule,
   );
-  const folders = [import.meta.dirname, path.join(import.meta.dirname, "../renderer-grpc")];
+  const folders = [".", "../renderer-grpc", "../browser"].map((folder) => path.join(import.meta.dirname, folder));
   const tested = folders
     .flatMap((folder) => readdirSync(folder).map((file) => path.join(folder, file)))
     .filter((file) => file.endsWith(".test.ts"))
