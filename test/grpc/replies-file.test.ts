@@ -14,11 +14,13 @@ import { connect } from "node:http2";
 import path from "node:path";
 import { expect, it } from "vitest";
 import type { GrpcReplyViews, ReplyTexts } from "../../contract/services/grpc-replies.ts";
+import { flatMessage } from "../../servers/grpc/engine/message-type.ts";
 import { parsePath } from "../../servers/grpc/replies/field-path.ts";
 import { parseReplies } from "../../servers/grpc/replies/parse-replies.ts";
 import { parseTemplate } from "../../servers/grpc/replies/template.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
+import { callMethod } from "./calls.ts";
 import { onEnd, startGrpc } from "./harness.ts";
 import { bothWays, clientStream, type RulesUnderTest, sayHello, startWithRules, streamData } from "./rules.ts";
 
@@ -111,6 +113,25 @@ it("[GRPC-103] changes on disk are used at once, also where the file is replaced
   expect((await sayHello(plain, "x")).replies[0]?.message).toBe("kept");
   expect(statSync(view().file).mode & 0o777).toBe(0o600);
 });
+
+it("[GRPC-102] a rule answers as soon as its method is served, and no longer with a type that has changed", async () => {
+  const protos = temporaryDir();
+  const serve = (field: string) =>
+    writeFileSync(
+      path.join(protos, "one.proto"),
+      `syntax = "proto3"; package shop; message Named { string ${field} = 1; } service One { rpc Get(Named) returns (Named); }`,
+    );
+  const service = await startWithRules([{ method: "shop.One/Get", reply: { name: "ruled" } }], { protos: [protos] });
+  const problem = () => service.replies().rules[0]?.problem?.message;
+  expect(problem()).toContain("there is no service shop.One");
+  serve("name");
+  await expect.poll(problem, { timeout: 20_000 }).toBeUndefined();
+  const named = flatMessage("shop.Named", { name: [1, "string"] });
+  const { replies } = await callMethod(service.client(), "/shop.One/Get", named, named, [{ name: "" }]);
+  expect(replies).toEqual([{ name: "ruled" }]);
+  serve("title");
+  await expect.poll(problem, { timeout: 20_000 }).toContain("name");
+}, 60_000);
 
 it("[GRPC-104] the page edits rules in place: comments, links and permissions stay, counts too, and a stale or broken change is refused", async () => {
   const service = await startWithRules(
