@@ -86,7 +86,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
     graceMs: config.graceMs,
     coding: config.compression,
     limits: { highWaterBytes: 64 << 10, unreadBytes: config.unreadBytes },
-    behaviour: { longestDelayMs: config.delaySeconds * 1_000, readDetails: createDetailReader(own) },
+    behaviour: { longestDelayMs: config.delaySeconds * 1_000, readDetails: createDetailReader(() => served.pool) },
     tls: config.tls
       ? { certificates: await tlsSource(context), requireClientCertificate: config.clientCertificates === "required" }
       : undefined,

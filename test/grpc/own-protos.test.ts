@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -7,6 +7,7 @@ import type { GrpcProtosAdded, GrpcViews } from "../../contract/services/grpc.ts
 import { describedMessage, flatMessage } from "../../servers/grpc/engine/message-type.ts";
 import { loadOwnProtos } from "../../servers/grpc/protos/own-protos.ts";
 import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { body, callMethod, openStream } from "./calls.ts";
@@ -235,3 +236,53 @@ it("[GRPC-89] names do not lead out of a folder, links that lead back end, and w
   }
   await polled(() => protosOf(served)?.sources.length).toBe(1);
 }, 60_000);
+
+it("[GRPC-11] details of a status may have the user's types", async () => {
+  const served = await startGrpc({ protos: [write(temporaryDir(), { "a.proto": service("A") })] });
+  await polled(() => servicesOf(served)).toEqual(["shop.A"]);
+  const metadata = { "x-backlot-status": "ABORTED", "x-backlot-details": '{"@type":"shop.AReply","name":"why"}' };
+  const { status } = await callMethod(served.client(), "/shop.A/Get", empty, named, [{}], { metadata });
+  expect(status.code).toBe(10);
+  expect(String(status.metadata.get("grpc-status-details-bin")[0])).toContain("shop.AReply");
+}, 30_000);
+
+it("[GRPC-88] descriptor sets that are cut, that lie, miss imports or have files twice are named problems, and the service goes on", async () => {
+  const served = await startGrpc({ protos: [write(temporaryDir(), { "good.proto": service("Good") })] });
+  const folder = write(temporaryDir(), shop);
+  const built = async (...flags: string[]) => {
+    const file = path.join(temporaryDir(), "set.binpb");
+    await run("protoc", ["-I", folder, ...flags, `--descriptor_set_out=${file}`, "shop/orders.proto"]);
+    return readFileSync(file);
+  };
+  const whole = await built("--include_imports");
+  const added = async (bytes: Uint8Array) =>
+    (await drop(served, { "set.binpb": bytes })).problems.map(({ file, problem }) => `${file}: ${problem}`);
+  expect(await added(whole)).toEqual([]);
+  await polled(() => servicesOf(served).sort()).toEqual(["shop.Good", "shop.Orders"]);
+  expect(await added(Buffer.concat([whole, whole]))).toEqual([]);
+  expect((await added(await built())).join()).toMatch(/shop\/orders\.proto: .*shop\/item\.proto/);
+  await polled(() => servicesOf(served)).toEqual(["shop.Good"]);
+
+  const seed = 88;
+  const { below: at } = seededRandom(seed);
+  const bad = [
+    ...Array.from({ length: 12 }, () => whole.subarray(0, 1 + at(whole.length - 1))),
+    ...Array.from({ length: 24 }, () => {
+      const changed = Buffer.from(whole);
+      for (let count = 1 + at(3); count > 0; count--) changed[at(changed.length)] = at(256);
+      return changed;
+    }),
+    // Field 1 of a length that is not there; the same without end.
+    Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07]),
+    Buffer.alloc(64, 0xff),
+    Buffer.from([0x0b, 0x0b, 0x0b]),
+  ];
+  for (const [index, bytes] of bad.entries()) {
+    const problems = await added(bytes);
+    const { sources } = protosOf(served);
+    expect(problems.length > 0 || sources.some(({ title }) => title === "set.binpb"), `seed ${seed}, set ${index}`).toBe(true);
+    expect((await get(served, "Good")).status.code, `seed ${seed}, set ${index}: ${bytes.toString("hex").slice(0, 80)}`).toBe(0);
+  }
+  expect((await added(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07]))).length).toBe(1);
+  expect(await added(whole)).toEqual([]);
+}, 120_000);

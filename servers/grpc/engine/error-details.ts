@@ -10,8 +10,9 @@ export type StatusDetails = (code: number, message: string) => Buffer;
  * Reads details as JSON, one message each: `{"@type":"RetryInfo","retryDelay":"2s"}`. A type without a package is of google.rpc.
  * What it returns throws INVALID_ARGUMENT for a type that is not known and for JSON that is not of its type.
  */
-export function createDetailReader(pool: DescriptorPool): (texts: readonly string[]) => StatusDetails {
+export function createDetailReader(current: () => DescriptorPool): (texts: readonly string[]) => StatusDetails {
   return (texts) => {
+    const pool = current();
     try {
       return statusDetails(
         pool,
