@@ -38,6 +38,8 @@ export interface GrpcMethodCalls {
 /** The call of the Try tab; there is one at a time. */
 interface GrpcTriedCall {
   readonly path: string;
+  /** Of the protocol files that were served when it began. */
+  readonly revision: string;
   readonly at: number;
   readonly sent: number;
   readonly received: number;
@@ -90,6 +92,14 @@ export interface GrpcResent {
   readonly received: number;
   readonly tookMs: number;
 }
+
+export const isProtoFile = (name: string): boolean => /\.proto$/i.test(name);
+/** Of a descriptor set or buf image that is named, or dropped, itself. */
+export const isDescriptorSet = (name: string): boolean => /\.(?:binpb|bin|pb|desc|protoset|fds|json)$/i.test(name);
+/** In a folder there may be files of other kinds with the other names. */
+export const isDescriptorSetInFolder = (name: string): boolean => /\.(?:binpb|protoset|desc)$/i.test(name);
+/** Not read, with all that is in it. */
+export const isSkippedInFolder = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 
 /** Protocol files of the user's: of the setting, or dropped on the page. */
 export interface GrpcProtoSource {

@@ -104,9 +104,8 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
   return {
     async start({ path, json, metadata, deadlineMs }) {
       if (open) throw wrong("A call is open", "Cancel it, or wait for its end.");
-      const found = served()
-        .view.flatMap(({ methods }) => methods)
-        .find((method) => method.path === path);
+      const { view, revision } = served();
+      const found = view.flatMap(({ methods }) => methods).find((method) => method.path === path);
       if (!found) throw wrong(`${path} is not served`, "Choose a method that is served.");
       const first = json === undefined ? undefined : serialized(found.requestType, json);
       const sent = metadataOf(metadata);
@@ -125,6 +124,7 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
       set({
         state: "open",
         path,
+        revision,
         at: Date.now(),
         sent: 0,
         received: 0,

@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from "node:fs";
 import path from "node:path";
 import type { FileDescriptorProto } from "@bufbuild/protobuf/wkt";
+import { isDescriptorSet, isDescriptorSetInFolder, isProtoFile, isSkippedInFolder } from "../../../contract/services/grpc.ts";
 import type { ProtoLimits, ProtoProblem, ProtoSourcePath } from "./compile-job.ts";
 import { fileNameProblem } from "./proto-file-name.ts";
 import { readDescriptorSet } from "./read-descriptor-set.ts";
@@ -20,11 +21,6 @@ export interface ReadSources {
   readonly around: readonly string[];
 }
 
-/** Of a descriptor set or buf image that is named itself. */
-const setFile = /\.(?:binpb|bin|pb|desc|protoset|fds|json)$/i;
-/** In a folder there may be files of other kinds with the other names. */
-const setFileInFolder = /\.(?:binpb|protoset|desc)$/i;
-const isProtoFile = (name: string) => /\.proto$/i.test(name);
 const mostNesting = 64;
 const mostFolders = 10_000;
 
@@ -67,7 +63,7 @@ class SourceReader implements ReadSources {
       this.#proto(id, file, path.basename(file), stat);
       const read = this.files[before];
       if (importsBeside && read) this.#imports(id, path.dirname(file), read);
-    } else if (setFile.test(file)) this.#set(id, file, path.basename(file), stat);
+    } else if (isDescriptorSet(file)) this.#set(id, file, path.basename(file), stat);
     else this.#problem(id, file, "it is no .proto file, and no descriptor set or buf image by its name (.binpb, .bin, .pb, .desc, .json)");
   }
 
@@ -89,10 +85,10 @@ class SourceReader implements ReadSources {
     if (real === undefined) return;
     for (const entry of this.#entries(source, folder, within)) {
       if (this.#isFull) return;
-      if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+      if (isSkippedInFolder(entry.name)) continue;
       const file = path.join(folder, entry.name);
       const name = within === "" ? entry.name : `${within}/${entry.name}`;
-      const isTaken = isProtoFile(name) || setFileInFolder.test(name);
+      const isTaken = isProtoFile(name) || isDescriptorSetInFolder(name);
       if (!isTaken && !entry.isDirectory() && !entry.isSymbolicLink()) continue;
       // Also where a link leads.
       const stat = isTaken || entry.isDirectory() ? this.#stat(source, file, name) : statOrNone(file);

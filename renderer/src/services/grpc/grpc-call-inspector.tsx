@@ -32,8 +32,8 @@ import { StatusDetailsView } from "./status-details-view.tsx";
 export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc-call">) {
   const parts = useParts(row.service, row.id, Math.max(row.parts ?? 0, detail.parts.total));
   const { path, requestHeaders, responseHeaders, trailers } = detail;
-  const schema = useGrpcSchema().value;
   const { method } = detail;
+  const schema = useGrpcSchema(method?.revision).value;
   const typeOf = useCallback(
     ({ direction }: Pick<GrpcMessagePart, "direction">) => (direction === "received" ? method?.requestType : method?.responseType) ?? "",
     [method?.requestType, method?.responseType],
@@ -68,7 +68,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
                 parts={parts}
                 isPart={isMessage}
                 columns={columns}
-                content={(part) => <MessageContent message={part} typeName={typeOf(part)} path={path} />}
+                content={(part) => <MessageContent message={part} typeName={typeOf(part)} revision={method?.revision} path={path} />}
                 onClose={onClose}
               />
             ),
@@ -142,7 +142,7 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
           {timing.totalMs !== undefined && <Pair name="Took">{formatTook(timing.totalMs)}</Pair>}
         </Pairs>
       </Section>
-      <StatusDetailsView trailers={detail.trailers} />
+      <StatusDetailsView trailers={detail.trailers} revision={method?.revision} />
       <Section title="Method">
         <Pairs>
           <Pair name="Pattern">{method?.pattern ?? "not served"}</Pair>
@@ -204,10 +204,11 @@ const messageColumns = (preview: (part: GrpcMessagePart) => string): readonly Co
 interface MessageContentProps {
   readonly message: GrpcMessagePart;
   readonly typeName: string;
+  readonly revision: string | undefined;
   readonly path: string;
 }
 
-function MessageContent({ message: { base64, bytes, compressed, wireBytes, codec }, typeName, path }: MessageContentProps) {
+function MessageContent({ message: { base64, bytes, compressed, wireBytes, codec }, typeName, revision, path }: MessageContentProps) {
   const kept = useMemo(() => fromBase64(base64), [base64]);
   return (
     <MessageViewer
@@ -215,6 +216,7 @@ function MessageContent({ message: { base64, bytes, compressed, wireBytes, codec
       totalBytes={bytes}
       codec={codec}
       typeName={typeName}
+      revision={revision}
       rememberAs={path}
       facts={compressed ? `compressed, ${formatBytes(wireBytes)} on the wire` : undefined}
     />

@@ -17,6 +17,8 @@ interface MessageViewerProps {
   /** JSON is shown as it was sent. */
   readonly codec?: GrpcCodec;
   readonly typeName: string;
+  /** Of the protocol files that its type is from; without one it is of those that are served now. */
+  readonly revision: string | undefined;
   /** Path of the method. */
   readonly rememberAs: string;
   readonly facts?: string | undefined;
@@ -29,8 +31,8 @@ const viewChoices = [
 ];
 
 /** A message decoded by its type, or as its bytes. */
-export function MessageViewer({ bytes, totalBytes, codec = "proto", typeName, rememberAs, facts }: MessageViewerProps) {
-  const schema = useGrpcSchema().value;
+export function MessageViewer({ bytes, totalBytes, codec = "proto", typeName, revision, rememberAs, facts }: MessageViewerProps) {
+  const schema = useGrpcSchema(revision).value;
   const [view, setView] = useRemembered<(typeof views)[number]>("grpc.message-view", "json", z.enum(views));
   const json = useMemo(
     () => (codec === "proto" && bytes.length === totalBytes ? messageJson(schema, typeName, bytes) : undefined),

@@ -10,7 +10,7 @@ import { formatTook } from "../../ui/texts/time.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import { type CallLanguage, callLanguages, callLines } from "./call-lines.ts";
 import { messageJson, serializedMessage } from "./schema/message-json.ts";
-import { readSchema } from "./schema/use-grpc-schema.ts";
+import { type GrpcSchema, readSchema } from "./schema/use-grpc-schema.ts";
 
 /** Fields of the protocols and of browsers: each client makes its own. */
 const ofTheClient =
@@ -19,6 +19,10 @@ const ofTheClient =
 /** What the client sent as metadata. */
 export const metadataOfCall = ({ requestHeaders }: Pick<GrpcCall, "requestHeaders">): HeaderList =>
   requestHeaders.filter(([name]) => !ofTheClient.test(name.toLowerCase()));
+
+/** The types of then, if the service still has them. */
+const schemaOf = async (client: ControlClient, method: GrpcCall["method"]): Promise<GrpcSchema> =>
+  readSchema((await client.action(grpcActions, "grpc", "schema", { revision: method?.revision })).base64);
 
 const pageParts = 1_000;
 const mostMessages = 10_000;
@@ -30,7 +34,7 @@ export async function requestsOf(
 ): Promise<readonly string[]> {
   const messages: string[] = [];
   // Clients of our own send protobuf.
-  const schema = codec === "json" ? readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64) : undefined;
+  const schema = codec === "json" ? await schemaOf(client, method) : undefined;
   const serialized = (base64: string): string => {
     if (!schema) return base64;
     const bytes = serializedMessage(schema, method?.requestType ?? "", new TextDecoder().decode(fromBase64(base64)));
@@ -57,7 +61,7 @@ export async function requestsOf(
 async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string, client: ControlClient): Promise<string> {
   const { method, path, deadlineMs } = call;
   if (!method) throw notWhole("Its method is not served, so the types of its messages are not known.");
-  const schema = readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64);
+  const schema = await schemaOf(client, method);
   const messages = (await requestsOf(client, call)).map((base64) => {
     const bytes = fromBase64(base64);
     const json = messageJson(schema, method.requestType, bytes, { isTerse: true });

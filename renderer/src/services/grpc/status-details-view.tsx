@@ -10,9 +10,15 @@ import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
 
 const mostDetails = 20;
 
+interface StatusDetailsViewProps {
+  readonly trailers: HeaderList | undefined;
+  /** Of the protocol files that were served when the call began. */
+  readonly revision: string | undefined;
+}
+
 /** The messages of `grpc-status-details-bin`, decoded by their types; renders nothing where there are none. */
-export function StatusDetailsView({ trailers }: { readonly trailers: HeaderList | undefined }) {
-  const schema = useGrpcSchema().value;
+export function StatusDetailsView({ trailers, revision }: StatusDetailsViewProps) {
+  const schema = useGrpcSchema(revision).value;
   const details = useMemo(() => statusDetails(schema, trailers), [schema, trailers]);
   if (details.length === 0) return null;
   return (

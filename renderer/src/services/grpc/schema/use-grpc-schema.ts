@@ -11,17 +11,24 @@ export type GrpcSchema = FileRegistry;
 
 export const readSchema = (base64: string): GrpcSchema => createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(base64)));
 
-/** The types of everything served; asked for again when protocol files change. */
-export function useGrpcSchema(): Pick<Answer<GrpcSchema>, "value" | "failure" | "isReading" | "again"> {
+/**
+ * The types of everything served; asked for again when protocol files change. With the revision of a call they are those that the call
+ * began with, if the service still has them.
+ */
+export function useGrpcSchema(revision?: string): Pick<Answer<GrpcSchema>, "value" | "failure" | "isReading" | "again"> {
   const client = useControl();
-  const revision = useGrpcView("services", ({ revision }) => revision);
+  const current = useGrpcView("services", (view) => view.revision);
+  const earlier = revision === current ? undefined : revision;
   const answer = useAnswer({
-    key: ["grpc", "schema"],
-    ask: () => client.action(grpcActions, "grpc", "schema", {}),
-    enabled: revision !== undefined,
-    version: revision,
+    key: earlier === undefined ? ["grpc", "schema"] : ["grpc", "schema", earlier],
+    ask: () => client.action(grpcActions, "grpc", "schema", { revision: earlier }),
+    enabled: current !== undefined,
+    version: earlier ?? current,
+    keepsPrevious: false,
   });
-  const base64 = answer.value?.base64;
+  // Until the new types are there, a call that has them is not decoded with the old ones.
+  const isOther = revision !== undefined && earlier === undefined && answer.value?.revision !== revision;
+  const base64 = isOther ? undefined : answer.value?.base64;
   const value = useMemo(() => (base64 === undefined ? undefined : readSchema(base64)), [base64]);
   return { value, failure: answer.failure, isReading: answer.isReading, again: answer.again };
 }

@@ -15,6 +15,10 @@ import { EmptyPage } from "../../../ui/status/first-steps.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
+import { AddProtosButton } from "../protos/add-protos-button.tsx";
+import { DropZone } from "../protos/drop-zone.tsx";
+import { ProtosPanel } from "../protos/protos-panel.tsx";
+import { useAddProtos } from "../protos/use-add-protos.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
 import { useCallRates } from "./call-rates.ts";
 import { serviceColumns } from "./service-columns.tsx";
@@ -27,6 +31,8 @@ const noStates: readonly never[] = [];
 /** What is served, from its descriptors: services and methods with types, health, and calls and errors a second. */
 export function GrpcServices() {
   const service = useService("grpc");
+  const protos = useGrpcView("protos");
+  const { upload, add } = useAddProtos();
   const served = useGrpcView("services", ({ services }) => services);
   const states = useGrpcView("health", (health) => health.states) ?? noStates;
   const rates = useCallRates(useGrpcView("calls"));
@@ -37,47 +43,57 @@ export function GrpcServices() {
   const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
   if (service?.status.state !== "running") return <GrpcStopped text="Start the service to see what it serves." />;
   return (
-    <ListPage
-      label="Services"
-      toolbarLabel="Services"
-      filter={<FilterInput width={242} placeholder="Service, method, type" value={text} onChange={setText} />}
-      tools={<ColumnMenu all={serviceColumns} choice={columns} />}
-      status={
-        <StatusLine>
-          <Facts>
-            {served && <Fact>{formatCountOf(served.length, "service")}</Fact>}
-            {served && (
-              <Fact>
-                {formatCountOf(
-                  served.reduce((sum, { methods }) => sum + methods.length, 0),
-                  "method",
-                )}
-              </Fact>
+    <DropZone onAdd={add}>
+      <ListPage
+        label="Services"
+        toolbarLabel="Services"
+        filter={<FilterInput width={242} placeholder="Service, method, type" value={text} onChange={setText} />}
+        tools={
+          <>
+            <AddProtosButton onAdd={add} />
+            <ColumnMenu all={serviceColumns} choice={columns} />
+          </>
+        }
+        status={
+          <StatusLine>
+            <Facts>
+              {served && <Fact>{formatCountOf(served.length, "service")}</Fact>}
+              {served && (
+                <Fact>
+                  {formatCountOf(
+                    served.reduce((sum, { methods }) => sum + methods.length, 0),
+                    "method",
+                  )}
+                </Fact>
+              )}
+            </Facts>
+          </StatusLine>
+        }
+        below={
+          <>
+            <ProtosPanel protos={protos} upload={upload} />
+            {opened && (
+              <InspectorSlot shows={opened.id}>
+                <ServiceInspector key={opened.id} row={opened} onClose={choice.close} />
+              </InspectorSlot>
             )}
-          </Facts>
-        </StatusLine>
-      }
-      below={
-        opened && (
-          <InspectorSlot shows={opened.id}>
-            <ServiceInspector key={opened.id} row={opened} onClose={choice.close} />
-          </InspectorSlot>
-        )
-      }
-    >
-      {served ? (
-        <DataTable
-          {...choice.tableProps}
-          label="Services and methods"
-          count={rows.length}
-          rowAt={(index) => rows[index]}
-          columns={columns.columns}
-          empty={<NoRows text="No service or method matches the filter." action="Show all" onAction={() => setText("")} />}
-        />
-      ) : (
-        <Loading what="the services" />
-      )}
-    </ListPage>
+          </>
+        }
+      >
+        {served ? (
+          <DataTable
+            {...choice.tableProps}
+            label="Services and methods"
+            count={rows.length}
+            rowAt={(index) => rows[index]}
+            columns={columns.columns}
+            empty={<NoRows text="No service or method matches the filter." action="Show all" onAction={() => setText("")} />}
+          />
+        ) : (
+          <Loading what="the services" />
+        )}
+      </ListPage>
+    </DropZone>
   );
 }
 

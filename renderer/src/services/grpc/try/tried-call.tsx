@@ -73,7 +73,7 @@ function Call({ state }: { readonly state: Tried }) {
         </Button>
       </div>
       {state.state === "ended" && state.status.message !== "" && <p className={styles.why}>{shownText(state.status.message)}</p>}
-      {state.state === "ended" && <StatusDetailsView trailers={state.trailers} />}
+      {state.state === "ended" && <StatusDetailsView trailers={state.trailers} revision={state.revision} />}
       <Messages state={state} />
       {state.headers && <HeaderListView title="Response headers" headers={state.headers} />}
       {state.state === "ended" && state.trailers.length > 0 && <HeaderListView title="Trailers" headers={state.trailers} />}
@@ -83,7 +83,7 @@ function Call({ state }: { readonly state: Tried }) {
 
 function Messages({ state }: { readonly state: Tried }) {
   const client = useControl();
-  const schema = useGrpcSchema().value;
+  const schema = useGrpcSchema(state.revision).value;
   const count = state.sent + state.received;
   const answer = useAnswer({
     key: ["grpc", "try", state.at],
@@ -125,6 +125,7 @@ function Messages({ state }: { readonly state: Tried }) {
             bytes={fromBase64(chosen.base64)}
             totalBytes={chosen.bytes}
             typeName={chosen.typeName}
+            revision={state.revision}
             rememberAs={state.path}
             facts={`${chosen.direction} after ${formatTook(chosen.atMs)}`}
           />

@@ -1,0 +1,152 @@
+import { ActionIcon, Progress, Tooltip } from "@mantine/core";
+import { IconChevronDown, IconRefresh, IconX } from "@tabler/icons-react";
+import { type GrpcProtoProblem, type GrpcProtoSource, type GrpcViews, grpcActions } from "../../../../../contract/services/grpc.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { EdgeHandle } from "../../../ui/edge-handle.tsx";
+import { Caption, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
+import { attempt } from "../../../ui/status/notify.tsx";
+import { useNow } from "../../../ui/status/since.tsx";
+import { StatusShape } from "../../../ui/status/status-shape.tsx";
+import { formatBytes, formatCount, formatCountOf, listText } from "../../../ui/texts/quantity.ts";
+import { shownText } from "../../../ui/texts/shown-text.ts";
+import { IconButton } from "../../../ui/toolbar.tsx";
+import { useRemembered } from "../../../ui/use-remembered.ts";
+import styles from "./protos.module.css";
+import type { ProtoUpload } from "./use-add-protos.ts";
+
+interface ProtosPanelProps {
+  readonly protos: GrpcViews["protos"] | undefined;
+  readonly upload: ProtoUpload | undefined;
+}
+
+const heightBounds = { minimum: 32, maximum: 420 };
+/** Work that takes no longer is not shown. */
+const shownAfterMs = 1_000;
+const none: GrpcViews["protos"] = { sources: [], problems: [], moreProblems: 0, isReading: false };
+
+/** The user's protocol files by where they come from, with what is wrong with them. */
+export function ProtosPanel({ protos = none, upload }: ProtosPanelProps) {
+  const client = useControl();
+  const [open, setOpen] = useRemembered("grpc.protos.open", true);
+  const [heightPx, setHeightPx] = useRemembered("grpc.protos.height", 140);
+  const { sources, problems, moreProblems, isReading } = protos;
+  const isEmpty = sources.length === 0 && problems.length === 0;
+  const count = problems.length + moreProblems;
+  return (
+    <section className={styles.panel} aria-label="Your protocol files">
+      {open && !isEmpty && (
+        <EdgeHandle axis="y" {...heightBounds} value={heightPx} onChange={setHeightPx} label="Height of the protocol files" />
+      )}
+      <PanelHead plain className={styles.head}>
+        <ActionIcon
+          size={20}
+          className={styles.fold}
+          data-open={open}
+          aria-expanded={open}
+          aria-label="Your protocol files"
+          onClick={() => setOpen(!open)}
+          disabled={isEmpty}
+        >
+          <IconChevronDown size={14} stroke={1.5} />
+        </ActionIcon>
+        <SectionTitle>Your protocol files</SectionTitle>
+        <Caption>
+          {isEmpty ? "none; drop .proto files, a folder or a descriptor set here" : formatCountOf(sources.length, "source")}
+          {count > 0 && (
+            <>
+              {" · "}
+              <span className={styles.bad}>{formatCountOf(count, "problem")}</span>
+            </>
+          )}
+        </Caption>
+        <Spring />
+        {upload ? <Uploading key={upload.at} upload={upload} /> : isReading && <Reading />}
+        {!isEmpty && (
+          <IconButton
+            label="Read the protocol files again"
+            icon={IconRefresh}
+            size={20}
+            disabled={isReading}
+            onClick={() => void attempt(client.action(grpcActions, "grpc", "protos.reload", {}))}
+          />
+        )}
+      </PanelHead>
+      {open && !isEmpty && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard.
+        <ul className={styles.list} style={{ maxHeight: heightPx }} tabIndex={0} aria-label="Sources of protocol files">
+          <Problems problems={problems.filter(({ source }) => source === "")} />
+          {sources.map((source) => (
+            <Source key={source.id} source={source} problems={problems.filter((problem) => problem.source === source.id)} />
+          ))}
+          {moreProblems > 0 && <li className={styles.more}>{`${formatCountOf(moreProblems, "more problem")}; the log names the first`}</li>}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function Uploading({ upload: { at, files, bytes, sentBytes } }: { readonly upload: ProtoUpload }) {
+  const now = useNow(250);
+  if (now - at < shownAfterMs) return null;
+  if (files === 0) return <Caption>Reading…</Caption>;
+  return (
+    <>
+      <Caption>{`${formatBytes(sentBytes)} of ${formatBytes(bytes)}, ${formatCountOf(files, "file")}`}</Caption>
+      <Progress className={styles.progress} value={(100 * sentBytes) / Math.max(1, bytes)} aria-label="Upload of protocol files" />
+    </>
+  );
+}
+
+const Reading = () => <Caption aria-live="off">Compiling…</Caption>;
+
+interface SourceProps {
+  readonly source: GrpcProtoSource;
+  readonly problems: readonly GrpcProtoProblem[];
+}
+
+function Source({ source: { id, kind, title, files, services, problems: count }, problems }: SourceProps) {
+  const client = useControl();
+  const served = services.length === 0 ? "no service" : listText(services.map(shownText));
+  return (
+    <>
+      <li className={styles.source}>
+        <StatusShape shape={count === 0 ? "running" : files > 0 ? "warning" : "failed"} />
+        <span className={styles.name} title={shownText(title)}>
+          {shownText(title)}
+        </span>
+        <span className={styles.from}>{kind === "setting" ? "GRPC_PROTOS" : "dropped"}</span>
+        <span className={styles.files}>
+          <b>{formatCount(files)}</b> {files === 1 ? "file" : "files"}
+        </span>
+        <span className={styles.services} title={served}>
+          {served}
+        </span>
+        {kind === "dropped" && (
+          <Tooltip label="Remove" position="left">
+            <ActionIcon
+              size={20}
+              aria-label={`Remove ${title}`}
+              onClick={() => void attempt(client.action(grpcActions, "grpc", "protos.remove", { source: id }))}
+            >
+              <IconX size={14} stroke={1.5} />
+            </ActionIcon>
+          </Tooltip>
+        )}
+      </li>
+      <Problems problems={problems} />
+    </>
+  );
+}
+
+function Problems({ problems }: Pick<SourceProps, "problems">) {
+  return problems.map(({ file, line, column, problem }, index) => {
+    const place = [file, line, column].filter((part) => part !== undefined && part !== "").join(":");
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: two problems may be the same, and all come anew.
+      <li key={index} className={styles.problem}>
+        {place !== "" && <code>{shownText(place)}</code>}
+        <span>{shownText(problem)}</span>
+      </li>
+    );
+  });
+}

@@ -1,0 +1,78 @@
+import { useRef, useState } from "react";
+import { type GrpcProtosAdded, grpcActions } from "../../../../../contract/services/grpc.ts";
+import { useControl } from "../../../control/client-context.tsx";
+import { FailureError } from "../../../control/failure-error.ts";
+import { notifyDone, notifyFailure } from "../../../ui/status/notify.tsx";
+import { formatCountOf, listText } from "../../../ui/texts/quantity.ts";
+import type { FoundFiles } from "./dropped-files.ts";
+import { type ProtoReceiver, sendProtos } from "./send-protos.ts";
+
+export interface ProtoUpload {
+  readonly at: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly sentBytes: number;
+}
+
+export interface AddProtos {
+  /** The one that is being sent; of several the newest. */
+  readonly upload: ProtoUpload | undefined;
+  add(found: FoundFiles | Promise<FoundFiles>): void;
+}
+
+const shownNames = 3;
+
+/** Sends protocol files to the service, and says what came of it. */
+export function useAddProtos(): AddProtos {
+  const client = useControl();
+  const [upload, setUpload] = useState<ProtoUpload>();
+  const newest = useRef(0);
+
+  async function send(found: FoundFiles | Promise<FoundFiles>): Promise<void> {
+    const turn = ++newest.current;
+    const at = Date.now();
+    const show = (next: ProtoUpload | undefined) => turn === newest.current && setUpload(next);
+    show({ at, files: 0, bytes: 0, sentBytes: 0 });
+    try {
+      const { files, others } = await found;
+      if (others.length > 0) notifyFailure(noProtocolFiles(others));
+      if (files.length === 0) return;
+      const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
+      show({ at, files: files.length, bytes, sentBytes: 0 });
+      const receiver: ProtoReceiver = {
+        begin: () => client.action(grpcActions, "grpc", "protos.begin", {}),
+        put: (id, pieces) => client.action(grpcActions, "grpc", "protos.put", { upload: id, pieces: [...pieces] }),
+        end: (id) => client.action(grpcActions, "grpc", "protos.end", { upload: id }),
+      };
+      const added = await sendProtos(receiver, files, (sentBytes) => show({ at, files: files.length, bytes, sentBytes }));
+      notifyDone(outcome(files.length, added));
+    } catch (error) {
+      notifyFailure(error instanceof DOMException ? unreadable(error) : error);
+    } finally {
+      show(undefined);
+    }
+  }
+  return { upload, add: (found) => void send(found) };
+}
+
+function outcome(files: number, { problems }: GrpcProtosAdded): string {
+  const added = `${formatCountOf(files, "file")} added`;
+  return problems.length === 0 ? added : `${added}, with ${formatCountOf(problems.length, "problem")}: see below the services`;
+}
+
+const unreadable = ({ message }: DOMException) =>
+  new FailureError({
+    code: "CALL_INVALID",
+    message: `The files could not be read: ${message}`,
+    hint: "They may have changed meanwhile, or your user has no right to read them. Nothing was added.",
+  });
+
+function noProtocolFiles(names: readonly string[]) {
+  const more = names.length - shownNames;
+  const shown = listText([...names.slice(0, shownNames), ...(more > 0 ? [`${more} more`] : [])]);
+  return new FailureError({
+    code: "CALL_INVALID",
+    message: `Nothing to add in ${shown}`,
+    hint: "Choose .proto files, folders with them, descriptor sets or buf images (.binpb, .pb, .desc, .json).",
+  });
+}

@@ -1,0 +1,74 @@
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { Client, credentials } from "@grpc/grpc-js";
+import type { Page } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
+import { temporaryDir } from "../support/temporary-dir.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+
+const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
+const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
+
+/** Drags files, and folders by the paths of files in them, from a file manager onto the tab. */
+async function drop(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
+  const folder = temporaryDir();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), content);
+  }
+  const tops = readdirSync(folder).map((name) => path.join(folder, name));
+  const session = await page.context().newCDPSession(page);
+  const drag = (type: "dragEnter" | "dragOver" | "drop") =>
+    session.send("Input.dispatchDragEvent", { type, x: 700, y: 400, data: { items: [], files: tops, dragOperationsMask: 1 } });
+  await drag("dragEnter");
+  await drag("dragOver");
+  const invitation = page.getByText("Drop .proto files, a folder with them, or a descriptor set");
+  await invitation.waitFor();
+  await drag("drop");
+  await invitation.waitFor({ state: "detached" });
+}
+
+const shop = (field: string) => `syntax = "proto3"; package shop;
+  message Item { string ${field} = 1; }
+  service Items { rpc Get(Item) returns (Item); }`;
+
+it("[GRPC-115] dropped files are served and listed, a broken one with its line; a call keeps its types; what was dropped is removed", async () => {
+  const { page, host } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Services");
+  await drop(page, {
+    "items.proto": shop("sku"),
+    "set/v1/more.proto": 'syntax = "proto3"; package set; message M {}',
+    "broken.proto": 'syntax = "proto3";\nmessage Bad {\n  Nothing a = 1;\n}',
+  });
+  const panel = page.getByRole("region", { name: "Your protocol files" });
+  await panel.getByText("broken.proto:3:11").waitFor();
+  await panel.getByText("there is no type Nothing").waitFor();
+  await panel.getByText("shop.Items").waitFor();
+  await panel.getByRole("listitem").filter({ hasText: "set" }).getByText("1 file").waitFor();
+  await page.getByPlaceholder("Service, method, type").fill("shop.");
+  await page.getByRole("row").filter({ hasText: "shop.Items" }).first().waitFor();
+
+  const client = new Client(host, credentials.createInsecure());
+  onTestFinished(() => client.close());
+  const asIs = (bytes: Buffer) => bytes;
+  const get = () =>
+    new Promise((resolve) =>
+      client.makeUnaryRequest("/shop.Items/Get", asIs, asIs, Buffer.from([10, 1, 0x41]), (_, reply) => resolve(reply)),
+    );
+  expect(await get()).toBeDefined();
+  await drop(page, { "items.proto": shop("label"), "notes.txt": "no" });
+  await page.getByText("Nothing to add in notes.txt").waitFor();
+  await page.getByText("1 file added").waitFor();
+  expect(await get()).toBeDefined();
+  await tab(page, "Live");
+  const calls = page.getByRole("row").filter({ hasText: "Items/Get" });
+  await calls.nth(1).click();
+  await page.getByRole("row").filter({ hasText: '{"sku":"A"}' }).waitFor();
+  await calls.first().click();
+  await page.getByRole("row").filter({ hasText: '{"label":"A"}' }).waitFor();
+
+  await tab(page, "Services");
+  for (const name of ["broken.proto", "items.proto", "set"]) await panel.getByRole("button", { name: `Remove ${name}` }).click();
+  await panel.getByText("none; drop .proto files").waitFor();
+  await expect.poll(() => page.getByRole("row").filter({ hasText: "shop.Items" }).count()).toBe(0);
+}, 60_000);
