@@ -71,5 +71,5 @@ export const createGrpcActions = ({
     return null;
   },
   ...replies.actions,
-  "call.push": ({ row, push }) => pushIntoCall(row, push, { openCalls, find: (path) => served.find(path) }),
+  "call.push": ({ row, push }) => pushIntoCall(row, push, openCalls),
 });

@@ -286,3 +286,20 @@ it("[GRPC-88] descriptor sets that are cut, that lie, miss imports or have files
   expect((await added(Buffer.from([0x0a, 0xff, 0xff, 0xff, 0xff, 0x07]))).length).toBe(1);
   expect(await added(whole)).toEqual([]);
 }, 120_000);
+
+it("[GRPC-108] a message that is pushed is of the type that the call began with", async () => {
+  const stream = (field: string) => `syntax = "proto3"; package shop; message Tick { string ${field} = 1; }
+    service Ticks { rpc Watch(stream Tick) returns (stream Tick); }`;
+  const folder = write(temporaryDir(), { "ticks.proto": stream("before") });
+  const served = await startGrpc({ protos: [folder] });
+  const { revision } = await served.act<{ revision: string }>("schema");
+  const watch = openStream(served.client(), "/shop.Ticks/Watch");
+  const seen: string[] = [];
+  watch.on("data", (bytes: Buffer) => seen.push(named.decode(bytes).name));
+  const row = await until(() => served.rows()[0]);
+  write(folder, { "ticks.proto": stream("after") });
+  await until(async () => (await served.act<{ revision: string }>("schema")).revision !== revision);
+  await served.act("call.push", { row: row.id, push: { kind: "message", json: '{"before":"x"}' } });
+  await until(() => seen.length === 1);
+  expect(seen).toEqual(["x"]);
+}, 30_000);

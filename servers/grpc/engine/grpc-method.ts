@@ -1,10 +1,11 @@
-import type { DescMethod, Registry } from "@bufbuild/protobuf";
+import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type GrpcPattern, grpcPatterns } from "../../../contract/traffic/grpc.ts";
+import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 import { type JsonMessages, jsonMessages } from "./json-messages.ts";
 
-/** A served method. Its types are in the descriptor pool; `begin` is called with each call and may do what it likes with it. */
+/** A served method with its types. A call keeps the one that it began with; `begin` is called with each call and may do what it likes with it. */
 export interface GrpcMethod {
   /** "/example.Greeter/SayHello" */
   readonly path: string;
@@ -16,6 +17,9 @@ export interface GrpcMethod {
   /** Declared without side effects, so that Connect may call it by GET. */
   readonly isSafe: boolean;
   readonly json: JsonMessages;
+  readonly descriptor: DescMethod;
+  /** What is served with it. */
+  readonly pool: DescriptorPool;
   /** Of the protocol files that its types are from. */
   readonly revision: string;
   /** What it throws, or rejects with, ends the call. */
@@ -27,8 +31,13 @@ export interface GrpcMethods {
   find(path: string): GrpcMethod | undefined;
 }
 
-/** `registry` has the types that may be within a google.protobuf.Any. */
-export function methodOf(described: DescMethod, registry: Registry, revision: string, begin: GrpcMethod["begin"]): GrpcMethod {
+/** Messages within a google.protobuf.Any are of the types in `pool`. */
+export function methodOf({
+  descriptor: described,
+  pool,
+  revision,
+  begin,
+}: Pick<GrpcMethod, "descriptor" | "pool" | "revision" | "begin">): GrpcMethod {
   const service = described.parent.typeName;
   return {
     path: `/${service}/${described.name}`,
@@ -38,7 +47,9 @@ export function methodOf(described: DescMethod, registry: Registry, revision: st
     requestType: described.input.typeName,
     responseType: described.output.typeName,
     isSafe: described.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS,
-    json: jsonMessages(described, registry),
+    json: jsonMessages(described, pool.registry),
+    descriptor: described,
+    pool,
     revision,
     begin,
   };

@@ -8,9 +8,9 @@ import {
   timeMs,
 } from "../../../contract/services/grpc-replies.ts";
 import { detailType, statusDetails } from "../engine/error-details.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { type StatusName, statusCode, statusName, statusNames } from "../engine/status.ts";
-import type { ServedMethod } from "../services/served-methods.ts";
 import { type CompiledConditions, compileConditions } from "./conditions.ts";
 import { type MessageTemplate, messageTemplate, type OnMisfit } from "./message-template.ts";
 import { parseTemplate, type TemplateScope, textOf } from "./template.ts";
@@ -58,7 +58,7 @@ const deepestRepeat = 16;
 export interface CompileOptions {
   readonly key: string;
   readonly rule: ReplyRule;
-  readonly method: ServedMethod;
+  readonly method: GrpcMethod;
   readonly mostSteps: number;
   /** Told of all that does not fit the types of the method. */
   readonly onMisfit: OnMisfit;
@@ -90,7 +90,7 @@ export function compileRule({ key, rule, method, mostSteps, onMisfit }: CompileO
 }
 
 /** How a rule may answer depends on who sends several messages. */
-function checkAnswers({ reply, stream, status }: ReplyRule, pattern: ServedMethod["pattern"], onMisfit: OnMisfit): void {
+function checkAnswers({ reply, stream, status }: ReplyRule, pattern: GrpcMethod["pattern"], onMisfit: OnMisfit): void {
   const isBidi = pattern === "bidi stream";
   if (status !== undefined && (reply !== undefined || stream))
     onMisfit(["status"], "a rule with a status has neither reply nor stream: a stream has a status as its last step");
@@ -111,11 +111,11 @@ function delayOf(delay: ReplyRule["delay"]): (answer: number) => number {
 }
 
 class Parts {
-  readonly #method: ServedMethod;
+  readonly #method: GrpcMethod;
   readonly #onMisfit: OnMisfit;
   #stepsLeft: number;
 
-  constructor(method: ServedMethod, mostSteps: number, onMisfit: OnMisfit) {
+  constructor(method: GrpcMethod, mostSteps: number, onMisfit: OnMisfit) {
     this.#method = method;
     this.#stepsLeft = mostSteps;
     this.#onMisfit = onMisfit;
@@ -127,10 +127,10 @@ class Parts {
   }
 
   #message(
-    type: ServedMethod["descriptor"]["output"],
+    type: GrpcMethod["descriptor"]["output"],
     json: Json,
     path: readonly PropertyKey[],
-    request: ServedMethod["descriptor"]["input"],
+    request: GrpcMethod["descriptor"]["input"],
   ): MessageTemplate {
     const onMisfit: OnMisfit = (inner, message) => this.#onMisfit([...path, ...inner], message);
     return messageTemplate({ type, json, request, registry: this.#method.pool.registry, onMisfit });

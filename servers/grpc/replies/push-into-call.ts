@@ -3,25 +3,20 @@ import type { Json, pushed } from "../../../contract/services/grpc-replies.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { packDetail, type StatusDetails, statusDetails } from "../engine/error-details.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { OpenCalls } from "../engine/open-calls.ts";
-import type { ServedMethod } from "../services/served-methods.ts";
 import { pathText, problemAt, readJson } from "./json-source.ts";
 import { messageTemplate } from "./message-template.ts";
 import { metadataOf } from "./received-messages.ts";
 
-export interface PushOptions {
-  readonly openCalls: OpenCalls;
-  readonly find: (path: string) => ServedMethod | undefined;
-}
-
 type Pushed = z.output<typeof pushed>;
 
 /** Sends what the user wrote into an open call, whoever else answers it. */
-export function pushIntoCall(row: number, push: Pushed, { openCalls, find }: PushOptions): null {
+export function pushIntoCall(row: number, push: Pushed, openCalls: OpenCalls): null {
   const call = openCalls.find(row);
   if (!call || call.isEnding) throw refused("The call is over", "Choose one that is open.");
-  const method = find(call.head.path);
-  if (!method) throw refused(`${call.head.path} is not served any more`, "Without its types its messages cannot be made.");
+  const { method } = call.entry;
+  if (!method) throw refused(`${call.head.path} is not served`, "Without its types its messages cannot be made.");
   if (method.service.startsWith("grpc.")) throw refused(`${method.service} answers for itself`, "Choose a call of another service.");
   if (method.pattern !== "server stream" && method.pattern !== "bidi stream") {
     throw refused(`${method.path} answers with one message`, "Only a method that streams its answers can be sent more.");
@@ -34,7 +29,7 @@ export function pushIntoCall(row: number, push: Pushed, { openCalls, find }: Pus
 const refused = (problem: string, hint: string) => new ServiceError("CALL_INVALID", problem, hint);
 
 /** Made before anything of the call is touched: what the user wrote may be wrong. */
-function stepOf(call: GrpcCall, method: ServedMethod, push: Pushed): () => void {
+function stepOf(call: GrpcCall, method: GrpcMethod, push: Pushed): () => void {
   switch (push.kind) {
     case "message": {
       // What the client has not read is held in memory.
@@ -57,7 +52,7 @@ function stepOf(call: GrpcCall, method: ServedMethod, push: Pushed): () => void 
   }
 }
 
-function frameOf(call: GrpcCall, { descriptor, pool }: ServedMethod, text: string): Buffer {
+function frameOf(call: GrpcCall, { descriptor, pool }: GrpcMethod, text: string): Buffer {
   let misfit: string | undefined;
   const template = messageTemplate({
     ...{ type: descriptor.output, json: jsonOf(text, "The message"), request: descriptor.input, registry: pool.registry },
@@ -78,7 +73,7 @@ function frameOf(call: GrpcCall, { descriptor, pool }: ServedMethod, text: strin
 
 const nothing = { request: undefined, messages: [], count: 1 } as const;
 
-function detailsOf({ pool }: ServedMethod, texts: readonly string[]): StatusDetails {
+function detailsOf({ pool }: GrpcMethod, texts: readonly string[]): StatusDetails {
   const details = texts.map((text, index) => {
     const json = jsonOf(text, `Detail ${index + 1}`);
     try {

@@ -1,18 +1,18 @@
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { StatusError } from "../engine/status.ts";
-import type { ServedMethod } from "../services/served-methods.ts";
 import type { MatchSubject } from "./conditions.ts";
 
 /** What a call's rules look at: its metadata, and messages of the client, which become JSON when a rule first asks. */
 export class ReceivedMessages implements MatchSubject {
   readonly metadata: (name: string) => readonly string[];
-  readonly #method: ServedMethod;
+  readonly #method: GrpcMethod;
   readonly #bytes: readonly Uint8Array[];
   #messages: readonly Json[] | undefined;
 
-  constructor(call: GrpcCall, method: ServedMethod, bytes: readonly Uint8Array[]) {
+  constructor(call: GrpcCall, method: GrpcMethod, bytes: readonly Uint8Array[]) {
     this.metadata = metadataOf(call);
     this.#method = method;
     this.#bytes = bytes;

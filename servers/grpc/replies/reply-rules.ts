@@ -1,5 +1,6 @@
 import type { ReplyProblem, ReplyRule, ReplyRuleView, ReplyStatus } from "../../../contract/services/grpc-replies.ts";
-import type { ServedMethod, ServedMethods } from "../services/served-methods.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
+import type { ServedMethods } from "../services/served-methods.ts";
 import { type CompiledRule, compileRule } from "./compile-rule.ts";
 import { nodeAt, pathText, problemAt } from "./json-source.ts";
 import type { ParsedReplies, ParsedRule } from "./parse-replies.ts";
@@ -43,7 +44,7 @@ function problemIn({ text, root }: ParsedReplies, { node }: ParsedRule, path: re
 }
 
 /** The problem where there is none. */
-function methodsOf(name: string, served: Pick<ServedMethods, "view" | "find">): readonly ServedMethod[] | string {
+function methodsOf(name: string, served: Pick<ServedMethods, "view" | "find">): readonly GrpcMethod[] | string {
   const [serviceName = "", methodName = ""] = name.split("/");
   const service = served.view.find((one) => one.name === serviceName);
   if (!service) return `there is no service ${serviceName}; there are ${listed(served.view.map((one) => one.name))}`;

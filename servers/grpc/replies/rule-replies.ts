@@ -1,6 +1,6 @@
 import type { GrpcCall } from "../engine/grpc-call.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { StatusError } from "../engine/status.ts";
-import type { ServedMethod } from "../services/served-methods.ts";
 import type { CompiledRule } from "./compile-rule.ts";
 import type { MethodReplies } from "./method-replies.ts";
 import { chooseRule, type PerformParts, RuleCall } from "./perform-rule.ts";
@@ -9,7 +9,7 @@ import { answerBothWays } from "./rules-both-ways.ts";
 
 export interface RuleRepliesOptions extends PerformParts {
   /** In the order of the file, those that are enabled and fit; undefined where a method has none. */
-  readonly rulesOf: (method: ServedMethod) => readonly CompiledRule[] | undefined;
+  readonly rulesOf: (method: GrpcMethod) => readonly CompiledRule[] | undefined;
   /** Of the messages of a client's stream: they are held until its end, which the rules decide by. */
   readonly heldBytes: number;
 }
@@ -51,7 +51,7 @@ export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesO
 }
 
 /** Reads up to the half-close. */
-function holdMessages(call: GrpcCall, { pattern }: ServedMethod, heldBytes: number, then: (messages: readonly Uint8Array[]) => void): void {
+function holdMessages(call: GrpcCall, { pattern }: GrpcMethod, heldBytes: number, then: (messages: readonly Uint8Array[]) => void): void {
   const messages: Uint8Array[] = [];
   let held = 0;
   call.receive({

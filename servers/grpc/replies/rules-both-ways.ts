@@ -1,5 +1,5 @@
 import type { GrpcCall } from "../engine/grpc-call.ts";
-import type { ServedMethod } from "../services/served-methods.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
 import type { CompiledRule } from "./compile-rule.ts";
 import { type ChosenRule, chooseRule, type PerformParts, RuleCall } from "./perform-rule.ts";
 import { ReceivedMessages } from "./received-messages.ts";
@@ -9,7 +9,7 @@ const mostRunning = 16;
 
 interface BothWaysOptions {
   readonly call: GrpcCall;
-  readonly method: ServedMethod;
+  readonly method: GrpcMethod;
   /** Whose conditions on metadata hold. */
   readonly rules: readonly CompiledRule[];
   readonly parts: PerformParts;
@@ -39,7 +39,7 @@ export function answerBothWays({ call, method, rules, parts, otherwise }: BothWa
 class BothWays {
   readonly rules: RuleCall;
   readonly #call: GrpcCall;
-  readonly #method: ServedMethod;
+  readonly #method: GrpcMethod;
   readonly #ofMessages: readonly CompiledRule[];
   readonly #parts: PerformParts;
   readonly #begun: ChosenRule | undefined;
@@ -50,13 +50,7 @@ class BothWays {
   /** What happens once the client has sent its last message and all are answered. */
   #afterLast: (() => void) | undefined;
 
-  constructor(
-    call: GrpcCall,
-    method: ServedMethod,
-    ofMessages: readonly CompiledRule[],
-    parts: PerformParts,
-    begun: ChosenRule | undefined,
-  ) {
+  constructor(call: GrpcCall, method: GrpcMethod, ofMessages: readonly CompiledRule[], parts: PerformParts, begun: ChosenRule | undefined) {
     this.rules = new RuleCall(call, parts);
     this.#call = call;
     this.#method = method;

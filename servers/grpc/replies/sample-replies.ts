@@ -1,8 +1,8 @@
 import type { GrpcCall } from "../engine/grpc-call.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { readOne } from "../engine/handlers.ts";
 import { describedMessage, frameOf } from "../engine/message-type.ts";
 import { paceStream } from "../services/paced-stream.ts";
-import type { ServedMethod } from "../services/served-methods.ts";
 import { sampleMessage } from "./sample-message.ts";
 
 /** Of a server stream. */
@@ -10,7 +10,7 @@ const sampleItems = 5;
 const sampleIntervalMs = 200;
 
 /** Answers a call with values that are made from the response's type: the same ones for each call, but for times. */
-export function sampleReply(call: GrpcCall, { descriptor, pattern }: ServedMethod): void {
+export function sampleReply(call: GrpcCall, { descriptor, pattern }: GrpcMethod): void {
   const request = describedMessage(descriptor.input);
   const send = (number: number) => call.send(frameOf(sampleMessage(descriptor.output, number)));
   switch (pattern) {

@@ -1,17 +1,9 @@
-import type { DescMethod } from "@bufbuild/protobuf";
 import type { GrpcServiceView } from "../../../contract/services/grpc.ts";
 import { type GrpcMethod, type GrpcMethods, methodOf, patternOf } from "../engine/grpc-method.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 import { beginWith, type MethodReplies } from "../replies/method-replies.ts";
 import { sampleReply } from "../replies/sample-replies.ts";
 import type { ServiceHandlers } from "./service-handlers.ts";
-
-/** A method with its types. A call keeps the one that it began with. */
-export interface ServedMethod extends GrpcMethod {
-  readonly descriptor: DescMethod;
-  /** What is served with it. */
-  readonly pool: DescriptorPool;
-}
 
 /** Everything that is served: the types, and each method of a service. */
 export interface ServedMethods extends GrpcMethods {
@@ -20,7 +12,6 @@ export interface ServedMethods extends GrpcMethods {
   readonly revision: string;
   /** For pages. */
   readonly view: readonly GrpcServiceView[];
-  find(path: string): ServedMethod | undefined;
 }
 
 export interface MethodsToServe {
@@ -38,14 +29,14 @@ const isProtocol = (service: string): boolean => service.startsWith("grpc.");
  * none with a sample that is made from its types.
  */
 export function createServedMethods({ pool, revision, handlers, replies }: MethodsToServe): ServedMethods {
-  const methods = new Map<string, ServedMethod>();
+  const methods = new Map<string, GrpcMethod>();
   for (const service of pool.services) {
     for (const descriptor of service.methods) {
       const handler = handlers[service.typeName]?.[descriptor.name];
       const own = handler ?? ((call) => sampleReply(call, method));
       const asked = isProtocol(service.typeName) ? [] : replies;
       const begin: GrpcMethod["begin"] = asked.length === 0 ? own : (call) => beginWith(call, method, asked, () => own(call));
-      const method: ServedMethod = { ...methodOf(descriptor, pool.registry, revision, begin), descriptor, pool };
+      const method: GrpcMethod = methodOf({ descriptor, pool, revision, begin });
       methods.set(method.path, method);
     }
   }

@@ -1,6 +1,6 @@
-import type { GrpcMethods } from "../engine/grpc-method.ts";
+import type { GrpcMethod, GrpcMethods } from "../engine/grpc-method.ts";
 import { type DescriptorPool, revisionOf } from "../protos/descriptor-pool.ts";
-import { createServedMethods, type MethodsToServe, type ServedMethod, type ServedMethods } from "./served-methods.ts";
+import { createServedMethods, type MethodsToServe, type ServedMethods } from "./served-methods.ts";
 
 interface Schema {
   readonly revision: string;
@@ -33,7 +33,7 @@ export class ServedProtos implements GrpcMethods {
     return this.#current;
   }
 
-  find(path: string): ServedMethod | undefined {
+  find(path: string): GrpcMethod | undefined {
     return this.#current.find(path);
   }
 

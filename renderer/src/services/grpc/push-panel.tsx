@@ -29,7 +29,7 @@ export const canPush = ({ method, path, status, aborted }: GrpcCall): boolean =>
 /** Sends a message, a status or the end into an open call, whoever answers it. */
 export function PushPanel({ row, detail }: { readonly row: number; readonly detail: GrpcCall }) {
   const client = useControl();
-  const schema = useGrpcSchema().value;
+  const schema = useGrpcSchema(detail.method?.revision).value;
   const responseType = detail.method?.responseType ?? "";
   const type = schema?.getMessage(responseType);
   const [kind, setKind] = useState<Pushed["kind"]>("message");
