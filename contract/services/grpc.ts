@@ -131,6 +131,24 @@ export interface GrpcProtosAdded {
   readonly problems: readonly GrpcProtoProblem[];
 }
 
+/** Columns of one length. Counts are means a second; of open calls and latencies the highest of a step is there. */
+export interface GrpcMetrics {
+  readonly stepSeconds: number;
+  /** Seconds since the epoch. */
+  readonly at: readonly number[];
+  readonly calls: readonly number[];
+  readonly errors: readonly number[];
+  readonly open: readonly number[];
+  /** Messages of clients, and of the service. */
+  readonly received: readonly number[];
+  readonly sent: readonly number[];
+  readonly bytesIn: readonly number[];
+  readonly bytesOut: readonly number[];
+  /** Milliseconds; null where no unary call ended. */
+  readonly p50: readonly (number | null)[];
+  readonly p95: readonly (number | null)[];
+}
+
 /** `view/grpc`, by name. */
 export interface GrpcViews extends GrpcReplyViews {
   /** What is served. `revision` follows from the protocol files: it changes with them, and is the same for the same files. */
@@ -180,6 +198,8 @@ export const grpcActions = {
   "try.messages": operation<{ readonly messages: readonly GrpcTryMessage[] }>()(
     z.strictObject({ limit: z.int().min(1).max(1_000).default(200) }),
   ),
+  /** The figures of the last hour at most, since the start. */
+  metrics: operation<GrpcMetrics>()(z.strictObject({ seconds: z.int().min(10).max(3_600), points: z.int().min(2).max(1_000) })),
   /** Makes a recorded call again, and resolves when it has ended. */
   resend: operation<GrpcResent>()(grpcResend),
   /** Makes a few plausible calls a second until it is turned off, so that a new user sees traffic. */

@@ -3,6 +3,7 @@ import type { GrpcActions, GrpcResend, GrpcResent } from "../../contract/service
 import { ServiceError } from "../core/service/service-error.ts";
 import type { GrpcTryClient } from "./clients/try-client.ts";
 import type { OpenCalls } from "./engine/open-calls.ts";
+import type { MetricsHistory } from "./observe/metrics-history.ts";
 import { pushIntoCall } from "./replies/push-into-call.ts";
 import type { Replies } from "./replies/replies.ts";
 import type { GrpcSampleTraffic } from "./sample-traffic.ts";
@@ -16,6 +17,7 @@ export interface GrpcActionParts {
   readonly tries: GrpcTryClient;
   readonly replies: Replies;
   readonly openCalls: OpenCalls;
+  readonly history: Pick<MetricsHistory, "read">;
   readonly resend: (call: GrpcResend) => Promise<GrpcResent>;
   readonly served: ServedProtos;
   readonly protos: UserProtos;
@@ -26,6 +28,7 @@ export const createGrpcActions = ({
   health,
   sample,
   tries,
+  history,
   resend,
   replies,
   openCalls,
@@ -38,10 +41,7 @@ export const createGrpcActions = ({
     health.set(service, state);
     return null;
   },
-  schema({ revision }) {
-    const schema = served.schema(revision);
-    return { base64: schema.set.toString("base64"), revision: schema.revision };
-  },
+  ...schemaAction(served),
   "protos.begin": () => ({ upload: protos.begin() }),
   async "protos.put"({ upload, pieces }) {
     await protos.put(upload, pieces);
@@ -61,6 +61,7 @@ export const createGrpcActions = ({
   "try.half-close": () => tries.halfClose(),
   "try.cancel": () => tries.cancel(),
   "try.messages": ({ limit }) => ({ messages: tries.messages(limit) }),
+  metrics: (range) => history.read(range),
   resend,
   "sample.start"() {
     sample.start();
@@ -72,4 +73,12 @@ export const createGrpcActions = ({
   },
   ...replies.actions,
   "call.push": ({ row, push }) => pushIntoCall(row, push, openCalls),
+});
+
+/** Works while the service is stopped too. */
+export const schemaAction = (served: ServedProtos): Pick<Handlers<GrpcActions>, "schema"> => ({
+  schema({ revision }) {
+    const schema = served.schema(revision);
+    return { base64: schema.set.toString("base64"), revision: schema.revision };
+  },
 });

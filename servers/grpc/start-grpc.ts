@@ -1,5 +1,4 @@
 import path from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { type ChannelCredentials, credentials } from "@grpc/grpc-js";
 import type { Endpoint } from "../../contract/service.ts";
 import type { GrpcActions, GrpcResend } from "../../contract/services/grpc.ts";
@@ -20,7 +19,6 @@ import { createCallMetrics } from "./observe/call-metrics.ts";
 import { createCallRecorder } from "./observe/call-recorder.ts";
 import { createCallsView } from "./observe/calls-view.ts";
 import { listenMetrics } from "./observe/metrics-server.ts";
-import type { DescriptorPool } from "./protos/descriptor-pool.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";
 import { openReplies, type RepliesOptions } from "./replies/replies.ts";
 import { createGrpcSampleTraffic } from "./sample-traffic.ts";
@@ -31,12 +29,9 @@ import { Health, healthService } from "./services/health.ts";
 import { reflection } from "./services/reflection.ts";
 import { ServedProtos } from "./services/served-protos.ts";
 import { stream } from "./services/stream.ts";
-import { DroppedProtos } from "./user-protos/dropped-protos.ts";
-import { UserProtos } from "./user-protos/user-protos.ts";
+import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
 import { createConnectErrors } from "./web/connect-error.ts";
 import { listenWeb } from "./web/web-server.ts";
-
-const longestFirstReadMs = 8_000;
 
 export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<readonly Endpoint[]> {
   const { config, log, traffic, onStop } = context;
@@ -112,7 +107,7 @@ export async function startGrpc(context: ServiceContext<GrpcConfig, GrpcActions>
   const tries = createGrpcTryClient({ ...ownClient, served: () => served.current, show: (view) => context.view("try", view) });
   onStop(tries.stop);
   const resend = (call: GrpcResend) => resendCall(ownClient, call);
-  context.handle(createGrpcActions({ health, sample, tries, resend, replies, openCalls, served, protos }));
+  context.handle(createGrpcActions({ health, sample, tries, history: recorder.history, resend, replies, openCalls, served, protos }));
   return grpcEndpoints({ ...config, port: server.port, webPort: web.port, metricsPort });
 }
 
@@ -135,27 +130,6 @@ const bothConnections = (one: GrpcConnections, other: GrpcConnections): Pick<Grp
     return { read: first.read + second.read, written: first.written + second.written };
   },
 });
-
-/** Resolves once they are served, or after a while: large ones are served later. */
-async function serveUserProtos(
-  { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions>,
-  own: DescriptorPool,
-  served: ServedProtos,
-): Promise<UserProtos> {
-  const limits = { bytes: config.protoBytes, files: config.protoFiles, types: config.protoTypes };
-  const protos = new UserProtos({
-    paths: config.protos,
-    dropped: new DroppedProtos({ dataDir: dataDir(), limits }),
-    limits,
-    own,
-    log,
-    serve: (pool, revision) => served.serve(pool, revision),
-    show: (state) => view("protos", state),
-  });
-  onStop(() => protos.close());
-  await Promise.race([protos.reload(), delay(longestFirstReadMs, undefined, { ref: false })]);
-  return protos;
-}
 
 /** This computer's certificate, and the authority that client certificates are verified with. */
 async function tlsSource({ config, certificates }: ServiceContext<GrpcConfig, GrpcActions>): Promise<TlsSource> {

@@ -1,7 +1,6 @@
-import type { Handlers } from "../../contract/operation.ts";
 import { type MqttActions, type MqttViews, mqttActions } from "../../contract/services/mqtt.ts";
+import { refusedActions } from "../core/service/refused-actions.ts";
 import type { ServiceContext } from "../core/service/service.ts";
-import { ServiceError } from "../core/service/service-error.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
 import { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { MqttConfig } from "./mqtt-config.ts";
@@ -16,7 +15,7 @@ export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions
   const showKept = () => context.view("history", { kept: recorder.kept } satisfies MqttViews["history"]);
   showKept();
   context.handle({
-    ...refusedActions(),
+    ...refusedActions(mqttActions, "MQTT"),
     ...history,
     "history.clear": async (params) => {
       const cleared = await history["history.clear"](params);
@@ -29,11 +28,4 @@ export async function browseMqtt(context: ServiceContext<MqttConfig, MqttActions
       return restored;
     },
   });
-}
-
-function refusedActions(): Handlers<MqttActions> {
-  const refuse = () => {
-    throw new ServiceError("SERVICE_NOT_RUNNING", "MQTT is not running", "Start it first.");
-  };
-  return Object.fromEntries(Object.keys(mqttActions).map((name) => [name, refuse])) as unknown as Handlers<MqttActions>;
 }

@@ -128,3 +128,31 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
   expect(await ended).toMatchObject({ code: 14 });
   expect(received).toEqual(["pushed"]);
 }, 60_000);
+
+it("[GRPC-145] while the service is stopped its methods are shown, and recorded messages as JSON", async () => {
+  const { page, host } = await openBrowserShell("grpc", { flags });
+  const client = new Client(host, credentials.createInsecure());
+  onTestFinished(() => client.close());
+  client.makeUnaryRequest("/example.Greeter/SayHello", asIs, asIs, helloRequest.frame({ name: "Ada" }).subarray(prefixBytes), () => {});
+  await page.getByRole("row").filter({ hasText: "SayHello" }).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("row").filter({ hasText: "SayHello" }).click();
+  await page.getByRole("row").filter({ hasText: '{"name":"Ada"}' }).waitFor();
+  await tab(page, "Services");
+  await page.getByText("not running: services and types only").waitFor();
+  await page.getByRole("row").filter({ hasText: "SayHello" }).click();
+  await page.getByRole("region", { name: "Method" }).first().getByRole("cell", { name: "name", exact: true }).waitFor();
+}, 60_000);
+
+it("[GRPC-144] Metrics plots calls of the last minutes", async () => {
+  const { page } = await openBrowserShell("grpc", { flags });
+  await page.getByRole("button", { name: "Send sample traffic" }).click();
+  await tab(page, "Metrics");
+  await page.getByRole("img", { name: /^Calls a second over time; newest: begun [\d.]*[1-9]/ }).waitFor();
+  await page
+    .getByRole("img", { name: /^Messages a second over time/ })
+    .locator("canvas")
+    .waitFor();
+  await page.getByRole("toolbar", { name: "Metrics" }).getByText("1 h", { exact: true }).click();
+  await page.getByRole("img", { name: /^Unary latency over time; newest: p95/ }).waitFor();
+}, 60_000);

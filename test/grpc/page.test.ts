@@ -1,11 +1,16 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import type { GrpcTried, GrpcTryMessage, GrpcViews } from "../../contract/services/grpc.ts";
+import type { GrpcMetrics, GrpcTried, GrpcTryMessage, GrpcViews } from "../../contract/services/grpc.ts";
+import { runService } from "../../servers/core/service/run-service.ts";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
+import { grpcService } from "../../servers/grpc/grpc-service.ts";
 import { echoMessage, helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
 import { temporaryDir } from "../support/temporary-dir.ts";
 import { until } from "../support/until.ts";
 import { callMethod, openStream } from "./calls.ts";
-import { type GrpcUnderTest, startGrpc } from "./harness.ts";
+import { type GrpcUnderTest, onEnd, startGrpc } from "./harness.ts";
 
 it("[GRPC-70] calls, open calls and errors of each method are counted for the page", async () => {
   const service = await startGrpc();
@@ -98,3 +103,42 @@ it("[GRPC-142] a recorded call is made again with its metadata and messages", as
   expect(await service.act("resend", { path: "/no.Such/Method", metadata: [], messages: [] })).toMatchObject({ status: { code: 12 } });
   await expect(service.act("resend", { ...params, metadata: [["not a name", "x"]] })).rejects.toMatchObject({ code: "CALL_INVALID" });
 });
+
+it("[GRPC-144] messages of a call that is open are among the figures", async () => {
+  const service = await startGrpc();
+  await service.act("try.start", { path: "/example.EchoService/EchoBidiStream", json: "{}", metadata: [] });
+  let metrics: GrpcMetrics | undefined;
+  while (!metrics?.received.some((rate) => rate > 0)) {
+    await sleep(100);
+    metrics = await service.act<GrpcMetrics>("metrics", { seconds: 60, points: 60 });
+  }
+  expect(Math.max(...metrics.open)).toBe(1);
+  expect(Math.max(...metrics.sent)).toBeGreaterThan(0);
+}, 20_000);
+
+it("[GRPC-145] a stopped service shows its services and types, also of the user's protocol files, and refuses the rest", async () => {
+  const folder = temporaryDir();
+  await writeFile(
+    path.join(folder, "shop.proto"),
+    'syntax = "proto3"; package shop; message Item {} service Shop { rpc Get(Item) returns (Item); }',
+  );
+  const running = await startGrpc({ protos: [folder] });
+  const answer = await running.act<{ readonly base64: string; readonly revision: string }>("schema");
+  await running.stop();
+  const views = new Map<string, unknown>();
+  const stopped = await runService(grpcService, {
+    mode: "browse",
+    config: { protos: [folder] },
+    dataDir: temporaryDir(),
+    onView: (name, value) => void views.set(name, value),
+  });
+  onEnd(stopped.stop);
+  expect(await stopped.act("schema", {})).toEqual(answer);
+  const served = await until(() => {
+    const view = views.get("services") as GrpcViews["services"] | undefined;
+    return view?.revision === answer.revision && view;
+  });
+  expect(served.services.map(({ name }) => name)).toEqual(expect.arrayContaining(["example.Greeter", "shop.Shop"]));
+  await expect(stopped.act("try.cancel", {})).rejects.toMatchObject({ code: "SERVICE_NOT_RUNNING" });
+  expect(stopped.endpoints).toEqual([]);
+}, 20_000);

@@ -9,6 +9,12 @@ import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
 import { callTag, isCompressed, messageFlags } from "./call-record.ts";
 
+/** Messages of all calls. */
+export interface MessageCounts {
+  received: number;
+  sent: number;
+}
+
 export interface CallEntryOptions {
   readonly id: number;
   readonly head: CallHead;
@@ -16,6 +22,7 @@ export interface CallEntryOptions {
   readonly client: string;
   /** Bytes that are kept of each message. */
   readonly messageLimit: number;
+  readonly counts: MessageCounts;
   readonly touch: (entry: CallEntry) => void;
 }
 
@@ -31,6 +38,7 @@ export class CallEntry implements TrafficEntry {
   readonly head: CallHead;
   readonly #touch: (entry: CallEntry) => void;
   readonly #messageLimit: number;
+  readonly #counts: MessageCounts;
   readonly #parts = new PendingParts();
   readonly #startedAt = performance.now();
   #bytesIn = 0;
@@ -49,12 +57,13 @@ export class CallEntry implements TrafficEntry {
   /** Of the answer, once it is chosen. */
   responseEncoding = "identity";
 
-  constructor({ id, head, method, client, messageLimit, touch }: CallEntryOptions) {
+  constructor({ id, head, method, client, messageLimit, counts, touch }: CallEntryOptions) {
     this.id = id;
     this.head = head;
     this.method = method;
     this.client = client;
     this.#messageLimit = messageLimit;
+    this.#counts = counts;
     this.#touch = touch;
   }
 
@@ -72,6 +81,7 @@ export class CallEntry implements TrafficEntry {
 
   addReceived({ bytes, wireBytes, compressed }: ReceivedMessage): void {
     this.#received++;
+    this.#counts.received++;
     this.#bytesIn += bytes.length;
     this.#add(bytes, wireBytes, messageFlags(false, compressed, this.head.codec));
   }
@@ -79,6 +89,7 @@ export class CallEntry implements TrafficEntry {
   /** `frame` is the message behind its prefix, `wire` the same as it is sent. */
   addSent(frame: Buffer, wire: Buffer): void {
     this.#sent++;
+    this.#counts.sent++;
     this.#bytesOut += frame.length - prefixBytes;
     this.#add(frame.subarray(prefixBytes), wire.length - prefixBytes, messageFlags(true, wire !== frame, this.head.codec));
   }

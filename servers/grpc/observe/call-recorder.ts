@@ -6,8 +6,9 @@ import { createLatencyWindow } from "../../core/traffic/latency-window.ts";
 import type { CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { GrpcConnections } from "../engine/connections.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
-import { CallEntry } from "./call-entry.ts";
+import { CallEntry, type MessageCounts } from "./call-entry.ts";
 import type { CallMetrics } from "./call-metrics.ts";
+import { createMetricsHistory, type MetricsHistory } from "./metrics-history.ts";
 
 export interface CallRecorderOptions {
   readonly traffic: TrafficSink;
@@ -21,16 +22,21 @@ export interface CallRecorderOptions {
 export interface CallRecorder {
   begin(head: CallHead, method: GrpcMethod | undefined): CallEntry;
   end(entry: CallEntry, end: SentEnd): void;
+  /** For the page's plots. */
+  readonly history: Pick<MetricsHistory, "read">;
+  /** To be called once a second. */
   counters(connections: Pick<GrpcConnections, "bytes" | "count">): Counters;
 }
 
 export function createCallRecorder({ traffic, log, metrics, messageLimit }: CallRecorderOptions): CallRecorder {
   const clientNameOf = createClientNames();
   const latency = createLatencyWindow();
+  const history = createMetricsHistory();
+  const counts: MessageCounts = { received: 0, sent: 0 };
   const touch = (entry: CallEntry) => traffic.touch(entry);
   let begun = 0;
   let open = 0;
-  let messages = 0;
+  let errors = 0;
   let failed = 0;
 
   function writeLogLine(entry: CallEntry, end: SentEnd): void {
@@ -54,6 +60,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
         method,
         client: clientNameOf(userAgentOf(head.rawHeaders)),
         messageLimit,
+        counts,
         touch,
       });
       traffic.touch(entry);
@@ -63,14 +70,19 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
       open--;
       entry.end(end);
       traffic.end(entry);
-      messages += entry.received + entry.sent;
+      if (end.status?.code !== 0) errors++;
       if (entry.tone === "failed") failed++;
-      if (end.status && entry.method?.pattern === "unary") latency.add(entry.tookMs);
+      if (end.status && entry.method?.pattern === "unary") {
+        latency.add(entry.tookMs);
+        history.addLatency(entry.tookMs);
+      }
       metrics.end(entry, end);
       writeLogLine(entry, end);
     },
+    history,
     counters(connections) {
       const { read, written } = connections.bytes();
+      history.sample({ calls: begun, errors, open, ...counts, bytesIn: read, bytesOut: written }, Date.now());
       const p95 = latency.percentile(0.95);
       const notes = [
         ...(p95 === undefined ? [] : [`p95 ${durationText(p95)}`]),
@@ -83,7 +95,7 @@ export function createCallRecorder({ traffic, log, metrics, messageLimit }: Call
         bytesOut: written,
         clients: connections.count,
         figures: [
-          { label: "messages of ended calls", value: messages, unit: "msg/s", perSecond: true },
+          { label: "messages", value: counts.received + counts.sent, unit: "msg/s", perSecond: true },
           { label: "open calls", value: open, unit: "" },
         ],
         note: notes.join(" · "),

@@ -2,6 +2,7 @@ import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/s
 import { nounOf } from "../../ui/texts/quantity.ts";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
 import { callScopes, grpcColumns } from "./grpc-columns.tsx";
+import { GrpcMetrics } from "./metrics/grpc-metrics.tsx";
 import { grpcRowCommands } from "./recorded-call.ts";
 import { GrpcReplies } from "./replies/grpc-replies.tsx";
 import { GrpcServices } from "./services/grpc-services.tsx";
@@ -34,5 +35,6 @@ export const grpcPage = defineServicePage({
     contentTab("services", "Services", GrpcServices),
     tryTab(GrpcTry),
     contentTab("replies", "Replies", GrpcReplies),
+    contentTab("metrics", "Metrics", GrpcMetrics),
   ],
 });

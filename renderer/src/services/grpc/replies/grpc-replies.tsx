@@ -21,7 +21,7 @@ import { formatCount, formatCountOf } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { Facts, IconButton, StatusLine, ToolbarSeparator } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { GrpcStopped } from "../services/grpc-services.tsx";
+import { GrpcStopped } from "../grpc-stopped.tsx";
 import { useGrpcView } from "../use-grpc-view.ts";
 import { FileDialog } from "./file-dialog.tsx";
 import { ruleColumns } from "./rule-columns.tsx";

@@ -8,17 +8,17 @@ import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
-import { StartServiceButton } from "../../../ui/services/start-service-button.tsx";
 import { Loading } from "../../../ui/status/answered.tsx";
-import { EmptyState, NoRows } from "../../../ui/status/empty-state.tsx";
-import { EmptyPage } from "../../../ui/status/first-steps.tsx";
+import { NoRows } from "../../../ui/status/empty-state.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
+import { GrpcStopped } from "../grpc-stopped.tsx";
 import { AddProtosButton } from "../protos/add-protos-button.tsx";
 import { DropZone } from "../protos/drop-zone.tsx";
 import { ProtosPanel } from "../protos/protos-panel.tsx";
 import { useAddProtos } from "../protos/use-add-protos.ts";
+import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
 import { useCallRates } from "./call-rates.ts";
 import { serviceColumns } from "./service-columns.tsx";
@@ -26,6 +26,10 @@ import { ServiceInspector } from "./service-inspector.tsx";
 import { type ServiceRow, serviceRows } from "./service-rows.ts";
 
 const rowId = (row: ServiceRow) => row.id;
+/** What only a running service has. */
+const runningColumns: ReadonlySet<string> = new Set(["calls", "open", "calls-rate", "errors-rate", "health"]);
+/** It has nothing but health and calls. */
+const wholeServer = "";
 const noStates: readonly never[] = [];
 
 /** What is served, from its descriptors: services and methods with types, health, and calls and errors a second. */
@@ -39,9 +43,15 @@ export function GrpcServices() {
   const [text, setText] = useRemembered("grpc.services.filter", "");
   const columns = useColumnChoice("grpc-services", serviceColumns);
   const choice = useRowChoice(rowId);
-  const rows = useMemo(() => serviceRows(served ?? [], states, rates, text), [served, states, rates, text]);
+  const isRunning = service?.status.state === "running";
+  const rows = useMemo(() => {
+    const all = serviceRows(served ?? [], states, rates, text);
+    return isRunning ? all : all.filter(({ id }) => id !== wholeServer);
+  }, [served, states, rates, text, isRunning]);
   const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
-  if (service?.status.state !== "running") return <GrpcStopped text="Start the service to see what it serves." />;
+  // A stopped service is asked for its types: it answers with its services, too.
+  useGrpcSchema();
+  if (!isRunning && !served) return <GrpcStopped text="Start the service to see what it serves, and the types of its messages." />;
   return (
     <DropZone onAdd={add}>
       <ListPage
@@ -50,13 +60,14 @@ export function GrpcServices() {
         filter={<FilterInput width={242} placeholder="Service, method, type" value={text} onChange={setText} />}
         tools={
           <>
-            <AddProtosButton onAdd={add} />
+            {isRunning && <AddProtosButton onAdd={add} />}
             <ColumnMenu all={serviceColumns} choice={columns} />
           </>
         }
         status={
           <StatusLine>
             <Facts>
+              {!isRunning && <Fact>not running: services and types only</Fact>}
               {served && <Fact>{formatCountOf(served.length, "service")}</Fact>}
               {served && (
                 <Fact>
@@ -71,10 +82,10 @@ export function GrpcServices() {
         }
         below={
           <>
-            <ProtosPanel protos={protos} upload={upload} />
+            {isRunning && <ProtosPanel protos={protos} upload={upload} />}
             {opened && (
               <InspectorSlot shows={opened.id}>
-                <ServiceInspector key={opened.id} row={opened} onClose={choice.close} />
+                <ServiceInspector key={opened.id} row={opened} isRunning={isRunning} onClose={choice.close} />
               </InspectorSlot>
             )}
           </>
@@ -86,7 +97,7 @@ export function GrpcServices() {
             label="Services and methods"
             count={rows.length}
             rowAt={(index) => rows[index]}
-            columns={columns.columns}
+            columns={isRunning ? columns.columns : columns.columns.filter(({ id }) => !runningColumns.has(id))}
             empty={<NoRows text="No service or method matches the filter." action="Show all" onAction={() => setText("")} />}
           />
         ) : (
@@ -94,17 +105,5 @@ export function GrpcServices() {
         )}
       </ListPage>
     </DropZone>
-  );
-}
-
-/** In place of what only a running service has. */
-export function GrpcStopped({ text }: { readonly text: string }) {
-  const service = useService("grpc");
-  return (
-    <EmptyPage>
-      <EmptyState title="gRPC is not running" text={text}>
-        <StartServiceButton id="grpc" service={service} title="Start gRPC" />
-      </EmptyState>
-    </EmptyPage>
   );
 }

@@ -16,11 +16,13 @@ const mostTypes = 40;
 
 interface ServiceInspectorProps {
   readonly row: ServiceRow;
+  /** Otherwise there are no calls and no health to show. */
+  readonly isRunning: boolean;
   readonly onClose: () => void;
 }
 
 /** A method with the fields of its types, or a service. */
-export function ServiceInspector({ row, onClose }: ServiceInspectorProps) {
+export function ServiceInspector({ row, isRunning, onClose }: ServiceInspectorProps) {
   const isMethod = row.kind === "method";
   const { begun, open, errors, callsPerSecond, errorsPerSecond } = row.rate;
   return (
@@ -39,13 +41,13 @@ export function ServiceInspector({ row, onClose }: ServiceInspectorProps) {
                 {row.file}
               </Pair>
             )}
-            {!isMethod && (
+            {isRunning && !isMethod && (
               <Pair name="Health">
                 <HealthSwitch service={row.service} state={row.health} />
               </Pair>
             )}
-            <Pair name="Calls">{`${formatCount(begun)}, ${formatCount(open)} open, ${formatRate(callsPerSecond)}/s`}</Pair>
-            <Pair name="Errors">{`${formatCount(errors)}, ${formatRate(errorsPerSecond)}/s`}</Pair>
+            {isRunning && <Pair name="Calls">{`${formatCount(begun)}, ${formatCount(open)} open, ${formatRate(callsPerSecond)}/s`}</Pair>}
+            {isRunning && <Pair name="Errors">{`${formatCount(errors)}, ${formatRate(errorsPerSecond)}/s`}</Pair>}
           </Pairs>
         </Section>
         {isMethod && <MethodTypes requestType={row.method.requestType} responseType={row.method.responseType} />}

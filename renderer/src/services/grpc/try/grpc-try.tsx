@@ -220,7 +220,7 @@ function MethodFacts({
   readonly path: string;
   readonly running: boolean;
 }) {
-  if (!running) return <span>Methods are listed while the service runs.</span>;
+  if (!method && !running) return <span>Start the service to call its methods.</span>;
   if (!method) return <span>{`${shownText(path)} is not served. Choose a method.`}</span>;
   const { pattern, requestType, responseType } = method;
   const name = (type: string) => type.slice(type.lastIndexOf(".") + 1);

@@ -1,0 +1,77 @@
+import type uPlot from "uplot";
+import { clockMinutes, clockSeconds } from "../../../ui/texts/time.ts";
+import { type Tokens, withAlpha } from "../../../ui/theme.ts";
+import { labelFits, plotAxis, plotFrame, usePlot } from "../../../ui/use-plot.ts";
+import type { MetricPanel } from "./metric-panels.ts";
+import styles from "./metrics.module.css";
+
+interface MetricPlotProps {
+  readonly panel: MetricPanel;
+  readonly data: readonly (readonly (number | null)[])[];
+  /** The time shown, in seconds since the epoch: all plots have the same. */
+  readonly range: readonly [from: number, to: number];
+  readonly label: string;
+  /** Index of the point under the pointer, in whichever plot it is. */
+  onPoint(index: number | undefined): void;
+}
+
+const fillAlpha = 0.14;
+const halfLabelPx = 24;
+/** Between two times on the axis. */
+const timeSteps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1_200, 1_800];
+const valueSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => (digit * 10 ** power) / 10)).flat();
+
+/** Lines, or points, over time; the pointer is shown at the same time in all of them. */
+export function MetricPlot({ panel, data, range, label, onPoint }: MetricPlotProps) {
+  const box = usePlot({ data: data as uPlot.AlignedData, shown: { panel, range, onPoint }, optionsOf, rebuildKey: panel.title });
+  return <div className={styles.plot} ref={box} role="img" aria-label={label} />;
+}
+
+type Shown = Pick<MetricPlotProps, "panel" | "range" | "onPoint">;
+
+function optionsOf(shown: () => Shown, tokens: Tokens): Omit<uPlot.Options, "width" | "height"> {
+  const axis = plotAxis(tokens);
+  const { series, text, leastTop, leastStep, sparse } = shown().panel;
+  const frame = plotFrame((index) => shown().onPoint(index), { size: 6 });
+  return {
+    padding: [8, 8, 0, 0],
+    ...frame,
+    cursor: { ...frame.cursor, sync: { key: "grpc-metrics", setSeries: false } },
+    scales: {
+      x: { range: () => [...shown().range] },
+      y: { range: (_plot, _least, top) => [0, Math.max(leastTop, (top ?? 0) * 1.1)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 26,
+        gap: 8,
+        space: 70,
+        incrs: timeSteps,
+        values: (plot, splits) => {
+          const wide = shown().range[1] - shown().range[0] > 1_800;
+          return splits.map((second) => (labelFits(plot, second, halfLabelPx) ? (wide ? clockMinutes : clockSeconds)(second * 1_000) : ""));
+        },
+      },
+      {
+        ...axis,
+        size: 60,
+        gap: 6,
+        space: 40,
+        incrs: valueSteps.filter((step) => step >= leastStep),
+        values: (_plot, splits) => splits.map((value) => (value === 0 ? "0" : text(value).replace(".0 ", " "))),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(({ color }) => ({
+        stroke: tokens[color] ?? "",
+        width: 1.5,
+        ...(sparse
+          ? { paths: () => null, points: { show: true, size: 3, fill: tokens[color] ?? "", stroke: tokens[color] ?? "" } }
+          : { fill: withAlpha(tokens[color], fillAlpha), points: { show: false } }),
+      })),
+    ],
+  };
+}

@@ -1,0 +1,21 @@
+import { type GrpcActions, type GrpcViews, grpcActions } from "../../contract/services/grpc.ts";
+import { refusedActions } from "../core/service/refused-actions.ts";
+import type { ServiceContext } from "../core/service/service.ts";
+import { schemaAction } from "./grpc-actions.ts";
+import type { GrpcConfig } from "./grpc-config.ts";
+import { loadOwnProtos } from "./protos/own-protos.ts";
+import { ServedProtos } from "./services/served-protos.ts";
+import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
+
+/** The services and types of a service that is stopped: recorded messages are still decoded by them. */
+export async function browseGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<void> {
+  const own = await loadOwnProtos();
+  const served = new ServedProtos(own, { handlers: {}, replies: [] }, () => showServices());
+  const showServices = () => {
+    const { view, revision } = served.current;
+    context.view("services", { services: view, revision } satisfies GrpcViews["services"]);
+  };
+  showServices();
+  await serveUserProtos(context, own, served);
+  context.handle({ ...refusedActions(grpcActions, "gRPC"), ...schemaAction(served) });
+}

@@ -1,0 +1,31 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { GrpcActions } from "../../../contract/services/grpc.ts";
+import type { ServiceContext } from "../../core/service/service.ts";
+import type { GrpcConfig } from "../grpc-config.ts";
+import type { DescriptorPool } from "../protos/descriptor-pool.ts";
+import type { ServedProtos } from "../services/served-protos.ts";
+import { DroppedProtos } from "./dropped-protos.ts";
+import { UserProtos } from "./user-protos.ts";
+
+const longestFirstReadMs = 8_000;
+
+/** Resolves once they are served, or after a while: large ones are served later. */
+export async function serveUserProtos(
+  { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions>,
+  own: DescriptorPool,
+  served: ServedProtos,
+): Promise<UserProtos> {
+  const limits = { bytes: config.protoBytes, files: config.protoFiles, types: config.protoTypes };
+  const protos = new UserProtos({
+    paths: config.protos,
+    dropped: new DroppedProtos({ dataDir: dataDir(), limits }),
+    limits,
+    own,
+    log,
+    serve: (pool, revision) => served.serve(pool, revision),
+    show: (state) => view("protos", state),
+  });
+  onStop(() => protos.close());
+  await Promise.race([protos.reload(), delay(longestFirstReadMs, undefined, { ref: false })]);
+  return protos;
+}
