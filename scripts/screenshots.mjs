@@ -56,6 +56,16 @@ try {
   for (const service of ["gRPC", "MQTT", "Account", "Events"]) {
     await everywhere(dashboard, `${service.toLowerCase()}-live`, (page) => openService(page, service, "Live"));
   }
+  await everywhere(dashboard, "grpc-services", async (page) => {
+    await openService(page, "gRPC", "Services");
+    await page.getByRole("row").filter({ hasText: "StreamData" }).click();
+  });
+  await everywhere(dashboard, "grpc-try", async (page) => {
+    await openService(page, "gRPC", "Try");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await delay(700);
+  });
+  await everywhere(dashboard, "grpc-metrics", (page) => openService(page, "gRPC", "Metrics"));
   await everywhere(dashboard, "account-users", async (page) => {
     await openService(page, "Account", "Users");
     await page.getByRole("row").filter({ hasText: "api@example.com" }).first().click();
