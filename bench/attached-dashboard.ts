@@ -1,4 +1,4 @@
-/** A dashboard that shows the HTTP service's requests while they come, and counts what it is told. */
+/** A dashboard that shows the HTTP service's requests while they come, and counts what it receives. */
 export interface AttachedDashboard {
   readonly name: string;
   /** Its own processes, where it has some. */
@@ -12,7 +12,7 @@ export interface AttachedDashboard {
 export interface DeliveredCounts {
   /** Different rows that reached the dashboard. */
   readonly rows: number;
-  /** Rows that reached it, counting one that was told while pending and again when it ended twice. */
+  /** Rows that reached it, counting twice one that came while pending and again when it ended. */
   readonly updates: number;
   /** Rows that its batches reported as left out. */
   readonly leftOut: number;

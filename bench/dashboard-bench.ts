@@ -104,7 +104,7 @@ async function runFlood(parts: Parts & { witness: AttachedDashboard; seconds: nu
     counted: after.total - before.total,
     notRecorded: after.dropped - before.dropped,
     delivered: await dashboard.counts(),
-    toldInAll: witnessed.updates + witnessed.leftOut,
+    deliveredInAll: witnessed.updates + witnessed.leftOut,
     frames,
     memory: most,
     corePercents: { service: corePercents[0]!, backlot: corePercents[1]!, dashboard: corePercents[2]! },

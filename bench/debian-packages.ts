@@ -85,7 +85,7 @@ export function installMissing(needed: readonly Needed[]): readonly Needed[] {
       try {
         execFileSync("apt-get", args, { env, stdio: ["ignore", 2, 2] });
       } catch {
-        // What is missing is told below.
+        // What is missing is named below.
       }
     }
     missing = needed.filter((one) => !one.isThere());

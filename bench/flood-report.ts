@@ -13,7 +13,7 @@ export interface FloodResult {
   readonly notRecorded: number;
   readonly delivered: DeliveredCounts;
   /** Rows delivered and left out, as counted by a second listener; both listeners must have the same number. */
-  readonly toldInAll: number;
+  readonly deliveredInAll: number;
   readonly frames: { readonly framesMs: readonly number[]; readonly longTasksMs: readonly number[] } | undefined;
   /** The most seen at any moment, in MiB. */
   readonly memory: { readonly backlotResident: number; readonly backlotProportional: number; readonly dashboardProportional: number };
@@ -51,14 +51,14 @@ export function floodReport({ dashboard, requestsPerSecond, connections, flood, 
   ].join("\n\n");
 }
 
-function accounting({ load, counted, notRecorded, delivered, toldInAll }: FloodResult): string {
+function accounting({ load, counted, notRecorded, delivered, deliveredInAll }: FloodResult): string {
   const recorded = counted - notRecorded;
-  const told = delivered.updates + delivered.leftOut;
+  const received = delivered.updates + delivered.leftOut;
   const lost =
     Math.abs(load.sent - load.answered) +
     Math.abs(load.answered - counted) +
     Math.max(0, recorded - delivered.rows - delivered.leftOut) +
-    Math.abs(toldInAll - told);
+    Math.abs(deliveredInAll - received);
   return markdownTable(
     ["", "requests"],
     [
@@ -69,7 +69,7 @@ function accounting({ load, counted, notRecorded, delivered, toldInAll }: FloodR
       ["not recorded, and counted as such", count(notRecorded)],
       ["delivered to the dashboard at once", count(delivered.rows)],
       ["left out of its batches, and counted in them", count(delivered.leftOut)],
-      ["sent twice: pending, then ended", count(told - recorded)],
+      ["sent twice: pending, then ended", count(received - recorded)],
       ["**unaccounted for**", `**${count(lost)}**`],
     ],
   );

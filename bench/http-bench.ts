@@ -30,7 +30,7 @@ interface Contender {
   readonly name: string;
   readonly server: StartedProcess;
   readonly url: Readonly<Record<Method, string>>;
-  /** The parts whose CPU is told, each with the processes that make it up. */
+  /** The parts whose CPU is measured, each with the processes that make it up. */
   readonly parts: readonly { readonly name: string; pids(): readonly number[] }[];
 }
 

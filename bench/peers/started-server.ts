@@ -12,7 +12,7 @@ export interface StartedServer {
   stop(): Promise<void>;
 }
 
-/** One service of Backlot, with a client of the control protocol in the place of the page: it is told of every row that is recorded. */
+/** One service of Backlot, with a client of the control protocol in the place of the page: it receives every recorded row. */
 export async function startBacklotService(service: BenchService, name: string, flags: readonly string[]): Promise<StartedServer> {
   const server = await startBacklot({ services: [service], port: await freePort(), flags, core: serverCore });
   const dashboard = await openControlSocket(server.dashboardUrl);

@@ -35,7 +35,7 @@ const gapPx = 16;
 const fillMinimumPx = 168;
 const lowRank = 2;
 /** Width reserved for the filling column before others get more than their minimum. */
-const fillAmplePx = 280;
+const fillPreferredPx = 280;
 
 /** The columns that fit, in order, and their widths. */
 export function fitColumns<Row>(
@@ -53,7 +53,7 @@ export function fitColumns<Row>(
     fitted = fitted.filter((column) => column !== out);
     room += needs(out);
   }
-  let spare = room - (fillAmplePx - fillMinimumPx);
+  let spare = room - (fillPreferredPx - fillMinimumPx);
   const width = (column: Column<Row>): number => {
     const least = widthPx(column);
     if (column.preferredSample === undefined) return least;

@@ -33,7 +33,7 @@ function SettingFields({ settings, onWrite: write }: SettingFieldsProps) {
   return (
     <>
       <SettingsSection title="Starting">
-        <SettingRow label={settingTexts.startAtLaunch.label} help="These services start with Backlot.">
+        <SettingRow label={settingTexts.startAtLaunch.label} help="Services to start when Backlot opens. Others are started by hand.">
           <div className={styles.services}>
             {services.map(({ id, title }) => (
               <Checkbox

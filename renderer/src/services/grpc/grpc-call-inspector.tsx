@@ -138,7 +138,7 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
             {clockTime(at)}
           </Pair>
           {timing.headersMs !== undefined && <Pair name="Answered after">{formatTook(timing.headersMs)}</Pair>}
-          {timing.halfCloseMs !== undefined && <Pair name="Client's end after">{formatTook(timing.halfCloseMs)}</Pair>}
+          {timing.halfCloseMs !== undefined && <Pair name="Half-close after">{formatTook(timing.halfCloseMs)}</Pair>}
           {timing.totalMs !== undefined && <Pair name="Took">{formatTook(timing.totalMs)}</Pair>}
         </Pairs>
       </Section>
@@ -170,7 +170,7 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
           <Pair name="Protocol">{`${protocolNames[protocol]}, ${codec === "json" ? "JSON" : "protobuf"}, ${httpMethod} over HTTP/${httpVersion}`}</Pair>
           <Pair name="TLS">{connection.tls ?? "no"}</Pair>
           {connection.clientCertificate !== undefined && <Pair name="Client certificate">{connection.clientCertificate}</Pair>}
-          <Pair name="Connection">{`#${connection.id}, call ${formatCount(connection.calls)} on it`}</Pair>
+          <Pair name="Connection">{`#${connection.id} · its call ${formatCount(connection.calls)}`}</Pair>
         </Pairs>
       </Section>
     </>

@@ -22,7 +22,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     sortValue: ({ at }) => at,
     minSample: "00:00:00.000",
     face: "mono",
-    rank: 3,
+    rank: 2,
     cell: (row) => (
       <CellText tone="quiet" mono title={isoTime(row.at)}>
         {clockTime(row.at)}
@@ -34,7 +34,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     title: "Pattern",
     sortValue: ({ verb }) => verb,
     minSample: "server stream",
-    rank: 2,
+    rank: 3,
     cell: (row) => <CellText tone="soft">{row.verb}</CellText>,
   },
   { id: "method", title: "Method", sortValue: ({ target }) => target, rank: 0, cell: (row) => <MethodName path={row.target} /> },
