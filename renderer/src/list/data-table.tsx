@@ -179,7 +179,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           ))}
         </div>
       </div>
-      {count === 0 && props.empty}
+      {count === 0 && props.empty && (
+        // A grid may own rows only: what is shown in place of them is one, with its buttons.
+        <div role="row" className={styles.empty}>
+          <div role="gridcell" aria-colspan={columns.length} className={styles.empty}>
+            {props.empty}
+          </div>
+        </div>
+      )}
       <div role="rowgroup" className={styles.rows} style={{ height: virtual.getTotalSize() }}>
         {shown.map(
           ({ item, row }) =>
