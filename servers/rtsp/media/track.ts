@@ -99,6 +99,8 @@ export interface Packetizer {
   /** Of the next packet. */
   readonly sequence: number;
   packetize(frame: Frame): FramePackets;
+  /** From the next frame on: the same format with other parameter sets, which go before each key frame. */
+  setTrack(track: Track): void;
   /** pts plus a random offset, as 32 bits. */
   timestamp(pts: number): number;
 }
