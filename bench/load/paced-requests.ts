@@ -8,7 +8,11 @@ import { createAnswerCounter } from "./answer-counter.ts";
 
 const [port = 0, rate = 0, connections = 0, seconds = 0] = process.argv.slice(2).map(Number);
 const tickMs = 5;
+/** A load that the server cannot take ends this much after its time. */
+const lastTickMs = 200;
 const reconnectMs = 50;
+/** Requests on one connection that have no answer: a client that sends any number of them keeps the server in one read of its connection. */
+const mostWaiting = 16;
 const lastAnswersMs = 5_000;
 
 const host = `Host: 127.0.0.1:${port}\r\nUser-Agent: paced-requests/1.0\r\nAccept: */*\r\n`;
@@ -72,21 +76,26 @@ const ticker = setInterval(() => {
   latestTickMs = Math.max(latestTickMs, now - lastTickAt);
   due = Math.min(due + ((now - lastTickAt) / 1_000) * rate, rate);
   lastTickAt = now;
-  const open = lanes.filter((lane) => lane.writable);
+  let open = lanes.filter((lane) => lane.writable && lane.waiting < mostWaiting);
   const total = seconds > 0 ? rate * seconds - sent : Number.POSITIVE_INFINITY;
   for (let count = Math.min(Math.floor(due), total); count > 0 && open.length > 0; count--) {
     const lane = open[next % open.length]!;
+    if (lane.waiting >= mostWaiting) {
+      open = open.filter(({ waiting }) => waiting < mostWaiting);
+      count++;
+      continue;
+    }
     lane.pending += mix[next % mix.length];
     lane.waiting++;
     next++;
     sent++;
     due--;
   }
-  for (const lane of open) {
+  for (const lane of lanes) {
     if (lane.pending !== "") lane.socket.write(lane.pending, "latin1");
     lane.pending = "";
   }
-  if (seconds > 0 && sent >= rate * seconds) finish();
+  if (seconds > 0 && (sent >= rate * seconds || now - begunAt >= seconds * 1_000 + lastTickMs)) finish();
 }, tickMs);
 
 function finish(): void {

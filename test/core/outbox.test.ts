@@ -16,6 +16,7 @@ const small: OutboxLimits = {
   batchEntries: 4,
   batchBytes: 1 << 20,
   batchMs: 50,
+  unacknowledged: 2,
   lastEntries: 4,
   intervalMs: 50,
 };
@@ -130,7 +131,7 @@ describe("outbox", () => {
     outbox.close();
   });
 
-  it("[BL-43] posts two batches and then waits for the acknowledgement", () => {
+  it("[BL-43] posts as many batches as may be unacknowledged, then waits for an acknowledgement", () => {
     vi.useFakeTimers();
     const { outbox, batches } = createTestOutbox();
     const ids = () => batches.map((batch) => rowsOf(batch).map(({ id }) => id));
@@ -159,6 +160,25 @@ describe("outbox", () => {
     expect(told()).toEqual([4, 4]);
     vi.advanceTimersByTime(10);
     expect(told()).toEqual([4, 4, 2]);
+    outbox.close();
+  });
+
+  it("[BL-43] full batches of ended entries are sent within one turn of the event loop", () => {
+    vi.useFakeTimers();
+    const { outbox, batches } = createTestOutbox({ ...small, entries: 100, heldBytes: 10_000, unacknowledged: 3 });
+    const end = (from: number, to: number) => {
+      for (let id = from; id <= to; id++) outbox.end(Object.assign(openEntry(id), { tone: "ok" }));
+    };
+    const sent = () => batches.map((batch) => rowsOf(batch).length);
+    end(1, 9);
+    expect(sent()).toEqual([4, 4]);
+    end(10, 22);
+    expect(sent()).toEqual([4, 4, 4]);
+    outbox.ack(2);
+    expect(sent()).toEqual([4, 4, 4, 4, 4]);
+    outbox.ack(5);
+    vi.advanceTimersByTime(50);
+    expect(batches.flatMap(rowsOf).map(({ id }) => id)).toEqual(Array.from({ length: 22 }, (_, at) => at + 1));
     outbox.close();
   });
 

@@ -23,7 +23,7 @@ export type ToService =
   | { readonly type: "logLevel"; readonly level: LogLevel }
   | { readonly type: "action"; readonly id: number; readonly action: string; readonly params: unknown }
   | { readonly type: "stream"; readonly message: BinaryToService | ToProvider | ToConsumer }
-  /** The batch up to `seq` is stored; at most two travel unacknowledged. */
+  /** The batch up to `seq` is stored; `OutboxLimits.unacknowledged` limits how many are not. */
   | { readonly type: "ack"; readonly seq: number }
   /** The answer to `readKept`: records as in a batch, each with its complete detail. Empty after the last. */
   | { readonly type: "kept"; readonly records: Uint8Array };

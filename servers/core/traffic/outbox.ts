@@ -16,6 +16,8 @@ export interface OutboxLimits {
   readonly batchBytes: number;
   /** A batch that took this long is sent too: while it is written the service does nothing else. */
   readonly batchMs: number;
+  /** Sent batches that the supervisor has not stored yet. Acknowledgements are read once in a turn of the event loop, which is long under load. */
+  readonly unacknowledged: number;
   /** Most waiting entries that are still written when the process ends. */
   readonly lastEntries: number;
   /** Shortest time between two batches; the first one after a pause is sent immediately, and so is a full one. */
@@ -29,12 +31,11 @@ export const outboxLimits: OutboxLimits = {
   batchEntries: 250,
   batchBytes: 256 << 10,
   batchMs: 1,
+  unacknowledged: 8,
   lastEntries: 2_000,
   intervalMs: 50,
 };
 
-/** Sent batches that the supervisor has not stored yet. */
-const window = 2;
 /** Reading the clock costs about as much as writing a short record. */
 const clockEvery = 8;
 
@@ -94,9 +95,14 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
     queued.size + recordEntries + fullEntries >= limits.entries || queued.bytes + records.length + fullBytes >= limits.heldBytes;
   const isEmpty = () => queued.size === 0 && recordEntries === 0 && full.length === 0 && logs.lines === 0;
 
+  const mayPost = () => seq - acked < limits.unacknowledged;
+
   function schedule() {
-    if (next || closed || seq - acked >= window) return;
-    if (full.length > 0 || queued.size + recordEntries >= limits.batchEntries) {
+    if (closed) return;
+    // These are written already; to send them takes little.
+    while (full.length > 0 && mayPost()) postBatch();
+    if (next || isEmpty() || !mayPost()) return;
+    if (queued.size + recordEntries >= limits.batchEntries) {
       clearTimeout(timer);
       timer = undefined;
       next = setImmediate(flushBatch);
@@ -114,11 +120,17 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
   function flushBatch() {
     unschedule();
     if (isEmpty()) return;
-    lastFlushAt = performance.now();
     if (full.length === 0) {
       writeQueued();
       sealRecords();
     }
+    postBatch();
+    if (!isEmpty()) schedule();
+  }
+
+  /** Posts the oldest written batch, or log lines alone. */
+  function postBatch() {
+    lastFlushAt = performance.now();
     const batch = full.shift();
     if (batch) {
       fullBytes -= batch.records.length;
@@ -130,17 +142,17 @@ export function createOutbox({ post, firstRowId = 1, limits = outboxLimits }: Ou
       if (batch) records.giveBack(batch.records);
       logs.giveBack(lines);
     });
-    if (!isEmpty()) schedule();
   }
 
   function writeQueued() {
     let written = 0;
+    const startedAt = performance.now();
     for (let entry = queued.oldest(); entry; entry = queued.oldest()) {
       queued.remove(entry);
       write(entry);
       written++;
       if (recordEntries >= limits.batchEntries || records.length >= limits.batchBytes) return;
-      if (written % clockEvery === 0 && performance.now() - lastFlushAt >= limits.batchMs) return;
+      if (written % clockEvery === 0 && performance.now() - startedAt >= limits.batchMs) return;
     }
   }
 

@@ -8,6 +8,11 @@ export interface PartLimits {
 
 export const partLimits: PartLimits = { parts: 2_000, bytes: 256 << 10 };
 
+/** Numbers of a part in `#numbers`: index, time, bytes, flags, row. */
+const numbersPerPart = 5;
+/** Room that a row keeps for its next parts: new arrays for each batch of each stream would all reach the old generation. */
+const keptRoom = 64;
+
 /** The parts of one row since its last batch. Parts that were sent are released. */
 export class PendingParts {
   /** All parts, kept or not. */
@@ -17,12 +22,9 @@ export class PendingParts {
   /** Bytes of memory that the waiting ones hold. */
   held = 0;
   readonly #limits: PartLimits;
-  #index: number[] = [];
-  #at: number[] = [];
-  #bytes: number[] = [];
-  #flags: number[] = [];
-  #row: number[] = [];
-  #content: Uint8Array[] = [];
+  #waiting = 0;
+  #numbers: number[] = [];
+  #content: (Uint8Array | undefined)[] = [];
 
   constructor(limits = partLimits) {
     this.#limits = limits;
@@ -32,36 +34,30 @@ export class PendingParts {
   add(content: Uint8Array, bytes: number, flags = 0, row = 0): number {
     const index = this.total++;
     this.bytes += bytes;
-    if (this.#content.length >= this.#limits.parts || this.held + content.length > this.#limits.bytes) return index;
-    this.#index.push(index);
-    this.#at.push(Date.now());
-    this.#bytes.push(bytes);
-    this.#flags.push(flags);
-    this.#row.push(row);
-    this.#content.push(content);
+    if (this.#waiting >= this.#limits.parts || this.held + content.length > this.#limits.bytes) return index;
+    let at = this.#waiting * numbersPerPart;
+    this.#numbers[at++] = index;
+    this.#numbers[at++] = Date.now();
+    this.#numbers[at++] = bytes;
+    this.#numbers[at++] = flags;
+    this.#numbers[at] = row;
+    this.#content[this.#waiting++] = content;
     this.held += content.length;
     return index;
   }
 
   write(record: RecordWriter): void {
-    const waiting = this.#content.length;
-    if (waiting === 0) return;
-    for (let place = 0; place < waiting; place++) {
-      record.part(
-        this.#index[place] as number,
-        this.#at[place] as number,
-        this.#bytes[place] as number,
-        this.#flags[place] as number,
-        this.#row[place] as number,
-        this.#content[place] as Uint8Array,
-      );
+    const numbers = this.#numbers as readonly number[];
+    for (let part = 0, at = 0; part < this.#waiting; part++) {
+      const content = this.#content[part] as Uint8Array;
+      record.part(numbers[at++]!, numbers[at++]!, numbers[at++]!, numbers[at++]!, numbers[at++]!, content);
+      this.#content[part] = undefined;
     }
-    this.#index = [];
-    this.#at = [];
-    this.#bytes = [];
-    this.#flags = [];
-    this.#row = [];
-    this.#content = [];
+    if (this.#waiting > keptRoom) {
+      this.#numbers = [];
+      this.#content = [];
+    }
+    this.#waiting = 0;
     this.held = 0;
   }
 }

@@ -15,8 +15,8 @@ export interface RowFields extends Omit<TrafficRow, "service" | "preview" | "too
 const startBytes = 64 << 10;
 /** A buffer that grew beyond this for one batch is not reused. */
 const keptBytes = 1 << 20;
-/** Buffers kept for reuse; one is written while two batches are in flight. */
-const mostSpare = 2;
+/** Buffers kept for reuse: under load a few batches are in flight while one is written. */
+const mostSpare = 4;
 /** Texts and byte strings up to 254 bytes have a length of one byte; 255 says that four follow. */
 const longLength = 255;
 const mostBytesPerCharacter = 3;

@@ -10,7 +10,7 @@ import { createSseTickers } from "./sse-tickers.ts";
 const listedAfter = { ms: 60_000, most: 200 };
 const eventsAtOnce = 200;
 /** How often rows of open streams are serialized, and how many at once: there may be thousands of streams that send often. */
-const rowUpdates = { everyMs: 1_000, atOnce: 50 };
+const rowUpdates = { everyMs: 1_000, atOnce: 200 };
 /** Up to this number each new subscriber is logged as notable. */
 const notedSubscribers = 20;
 

@@ -36,7 +36,9 @@ export function createSseSubscription(options: {
     const { socket, entry } = response;
     if (entry) {
       entry.parts ??= new PendingParts();
-      entry.parts.add(frame.plain.subarray(0, entry.head.bodyLimit), frame.plain.length);
+      const { bodyLimit } = entry.head;
+      // All subscribers share the frame; a view of it for each would be most of what a stream keeps.
+      entry.parts.add(frame.plain.length <= bodyLimit ? frame.plain : frame.plain.subarray(0, bodyLimit), frame.plain.length);
     }
     // A prebuilt chunk straight to the socket costs half of what response.write does. Not while this answer
     // waits behind another of the same connection.
