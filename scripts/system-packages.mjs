@@ -3,6 +3,8 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { fail, run } from "./setup.mjs";
 
+const gstreamerPlugins = `/usr/lib/${process.arch === "arm64" ? "aarch64" : "x86_64"}-linux-gnu/gstreamer-1.0`;
+
 /** Command or file that shows the package is there, and the package that brings it. */
 const tools = [
   { command: "chromium", package: "chromium", use: "end-to-end tests of the dashboard" },
@@ -16,6 +18,18 @@ const tools = [
   { file: "/usr/lib/python3/dist-packages/grpc", package: "python3-grpcio", use: "the gRPC service's tests" },
   { file: "/usr/lib/python3/dist-packages/google/protobuf", package: "python3-protobuf", use: "the gRPC service's tests" },
   { command: "mosquitto_pub", package: "mosquitto-clients", use: "the MQTT broker's tests" },
+  { command: "ffmpeg", package: "ffmpeg", use: "the RTSP service's tests" },
+  { command: "gst-launch-1.0", package: "gstreamer1.0-tools", use: "the RTSP service's tests" },
+  ...[
+    ["rtp", "gstreamer1.0-plugins-good"],
+    ["videoparsersbad", "gstreamer1.0-plugins-bad"],
+    ["x264", "gstreamer1.0-plugins-ugly"],
+    ["libav", "gstreamer1.0-libav"],
+  ].map(([plugin, name]) => ({
+    file: `${gstreamerPlugins}/libgst${plugin}.so`,
+    package: name,
+    use: "the RTSP service's tests",
+  })),
 ];
 
 const find = (command) =>

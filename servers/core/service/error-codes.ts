@@ -30,6 +30,8 @@ export const errorCodes = {
   IMPORT_ABANDONED: "The page that sent a file to import was closed.",
   EXPORT_UNWRITABLE: "The file chosen for an export cannot be written.",
   EXPORT_UNFETCHED: "The browser did not fetch an export in time.",
+  MEDIA_DAMAGED: "The media file contradicts itself or ends too early.",
+  MEDIA_UNSUPPORTED: "The media file has to be converted before it can be streamed.",
   INTERNAL: "An internal error in Backlot.",
 } as const;
 export type ErrorCode = keyof typeof errorCodes;

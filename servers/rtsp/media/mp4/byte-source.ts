@@ -1,0 +1,41 @@
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { damaged } from "./media-file-error.ts";
+
+/** A file whose parts are read when they are needed. Reads of a local file are short enough to be done at once. */
+export interface ByteSource {
+  readonly size: number;
+  /** A buffer of its own. Throws where the file ends before it. */
+  read(position: number, length: number): Buffer;
+  close(): void;
+}
+
+export function openByteSource(file: string): ByteSource {
+  const descriptor = openSync(file, "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    return { size, read: (position, length) => readFully(descriptor, position, length), close: () => closeSync(descriptor) };
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
+
+function readFully(descriptor: number, position: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(descriptor, bytes, filled, length - filled, position + filled);
+    if (count === 0) throw damaged("it has become shorter since it was opened");
+    filled += count;
+  }
+  return bytes;
+}
+
+export const bufferSource = (bytes: Buffer): ByteSource => ({
+  size: bytes.length,
+  read(position, length) {
+    if (position + length > bytes.length) throw damaged("it ends too early");
+    return bytes.subarray(position, position + length);
+  },
+  close() {},
+});
