@@ -1,0 +1,225 @@
+/** RFC 3550 §6.4 to §6.6. Packets of other types are passed over. */
+export type RtcpPacket = SenderReport | ReceiverReport | SourceDescription | Goodbye;
+
+export interface SenderReport {
+  readonly type: "sender-report";
+  readonly ssrc: number;
+  /** Unix time; what RTCP has in NTP's format. */
+  readonly ntpMs: number;
+  /** The middle 32 bits of that format, which a receiver report repeats. */
+  readonly ntpMiddle?: number;
+  /** RTP time of the same moment. */
+  readonly timestamp: number;
+  readonly packets: number;
+  readonly payloadBytes: number;
+  readonly reports: readonly ReportBlock[];
+}
+
+export interface ReceiverReport {
+  readonly type: "receiver-report";
+  readonly ssrc: number;
+  readonly reports: readonly ReportBlock[];
+}
+
+export interface SourceDescription {
+  readonly type: "source-description";
+  readonly chunks: readonly { readonly ssrc: number; readonly cname: string | undefined }[];
+}
+
+export interface Goodbye {
+  readonly type: "goodbye";
+  readonly ssrcs: readonly number[];
+  readonly reason: string | undefined;
+}
+
+export interface ReportBlock {
+  readonly ssrc: number;
+  /** Since the report before, in 256ths. */
+  readonly fractionLost: number;
+  readonly lost: number;
+  /** With the cycles of the sequence number above its 16 bits. */
+  readonly highestSequence: number;
+  /** In units of the clock rate. */
+  readonly jitter: number;
+  readonly lastReport: number;
+  /** In 65536ths of a second. */
+  readonly delaySinceLastReport: number;
+}
+
+const types = { 200: "sender-report", 201: "receiver-report", 202: "source-description", 203: "goodbye" } as const;
+const reportBytes = 24;
+/** Seconds from 1900, where NTP begins, to 1970. */
+const ntpEpochSeconds = 2_208_988_800;
+
+/** The packets of a compound one. Undefined where a length is wrong or the version is not 2. */
+export function parseRtcp(bytes: Buffer): readonly RtcpPacket[] | undefined {
+  const packets: RtcpPacket[] = [];
+  let position = 0;
+  while (position < bytes.length) {
+    if (bytes.length - position < 4) return undefined;
+    const first = bytes[position] as number;
+    const end = position + 4 * (bytes.readUInt16BE(position + 2) + 1);
+    if (first >> 6 !== 2 || end > bytes.length) return undefined;
+    const padding = first & 0x20 ? (bytes[end - 1] as number) : 0;
+    const body = bytes.subarray(position + 4, Math.max(position + 4, end - padding));
+    const type = types[bytes[position + 1] as number as keyof typeof types];
+    if (type !== undefined) {
+      const packet = parseBody(type, body, first & 0x1f);
+      if (!packet) return undefined;
+      packets.push(packet);
+    }
+    position = end;
+  }
+  return packets;
+}
+
+function parseBody(type: RtcpPacket["type"], body: Buffer, count: number): RtcpPacket | undefined {
+  switch (type) {
+    case "sender-report": {
+      if (body.length < 24 + count * reportBytes) return undefined;
+      const seconds = body.readUInt32BE(4);
+      const fraction = body.readUInt32BE(8);
+      return {
+        type,
+        ssrc: body.readUInt32BE(0),
+        ntpMs: (seconds - ntpEpochSeconds + fraction / 2 ** 32) * 1_000,
+        ntpMiddle: body.readUInt32BE(6),
+        timestamp: body.readUInt32BE(12),
+        packets: body.readUInt32BE(16),
+        payloadBytes: body.readUInt32BE(20),
+        reports: parseReports(body.subarray(24), count),
+      };
+    }
+    case "receiver-report":
+      if (body.length < 4 + count * reportBytes) return undefined;
+      return { type, ssrc: body.readUInt32BE(0), reports: parseReports(body.subarray(4), count) };
+    case "source-description":
+      return parseDescription(body, count);
+    case "goodbye": {
+      if (body.length < 4 * count) return undefined;
+      const ssrcs = Array.from({ length: count }, (_, index) => body.readUInt32BE(4 * index));
+      const reasonAt = 4 * count;
+      const reasonBytes = body[reasonAt] ?? 0;
+      if (reasonAt + 1 + reasonBytes > body.length) return { type, ssrcs, reason: undefined };
+      return { type, ssrcs, reason: body.toString("utf8", reasonAt + 1, reasonAt + 1 + reasonBytes) };
+    }
+    default:
+      return type satisfies never;
+  }
+}
+
+const parseReports = (bytes: Buffer, count: number): ReportBlock[] =>
+  Array.from({ length: count }, (_, index) => {
+    const at = index * reportBytes;
+    return {
+      ssrc: bytes.readUInt32BE(at),
+      fractionLost: bytes[at + 4] as number,
+      lost: bytes.readIntBE(at + 5, 3),
+      highestSequence: bytes.readUInt32BE(at + 8),
+      jitter: bytes.readUInt32BE(at + 12),
+      lastReport: bytes.readUInt32BE(at + 16),
+      delaySinceLastReport: bytes.readUInt32BE(at + 20),
+    };
+  });
+
+/** Chunks are lists of items that end with a zero byte and are filled up to four bytes. */
+function parseDescription(body: Buffer, count: number): SourceDescription | undefined {
+  const chunks: SourceDescription["chunks"][number][] = [];
+  let position = 0;
+  for (let index = 0; index < count; index++) {
+    if (position + 4 > body.length) return undefined;
+    const ssrc = body.readUInt32BE(position);
+    position += 4;
+    let cname: string | undefined;
+    while (position < body.length && body[position] !== 0) {
+      if (position + 2 > body.length) return undefined;
+      const end = position + 2 + (body[position + 1] as number);
+      if (end > body.length) return undefined;
+      if (body[position] === 1) cname = body.toString("utf8", position + 2, end);
+      position = end;
+    }
+    position = 4 * (Math.floor(position / 4) + 1);
+    chunks.push({ ssrc, cname });
+  }
+  return { type: "source-description", chunks };
+}
+
+/** A compound packet: a report first, then a description with the name of the sender (§6.1). */
+export function writeRtcp(packets: readonly RtcpPacket[]): Buffer {
+  return Buffer.concat(packets.map(writePacket));
+}
+
+function writePacket(packet: RtcpPacket): Buffer {
+  switch (packet.type) {
+    case "sender-report": {
+      const bytes = begin(200, packet.reports.length, 24 + packet.reports.length * reportBytes);
+      // Rounded as a whole: a fraction that is rounded up may be the next second.
+      const ntp = Math.round(packet.ntpMs * 4_294_967.296);
+      const seconds = Math.floor(ntp / 2 ** 32);
+      bytes.writeUInt32BE(packet.ssrc, 4);
+      bytes.writeUInt32BE((seconds + ntpEpochSeconds) % 2 ** 32, 8);
+      bytes.writeUInt32BE(ntp - seconds * 2 ** 32, 12);
+      bytes.writeUInt32BE(packet.timestamp, 16);
+      bytes.writeUInt32BE(packet.packets % 2 ** 32, 20);
+      bytes.writeUInt32BE(packet.payloadBytes % 2 ** 32, 24);
+      writeReports(bytes, 28, packet.reports);
+      return bytes;
+    }
+    case "receiver-report": {
+      const bytes = begin(201, packet.reports.length, 4 + packet.reports.length * reportBytes);
+      bytes.writeUInt32BE(packet.ssrc, 4);
+      writeReports(bytes, 8, packet.reports);
+      return bytes;
+    }
+    case "source-description": {
+      const chunks = packet.chunks.map(({ ssrc, cname = "" }) => {
+        const name = Buffer.from(cname).subarray(0, 255);
+        const chunk = Buffer.alloc(4 * (Math.floor((6 + name.length) / 4) + 1));
+        chunk.writeUInt32BE(ssrc, 0);
+        chunk[4] = 1;
+        chunk[5] = name.length;
+        chunk.set(name, 6);
+        return chunk;
+      });
+      const body = Buffer.concat(chunks);
+      const bytes = begin(202, chunks.length, body.length);
+      bytes.set(body, 4);
+      return bytes;
+    }
+    case "goodbye": {
+      const reason = Buffer.from(packet.reason ?? "").subarray(0, 255);
+      const reasonBytes = reason.length === 0 ? 0 : 4 * Math.ceil((1 + reason.length) / 4);
+      const bytes = begin(203, packet.ssrcs.length, 4 * packet.ssrcs.length + reasonBytes);
+      for (const [index, ssrc] of packet.ssrcs.entries()) bytes.writeUInt32BE(ssrc, 4 + 4 * index);
+      if (reason.length > 0) {
+        bytes[4 + 4 * packet.ssrcs.length] = reason.length;
+        bytes.set(reason, 5 + 4 * packet.ssrcs.length);
+      }
+      return bytes;
+    }
+    default:
+      return packet satisfies never;
+  }
+}
+
+function begin(type: number, count: number, bodyBytes: number): Buffer {
+  if (count > 31) throw new RangeError("An RTCP packet has at most 31 entries.");
+  const bytes = Buffer.alloc(4 + bodyBytes);
+  bytes[0] = 0x80 | count;
+  bytes[1] = type;
+  bytes.writeUInt16BE(bodyBytes / 4, 2);
+  return bytes;
+}
+
+function writeReports(bytes: Buffer, at: number, reports: readonly ReportBlock[]): void {
+  for (const [index, report] of reports.entries()) {
+    const start = at + index * reportBytes;
+    bytes.writeUInt32BE(report.ssrc, start);
+    bytes[start + 4] = report.fractionLost;
+    bytes.writeIntBE(report.lost, start + 5, 3);
+    bytes.writeUInt32BE(report.highestSequence, start + 8);
+    bytes.writeUInt32BE(report.jitter, start + 12);
+    bytes.writeUInt32BE(report.lastReport, start + 16);
+    bytes.writeUInt32BE(report.delaySinceLastReport >>> 0, start + 20);
+  }
+}
