@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { operation } from "../operation.ts";
 
-/** A JSON value, as the file has it. */
+/** A JSON value of the file. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
 const json = z.custom<Json>((value) => value !== undefined);
@@ -26,7 +26,7 @@ const releaseName = z.string().min(1).max(100);
 
 const limit = z.union([z.number(), z.string()], "A number or a time is expected");
 
-/** What a value must be; all that is given must hold. */
+/** Tests of one value; all of them must hold. */
 const test = z
   .strictObject({
     equals: json.optional(),
@@ -41,7 +41,7 @@ const test = z
   .refine((tests) => Object.keys(tests).length > 0, "A condition has equals, matches, contains, exists, greater or less");
 export type ReplyTest = z.output<typeof test>;
 
-/** A text, number, list and so on is short for `equals`. */
+/** Any value but an object is short for `equals`. */
 const condition = z
   .unknown()
   .transform((value) => (typeof value === "object" && value !== null && !Array.isArray(value) ? value : { equals: value }))
@@ -53,9 +53,9 @@ const fieldConditions = z.record(z.string().min(1).max(500), condition);
 const conditions = z.strictObject({
   /** The request; of a client's stream the last message; of a stream in both directions the message that is answered. */
   request: fieldConditions.optional(),
-  /** Of a client's stream: one of its messages fulfils all of these. */
+  /** Of a client's stream: one of its messages meets all of these. */
   anyMessage: fieldConditions.optional(),
-  /** Of a client's stream: each of its messages fulfils all of these. */
+  /** Of a client's stream: each of its messages meets all of these. */
   everyMessage: fieldConditions.optional(),
   /** How many messages a client's stream has. */
   messageCount: condition.optional(),
@@ -68,12 +68,12 @@ const metadata = z.record(
     .string()
     .regex(
       /^(?!grpc-|content-type$)[0-9a-z_.-]{1,200}$/,
-      "A name of metadata is in lower case, and neither content-type nor one that begins with grpc-",
+      "A metadata name is in lower case, is not content-type and does not begin with grpc-",
     ),
-  z.union([z.string(), z.array(z.string())], "A text or a list of texts is expected"),
+  z.union([z.string(), z.array(z.string())], "A string or a list of strings is expected"),
 );
 
-const code = z.union([z.string(), z.int().min(0).max(16)], 'A status is "NOT_FOUND", say, or 0 to 16');
+const code = z.union([z.string(), z.int().min(0).max(16)], 'A status is 0 to 16, or a name such as "NOT_FOUND"');
 const status = z.union(
   [
     z.string(),
@@ -85,7 +85,7 @@ const status = z.union(
       details: z.array(json).max(100).optional(),
     }),
   ],
-  'A status is "NOT_FOUND", say, 0 to 16, or an object with code, message and details',
+  'A status is 0 to 16, a name such as "NOT_FOUND", or an object with code, message and details',
 );
 export type ReplyStatus = z.output<typeof status>;
 
@@ -114,7 +114,7 @@ const step = z
     else if ((kinds[0] === "repeat") !== (value.steps !== undefined)) context.addIssue("A step with repeat has steps, and no other has");
   });
 
-/** One of its fields is there; `steps` comes with `repeat`. */
+/** Has exactly one of its fields; `repeat` has `steps` too. */
 export interface ReplyStep {
   readonly message?: Json | undefined;
   readonly messages?: Json[] | undefined;
@@ -132,18 +132,18 @@ export const replyRule = z.strictObject({
   method: z
     .string()
     .max(500)
-    .regex(/^\w[\w.]*\/(?:\w+|\*)$/, 'A method is "package.Service/Method", or "package.Service/*" for all of a service'),
+    .regex(/^\w[\w.]*\/(?:\w+|\*)$/, 'A method is "package.Service/Method", or "package.Service/*" for all methods of a service'),
   enabled: z.boolean().default(true),
   when: conditions.default({}),
-  /** It answers so often; then the next rule that matches does. */
+  /** Answers this many times; then the next matching rule does. */
   times: z.int().min(1).max(1_000_000_000).optional(),
-  /** It answers each such match only: 3 is the third, the sixth and so on. */
+  /** Answers only every Nth match: with 3 the third, the sixth and so on. */
   every: z.int().min(1).max(1_000_000_000).optional(),
   /** Releases the calls that wait for this name, as soon as the rule matches. */
   release: releaseName.optional(),
   /** Waits until this name is released, before the delay. */
   waitFor: releaseName.optional(),
-  /** With a step it changes with each match, to no less than `least`. */
+  /** The step is added after each answer, down to `least`. */
   delay: z
     .union(
       [time, z.strictObject({ from: time, step: timeStep, least: time.optional() })],
@@ -169,7 +169,7 @@ export interface ReplyProblem {
 }
 
 export interface ReplyRuleView {
-  /** Stays the same when the rule is moved or switched; by its name, or by its content where it has none. */
+  /** From the rule's name, or from its content if it has none: stays the same when the rule is moved, enabled or disabled. */
   readonly key: string;
   readonly name: string;
   readonly method: string;
@@ -185,7 +185,7 @@ export interface ReplyRuleView {
 export interface ReplyCount {
   readonly key: string;
   readonly matched: number;
-  /** Of these, how often it answered: not beyond `times`, and only `every` so many. */
+  /** How many of the matches it answered: at most `times`, and only `every` Nth. */
   readonly answered: number;
   /** Milliseconds since the epoch. */
   readonly lastAt: number;
@@ -211,7 +211,7 @@ export interface GrpcReplyViews {
     readonly isConfigured: boolean;
     /** Counts the texts of the file that were read. */
     readonly revision: number;
-    /** Why the file as it is cannot be used: the rules are those of the last good one. */
+    /** Why the file cannot be read: the rules are those of its last valid text. */
     readonly problems: readonly ReplyProblem[];
     readonly rules: readonly ReplyRuleView[];
   };
@@ -223,7 +223,7 @@ export interface ReplyTexts {
   readonly revision: number;
   /** Of the whole file. */
   readonly text: string;
-  /** The text of each rule, as the file has it. */
+  /** The text of each rule in the file. */
   readonly rules: readonly { readonly key: string; readonly text: string }[];
 }
 
@@ -249,9 +249,9 @@ export type Pushed = z.input<typeof pushed>;
 
 export const grpcReplyActions = {
   "replies.read": operation<ReplyTexts>()(z.strictObject({})),
-  /** Replaces the text of the file; refused, with line and column, where it would be broken. */
+  /** Replaces the text of the file; refused with line and column if it is broken. */
   "replies.write": operation<null>()(z.strictObject({ revision, text })),
-  /** Replaces the rule whose text was `before`, or adds one at the end where `key` is absent. The key of what was saved: it may be another one. */
+  /** Replaces the rule whose text was `before`, or adds one at the end without a `key`. Answers with the key of the saved rule, which may be new. */
   "reply.save": operation<{ readonly key: string }>()(z.strictObject({ key: key.optional(), before: text.optional(), text })),
   "reply.remove": operation<null>()(z.strictObject({ key })),
   /** To a place among the rules, from 0. */
@@ -261,6 +261,6 @@ export const grpcReplyActions = {
   "reply.reset": operation<null>()(z.strictObject({ key: key.optional() })),
   /** One waiting call, or all that wait for a name. */
   "reply.release": operation<{ readonly released: number }>()(z.strictObject({ name: releaseName, id: z.int().optional() })),
-  /** Sends into an open call whose service side may send several messages. */
+  /** Sends into an open call of a method that streams its answers. */
   "call.push": operation<null>()(z.strictObject({ row: z.int(), push: pushed })),
 };

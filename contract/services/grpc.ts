@@ -20,12 +20,12 @@ export interface GrpcMethodView {
 export interface GrpcServiceView {
   /** "example.Greeter" */
   readonly name: string;
-  /** Of the .proto file that defines it. */
+  /** The .proto file that defines it. */
   readonly file: string;
   readonly methods: readonly GrpcMethodView[];
 }
 
-/** Of one method, since the service started. */
+/** Counts of one method since the service started. */
 export interface GrpcMethodCalls {
   /** Methods that are not served share "unknown". */
   readonly path: string;
@@ -43,7 +43,7 @@ interface GrpcTriedCall {
   readonly at: number;
   readonly sent: number;
   readonly received: number;
-  /** The client has said that it sends no more. */
+  /** The client has sent its last message. */
   readonly halfClosed: boolean;
   readonly deadlineMs?: number;
   readonly headers?: HeaderList;
@@ -60,7 +60,7 @@ export interface GrpcTryMessage {
   /** Since the call began. */
   readonly atMs: number;
   readonly bytes: number;
-  /** The serialized message; of a long one the start. */
+  /** The serialized message; only the start of a long one. */
   readonly base64: string;
 }
 
@@ -94,44 +94,44 @@ export interface GrpcResent {
 }
 
 export const isProtoFile = (name: string): boolean => /\.proto$/i.test(name);
-/** Of a descriptor set or buf image that is named, or dropped, itself. */
+/** The name of a descriptor set or buf image that is set, or dropped, as a single file. */
 export const isDescriptorSet = (name: string): boolean => /\.(?:binpb|bin|pb|desc|protoset|fds|json)$/i.test(name);
-/** In a folder there may be files of other kinds with the other names. */
+/** The same within a folder, where files with the other endings may be something else. */
 export const isDescriptorSetInFolder = (name: string): boolean => /\.(?:binpb|protoset|desc)$/i.test(name);
-/** Not read, with all that is in it. */
+/** Files and folders that are not read. */
 export const isSkippedInFolder = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 
-/** Protocol files of the user's: of the setting, or dropped on the page. */
+/** The user's protocol files: of the setting, or dropped on the page. */
 export interface GrpcProtoSource {
   readonly id: string;
   readonly kind: "setting" | "dropped";
   /** Path as it was set, or name of the dropped file or folder. */
   readonly title: string;
-  /** That are served. */
+  /** Served files. */
   readonly files: number;
   readonly services: readonly string[];
-  /** Files that are not, and what else is wrong. */
+  /** Number of problems, such as files that are not served. */
   readonly problems: number;
 }
 
 export interface GrpcProtoProblem {
-  /** Id of the source; empty where none is to blame. */
+  /** Id of the source; empty if it is of no single source. */
   readonly source: string;
   readonly file: string;
-  /** From 1; absent where the file as a whole is meant. */
+  /** From 1; absent if the problem is of the whole file. */
   readonly line?: number;
   readonly column?: number;
   readonly problem: string;
 }
 
-/** What became of dropped files. */
+/** The result of a drop. */
 export interface GrpcProtosAdded {
   /** Ids of their sources. */
   readonly sources: readonly string[];
   readonly problems: readonly GrpcProtoProblem[];
 }
 
-/** Columns of one length. Counts are means a second; of open calls and latencies the highest of a step is there. */
+/** Columns of the same length. Counts are means a second; open calls and latencies are the highest of a step. */
 export interface GrpcMetrics {
   readonly stepSeconds: number;
   /** Seconds since the epoch. */
@@ -151,7 +151,7 @@ export interface GrpcMetrics {
 
 /** `view/grpc`, by name. */
 export interface GrpcViews extends GrpcReplyViews {
-  /** What is served. `revision` follows from the protocol files: it changes with them, and is the same for the same files. */
+  /** The served services. `revision` is a hash of the protocol files. */
   readonly services: { readonly services: readonly GrpcServiceView[]; readonly revision: string };
   readonly protos: {
     readonly sources: readonly GrpcProtoSource[];
@@ -162,7 +162,7 @@ export interface GrpcViews extends GrpcReplyViews {
   };
   /** Health by service; "" is the whole server. */
   readonly health: { readonly states: readonly (readonly [service: string, state: HealthState])[] };
-  /** Renewed once a second while calls come or end; `at` is the clock for rates. */
+  /** Sent once a second while calls begin or end; `at` is the time of the counts, for rates. */
   readonly calls: { readonly at: number; readonly methods: readonly GrpcMethodCalls[] };
   readonly try: GrpcTried;
   readonly sample: { readonly running: boolean };
@@ -172,22 +172,22 @@ export const grpcActions = {
   /** Watchers see it at once. */
   "health.set": operation<null>()(z.strictObject({ service: z.string().max(1_000), state: z.enum(["SERVING", "NOT_SERVING"]) })),
   /**
-   * The types of everything served, as a serialized google.protobuf.FileDescriptorSet in base64. With a revision, those of then if they
-   * are still there, and else the current ones.
+   * All served types as a serialized google.protobuf.FileDescriptorSet in base64: those of the revision if they are still kept, otherwise the
+   * current ones.
    */
   schema: operation<{ readonly base64: string; readonly revision: string }>()(z.strictObject({ revision: z.string().max(100).optional() })),
   /**
-   * Protocol files are sent in pieces, then ended: then they are stored and served. A path within a folder makes the folder a source,
-   * from which names of imports begin. A file or folder with the name of one that was dropped before replaces it.
+   * An upload of protocol files: sent in pieces, and stored and served at its end. The folder of a path is a source, and imports are relative
+   * to it. A file or folder replaces one of the same name that was dropped before.
    */
   "protos.begin": operation<{ readonly upload: number }>()(z.strictObject({})),
   "protos.put": operation<null>()(
     z.strictObject({ upload: z.int(), pieces: z.array(z.strictObject({ name: z.string().max(1_000), base64: z.string() })).max(2_000) }),
   ),
   "protos.end": operation<GrpcProtosAdded>()(z.strictObject({ upload: z.int() })),
-  /** A source that was dropped, by its id. */
+  /** Removes a dropped source. */
   "protos.remove": operation<null>()(z.strictObject({ source: z.string().max(1_000) })),
-  /** Reads all again; changes are seen without it, but on some network drives. */
+  /** Reads all files again, for network drives that report no changes. */
   "protos.reload": operation<null>()(z.strictObject({})),
   /** Starts a call of the page's own client. */
   "try.start": operation<null>()(grpcTryStart),
@@ -198,7 +198,7 @@ export const grpcActions = {
   "try.messages": operation<{ readonly messages: readonly GrpcTryMessage[] }>()(
     z.strictObject({ limit: z.int().min(1).max(1_000).default(200) }),
   ),
-  /** The figures of the last hour at most, since the start. */
+  /** The metrics since the start, at most of the last hour. */
   metrics: operation<GrpcMetrics>()(z.strictObject({ seconds: z.int().min(10).max(3_600), points: z.int().min(2).max(1_000) })),
   /** Makes a recorded call again, and resolves when it has ended. */
   resend: operation<GrpcResent>()(grpcResend),

@@ -3,7 +3,7 @@ import type { PartHead, PartsSummary } from "./detail.ts";
 import type { HeaderList } from "./http.ts";
 import type { Tone } from "./row.ts";
 
-/** By how many messages pass in each direction. */
+/** By the number of messages in each direction. */
 export const grpcPatterns = ["unary", "server stream", "client stream", "bidi stream"] as const;
 export type GrpcPattern = (typeof grpcPatterns)[number];
 
@@ -22,7 +22,29 @@ export interface GrpcStatus {
   readonly message: string;
 }
 
-/** Codes of faults of the service, as HTTP's 5xx: UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
+/** Names of the status codes, by code. */
+export const grpcStatusNames = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+] as const;
+export type GrpcStatusName = (typeof grpcStatusNames)[number];
+
+/** Codes of faults of the service, like HTTP's 5xx: UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
 const failures = new Set([2, 4, 13, 14, 15]);
 
 export function toneOfStatus(code: number): Tone {
@@ -53,18 +75,18 @@ export interface GrpcCall {
     readonly revision: string;
   };
   readonly authority: string;
-  /** As they crossed the wire, with the pseudo-header fields of HTTP/2. Values of fields that end in "-bin" are base64. */
+  /** As they crossed the wire, with the pseudo-header fields of HTTP/2. Values of "-bin" fields are base64. */
   readonly requestHeaders: HeaderList;
   /** Absent until they are sent, and in an answer that has trailers only. */
   readonly responseHeaders?: HeaderList;
   readonly trailers?: HeaderList;
-  /** What the client got, or would have got. Absent while the call is open. */
+  /** The status that was sent, also if the client did not wait for it. Absent while the call is open. */
   readonly status?: GrpcStatus;
   /** Why the call ended without a status from the service: "client cancelled". */
   readonly aborted?: string;
-  /** Of a request over HTTP that was answered without becoming a call; `aborted` says why. */
+  /** Of an HTTP request that was answered without becoming a call; `aborted` says why. */
   readonly httpStatus?: number;
-  /** From `grpc-timeout`: when the call may take no longer. */
+  /** From `grpc-timeout` or its equivalent. */
   readonly deadlineMs?: number;
   /** "identity", "gzip", "deflate" */
   readonly requestEncoding: string;
@@ -85,7 +107,7 @@ export interface GrpcCall {
     readonly calls: number;
     /** "TLSv1.3 TLS_AES_256_GCM_SHA384"; absent without TLS. */
     readonly tls?: string;
-    /** Subject of the client's certificate, where one was given and verified. */
+    /** Subject of the client's certificate, if there was one and it was verified. */
     readonly clientCertificate?: string;
   };
   readonly parts: PartsSummary;
@@ -101,6 +123,6 @@ export interface GrpcMessagePart extends PartHead {
   readonly wireBytes: number;
   readonly compressed: boolean;
   readonly codec: GrpcCodec;
-  /** The serialized message, as its codec has it; shorter than `bytes` where the recorder's limit cut it. */
+  /** The serialized message in its codec; shorter than `bytes` if the recorder's limit cut it. */
   readonly base64: string;
 }

@@ -7,7 +7,7 @@ import { loadOwnProtos } from "./protos/own-protos.ts";
 import { ServedProtos } from "./services/served-protos.ts";
 import { serveUserProtos } from "./user-protos/serve-user-protos.ts";
 
-/** The services and types of a service that is stopped: recorded messages are still decoded by them. */
+/** Serves the types while the service is stopped, for decoding recorded messages. */
 export async function browseGrpc(context: ServiceContext<GrpcConfig, GrpcActions>): Promise<void> {
   const own = await loadOwnProtos();
   const served = new ServedProtos(own, { handlers: {}, replies: [] }, () => showServices());

@@ -1,4 +1,4 @@
-/** A worker that compiles the user's protocol files: calls go on meanwhile. */
+/** A worker that compiles the user's protocol files, so that calls go on meanwhile. */
 import { parentPort } from "node:worker_threads";
 import { loadOwnProtos } from "./protos/own-protos.ts";
 import type { CompileJob } from "./user-protos/compile-job.ts";
@@ -11,5 +11,5 @@ async function compile(job: CompileJob): Promise<void> {
   parentPort?.postMessage(result, [result.bytes.buffer]);
 }
 
-// What it throws ends the worker, and rejects the compilation.
+// An error ends the worker and rejects the compilation.
 parentPort?.on("message", (job: CompileJob) => void compile(job));

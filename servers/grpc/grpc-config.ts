@@ -31,7 +31,7 @@ export const grpcConfig = z.strictObject({
   }),
   clientCertificates: field(z.enum(["optional", "required"]).default("optional"), {
     title: "Client certificates",
-    help: "Verified by the client authority. Required: a client without one cannot connect.",
+    help: "Verified by the client authority. If required, a client without one cannot connect.",
     env: "GRPC_CLIENT_CERTIFICATES",
     group: "TLS",
   }),
@@ -50,20 +50,20 @@ export const grpcConfig = z.strictObject({
   }),
   repliesFile: field(z.string().default(""), {
     title: "Replies file",
-    help: "Rules by which calls are answered, as JSON; empty for a file in the data folder. Changes of the file are used at once.",
+    help: "Rules that answer calls, as JSON; empty for a file in the data folder. Changes apply at once.",
     env: "GRPC_REPLIES",
     group: "Answers",
   }),
   compression: field(z.enum(["identity", "gzip", "deflate"]).default("identity"), {
     title: "Compression",
-    help: "Of answers, to clients that accept it. Requests may always be compressed with gzip and deflate.",
+    help: "Of answers, for clients that accept it. Requests may always be compressed with gzip or deflate.",
     env: "GRPC_COMPRESSION",
     group: "Answers",
   }),
 
   protos: field(z.array(z.string().max(4_096)).max(1_000).default([]), {
     title: "Protocol files",
-    help: ".proto files, folders with them (names of imports begin there), buf images and descriptor sets. They are served and reflected beside Backlot's own, and read again when they change.",
+    help: ".proto files, folders of them (imports are relative to the folder), buf images and descriptor sets. They are served and reflected beside Backlot's own, and read again when they change.",
     env: "GRPC_PROTOS",
     group: "Your own protos",
   }),
@@ -76,7 +76,7 @@ export const grpcConfig = z.strictObject({
   }),
   protoFiles: field(wholeNumber(1, 1_000_000, 5_000), {
     title: "Most protocol files",
-    help: "Those within descriptor sets count too.",
+    help: "Files in descriptor sets count, too.",
     env: "GRPC_PROTO_FILES",
     group: "Your own protos",
   }),
@@ -89,13 +89,13 @@ export const grpcConfig = z.strictObject({
 
   messageBytes: limit(1, 1 << 30, 4 << 20, {
     title: "Largest message",
-    help: "Of a client, also after it is decompressed; more ends the call with RESOURCE_EXHAUSTED.",
+    help: "From a client, before and after decompression; a larger one ends the call with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_MESSAGE_BYTES",
   }),
   concurrentStreams: limit(1, 1_000_000, 256, {
     title: "Calls on a connection",
-    help: "Open at the same time; a client waits with more of them.",
+    help: "Open at the same time; further calls wait in the client.",
     env: "GRPC_CONCURRENT_STREAMS",
   }),
   connectionsPerAddress: limit(1, 1_000_000, 10_000, {
@@ -105,38 +105,38 @@ export const grpcConfig = z.strictObject({
   }),
   metadataBytes: limit(1 << 10, 1 << 20, 64 << 10, {
     title: "Metadata of a call",
-    help: "With all header fields, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED.",
+    help: "All header fields together, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_METADATA_BYTES",
   }),
   unreadBytes: limit(64 << 10, 1 << 30, 4 << 20, {
     title: "Unread bytes",
-    help: "A client that leaves more of a stream unread loses the call.",
+    help: "A call ends when its client leaves more than this unread.",
     unit: "B",
     env: "GRPC_UNREAD_BYTES",
   }),
   streamItems: limit(1, 1_000_000_000, 10_000, {
     title: "Longest StreamData",
-    help: "Items; a greater count is cut.",
+    help: "Items; a request for more gets this many.",
     env: "GRPC_STREAM_ITEMS",
   }),
   replyFileBytes: limit(1 << 10, 16 << 20, 1 << 20, {
     title: "Replies file",
-    help: "Of its text.",
+    help: "Largest size.",
     unit: "B",
     env: "GRPC_REPLY_FILE_BYTES",
   }),
-  replyRules: limit(1, 10_000, 1_000, { title: "Reply rules", help: "In the file.", env: "GRPC_REPLY_RULES" }),
-  replySteps: limit(1, 1_000_000, 10_000, { title: "Steps of a reply", help: "Of one rule, with its messages.", env: "GRPC_REPLY_STEPS" }),
+  replyRules: limit(1, 10_000, 1_000, { title: "Reply rules", help: "Most rules in the file.", env: "GRPC_REPLY_RULES" }),
+  replySteps: limit(1, 1_000_000, 10_000, { title: "Steps of a reply", help: "Most steps of one rule; each message counts as one.", env: "GRPC_REPLY_STEPS" }),
   replyHeldBytes: limit(1 << 10, 1 << 30, 4 << 20, {
     title: "Stream held for rules",
-    help: "A client's stream is held until its end where rules may answer it; a longer one ends with RESOURCE_EXHAUSTED.",
+    help: "A client's stream that rules may answer is held until its end; a longer one ends with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_REPLY_HELD_BYTES",
   }),
   delaySeconds: field(z.number().min(0).max(3_600).default(60), {
     title: "Longest delay",
-    help: "That a client may ask for with x-backlot-delay.",
+    help: "Most that a client may ask for with x-backlot-delay.",
     unit: "s",
     env: "GRPC_DELAY_SECONDS",
     group: "Limits",
@@ -144,22 +144,22 @@ export const grpcConfig = z.strictObject({
 
   handshakeMs: time(100, 3_600_000, 10_000, {
     title: "Handshake time",
-    help: "For TLS and the first frame of HTTP/2; then the connection is closed.",
+    help: "For TLS and the first HTTP/2 frame; after that the connection is closed.",
     env: "GRPC_HANDSHAKE_MS",
   }),
   keepaliveMs: time(0, 86_400_000, 30_000, {
     title: "Keepalive",
-    help: "An idle connection is pinged so often; 0 never.",
+    help: "Interval of pings on an idle connection; 0 for none.",
     env: "GRPC_KEEPALIVE_MS",
   }),
   keepaliveTimeoutMs: time(100, 3_600_000, 10_000, {
     title: "Keepalive timeout",
-    help: "For the answer to a ping; then the connection is closed.",
+    help: "For the answer to a ping; after that the connection is closed.",
     env: "GRPC_KEEPALIVE_TIMEOUT_MS",
   }),
   graceMs: time(0, 4_000, 2_000, {
     title: "Grace time",
-    help: "For calls in flight when the service stops; then they end with UNAVAILABLE.",
+    help: "For open calls when the service stops; after that they end with UNAVAILABLE.",
     env: "GRPC_GRACE_MS",
   }),
 

@@ -41,7 +41,7 @@ const broken: readonly (readonly [text: string, problem: string])[] = [
   ["message A { int32 a = 1; }", "1:13: proto2 wants optional, required or repeated here"],
   ['syntax = "proto3";\nservice S { rpc A(B) returns (B); }', "2:17: there is no type B"],
   ['syntax = "proto3";\n/* open', "2:1: the comment is not closed"],
-  ['syntax = "proto3";\nimport "broken.proto";', "2:8: broken.proto imports this file too: imports go in a circle"],
+  ['syntax = "proto3";\nimport "broken.proto";', "2:8: broken.proto imports this file too: the imports are circular"],
 ];
 
 it("[GRPC-41] names the line and column of what is wrong in a broken file, and the good ones go on", () => {

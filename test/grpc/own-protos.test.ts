@@ -186,7 +186,7 @@ it("[GRPC-84] a broken file is named with its line on the page, in the log and b
   );
   const added = await drop(served, { "worse.proto": "syntax = 'proto3';\n\noops", "fine.proto": service("Fine") });
   expect(added.problems).toEqual([
-    { source: "dropped worse.proto", file: "worse.proto", line: 3, column: 1, problem: '"oops" begins no definition' },
+    { source: "dropped worse.proto", file: "worse.proto", line: 3, column: 1, problem: '"oops" does not begin a definition' },
   ]);
   expect((await get(served, "Fine")).status.code).toBe(0);
   writeFileSync(path.join(folder, "bad.proto"), service("Mended"));
@@ -226,7 +226,7 @@ it("[GRPC-89] names do not lead out of a folder, links that lead back end, and w
     .poll(() => protosOf(served)?.problems.map(({ file, line, column, problem }) => [file, line, column, problem]))
     .toEqual([
       ["in/again", undefined, undefined, "this link leads back to a folder around it, and is left out"],
-      ["latin.proto", 2, 7, "here it is not UTF-8"],
+      ["latin.proto", 2, 7, "the text is not UTF-8 here"],
       ["self.proto", undefined, undefined, "this link leads in a circle"],
       ["up.proto", 2, 8, "there is no file ../secret.proto to import"],
     ]);

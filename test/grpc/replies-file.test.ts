@@ -33,7 +33,7 @@ it("[GRPC-101] a broken file is named with line, column and what is expected the
     (await service.rules(text)).problems.map(({ line, column, message }) => `${line}:${column} ${message}`);
   expect(await broken('{\n  "rules": [\n    { "method" "x" }\n  ]\n}')).toEqual(["3:16 a colon is expected"]);
   expect(await broken('{ "rules": [{ "method": "example.Greeter" }] }')).toEqual([
-    '1:25 rules[0].method: A method is "package.Service/Method", or "package.Service/*" for all of a service',
+    '1:25 rules[0].method: A method is "package.Service/Method", or "package.Service/*" for all methods of a service',
   ]);
   expect(await broken('{\n "rules": [{ "method": "a.B/C", "delay": 5,\n "sometimes": 3 }] }')).toEqual([
     '2:42 rules[0].delay: A delay is a time with its unit, such as "250ms", or an object with from and step',
@@ -70,8 +70,8 @@ it("[GRPC-102] what does not fit the types is named, the other rules answer; wha
     "rules[0].reply.message: a text is expected",
     'rules[1].when.request["nme.x"]: there is no field "nme" in example.HelloRequest; there are name',
     "rules[2].method: there is no method SayGoodbye in example.Greeter; there are SayHello, StreamData, ClientStream, BidirectionalStream",
-    "rules[3].method: reflection and health answer for themselves",
-    "rules[4].stream: this method answers with one message: use reply, and delay or waitFor to let it wait",
+    "rules[3].method: reflection and health cannot have rules",
+    "rules[4].stream: this method answers with one message: use reply, with delay or waitFor if it has to wait",
     'rules[5].stream[0].message.id: there is no field "nothing" in example.DataRequest; there are count, prefix',
     "rules[6].stream[0].steps: what is repeated until the client leaves has a message, a pause of more than 0 or a waitFor",
     expect.stringContaining("rules[7].status.code: a status is expected: 0 to 16, or one of OK, CANCELLED"),

@@ -163,7 +163,7 @@ it("[GRPC-122] gRPC-Web's text is base64 in both directions, in pieces of any le
     expect([trailers?.flags, trailers?.content.toString()]).toEqual([0x80, "grpc-status: 0\r\n"]);
   }
   const bad = await post(`${grpc.webUrl}/example.Greeter/StreamData`, { "content-type": "application/grpc-web-text" }, "AAA*AAAA");
-  expect(fromText(bad.bytes).toString()).toContain("grpc-status: 13\r\ngrpc-message: the request is no base64");
+  expect(fromText(bad.bytes).toString()).toContain("grpc-status: 13\r\ngrpc-message: the request is not base64");
 });
 
 it("[GRPC-123] a unary method is a plain POST of JSON, or a GET where it has no side effects", async () => {

@@ -80,7 +80,7 @@ it("[GRPC-127] a damaged body has the status of its protocol", async () => {
   };
   expect(await web(Buffer.from([0, 0, 0]))).toBe("grpc-status: 13\r\ngrpc-message: the request ends within a message\r\n");
   expect(await web(Buffer.from([0x80, 0, 0, 0, 0]))).toBe(
-    "grpc-status: 13\r\ngrpc-message: a message begins with the flags 128: there are 0 and 1\r\n",
+    "grpc-status: 13\r\ngrpc-message: a message begins with the flags 128; only 0 and 1 are allowed\r\n",
   );
   const connect = await post(
     `${grpc.webUrl}/example.Greeter/ClientStream`,
@@ -91,7 +91,7 @@ it("[GRPC-127] a damaged body has the status of its protocol", async () => {
   expect([connect.status, end?.flags, JSON.parse(end?.content.toString() ?? "")]).toEqual([
     200,
     2,
-    { error: { code: "invalid_argument", message: "a message begins with the flags 2: there are 0 and 1" } },
+    { error: { code: "invalid_argument", message: "a message begins with the flags 2; only 0 and 1 are allowed" } },
   ]);
 });
 

@@ -85,7 +85,7 @@ it("[GRPC-126] what is no call has a status of HTTP that says what would be one,
   const port = new URL(`http://${grpc.address}`).port;
   expect(await ask("POST", { "content-type": "application/grpc" })).toMatchObject({
     status: 415,
-    text: `This port speaks gRPC-Web and Connect; gRPC itself is spoken on port ${port}\n`,
+    text: `This port is for gRPC-Web and Connect; gRPC itself has port ${port}\n`,
   });
   expect(await ask("DELETE", {})).toMatchObject({ status: 405, allow: "POST, GET" });
   expect(await ask("GET", {}, stream)).toMatchObject({ status: 405, allow: "POST" });

@@ -8,7 +8,7 @@ export interface OwnClientOptions {
   readonly channel: () => Promise<ChannelCredentials>;
 }
 
-/** A client of the service over loopback, which calls as others do. `name` is its software in the list of calls. */
+/** A client of the service over loopback. `name` is its user agent, as the list of calls shows it. */
 export const openClient = async ({ port, channel }: OwnClientOptions, name: string): Promise<Client> =>
   new Client(`127.0.0.1:${port}`, await channel(), {
     "grpc.primary_user_agent": `${name}/1.0`,

@@ -22,7 +22,7 @@ export async function resendCall(options: OwnClientOptions, { path, metadata, de
     );
     const limit = setTimeout(() => call.cancel(), longestMs);
     call.on("data", () => received++);
-    // The status says it too.
+    // The status has the reason.
     call.on("error", () => {});
     const ended = new Promise<StatusObject>((resolve) => call.on("status", resolve));
     for (const message of messages) call.write(Buffer.from(message, "base64"));

@@ -75,7 +75,7 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
   function keep(direction: GrpcTryMessage["direction"], typeName: string, bytes: Buffer): void {
     if (state.state !== "open") return;
     const place = state.sent + state.received;
-    // The start of a long message would hold all of it.
+    // A copy: a part of the buffer would keep all of it in memory.
     const start = bytes.length > keptBytes ? Buffer.from(bytes.subarray(0, keptBytes)) : bytes;
     kept.push({ place, direction, typeName, atMs: Date.now() - state.at, bytes: bytes.length, start });
     if (kept.length >= 2 * keptMessages) kept = kept.slice(-keptMessages);
@@ -133,7 +133,7 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
       });
       stream.on("metadata", (headers: Metadata) => open === call && change({ headers: headerList(headers) }));
       stream.on("data", (bytes: Buffer) => open === call && keep("received", found.responseType, bytes));
-      // The status says it too.
+      // The status has the reason.
       stream.on("error", () => {});
       stream.on("status", (status: StatusObject) => end(call, status));
       if (first) write(call, first);

@@ -1,12 +1,9 @@
-/**
- * Bytes as they arrive, and the front of them when there are enough. What is taken of one chunk is a part of that chunk; only what
- * lies across two is copied, in all at most twice.
- */
+/** A queue of received chunks. Bytes within one chunk are returned without a copy; bytes that span chunks are copied at most twice. */
 export class ByteQueue {
   #bytes: Buffer = Buffer.alloc(0);
   #start = 0;
   #end = 0;
-  /** Behind `#end` there is room of our own. */
+  /** The buffer was allocated here, and has room after `#end`. */
   #isOwn = false;
 
   get length(): number {
@@ -23,7 +20,7 @@ export class ByteQueue {
       return;
     }
     if (!this.#isOwn || this.#end + chunk.length > this.#bytes.length) {
-      // What was taken before stays as it is: the room is new.
+      // A new buffer: what was taken from the old one stays valid.
       const room = Buffer.allocUnsafe(Math.max(2 * length, length + chunk.length, 1_024));
       this.#bytes.copy(room, 0, this.#start, this.#end);
       this.#bytes = room;

@@ -17,7 +17,7 @@ export function metadataOf(rawHeaders: readonly string[]): Metadata {
       // Several values may be in one field.
       else for (const one of value.split(",")) metadata.add(name, Buffer.from(one, "base64"));
     } catch {
-      // HTTP lets through what gRPC does not: it stays in the fields as they came.
+      // Valid in HTTP, but not in gRPC: it is in the raw header fields only.
     }
   }
   return metadata;
@@ -25,16 +25,16 @@ export function metadataOf(rawHeaders: readonly string[]): Metadata {
 
 const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** Of a `grpc-timeout`; undefined for what is none. */
+/** Milliseconds of a `grpc-timeout`; undefined if it is not valid. */
 export function grpcTimeoutMs(text: string): number | undefined {
   const [, digits, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(text) ?? [];
   return digits === undefined ? undefined : Number(digits) * (unitMs[unit] ?? 0);
 }
 
 export const unreadableTimeout = (): StatusError =>
-  new StatusError("INTERNAL", "grpc-timeout is no number of up to eight digits with a unit");
+  new StatusError("INTERNAL", "grpc-timeout is not a number of up to eight digits with a unit");
 
-/** Of fields as Node has them: name and value each. */
+/** Names and values of Node's header fields. */
 export function fieldPairs(fields: object): [name: string, value: string][] {
   const pairs: [string, string][] = [];
   for (const [name, value] of Object.entries(fields) as [string, unknown][]) {

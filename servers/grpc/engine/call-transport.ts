@@ -11,18 +11,18 @@ export interface CallEnd {
   readonly trailers: Metadata;
 }
 
-/** What the client got of the end of a call; undefined where there was no status. */
+/** What was sent to the client at the end of a call. `status` is undefined if there was none. */
 export interface SentEnd {
   readonly headers: readonly (readonly [name: string, value: string])[] | undefined;
   readonly trailers: readonly (readonly [name: string, value: string])[] | undefined;
   readonly status: { readonly code: number; readonly message: string } | undefined;
   /** Why there is no status: "client cancelled". */
   readonly aborted: string | undefined;
-  /** Of a request over HTTP that was answered without becoming a call. */
+  /** Of an HTTP request that was answered without becoming a call. */
   readonly httpStatus?: number;
 }
 
-/** Facts of a call when its headers have come. */
+/** What is known of a call when its headers have arrived. */
 export interface CallHead {
   readonly protocol: GrpcProtocol;
   readonly httpVersion: "1.0" | "1.1" | "2";
@@ -32,14 +32,14 @@ export interface CallHead {
   /** Without a query. */
   readonly path: string;
   readonly authority: string;
-  /** As they crossed the wire: name, value, name, value. */
+  /** As received: name, value, name, value. */
   readonly rawHeaders: readonly string[];
   readonly metadata: Metadata;
-  /** `grpc-timeout`, or what the protocol has in its place. */
+  /** `grpc-timeout`, or the field of another protocol with the same meaning. */
   readonly timeoutMs: number | undefined;
-  /** What is wrong with the head: the call ends with it. */
+  /** An error in the head, which ends the call. */
   readonly fault: StatusError | undefined;
-  /** Codings of messages in the order in which the client names them. */
+  /** The message codings that the client accepts, in its order. */
   readonly acceptEncoding: string;
   readonly requestEncoding: string;
   /** Number of calls on the connection so far, this one included. */
@@ -47,18 +47,18 @@ export interface CallHead {
   readonly connection: GrpcConnection;
 }
 
-/** A message as it came, in the codec of the call. */
+/** A decompressed message, in the codec of the call. */
 export interface ReceivedMessage {
   readonly bytes: Uint8Array;
   readonly wireBytes: number;
   readonly compressed: boolean;
 }
 
-/** What the wire tells a call. Nothing of it throws. */
+/** What a transport reports to its call. None of the methods throws. */
 export interface CallEvents {
   onMessage(message: ReceivedMessage): void;
   onHalfClose(): void;
-  /** What came is no message: the call is to end with this. */
+  /** The client sent something that is not a message: ends the call with this error. */
   fail(error: unknown): void;
   /** The call is over: its status was sent, or the client has left. Nothing follows. */
   onOver(end: SentEnd): void;
@@ -69,11 +69,11 @@ export interface CallTransport {
   readonly head: CallHead;
   /** Asks for the next message or the half-close. */
   read(): void;
-  /** `coding` is the one of messages that are compressed. */
+  /** `coding` is used for the compressed messages. */
   sendHeaders(headers: Metadata, coding: MessageCoding): void;
-  /** `frame` is the message behind its prefix, and may be compressed. Calls back when it has left for the system. */
+  /** `frame` is a prefix and a message, which may be compressed. Calls `onWritten` when the operating system has it. */
   sendFrame(frame: Buffer, onWritten: () => void): void;
   end(end: CallEnd): void;
-  /** Ends the call at once: what waits to be sent is dropped. A status is told as far as that can be. */
+  /** Ends the call at once and drops what waits to be sent. The client gets the status if the protocol still allows that. */
   reset(status?: { readonly code: number; readonly message: string }): void;
 }

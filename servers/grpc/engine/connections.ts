@@ -11,7 +11,7 @@ export interface GrpcConnection {
   calls: number;
 }
 
-/** The open connections, and the bytes of all there were. */
+/** The open connections, and the bytes of all connections so far. */
 export class GrpcConnections {
   readonly #open = new Map<Socket, GrpcConnection>();
   readonly #ofAddresses = new Map<string, number>();
@@ -24,7 +24,7 @@ export class GrpcConnections {
     return this.#open.size;
   }
 
-  /** Open ones from the address of this one. */
+  /** Number of open connections from the address of a socket. */
   countFrom({ remoteAddress = "" }: Socket): number {
     return this.#ofAddresses.get(remoteAddress) ?? 0;
   }
@@ -66,7 +66,7 @@ export class GrpcConnections {
     return { read, written };
   }
 
-  /** Resolves when all are closed, or the time is over. */
+  /** Resolves when all are closed, or after this time. */
   whenNone(withinMs: number): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => {

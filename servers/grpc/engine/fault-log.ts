@@ -3,7 +3,7 @@ import type { Log } from "../../core/service/log.ts";
 const linesAtOnce = 20;
 const periodMs = 10_000;
 
-/** Log lines of faulty connections. Of a flood of them some are written and the rest is counted. */
+/** Log lines about faulty connections. If there are many at once, some are written and the others are counted. */
 export class FaultLog {
   readonly #log: Pick<Log, "warning">;
   #written = 0;

@@ -1,8 +1,9 @@
+import type { GrpcStatusName } from "../../../contract/traffic/grpc.ts";
 import { ByteQueue } from "./byte-queue.ts";
 import { prefixBytes } from "./message-type.ts";
-import { StatusError, type StatusName } from "./status.ts";
+import { StatusError } from "./status.ts";
 
-/** A message as it lies in a body. */
+/** A message as it is in the body of a request. */
 export interface WireMessage {
   readonly content: Buffer;
   readonly isCompressed: boolean;
@@ -10,8 +11,8 @@ export interface WireMessage {
 
 export interface BodyLimits {
   readonly largestMessage: number;
-  /** What bytes that are no message are in the words of the protocol. */
-  readonly malformed: StatusName;
+  /** The status of bytes that are not a message, which depends on the protocol. */
+  readonly malformed: GrpcStatusName;
 }
 
 const compressedFlag = 1;
@@ -20,8 +21,8 @@ export const tooLong = (length: number, limit: number): StatusError =>
   new StatusError("RESOURCE_EXHAUSTED", `a message of ${length} bytes is longer than the limit of ${limit}`);
 
 /**
- * Finds the messages in a body: each lies behind a prefix of five bytes, a flag for compression and the length. Its functions throw a
- * `StatusError` for what is no message.
+ * Finds the messages in a body. Each has a prefix of five bytes: a flag for compression, and the length. The methods throw a
+ * `StatusError` for bytes that are not a message.
  */
 export class FramedBody {
   readonly #queue = new ByteQueue();
@@ -31,7 +32,7 @@ export class FramedBody {
     this.#limits = limits;
   }
 
-  /** Bytes that wait. */
+  /** Bytes that were not taken yet. */
   get length(): number {
     return this.#queue.length;
   }
@@ -45,7 +46,7 @@ export class FramedBody {
     if (this.#queue.length < prefixBytes) return undefined;
     const flags = this.#queue.at(0);
     const { largestMessage, malformed } = this.#limits;
-    if (flags > compressedFlag) throw new StatusError(malformed, `a message begins with the flags ${flags}: there are 0 and 1`);
+    if (flags > compressedFlag) throw new StatusError(malformed, `a message begins with the flags ${flags}; only 0 and 1 are allowed`);
     const length = this.#queue.uint32At(1);
     if (length > largestMessage) throw tooLong(length, largestMessage);
     if (this.#queue.length < prefixBytes + length) return undefined;

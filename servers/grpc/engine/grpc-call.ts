@@ -7,14 +7,14 @@ import { frameOf, prefixBytes } from "./message-type.ts";
 import { type BehaviourOptions, type RequestedBehaviour, requestedBehaviour } from "./requested-behaviour.ts";
 import { StatusError, statusCode } from "./status.ts";
 
-/** What a handler wants to know of the client's messages. */
+/** Takes the client's messages. */
 export interface MessageSink {
   message(bytes: Uint8Array): void | Promise<void>;
   /** The client has sent its last message. */
   halfClose(): void | Promise<void>;
 }
 
-/** Sees messages before the sink of the handler does. */
+/** Gets messages before the handler's sink does. */
 export interface MessageFilter {
   /** True for a message that the handler does not get: the filter asks for the next one, or gives it to the handler later by `pass`. */
   message(bytes: Uint8Array, pass: () => void): boolean;
@@ -22,7 +22,7 @@ export interface MessageFilter {
   halfClose(pass: () => void): void;
 }
 
-/** Read once already: what the next reader gets first. */
+/** Messages that were read and given back: the next reader gets them first. */
 interface GivenBack {
   readonly messages: readonly Uint8Array[];
   readonly halfClosed: boolean;
@@ -30,19 +30,19 @@ interface GivenBack {
 }
 
 export interface CallLimits {
-  /** A client that leaves so much unread is not sent more by handlers that can wait. */
+  /** Handlers that can wait send no more while a client leaves this much unread. */
   readonly highWaterBytes: number;
-  /** A client that leaves so much unread loses its call. */
+  /** A call ends when its client leaves this much unread. */
   readonly unreadBytes: number;
 }
 
-/** What the calls of a listener have in common. */
+/** The same for all calls of a listener. */
 export interface GrpcCallOptions {
   readonly limits: CallLimits;
   /** Of answers, to a client that accepts it. */
   readonly coding: MessageCoding;
   readonly behaviour: BehaviourOptions;
-  /** Told of an error that is no status: the handler has a fault. */
+  /** Called with an error that is not a status, which is a fault of the handler. */
   readonly onFault: (call: GrpcCall, error: unknown) => void;
   readonly onOver: (call: GrpcCall, end: SentEnd) => void;
 }
@@ -50,13 +50,12 @@ export interface GrpcCallOptions {
 const longestTimerMs = 0x7fff_ffff;
 
 /**
- * One call, whatever its protocol: what handlers read from and write to. A step of it that throws ends this call with a status and
- * nothing else.
+ * One call of any protocol: handlers read from it and write to it. A step that throws ends this call with a status, and nothing else.
  */
 export class GrpcCall implements CallEvents {
   readonly entry: CallEntry;
   readonly head: CallHead;
-  /** In the list of its listener's calls. */
+  /** Its index in the listener's list of calls. */
   place = 0;
   #responseHeaders: Metadata | undefined;
   #trailers: Metadata | undefined;
@@ -122,7 +121,7 @@ export class GrpcCall implements CallEvents {
     return this.#unwritten < this.#options.limits.highWaterBytes;
   }
 
-  /** Begins with what the client asked for by metadata, then with the method's handler. */
+  /** Does what the client asked for by metadata, then calls the method's handler. */
   begin(): void {
     this.run(() => {
       const { behaviour, coding } = this.#options;
@@ -194,7 +193,7 @@ export class GrpcCall implements CallEvents {
   #readGivenBack(given: GivenBack): void {
     const bytes = given.messages[given.next++];
     if (bytes) {
-      // Later, as from the wire; other calls have a turn now and then.
+      // Asynchronous, like messages from the network; now and then other calls have a turn.
       const later = (given.next & 0xff) === 0 ? setImmediate : queueMicrotask;
       later(() => this.isEnding || this.run(() => this.#sink?.message(bytes)));
       return;
@@ -263,8 +262,8 @@ export class GrpcCall implements CallEvents {
     if (this.#sent === this.#behaviour?.cutAfter) this.#cut();
     else if (this.#unwritten > this.#options.limits.unreadBytes) {
       this.#finishing = true;
-      // Behind what waits a status would wait as well.
-      this.#transport.reset({ code: statusCode("RESOURCE_EXHAUSTED"), message: "the client reads too slowly: too much waits for it" });
+      // A status could only be sent after what is already waiting.
+      this.#transport.reset({ code: statusCode("RESOURCE_EXHAUSTED"), message: "the client reads too slowly: it has left too much unread" });
     }
     return this.isWritable;
   }
@@ -302,7 +301,7 @@ export class GrpcCall implements CallEvents {
     for (const step of steps) this.run(step);
   }
 
-  /** Ends the call. What comes second does nothing. */
+  /** Ends the call. Does nothing if it has ended. */
   finish(code = 0, message = ""): void {
     if (this.isEnding) return;
     const asked = this.#behaviour;
@@ -310,7 +309,7 @@ export class GrpcCall implements CallEvents {
     this.#finishing = true;
     clearTimeout(this.#delay);
     if (asked) for (const [name, value] of asked.trailers) this.trailers.add(name, value);
-    // The details belong to a status that is an error.
+    // Only an error has details.
     if (code !== 0 && asked?.details) this.trailers.set("grpc-status-details-bin", asked.details(code, message));
     const end = { code, message: message.toWellFormed(), trailers: this.trailers };
     if (this.#compressing) this.#compressing.then(() => this.#transport.end(end));
@@ -366,7 +365,7 @@ export class GrpcCall implements CallEvents {
   #setDeadline(leftMs: number): void {
     this.#deadline = setTimeout(
       () => {
-        // A timer cannot be longer: a deadline in many days is set again.
+        // No timer can be longer, so that of a later deadline is set again.
         const left = (this.deadlineAt ?? 0) - Date.now();
         if (left > 0 && leftMs > longestTimerMs) this.#setDeadline(left);
         else this.finish(statusCode("DEADLINE_EXCEEDED"), "Deadline exceeded");

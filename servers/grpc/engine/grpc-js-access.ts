@@ -1,9 +1,9 @@
 /**
- * What of grpc-js has no public name. The version is fixed in package.json to its patch releases; the tests of limits and
- * unknown methods show that all of it is there.
- * grpc-js makes its HTTP/2 server itself: its connections, keepalive and GOAWAY are used as they are. Its calls are not: they cost a promise
- * and a pause of the stream for each message, answer unknown methods by themselves, have no compression of answers and do not say what
- * was on the wire. So its listener for streams is replaced.
+ * The parts of grpc-js that are used and are not public. package.json allows patch releases only, and the tests of limits and
+ * unknown methods fail if a part is missing.
+ * grpc-js creates its HTTP/2 server itself: the connections, keepalive and GOAWAY are used as they are. The calls are not: they take a
+ * promise and a pause of the stream for each message, answer unknown methods by themselves, cannot compress answers and do not say what
+ * was on the wire. So the stream listener is replaced.
  */
 import type { Http2Server, ServerHttp2Stream, ServerOptions } from "node:http2";
 import type { Server } from "@grpc/grpc-js";

@@ -5,7 +5,7 @@ import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 import type { GrpcCall } from "./grpc-call.ts";
 import { type JsonMessages, jsonMessages } from "./json-messages.ts";
 
-/** A served method with its types. A call keeps the one that it began with; `begin` is called with each call and may do what it likes with it. */
+/** A served method with its types. A call keeps the method that it began with. */
 export interface GrpcMethod {
   /** "/example.Greeter/SayHello" */
   readonly path: string;
@@ -22,7 +22,7 @@ export interface GrpcMethod {
   readonly pool: DescriptorPool;
   /** Of the protocol files that its types are from. */
   readonly revision: string;
-  /** What it throws, or rejects with, ends the call. */
+  /** Answers a call. An error that it throws or rejects with ends the call. */
   readonly begin: (call: GrpcCall) => void | Promise<void>;
 }
 

@@ -5,12 +5,12 @@ import { StatusError } from "./status.ts";
 
 type Begin = GrpcMethod["begin"];
 
-/** Takes the one message of a client that sends one, and calls back once it is certain that no other follows. */
+/** Reads the message of a client that sends one, and calls `then` when the client has sent its half-close. */
 export function readOne<Request>(call: GrpcCall, type: MessageType<Request>, then: (request: Request) => void | Promise<void>): void {
   let message: Uint8Array | undefined;
   call.receive({
     message(bytes) {
-      // As the protocol has it for a wrong number of messages.
+      // The status that gRPC defines for a wrong number of messages.
       if (message) throw new StatusError("UNIMPLEMENTED", "this method takes one message, and the client sent a second one");
       message = bytes;
       call.read();

@@ -31,7 +31,7 @@ const withTrailers = { waitForTrailers: true } as const;
 /** A client that leaves the last bytes of a call unread for so long does not get its status. */
 const lastBytesMs = 10_000;
 
-/** A call of gRPC itself: a stream of HTTP/2 whose body is messages behind their prefixes, and whose trailers are the status. */
+/** A call of gRPC itself: an HTTP/2 stream whose body is messages with prefixes, and whose trailers have the status. */
 export class Http2Call implements StartableTransport {
   readonly head: CallHead;
   readonly #stream: CallStream;
@@ -84,7 +84,7 @@ export class Http2Call implements StartableTransport {
     this.#deliver();
   }
 
-  /** Hands out what was asked for, and lets the client send while something is. */
+  /** Delivers what was asked for. The client may send while something is asked for. */
   #deliver(): void {
     if (this.#isDelivering) return;
     this.#isDelivering = true;
@@ -155,7 +155,7 @@ export class Http2Call implements StartableTransport {
       stream.respond({ ...answerFields, ...this.#trailers }, { endStream: true });
       this.#stopUpload();
     }
-    // What the client sends yet is read and dropped.
+    // What the client still sends is read and dropped.
     stream.resume();
   }
 
@@ -225,7 +225,7 @@ function onData(this: ServerHttp2Stream, chunk: Buffer): void {
 }
 
 function onEnd(this: ServerHttp2Stream): void {
-  // A stream that was reset ends, too: that is no half-close.
+  // A stream that was reset ends, too, but that is not a half-close.
   if (this.rstCode === constants.NGHTTP2_NO_ERROR) (this as CallStream)[callOf].halfClose();
 }
 

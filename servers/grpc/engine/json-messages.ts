@@ -1,9 +1,9 @@
 import { type DescMethod, fromBinary, fromJsonString, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { StatusError } from "./status.ts";
 
-/** The messages of one method between JSON, as some clients send it, and the bytes that handlers have. */
+/** Converts the messages of one method between JSON, which some clients send, and the bytes that handlers read and write. */
 export interface JsonMessages {
-  /** Throws INVALID_ARGUMENT for what is no JSON of the request's type. Fields that the type does not have are ignored. */
+  /** Throws INVALID_ARGUMENT for JSON that does not fit the request's type. Unknown fields are ignored. */
   request(json: Uint8Array): Uint8Array;
   reply(message: Uint8Array): Buffer;
 }
@@ -15,12 +15,12 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
       try {
         text = utf8.decode(json);
       } catch {
-        throw new StatusError("INVALID_ARGUMENT", "the request is no JSON: its bytes are no UTF-8");
+        throw new StatusError("INVALID_ARGUMENT", "the request is not JSON: its bytes are not UTF-8");
       }
       try {
         return toBinary(input, fromJsonString(input, text, { registry, ignoreUnknownFields: true }));
       } catch (error) {
-        throw new StatusError("INVALID_ARGUMENT", `the request is no JSON of ${input.typeName}: ${reasonOf(error)}`);
+        throw new StatusError("INVALID_ARGUMENT", `the request is not valid JSON for ${input.typeName}: ${reasonOf(error)}`);
       }
     },
     reply(message) {

@@ -7,14 +7,14 @@ import { StatusError } from "./status.ts";
 export const messageCodings = ["identity", "gzip", "deflate"] as const;
 export type MessageCoding = (typeof messageCodings)[number];
 
-/** Up to here compressing takes less than handing it to another thread. */
+/** Up to this size, compressing takes less time than handing the message to another thread. */
 const compressedAtOnce = 16 << 10;
 const compressors = {
   gzip: { now: gzipSync, later: promisify(gzip) },
   deflate: { now: deflateSync, later: promisify(deflate) },
 } as const;
 
-/** The frame with its message compressed; of a large one later. */
+/** Compresses the message of a frame; a large one asynchronously. */
 export function compressFrame(frame: Buffer, coding: Exclude<MessageCoding, "identity">): Buffer | Promise<Buffer> {
   const message = frame.subarray(prefixBytes);
   const { now, later } = compressors[coding];
@@ -36,7 +36,7 @@ export function inflateMessage(message: Uint8Array, coding: string, limit: numbe
   }
   if (coding !== "gzip" && coding !== "deflate") {
     return Promise.reject(
-      new StatusError("UNIMPLEMENTED", `messages compressed with ${coding.slice(0, 40)} are not accepted: gzip and deflate are`),
+      new StatusError("UNIMPLEMENTED", `messages compressed with ${coding.slice(0, 40)} are not accepted; use gzip or deflate`),
     );
   }
   return new Promise((resolve, reject) => {

@@ -4,10 +4,10 @@ import { StatusError } from "./status.ts";
 /** Bytes before each message on the wire: a flag for compression, and the length. */
 export const prefixBytes = 5;
 
-/** How a message type is read and written. A frame is the serialized message behind its prefix, uncompressed. */
+/** Reads and writes messages of one type. A frame is a prefix and the serialized message, uncompressed. */
 export interface MessageType<Value> {
   readonly typeName: string;
-  /** Throws for bytes that are no such message. */
+  /** Throws for bytes that are not a message of this type. */
   decode(bytes: Uint8Array): Value;
   frame(value: Value): Buffer;
 }
@@ -20,7 +20,7 @@ export function frameOf(message: Uint8Array): Buffer {
   return frame;
 }
 
-/** Of any type of a descriptor. `Value` has the fields as in JavaScript objects of protobuf-es. */
+/** For any type with a descriptor. `Value` has the fields as protobuf-es has them. */
 export const describedMessage = <Value extends object>(descriptor: DescMessage): MessageType<Value> => ({
   typeName: descriptor.typeName,
   decode(bytes) {
@@ -218,7 +218,7 @@ class FlatReader {
         this.#take(4);
         break;
       default:
-        // Groups are not in these messages; 4, 6 and 7 are no wire types of a field.
+        // These messages have no groups; 4, 6 and 7 are not wire types of a field.
         throw unreadable();
     }
     if (tag >>> 3 === 0) throw unreadable();

@@ -1,6 +1,6 @@
 import type { GrpcCall } from "./grpc-call.ts";
 
-/** The open calls of one listener. Each knows its place: the tables of a Set that changes with every call would be garbage that lives long. */
+/** The open calls of one listener. Each has its index: a Set that changes with every call would leave long-lived garbage. */
 export class CallList {
   readonly #calls: GrpcCall[] = [];
 

@@ -2,7 +2,7 @@ import type { MetadataValue } from "@grpc/grpc-js";
 import type { CallHead } from "./call-transport.ts";
 import type { StatusDetails } from "./error-details.ts";
 import { type MessageCoding, messageCodings } from "./message-coding.ts";
-import { StatusError, type StatusName, statusCode, statusNames } from "./status.ts";
+import { parseStatusCode, StatusError, statusName } from "./status.ts";
 
 /** What a client asks for by `x-backlot-…` metadata, to test how it deals with it. */
 export interface RequestedBehaviour {
@@ -25,12 +25,12 @@ export interface BehaviourOptions {
   readonly readDetails: (texts: readonly string[]) => StatusDetails;
 }
 
-/** Undefined if nothing is asked for. Throws INVALID_ARGUMENT for what is not understood: a test that asks in vain must not pass. */
+/** Undefined if nothing is asked for. Throws INVALID_ARGUMENT for an unknown field or value, so that a mistake in a test is seen. */
 export function requestedBehaviour(
   { rawHeaders }: CallHead,
   { longestDelayMs, readDetails }: BehaviourOptions,
 ): RequestedBehaviour | undefined {
-  // From the fields as they came: Node joins those of one name with commas, which JSON is full of.
+  // From the raw fields: Node joins those of one name with commas, and JSON contains commas.
   let asked: Map<string, string[]> | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const raw = rawHeaders[index] as string;
@@ -40,7 +40,7 @@ export function requestedBehaviour(
     const field = raw.toLowerCase();
     if (!field.startsWith(prefix)) continue;
     const name = field.slice(prefix.length);
-    if (!known.includes(name)) throw wrong(name, `there is no such field; there are ${known.map((one) => prefix + one).join(", ")}`);
+    if (!known.includes(name)) throw wrong(name, `there is no such field; the fields are ${known.map((one) => prefix + one).join(", ")}`);
     asked ??= new Map();
     asked.set(name, [...(asked.get(name) ?? []), rawHeaders[index + 1] as string]);
   }
@@ -56,7 +56,7 @@ export function requestedBehaviour(
   const echoed = echo(rawHeaders, text("echo"));
   const code = status === undefined ? undefined : codeOf(status);
   return {
-    status: code === undefined ? undefined : { code, message: text("message") ?? `${statusNames[code]} was asked for` },
+    status: code === undefined ? undefined : { code, message: text("message") ?? `${statusName(code)} was asked for` },
     delayMs: delay === undefined ? 0 : durationOf(delay, longestDelayMs),
     cutAfter: cut === undefined ? undefined : countOf(cut),
     headers: [...pairsOf("headers", texts("headers")), ...echoed.headers],
@@ -69,8 +69,8 @@ export function requestedBehaviour(
 const wrong = (name: string, why: string) => new StatusError("INVALID_ARGUMENT", `${prefix}${name}: ${why}`);
 
 function codeOf(text: string): number {
-  const code = /^\d+$/.test(text) ? Number(text) : statusCode(text.trim().toUpperCase() as StatusName);
-  if (code < 0 || code > 16) throw wrong("status", `${JSON.stringify(text)} is no status: 0 to 16, or a name such as UNAVAILABLE`);
+  const code = parseStatusCode(text);
+  if (code === undefined) throw wrong("status", `${JSON.stringify(text)} is not a status: 0 to 16, or a name such as UNAVAILABLE`);
   return code;
 }
 
@@ -78,19 +78,19 @@ function durationOf(text: string, longestMs: number): number {
   const [, number, unit = "s"] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(text) ?? [];
   const milliseconds = Number(number) * (unit === "ms" ? 1 : 1_000);
   if (number === undefined || milliseconds > longestMs) {
-    throw wrong("delay", `${JSON.stringify(text)} is no time up to ${longestMs / 1_000}s, such as 250ms or 2s`);
+    throw wrong("delay", `${JSON.stringify(text)} is not a time of up to ${longestMs / 1_000}s, such as 250ms or 2s`);
   }
   return milliseconds;
 }
 
 function countOf(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw wrong("cut-after", `${JSON.stringify(text)} is no number of messages`);
+  if (!/^\d{1,9}$/.test(text)) throw wrong("cut-after", `${JSON.stringify(text)} is not a number of messages`);
   return Number(text);
 }
 
 function codingOf(text: string): MessageCoding {
   const coding = messageCodings.find((one) => one === text);
-  if (!coding) throw wrong("compression", `there are ${messageCodings.join(", ")}`);
+  if (!coding) throw wrong("compression", `${JSON.stringify(text)} is not one of ${messageCodings.join(", ")}`);
   return coding;
 }
 
@@ -103,15 +103,15 @@ function pairsOf(field: string, texts: readonly string[]): Pairs {
   });
 }
 
-/** Names that a protocol or a connection has a use for. */
+/** Names that belong to a protocol or to a connection. */
 const reserved =
   /^(?:grpc-|connect-|content-(?:type|length|encoding)$|connection$|keep-alive$|proxy-connection$|transfer-encoding$|upgrade$|te$|trailer$|http2-settings$)/i;
 const notEchoed = /^(?::|x-backlot-|host$|user-agent$|accept|access-control-|origin$|referer$|sec-|date$)/;
 
-/** Metadata of the client's own, sent back as it came. */
+/** The client's own metadata, sent back unchanged. */
 function echo(rawHeaders: readonly string[], where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
   if (where === undefined) return { headers: [], trailers: [] };
-  if (where !== "headers" && where !== "trailers" && where !== "both") throw wrong("echo", "there are headers, trailers and both");
+  if (where !== "headers" && where !== "trailers" && where !== "both") throw wrong("echo", `${JSON.stringify(where)} is not one of headers, trailers, both`);
   const pairs: [string, MetadataValue][] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] as string).toLowerCase();

@@ -10,24 +10,24 @@ export const http2Limits: ServerOptions = {
   maxOutstandingPings: 10,
   maxSessionInvalidFrames: 100,
   maxSessionRejectedStreams: 1_000,
-  // CVE-2023-44487: a client opens streams and resets them at once. After a burst it may reset so many a second.
+  // CVE-2023-44487: a client opens streams and resets them at once. After a burst it may reset this many a second.
   streamResetBurst: 1_000,
   streamResetRate: 100,
-  // MB. Messages have limits of their own, which are below; grpc-js would allow any amount.
+  // MB. Limits of messages are lower; grpc-js would allow any amount.
   maxSessionMemory: 256,
 };
 
-/** PING and SETTINGS frames are answered: a client may send so many at once, and so many a second. */
+/** PING and SETTINGS frames have to be answered: a client may send this many at once, and this many a second. */
 const controlBurst = 1_000;
 const controlPerSecond = 50;
 
 export interface GuardOptions {
-  /** A client that has not sent its SETTINGS by then is let go. */
+  /** Time for the client's first SETTINGS. */
   readonly handshakeMs: number;
   readonly onFault: (session: Http2Session, why: string) => void;
 }
 
-/** Ends a session whose client does not speak HTTP/2, or sends nothing but frames to be answered. */
+/** Ends a session whose client does not speak HTTP/2, or sends too many frames that have to be answered. */
 export function guardSession(session: Http2Session, { handshakeMs, onFault }: GuardOptions): void {
   const handshake = setTimeout(() => end("it sent no SETTINGS in time", constants.NGHTTP2_SETTINGS_TIMEOUT), handshakeMs);
   let left = controlBurst;

@@ -1,34 +1,20 @@
-/** Names of the status codes, by code. */
-export const statusNames = [
-  "OK",
-  "CANCELLED",
-  "UNKNOWN",
-  "INVALID_ARGUMENT",
-  "DEADLINE_EXCEEDED",
-  "NOT_FOUND",
-  "ALREADY_EXISTS",
-  "PERMISSION_DENIED",
-  "RESOURCE_EXHAUSTED",
-  "FAILED_PRECONDITION",
-  "ABORTED",
-  "OUT_OF_RANGE",
-  "UNIMPLEMENTED",
-  "INTERNAL",
-  "UNAVAILABLE",
-  "DATA_LOSS",
-  "UNAUTHENTICATED",
-] as const;
-export type StatusName = (typeof statusNames)[number];
+import { type GrpcStatusName, grpcStatusNames } from "../../../contract/traffic/grpc.ts";
 
-export const statusCode = (name: StatusName): number => statusNames.indexOf(name);
+export const statusCode = (name: GrpcStatusName): number => grpcStatusNames.indexOf(name);
 
-export const statusName = (code: number): string => statusNames[code] ?? `code ${code}`;
+export const statusName = (code: number): string => grpcStatusNames[code] ?? `code ${code}`;
+
+/** The code of a name or number as text; undefined if there is no such status. */
+export function parseStatusCode(text: string): number | undefined {
+  const code = /^\d+$/.test(text) ? Number(text) : grpcStatusNames.indexOf(text.trim().toUpperCase() as GrpcStatusName);
+  return code in grpcStatusNames ? code : undefined;
+}
 
 /** What a handler throws to end its call with a status. */
 export class StatusError extends Error {
   readonly code: number;
 
-  constructor(name: StatusName, message: string) {
+  constructor(name: GrpcStatusName, message: string) {
     super(message);
     this.code = statusCode(name);
   }

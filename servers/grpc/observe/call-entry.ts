@@ -45,7 +45,7 @@ export class CallEntry implements TrafficEntry {
   #bytesOut = 0;
   #received = 0;
   #sent = 0;
-  /** The start of the first message that says something. */
+  /** The start of the first message that is not empty. */
   #preview: Uint8Array = new Uint8Array();
   #answeredAt = 0;
   #halfClosedAt = 0;
@@ -86,7 +86,7 @@ export class CallEntry implements TrafficEntry {
     this.#add(bytes, wireBytes, messageFlags(false, compressed, this.head.codec));
   }
 
-  /** `frame` is the message behind its prefix, `wire` the same as it is sent. */
+  /** `frame` is a prefix and a message, `wire` the same as it was sent. */
   addSent(frame: Buffer, wire: Buffer): void {
     this.#sent++;
     this.#counts.sent++;

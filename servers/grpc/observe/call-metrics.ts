@@ -60,7 +60,7 @@ export function createCallMetrics(): CallMetrics {
     },
     end(entry, { status, httpStatus }) {
       const method = labelOf(entry.method);
-      // Without a status its client gave it up, or has one of HTTP, which it knows no code for.
+      // A call without a status was cancelled by its client. An answer by HTTP has no gRPC code: it counts as UNKNOWN.
       const code = status ? statusName(status.code) : httpStatus === undefined ? "CANCELLED" : "UNKNOWN";
       const key = `${code} ${method}`;
       let known = ended.get(key);
@@ -79,5 +79,5 @@ export function createCallMetrics(): CallMetrics {
   };
 }
 
-/** Of methods that are not served there may be any number: they share a label. */
+/** There may be any number of methods that are not served, so they share a label. */
 const labelOf = (method: GrpcMethod | undefined): string => method?.path ?? "unknown";

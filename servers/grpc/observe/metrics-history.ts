@@ -21,7 +21,7 @@ export interface MetricsHistory {
 }
 
 const keptSeconds = 3_600;
-/** With more calls in a second its percentiles are of the newest of them. */
+/** If a second has more calls, its percentiles are of the newest of them. */
 const keptLatencies = 4_096;
 
 const rates = ["calls", "errors", "received", "sent", "bytesIn", "bytesOut"] as const;
@@ -69,7 +69,7 @@ export function createMetricsHistory(): MetricsHistory {
       const range = Math.min(wanted, keptSeconds);
       const step = Math.max(1, Math.ceil(range / points));
       const since = Date.now() - range * 1_000;
-      // Steps stand on fixed times, so that a step stays the same from one answer to the next.
+      // Steps begin at fixed times, so that a step is the same in the next answer.
       const steps = Map.groupBy(
         seconds.slice(-range).filter(({ at }) => at >= since),
         ({ at }) => Math.floor(at / 1_000 / step) * step,
@@ -93,7 +93,7 @@ export function createMetricsHistory(): MetricsHistory {
   };
 }
 
-/** Means; of open calls and latencies the highest: a peak is not to be lost. */
+/** Means; of open calls and latencies the highest, so that peaks are shown. */
 function joinSeconds(parts: readonly Second[]): Omit<Second, "at"> {
   const mean = (name: (typeof rates)[number]) => parts.reduce((sum, part) => sum + part[name], 0) / parts.length;
   const highest = (values: readonly (number | null)[]) =>

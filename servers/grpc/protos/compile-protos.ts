@@ -16,9 +16,9 @@ export interface ProtoSource {
 
 export interface ProtosToCompile {
   readonly sources?: readonly ProtoSource[];
-  /** Descriptors from elsewhere, as of a descriptor set: nothing of them is taken for granted. */
+  /** Descriptors from elsewhere, such as a descriptor set. They are checked, too. */
   readonly descriptors?: readonly FileDescriptorProto[];
-  /** Files that are there already, with all that they import. They are not part of the result. */
+  /** Files that are compiled already, with all their imports. They are not part of the result. */
   readonly base?: readonly DescFile[];
   /** Messages, enums and methods of all files together and of one, and bytes of one serialized descriptor. */
   readonly limits?: { readonly types: number; readonly ofFile: { readonly types: number; readonly bytes: number } };
@@ -27,13 +27,13 @@ export interface ProtosToCompile {
 export interface CompiledProtos {
   /** Each after the files that it imports. */
   readonly files: readonly DescFile[];
-  /** Also of the files that were there. */
+  /** Includes the types of `base`. */
   readonly registry: Registry;
   /** What could not be compiled, and is left out with all that imports it. */
   readonly errors: readonly ProtoError[];
 }
 
-/** google/protobuf/*.proto, which every compiler brings along. */
+/** google/protobuf/*.proto, which every compiler includes. */
 const wellKnownFiles: ReadonlyMap<string, FileDescriptorProto> = new Map(
   Object.entries(wellKnown).flatMap(([name, value]) =>
     name.startsWith("file_") && typeof value === "object" && "kind" in value && value.kind === "file"
@@ -55,7 +55,7 @@ export function compileProtos(protos: ProtosToCompile): CompiledProtos {
   return compiler.result();
 }
 
-/** Each takes some of the stack. */
+/** Imports are compiled recursively. */
 const deepestImports = 500;
 
 class Compiler {
@@ -178,7 +178,7 @@ class Compiler {
     const state = this.need(name);
     if (state === "done") return;
     const problem = {
-      open: `${name} imports this file too: imports go in a circle`,
+      open: `${name} imports this file too: the imports are circular`,
       failed: `${name}, which it imports, is broken`,
       missing: `there is no file ${name} to import`,
     }[state];

@@ -11,7 +11,7 @@ import {
 import { type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { FileDescriber } from "./file-describer.ts";
 
-/** Everything that is defined in the served files, by name; the bytes of a file are made when they are first asked for. */
+/** Everything that is defined in the served files, by name. Files are serialized on first use. */
 export interface DescriptorPool {
   readonly files: readonly DescFile[];
   /** Types and extensions, for JSON. */
@@ -29,7 +29,7 @@ export interface DescriptorPool {
   bytes(file: DescFile): Uint8Array;
 }
 
-/** Of serialized files: the same files have the same one. */
+/** A revision of serialized files: a hash, so the same files have the same one. */
 export function revisionOf(files: Iterable<Uint8Array>): string {
   const hash = createHash("sha256");
   for (const bytes of files) hash.update(bytes);
@@ -42,7 +42,7 @@ export function createDescriptorPool(files: readonly DescFile[]): DescriptorPool
   return builder.pool();
 }
 
-/** Adds one file after the other: with many of them there may be pauses. */
+/** Builds a pool file by file, so that its caller can pause in between. */
 export class PoolBuilder {
   readonly #describer = new FileDescriber();
   readonly #symbols = new Map<string, DescFile>();
@@ -50,7 +50,7 @@ export class PoolBuilder {
   readonly #bytes = new WeakMap<DescFile, Uint8Array>();
   readonly #services: DescService[] = [];
 
-  /** A file whose imports were added; `bytes` is the same, serialized. */
+  /** The imports of the file were added before. `bytes` is the serialized `proto`. */
   describe(proto: FileDescriptorProto, bytes: Uint8Array): DescFile {
     const file = this.#describer.describe(proto);
     this.#bytes.set(file, bytes);

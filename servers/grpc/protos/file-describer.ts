@@ -11,8 +11,8 @@ import {
 import type { DescriptorProto, FieldDescriptorProto, FileDescriptorProto } from "@bufbuild/protobuf/wkt";
 
 /**
- * Makes descriptors of files one by one. A file takes time by its own size: the library alone would register all that a file imports,
- * directly or not, again for each file and each way that leads there.
+ * Makes descriptors file by file, in time proportional to the size of a file. The library alone would register all direct and indirect
+ * imports again for each file and each import path.
  */
 export class FileDescriber {
   readonly #files = new Map<string, DescFile>();
@@ -36,7 +36,7 @@ export class FileDescriber {
     for (const type of typesOf(file)) this.#registry.add(type);
   }
 
-  /** The file itself is not added; what it imports was. Throws for what fits together in no way. */
+  /** Does not add the file itself; its imports were added before. Throws if the file contradicts itself or its imports. */
   describe(proto: FileDescriptorProto): DescFile {
     const used = [...usedTypes(proto)].map((name) => this.#registry.get(name.slice(1)));
     const imports = proto.dependency.map((name) => this.#files.get(name));

@@ -3,7 +3,7 @@ import { assetFile } from "../../core/files/asset-file.ts";
 import { compileProtos } from "./compile-protos.ts";
 import { createDescriptorPool, type DescriptorPool } from "./descriptor-pool.ts";
 
-/** The protocol files that Backlot brings along, by the names under which they are imported; in `assets/proto`. */
+/** Backlot's own protocol files in `assets/proto`, by the names under which they are imported. */
 const ownFiles = [
   "example.proto",
   "google/rpc/status.proto",

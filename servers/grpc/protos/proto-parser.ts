@@ -43,7 +43,7 @@ export function parseProto(name: string, text: string): ParsedProto {
         messages.extend(file.extension, file.messageType);
         break;
       default:
-        reader.fail(`${JSON.stringify(start.text)} begins no definition`, start);
+        reader.fail(`${JSON.stringify(start.text)} does not begin a definition`, start);
     }
   }
   return context;

@@ -7,10 +7,11 @@ import {
   type ReplyStep,
   timeMs,
 } from "../../../contract/services/grpc-replies.ts";
+import { grpcStatusNames } from "../../../contract/traffic/grpc.ts";
 import { detailType, statusDetails } from "../engine/error-details.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { prefixBytes } from "../engine/message-type.ts";
-import { type StatusName, statusCode, statusName, statusNames } from "../engine/status.ts";
+import { parseStatusCode, statusCode, statusName } from "../engine/status.ts";
 import { type CompiledConditions, compileConditions } from "./conditions.ts";
 import { type MessageTemplate, messageTemplate, type OnMisfit } from "./message-template.ts";
 import { parseTemplate, type TemplateScope, textOf } from "./template.ts";
@@ -52,7 +53,7 @@ export interface CompiledRule {
   readonly status: StatusTemplate | undefined;
 }
 
-/** Scripts within scripts. */
+/** Of repeats within repeats. */
 const deepestRepeat = 16;
 
 export interface CompileOptions {
@@ -60,7 +61,7 @@ export interface CompileOptions {
   readonly rule: ReplyRule;
   readonly method: GrpcMethod;
   readonly mostSteps: number;
-  /** Told of all that does not fit the types of the method. */
+  /** Called for everything that does not fit the types of the method. */
   readonly onMisfit: OnMisfit;
 }
 
@@ -89,13 +90,13 @@ export function compileRule({ key, rule, method, mostSteps, onMisfit }: CompileO
   };
 }
 
-/** How a rule may answer depends on who sends several messages. */
+/** Which of `reply`, `stream` and `status` a rule may have depends on the pattern of its method. */
 function checkAnswers({ reply, stream, status }: ReplyRule, pattern: GrpcMethod["pattern"], onMisfit: OnMisfit): void {
   const isBidi = pattern === "bidi stream";
   if (status !== undefined && (reply !== undefined || stream))
     onMisfit(["status"], "a rule with a status has neither reply nor stream: a stream has a status as its last step");
   if (stream && (pattern === "unary" || pattern === "client stream"))
-    onMisfit(["stream"], "this method answers with one message: use reply, and delay or waitFor to let it wait");
+    onMisfit(["stream"], "this method answers with one message: use reply, with delay or waitFor if it has to wait");
   if (reply !== undefined && stream && !isBidi)
     onMisfit(["reply"], "a rule has reply or stream; only one for streams in both directions may have both");
 }
@@ -167,11 +168,11 @@ class Parts {
 
   status(status: ReplyStatus, path: readonly PropertyKey[]): StatusTemplate {
     const { code: named, message = undefined, details = [] } = typeof status === "object" ? status : { code: status };
-    const code = codeOf(named);
+    const code = parseStatusCode(String(named));
     if (code === undefined)
       this.#onMisfit(
         typeof status === "object" ? [...path, "code"] : path,
-        `a status is expected: 0 to 16, or one of ${statusNames.join(", ")}`,
+        `a status is expected: 0 to 16, or one of ${grpcStatusNames.join(", ")}`,
       );
     const text = this.#text(message ?? `${statusName(code ?? 2)} by a reply rule`, [...path, "message"]);
     const { pool, descriptor } = this.#method;
@@ -217,14 +218,9 @@ class Parts {
 
 const emptyAny = { $typeName: AnySchema.typeName } as const;
 
-/** A field whose name ends in "-bin" has base64; in the others there may be no other characters than these. */
+/** The value of a field whose name ends in "-bin" is base64; others may have printable ASCII only. */
 const metadataValue = (name: string, text: string): string | Buffer =>
   name.endsWith("-bin") ? Buffer.from(text, "base64") : text.replace(/[^ -~]/g, "?").trim();
-
-function codeOf(named: string | number): number | undefined {
-  const code = typeof named === "number" ? named : /^\d+$/.test(named) ? Number(named) : statusCode(named.toUpperCase() as StatusName);
-  return code >= 0 && code <= 16 ? code : undefined;
-}
 
 const takesTime = (step: ScriptStep): boolean => {
   switch (step.kind) {

@@ -4,15 +4,15 @@ import type { Json, ReplyConditions, ReplyTest } from "../../../contract/service
 import { type FieldPath, parsePath, pathInType, valueAt } from "./field-path.ts";
 import type { OnMisfit } from "./message-template.ts";
 
-/** What conditions look at. */
+/** The call that conditions are checked on. */
 export interface MatchSubject {
   metadata(name: string): readonly string[];
-  /** As JSON, in their order; asked for only where a condition looks at messages. */
+  /** As JSON, in order. Called only if a condition is on messages. */
   messages(): readonly Json[];
 }
 
 export interface CompiledConditions {
-  /** A condition looks at messages. */
+  /** A condition is on messages. */
   readonly readsMessages: boolean;
   /** The conditions on metadata hold. */
   metadataMatches(subject: Pick<MatchSubject, "metadata">): boolean;
@@ -22,7 +22,7 @@ export interface CompiledConditions {
 
 type Check = (value: Json | undefined) => boolean;
 
-/** A longer text does not match: the time that a pattern takes grows with both. */
+/** A longer text does not match. The time of a match grows with the text and the pattern. */
 const longestMatched = 16_384;
 const largestProgram = 2_000;
 
@@ -105,7 +105,7 @@ function compileTest(test: ReplyTest, path: readonly PropertyKey[], onMisfit: On
   return (value) => checks.every((check) => check(value));
 }
 
-/** The problem where it is no pattern. */
+/** Returns the problem if the text is not a pattern. */
 function compilePattern(text: string): RE2JS | string {
   try {
     const pattern = RE2JS.compile(text);
@@ -139,7 +139,7 @@ function holds(value: Json | undefined, part: Json): boolean {
   return typeof value === "object" && value !== null && Object.hasOwn(value, String(part));
 }
 
-/** Above 0 where the value is greater; NaN where the two cannot be compared. Of numbers, also those of 64 bits, and of times. */
+/** Compares numbers, 64-bit ones too, and times. Positive if the value is greater; NaN if the two cannot be compared. */
 function order(value: Json | undefined, limit: number | string): number {
   if (typeof value !== "number" && typeof value !== "string") return Number.NaN;
   const isWhole = (text: number | string) => /^-?\d{1,40}$/.test(String(text));

@@ -18,7 +18,7 @@ export function ruleText({ text }: Pick<ParsedReplies, "text">, node: Node): str
     .join("\n");
 }
 
-/** `rule` is one JSON value. Replaces the text of a rule, or adds one at the end where `node` is absent; comments around it stay. */
+/** `rule` is one JSON value. Replaces the rule at `node`, or adds one at the end without it. Comments around it stay. */
 export function withRule(parsed: ParsedReplies, rule: string, node: Node | undefined): string {
   const text = parsed.text.trim() === "" ? emptyFile : parsed.text;
   const trimmed = rule.trim();
@@ -31,7 +31,7 @@ export function withRule(parsed: ParsedReplies, rule: string, node: Node | undef
   }
   const root = parseTree(text, [], { allowTrailingComma: true }) as Node;
   const list = nodeAt(root, ["rules"]);
-  // What stands between the brackets may be a comment.
+  // There may be a comment between the brackets.
   const isOpen = text.slice(list.offset, list.offset + list.length).includes("\n");
   const content = `\n${" ".repeat(2 * indent)}${indented(trimmed, 2 * indent)}${isOpen ? "" : `\n${" ".repeat(indent)}`}`;
   return splice(text, { offset: list.offset + 1, length: 0, content });
@@ -44,7 +44,7 @@ export function withSwitch({ text, rules }: ParsedReplies, index: number, enable
   const { node } = rules[index] as ParsedReplies["rules"][number];
   const known = node.children?.find(({ children: [name] = [] }) => name?.value === "enabled")?.children?.[1];
   if (known) return splice(text, { offset: known.offset, length: known.length, content: String(enabled) });
-  // On is what a rule is without a word.
+  // A rule without the field is enabled.
   const last = node.children?.at(-1);
   if (enabled || !last) return text;
   const lineStart = text.lastIndexOf("\n", last.offset - 1) + 1;
@@ -53,7 +53,7 @@ export function withSwitch({ text, rules }: ParsedReplies, index: number, enable
   return splice(text, { offset: last.offset + last.length, length: 0, content });
 }
 
-/** The texts of the rules change their places; what stands between them stays where it is. */
+/** Moves the text of a rule. Comments between the rules stay where they are. */
 export function withOrder({ text, rules }: ParsedReplies, from: number, to: number): string {
   const texts = rules.map(({ node }) => text.slice(node.offset, node.offset + node.length));
   const [moved] = texts.splice(from, 1);
@@ -66,7 +66,7 @@ export function withOrder({ text, rules }: ParsedReplies, from: number, to: numb
 
 const splice = (text: string, { offset, length, content }: Edit): string => text.slice(0, offset) + content + text.slice(offset + length);
 
-/** Every line but the first. No text of JSON has a line end in it. */
+/** Indents every line but the first. JSON strings have no line ends in them. */
 const indented = (text: string, column: number): string => text.split("\n").join(`\n${" ".repeat(column)}`);
 
 /** Spaces or tabs at the start of the line. */

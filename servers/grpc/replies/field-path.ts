@@ -6,7 +6,7 @@ export type FieldPath = readonly string[];
 
 const part = /(?:^|\.)([^.[\]]+)|\[(\d+)\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
-/** Of "address.city", "items[0].id" or "labels["a.b"]"; undefined for what is no path. */
+/** Parses a path such as "address.city", "items[0].id" or "labels["a.b"]"; undefined if it is not valid. */
 export function parsePath(text: string): FieldPath | undefined {
   const parts: string[] = [];
   part.lastIndex = 0;
@@ -19,7 +19,7 @@ export function parsePath(text: string): FieldPath | undefined {
   return parts.length === 0 ? undefined : parts;
 }
 
-/** What is at the path; undefined where there is nothing. */
+/** The value at the path; undefined if there is none. */
 export function valueAt(value: unknown, path: FieldPath): Json | undefined {
   let found = value;
   for (const name of path) {
@@ -35,7 +35,7 @@ export function valueAt(value: unknown, path: FieldPath): Json | undefined {
 export const fieldNamed = (message: DescMessage, name: string): DescField | undefined =>
   message.fields.find((field) => field.jsonName === name || field.name === name);
 
-/** Messages whose JSON has not their fields. */
+/** Whether the JSON of a message has another form than its fields. */
 export const hasOwnJson = ({ typeName }: DescMessage): boolean =>
   /^google\.protobuf\.(?:Any|Timestamp|Duration|FieldMask|Struct|Value|ListValue|\w+Value)$/.test(typeName);
 
@@ -50,7 +50,7 @@ const namesOf = (message: DescMessage): string =>
 export const noSuchField = (message: DescMessage, name: string): string =>
   `there is no field ${JSON.stringify(name.slice(0, 100))} in ${message.typeName}; ${namesOf(message)}`;
 
-/** The path with the names that the message's JSON has. Throws an error that names what the type does not have. */
+/** The path with the names of the message's JSON. Throws an error that names the part that the type does not have. */
 export function pathInType(message: DescMessage, path: FieldPath): FieldPath {
   const found: string[] = [];
   let within: DescMessage | undefined = message;

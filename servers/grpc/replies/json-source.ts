@@ -30,7 +30,7 @@ export function readJson(text: string): JsonSource {
 }
 
 const expected: Readonly<Record<string, string>> = {
-  InvalidSymbol: "this word is not JSON: a text is in double quotes",
+  InvalidSymbol: "this word is not JSON: a string needs double quotes",
   InvalidNumberFormat: "a number is expected",
   PropertyNameExpected: "the name of a field is expected, in double quotes",
   ValueExpected: "a value is expected",
@@ -38,16 +38,16 @@ const expected: Readonly<Record<string, string>> = {
   CommaExpected: "a comma is expected",
   CloseBraceExpected: "a closing brace } is expected",
   CloseBracketExpected: "a closing bracket ] is expected",
-  EndOfFileExpected: "the end of the text is expected",
+  EndOfFileExpected: "nothing may follow here",
   UnexpectedEndOfComment: "the end of the comment is expected: */",
-  UnexpectedEndOfString: 'the end of the text is expected: "',
+  UnexpectedEndOfString: 'the closing quote of the string is missing: "',
   UnexpectedEndOfNumber: "a number is expected",
   InvalidUnicode: "four hexadecimal digits are expected after \\u",
-  InvalidEscapeCharacter: "there is no such escape: a backslash in a text is written twice",
-  InvalidCharacter: "there may be no control character in a text: write it as an escape, such as \\n",
+  InvalidEscapeCharacter: "there is no such escape: write a backslash in a string twice",
+  InvalidCharacter: "a string must not have control characters: write an escape such as \\n",
 };
 
-/** The parser calls itself for each level, so levels are counted before. */
+/** The parser is recursive, so levels are counted first. */
 function tooDeepAt(text: string): number | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;
@@ -62,10 +62,10 @@ function tooDeepAt(text: string): number | undefined {
   return undefined;
 }
 
-/** What JSON allows, and what would not be what its author means. */
+/** Finds what JSON allows, but would not have the effect that its author expects. */
 function checkNode(node: Node, problems: SourceProblem[]): void {
   if (node.type === "number" && Number.isInteger(node.value) && !Number.isSafeInteger(node.value)) {
-    problems.push({ offset: node.offset, message: "a number of more than 15 digits is not exact: write it as a text" });
+    problems.push({ offset: node.offset, message: "a number of more than 15 digits is not exact: write it as a string" });
   }
   if (node.type === "object") {
     const names = new Set<string>();

@@ -14,7 +14,7 @@ import { frameOf } from "../engine/message-type.ts";
 import { fieldNamed, hasOwnJson, noSuchField } from "./field-path.ts";
 import { parseTemplate, type Template, type TemplateScope, textOf } from "./template.ts";
 
-/** Told of what does not fit; `path` is within the JSON. */
+/** Called for what does not fit the type; `path` is within the JSON. */
 export type OnMisfit = (path: readonly PropertyKey[], message: string) => void;
 
 export interface MessageTemplateOptions {
@@ -26,13 +26,13 @@ export interface MessageTemplateOptions {
   readonly onMisfit: OnMisfit;
 }
 
-/** Makes the frame of a message, each time with the values of a scope. Throws where a value does not fit the type. */
+/** Makes the frame of a message with the values of a scope. Throws if a value does not fit the type. */
 export type MessageTemplate = (scope: TemplateScope) => Buffer;
 
 /** A part of a message; undefined leaves its field out. */
 type Part = Template | { readonly constant: Json };
 
-/** Checks each field of the JSON by its type, so that what does not fit is named before a call comes. */
+/** Checks each field of the JSON against its type, so that mistakes are reported before a call arrives. */
 export function messageTemplate({ type, json, request, registry, onMisfit }: MessageTemplateOptions): MessageTemplate {
   let isBroken = false;
   const checker = new Checker(request, registry, (path, message) => {
@@ -42,7 +42,7 @@ export function messageTemplate({ type, json, request, registry, onMisfit }: Mes
   const part = checker.message(type, json, []);
   const frame = (value: Json | undefined) => frameOf(toBinary(type, fromJson(type, (value ?? {}) as JsonValue, { registry })));
   if (typeof part === "function") return (scope) => frame(part(scope));
-  // Made once: a message without placeholders is always the same.
+  // Without placeholders the message is always the same, so it is made once.
   let bytes: Buffer | undefined;
   if (!isBroken) {
     try {
@@ -96,7 +96,7 @@ class Checker {
       if (field.oneof && value !== null) {
         const other = oneofs.get(field.oneof);
         if (other !== undefined)
-          this.#onMisfit([...path, name], `there may be only one of the oneof ${field.oneof.name}, and there is ${other}`);
+          this.#onMisfit([...path, name], `only one field of the oneof ${field.oneof.name} is allowed, and ${other} is set already`);
         oneofs.set(field.oneof, name);
       }
       return [[name, this.#field(field, value, [...path, name])]];
@@ -153,7 +153,7 @@ class Checker {
     }
   }
 
-  /** JSON whose types are not checked here: placeholders are filled in wherever they are. */
+  /** JSON whose types are not checked here, with placeholders anywhere. */
   #free(json: Json, path: readonly PropertyKey[]): Part {
     if (typeof json === "string") {
       try {
@@ -188,7 +188,7 @@ function listed(parts: readonly Part[]): Part {
 
 const partValue = (part: Part, scope: TemplateScope): Json | undefined => (typeof part === "function" ? part(scope) : part.constant);
 
-/** A number may go where a text is wanted, and the other way round. */
+/** A string field takes any value, and a bool takes "true" and "false". */
 function asField(value: Json | undefined, { scalar }: DescField): Json | undefined {
   if (value === undefined || value === null) return undefined;
   if (scalar === ScalarType.STRING && typeof value !== "string") return textOf(value);
@@ -197,9 +197,9 @@ function asField(value: Json | undefined, { scalar }: DescField): Json | undefin
 }
 
 const scalarWords: Readonly<Partial<Record<ScalarType, string>>> = {
-  [ScalarType.STRING]: "a text",
+  [ScalarType.STRING]: "a string",
   [ScalarType.BOOL]: "true or false",
-  [ScalarType.BYTES]: "a text in base64",
+  [ScalarType.BYTES]: "a string in base64",
   [ScalarType.DOUBLE]: "a number",
   [ScalarType.FLOAT]: "a number",
 };

@@ -6,7 +6,7 @@ import { neededText } from "../../core/config/issue-text.ts";
 import { nodeAt, pathText, problemAt, readJson } from "./json-source.ts";
 
 export interface ParsedRule {
-  /** Stays the same when the rule is moved or switched; by its name, or by its content where it has none. */
+  /** From the rule's name, or from its content if it has none: stays the same when the rule is moved, enabled or disabled. */
   readonly key: string;
   readonly rule: ReplyRule;
   readonly node: Node;
@@ -30,11 +30,11 @@ export interface ReplyLimits {
 
 const mostProblems = 20;
 
-/** The rules of a file, or what is wrong with it: by line and column, and what is expected there. */
+/** The rules of a file; or its problems, with line, column and what is expected there. */
 export function parseReplies(text: string, limits: ReplyLimits): RepliesResult {
   const problem = (message: string): RepliesResult => ({ problems: [{ line: 1, column: 1, message }] });
   if (Buffer.byteLength(text) > limits.bytes) return problem(`the file is longer than ${limits.bytes.toLocaleString("en")} bytes`);
-  // A file that is still empty has no rules.
+  // An empty file has no rules.
   const source = readJson(text.trim() === "" ? '{"rules":[]}' : text);
   if ("problems" in source) return { problems: source.problems.map((one) => problemAt(text, one)) };
   const parsed = replyFile.safeParse(source.value);
@@ -49,7 +49,7 @@ export function parseReplies(text: string, limits: ReplyLimits): RepliesResult {
   };
 }
 
-/** The text of one rule without what stands around it, or what is wrong with it, by its own lines. */
+/** The text of one rule without blanks and comments around it; or its problems, with lines from the start of the text. */
 export function parseRuleText(text: string): { readonly text: string } | { readonly problems: readonly ReplyProblem[] } {
   const source = readJson(text);
   if ("problems" in source) return { problems: source.problems.map((one) => problemAt(text, one)) };

@@ -18,11 +18,11 @@ export interface ChosenRule {
 export interface PerformParts {
   readonly counts: RuleCounts;
   readonly releases: Releases;
-  /** Told of a rule that cannot be carried out. */
+  /** Called for a rule that cannot answer. */
   readonly onFault: (call: GrpcCall, rule: CompiledRule, message: string) => void;
 }
 
-/** The first rule that matches and still answers; its match is counted. */
+/** The first rule that matches and still answers. Matches are counted. */
 export function chooseRule(rules: readonly CompiledRule[], received: ReceivedMessages, counts: RuleCounts): ChosenRule | undefined {
   for (const rule of rules) {
     const counted = rule.conditions.messagesMatch(received) ? counts.match(rule) : undefined;
@@ -31,7 +31,7 @@ export function chooseRule(rules: readonly CompiledRule[], received: ReceivedMes
   return undefined;
 }
 
-/** What the rules do in one call. */
+/** Carries out the rules in one call. */
 export class RuleCall {
   readonly #call: GrpcCall;
   readonly #parts: PerformParts;
@@ -46,8 +46,8 @@ export class RuleCall {
   }
 
   /**
-   * Waits as the rule has it, then begins its answer with `reply`, its script or its status; true where more may be sent after it.
-   * `pass` is called for a rule without an answer. Never rejects: a fault ends the call.
+   * Waits as the rule says, then answers with its reply, script or status. Resolves with true if more may be sent after that.
+   * `pass` is called for a rule without an answer. Never rejects: an error ends the call.
    */
   async perform(chosen: ChosenRule, received: ReceivedMessages, pass: () => void): Promise<boolean> {
     const { rule, answer } = chosen;
@@ -82,7 +82,7 @@ export class RuleCall {
     }
   }
 
-  /** Only the reply of a rule: the answer to a message in a call that it has begun. */
+  /** Sends just the reply of a rule: the answer to a message of a call that the rule has begun. */
   reply(chosen: ChosenRule, received: ReceivedMessages): boolean {
     try {
       return this.#reply(chosen.rule, this.#scope(chosen, received));
@@ -121,7 +121,7 @@ export class RuleCall {
   }
 
   #end({ code, message, details }: ScriptedStatus): void {
-    // Details belong to a status that is an error.
+    // Only an error has details.
     if (details && code !== 0) this.#call.trailers.set("grpc-status-details-bin", details);
     this.#call.finish(code, message);
   }

@@ -3,11 +3,11 @@ import type { ScriptedStatus, ScriptStep } from "./compile-rule.ts";
 import type { Releases } from "./releases.ts";
 import type { TemplateScope } from "./template.ts";
 
-/** Without a pause, so much is sent before the others have a turn. */
+/** Steps without a pause, before other calls have a turn. */
 const mostAtOnce = 64;
 const longestTurnMs = 2;
 
-/** What scripts of one call wait for. Each wait is false once nothing more can be sent. */
+/** The waits of one call's scripts. Each resolves with false if nothing more can be sent. */
 export class CallWaits {
   readonly #call: GrpcCall;
   readonly #releases: Releases;
@@ -40,7 +40,7 @@ export class CallWaits {
     });
   }
 
-  /** Lets other calls have their turn. */
+  /** Lets other calls have a turn. */
   turn(): Promise<boolean> {
     return this.#wait((go) => {
       const turn = setImmediate(go);
@@ -72,7 +72,7 @@ export interface ScriptOptions {
   readonly end: (status: ScriptedStatus) => void;
 }
 
-/** Plays the steps; false where nothing may follow: the call has ended. A client that does not read is waited for. */
+/** Runs the steps, as fast as the client reads. Resolves with false if the call has ended. */
 export async function playScript({ call, waits, releases, steps, scope, onSent, end }: ScriptOptions): Promise<boolean> {
   let sinceTurn = 0;
   let turnBegan = performance.now();

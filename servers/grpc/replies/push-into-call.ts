@@ -11,15 +11,15 @@ import { metadataOf } from "./received-messages.ts";
 
 type Pushed = z.output<typeof pushed>;
 
-/** Sends what the user wrote into an open call, whoever else answers it. */
+/** Sends a message, a status or the end into an open call. The method's handler or its rules go on as well. */
 export function pushIntoCall(row: number, push: Pushed, openCalls: OpenCalls): null {
   const call = openCalls.find(row);
   if (!call || call.isEnding) throw refused("The call is over", "Choose one that is open.");
   const { method } = call.entry;
-  if (!method) throw refused(`${call.head.path} is not served`, "Without its types its messages cannot be made.");
-  if (method.service.startsWith("grpc.")) throw refused(`${method.service} answers for itself`, "Choose a call of another service.");
+  if (!method) throw refused(`${call.head.path} is not served`, "The types of its messages are not known.");
+  if (method.service.startsWith("grpc.")) throw refused(`Nothing can be sent into calls of ${method.service}`, "Choose a call of another service.");
   if (method.pattern !== "server stream" && method.pattern !== "bidi stream") {
-    throw refused(`${method.path} answers with one message`, "Only a method that streams its answers can be sent more.");
+    throw refused(`${method.path} answers with one message`, "Choose a call of a method that streams its answers.");
   }
   const step = stepOf(call, method, push);
   call.run(step);
@@ -28,12 +28,12 @@ export function pushIntoCall(row: number, push: Pushed, openCalls: OpenCalls): n
 
 const refused = (problem: string, hint: string) => new ServiceError("CALL_INVALID", problem, hint);
 
-/** Made before anything of the call is touched: what the user wrote may be wrong. */
+/** Checks what the user wrote before it changes the call. */
 function stepOf(call: GrpcCall, method: GrpcMethod, push: Pushed): () => void {
   switch (push.kind) {
     case "message": {
-      // What the client has not read is held in memory.
-      if (!call.isWritable) throw refused("The client reads too slowly: earlier messages wait for it", "Send again when it has read them.");
+      // Unread messages are held in memory.
+      if (!call.isWritable) throw refused("The client has not read earlier messages yet", "Send again when it has read them.");
       const frame = frameOf(call, method, push.json);
       return () => void call.send(frame);
     }

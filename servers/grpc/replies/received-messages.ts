@@ -5,7 +5,7 @@ import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { StatusError } from "../engine/status.ts";
 import type { MatchSubject } from "./conditions.ts";
 
-/** What a call's rules look at: its metadata, and messages of the client, which become JSON when a rule first asks. */
+/** A call's metadata and messages for its rules. Messages are converted to JSON on first use. */
 export class ReceivedMessages implements MatchSubject {
   readonly metadata: (name: string) => readonly string[];
   readonly #method: GrpcMethod;
@@ -33,13 +33,13 @@ export class ReceivedMessages implements MatchSubject {
     return this.#messages;
   }
 
-  /** The one that a rule calls the request. */
+  /** The message that rules name `request`. */
   get last(): Json | undefined {
     return this.messages().at(-1);
   }
 }
 
-/** Values of a field as texts, those of a field with bytes in base64. */
+/** The values of a field; those of a "-bin" field in base64. */
 export const metadataOf =
   ({ metadata }: GrpcCall) =>
   (name: string): readonly string[] =>

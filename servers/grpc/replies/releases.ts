@@ -14,7 +14,7 @@ export class Releases {
     this.#onChange = onChange;
   }
 
-  /** Returns what ends the waiting without a release. */
+  /** Returns a function that ends the wait without a release. */
   wait(name: string, call: Pick<WaitingCall, "row" | "path">, release: () => void): () => void {
     const id = ++this.#last;
     this.#waiting.set(id, { id, name, row: call.row, path: call.path, since: Date.now(), release });
@@ -24,7 +24,7 @@ export class Releases {
     };
   }
 
-  /** All that wait for the name, or one of them; a call that begins to wait later is not released by it. */
+  /** Releases all calls that wait for the name, or one of them. Calls that begin to wait later are not released. */
   release(name: string, id?: number): number {
     const released = [...this.#waiting.values()].filter((one) => one.name === name && (id === undefined || one.id === id));
     for (const one of released) this.#waiting.delete(one.id);

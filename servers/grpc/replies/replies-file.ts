@@ -5,9 +5,9 @@ import { writeFileAtomically } from "../../core/files/atomic-file.ts";
 
 export interface RepliesFileOptions {
   readonly file: string;
-  /** Of the file that is read; one that is longer is not read. */
+  /** A longer file is not read. */
   readonly mostBytes: number;
-  /** Told of the text when it has changed; "" where there is no file. */
+  /** Called with the text when it has changed; "" if there is no file. */
   readonly onText: (text: string) => void;
   readonly onProblem: (message: string) => void;
   readonly onStop: (release: () => void | Promise<void>) => void;
@@ -15,13 +15,13 @@ export interface RepliesFileOptions {
 
 export interface RepliesFile {
   /**
-   * Replaces the text; false where the file has changed meanwhile, which is told, and rejects where the system does not allow it.
-   * Its own change is told like any other.
+   * Writes the file, and calls `onText`. If the file on disk has changed since it was read, `onText` is called with that text and the
+   * result is false. Rejects if the file cannot be written.
    */
   write(text: string): Promise<boolean>;
 }
 
-/** Where the system does not tell of changes, as on some network drives, they are seen by looking. */
+/** Polling interval: some file systems, such as network drives, report no changes. */
 const lookMs = 1_000;
 /** An editor may write a file in several steps. */
 const settleMs = 30;
@@ -60,13 +60,13 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
   };
   let watcher: FSWatcher | undefined;
   try {
-    // Of the folder: many programs replace a file by another one.
+    // The folder is watched because many programs replace a file by another one.
     watcher = watch(path.dirname(file), { persistent: false }, (_event, name) => {
       if (name === null || name === path.basename(file)) look();
     });
     watcher.on("error", () => watcher?.close());
   } catch {
-    // The folder is not there yet, or cannot be watched: it is looked at.
+    // The folder does not exist yet or cannot be watched: polling finds changes.
   }
   watchFile(file, { interval: lookMs, persistent: false }, look);
   onStop(async () => {
@@ -84,7 +84,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
       return inTurn(async () => {
         await read();
         if (known !== knownBefore) return false;
-        // A link stays one: what it leads to is replaced.
+        // Of a symbolic link the target is replaced.
         const target = await realpath(file).catch(() => file);
         const mode = await stat(target).then(
           (found) => found.mode & 0o777,
@@ -98,7 +98,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
   };
 }
 
-/** "" where there is no file. */
+/** "" if there is no file. */
 async function textOf(file: string, mostBytes: number): Promise<string> {
   const handle = await open(file).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;

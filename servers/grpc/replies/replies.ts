@@ -26,9 +26,9 @@ export interface RepliesOptions {
 export interface Replies {
   readonly methodReplies: MethodReplies;
   readonly actions: Omit<Handlers<typeof grpcReplyActions>, "call.push">;
-  /** To be called once what is served is known, and when it has changed. */
+  /** To be called when the served methods are known, and when they have changed. */
   serve(): void;
-  /** Shows the counts where they changed. */
+  /** Shows the counts if they have changed. */
   showCounts(): void;
 }
 
@@ -36,14 +36,14 @@ const mostWaitingShown = 200;
 const showWaitingMs = 50;
 const nothing: ParsedReplies = { text: "", root: { type: "object", offset: 0, length: 0 }, rules: [] };
 
-/** The rules of the user: their file, what is compiled of it, and what they do in calls. */
+/** The user's reply rules: reads and writes their file, compiles them and answers calls by them. */
 export async function openReplies({ file, isConfigured, limits, served, log, show, onStop }: RepliesOptions): Promise<Replies> {
   const counts = new RuleCounts();
-  /** The text as it is, which may be broken. */
+  /** The text of the file, which may be broken. */
   let text = "";
   let revision = 0;
   let problems: readonly ReplyProblem[] = [];
-  /** The last good one. */
+  /** The last valid text. */
   let parsed = nothing;
   let rules: ReplyRules = { view: [], byPath: new Map() };
   let isServing = false;
@@ -67,7 +67,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
       counts.keepOnly(new Set(result.rules.map(({ key }) => key)));
     }
     const [problem] = problems;
-    if (problem) log.notable(`${file}:${problem.line}:${problem.column}: ${problem.message}. The last good reply rules go on.`);
+    if (problem) log.notable(`${file}:${problem.line}:${problem.column}: ${problem.message}. The last valid reply rules stay in use.`);
     compile();
   }
 
@@ -77,7 +77,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     rules = compileRules(parsed, served(), limits.steps);
     for (const rule of rules.view) {
       const problem = problemText(rule);
-      if (problem && !before.has(problem)) log.notable(`${file}:${problem}. This reply rule does not answer.`);
+      if (problem && !before.has(problem)) log.notable(`${file}:${problem}. This reply rule is not used.`);
     }
     show("replies", { file, isConfigured, revision, problems, rules: rules.view });
   }
@@ -87,12 +87,12 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     onProblem(message) {
       revision++;
       problems = [{ line: 1, column: 1, message }];
-      log.notable(`${file}: ${message}. The last good reply rules go on.`);
+      log.notable(`${file}: ${message}. The last valid reply rules stay in use.`);
       compile();
     },
   });
 
-  /** Writes a text that is not broken. */
+  /** Refuses a broken text. */
   async function write(next: string): Promise<null> {
     const result = parseReplies(next, limits);
     if ("problems" in result) throw brokenText(result.problems);
@@ -105,16 +105,16 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     return null;
   }
 
-  /** The rules of the file as it is: a broken one cannot be changed by its parts. */
+  /** The rules of the file. Single rules of a broken file cannot be changed. */
   function current(): ParsedReplies {
-    if (problems.length > 0) throw new ServiceError("CALL_INVALID", "The file of the reply rules is broken", "Correct its text first.");
+    if (problems.length > 0) throw new ServiceError("CALL_INVALID", "The replies file is broken", "Correct its text first.");
     return parsed;
   }
 
   function placeOf(key: string): { readonly index: number; readonly rule: ParsedRule } {
     const index = parsed.rules.findIndex((rule) => rule.key === key);
     const rule = parsed.rules[index];
-    if (!rule) throw new ServiceError("CALL_INVALID", "There is no such reply rule", "It may have been removed: look at the rules again.");
+    if (!rule) throw new ServiceError("CALL_INVALID", "There is no such reply rule", "It may have been removed: check the list of rules.");
     return { index, rule };
   }
 
@@ -165,7 +165,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
 const problemText = ({ problem }: ReplyRuleView): string | undefined => problem && `${problem.line}:${problem.column}: ${problem.message}`;
 
 const changed = () =>
-  new ServiceError("CALL_INVALID", "The reply rules have changed meanwhile", "Look at them again, then repeat the change.");
+  new ServiceError("CALL_INVALID", "The reply rules were changed elsewhere", "Check them, then repeat your change.");
 
 function brokenText(problems: readonly ReplyProblem[]): ServiceError {
   const [first] = problems;

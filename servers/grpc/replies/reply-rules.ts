@@ -9,11 +9,11 @@ import type { ParsedReplies, ParsedRule } from "./parse-replies.ts";
 export interface ReplyRules {
   /** In the order of the file. */
   readonly view: readonly ReplyRuleView[];
-  /** Those that are enabled and fit, by the path of their method. */
+  /** The enabled and valid ones, by the path of their method. */
   readonly byPath: ReadonlyMap<string, readonly CompiledRule[]>;
 }
 
-/** A rule that does not fit the types is left out, and named; the others answer. */
+/** A rule that does not fit the types is left out and reported; the others answer. */
 export function compileRules(parsed: ParsedReplies, served: Pick<ServedMethods, "view" | "find">, mostSteps: number): ReplyRules {
   const byPath = new Map<string, CompiledRule[]>();
   const view = parsed.rules.map((one): ReplyRuleView => {
@@ -43,12 +43,12 @@ function problemIn({ text, root }: ParsedReplies, { node }: ParsedRule, path: re
   return { ...problem, message: `${pathText(["rules", list.indexOf(node), ...path])}: ${message}` };
 }
 
-/** The problem where there is none. */
+/** Returns the problem if there is none. */
 function methodsOf(name: string, served: Pick<ServedMethods, "view" | "find">): readonly GrpcMethod[] | string {
   const [serviceName = "", methodName = ""] = name.split("/");
   const service = served.view.find((one) => one.name === serviceName);
   if (!service) return `there is no service ${serviceName}; there are ${listed(served.view.map((one) => one.name))}`;
-  if (serviceName.startsWith("grpc.")) return "reflection and health answer for themselves";
+  if (serviceName.startsWith("grpc.")) return "reflection and health cannot have rules";
   const paths = service.methods.filter((method) => methodName === "*" || method.name === methodName).map(({ path }) => path);
   if (paths.length === 0)
     return `there is no method ${methodName} in ${serviceName}; there are ${listed(service.methods.map((one) => one.name))}`;

@@ -6,12 +6,12 @@ interface Count {
   lastAt: number;
 }
 
-/** How often each rule matched and answered. A rule that is moved, switched or loaded again goes on counting. */
+/** How often each rule matched and answered. The count stays when a rule is moved, enabled, disabled or loaded again. */
 export class RuleCounts {
   #counts = new Map<string, Count>();
   #changed = true;
 
-  /** Counts a match. Where the rule answers, the number of this match and of this answer, from 1. */
+  /** Counts a match. Returns the number of this match and of this answer, from 1; undefined if the rule does not answer. */
   match({ key, times, every }: { readonly key: string; readonly times: number | undefined; readonly every: number | undefined }) {
     const count = this.#counts.get(key) ?? { matched: 0, answered: 0, lastAt: 0 };
     this.#counts.set(key, count);
@@ -41,7 +41,7 @@ export class RuleCounts {
     return [...this.#counts].map(([key, count]) => ({ key, ...count }));
   }
 
-  /** The list where it changed since the last time. */
+  /** The list; undefined if it has not changed since the last time. */
   takeChanged(): readonly ReplyCount[] | undefined {
     if (!this.#changed) return undefined;
     this.#changed = false;

@@ -8,9 +8,9 @@ import { ReceivedMessages } from "./received-messages.ts";
 import { answerBothWays } from "./rules-both-ways.ts";
 
 export interface RuleRepliesOptions extends PerformParts {
-  /** In the order of the file, those that are enabled and fit; undefined where a method has none. */
+  /** The enabled and valid rules in the order of the file; undefined if a method has none. */
   readonly rulesOf: (method: GrpcMethod) => readonly CompiledRule[] | undefined;
-  /** Of the messages of a client's stream: they are held until its end, which the rules decide by. */
+  /** Limit of a client's stream, which is held until its end for the rules to check. */
   readonly heldBytes: number;
 }
 
@@ -34,7 +34,7 @@ export function createRuleReplies({ rulesOf, heldBytes, ...parts }: RuleRepliesO
           call.giveBack(messages, true);
           otherwise();
         };
-        // A wrong number of messages is refused as it is without rules.
+        // A wrong number of messages is refused by the method's handler.
         const chosen = isOne && messages.length !== 1 ? undefined : chooseRule(rules, received, parts.counts);
         if (!chosen) {
           giveBack();
@@ -64,7 +64,7 @@ function holdMessages(call: GrpcCall, { pattern }: GrpcMethod, heldBytes: number
           `the reply rules hold a stream until its end, and this one is longer than ${heldBytes} bytes`,
         );
       }
-      // Of more than one where there should be one, no more are held.
+      // A second message is one too many: no more are held.
       if (pattern !== "client stream" && messages.length > 1) then(messages);
       else call.read();
     },

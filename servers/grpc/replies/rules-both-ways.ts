@@ -4,21 +4,21 @@ import type { CompiledRule } from "./compile-rule.ts";
 import { type ChosenRule, chooseRule, type PerformParts, RuleCall } from "./perform-rule.ts";
 import { ReceivedMessages } from "./received-messages.ts";
 
-/** Messages that are answered at the same time: then the next one waits. */
+/** While this many messages are being answered, the next one waits. */
 const mostRunning = 16;
 
 interface BothWaysOptions {
   readonly call: GrpcCall;
   readonly method: GrpcMethod;
-  /** Whose conditions on metadata hold. */
+  /** The rules whose conditions on metadata hold. */
   readonly rules: readonly CompiledRule[];
   readonly parts: PerformParts;
   readonly otherwise: () => void;
 }
 
 /**
- * A call with streams in both directions. A rule that does not look at messages, and has more than a reply, begins with the call and
- * has it; the others answer single messages. What no rule answers is for the method's own handler where no rule has the call.
+ * Answers a call with streams in both directions. A rule without conditions on messages that has more than a reply takes the whole call;
+ * the others answer single messages. Other messages go to the method's own handler, unless a rule has the whole call.
  */
 export function answerBothWays({ call, method, rules, parts, otherwise }: BothWaysOptions): boolean {
   const beginsCall = ({ conditions, reply, script }: CompiledRule) => !conditions.readsMessages && (!reply || script !== undefined);
@@ -47,7 +47,7 @@ class BothWays {
   #readsLater = false;
   /** Replies are sent in the order of what they answer. */
   #replies: Promise<unknown> = Promise.resolve();
-  /** What happens once the client has sent its last message and all are answered. */
+  /** Called when the client has sent its half-close and all its messages are answered. */
   #afterLast: (() => void) | undefined;
 
   constructor(call: GrpcCall, method: GrpcMethod, ofMessages: readonly CompiledRule[], parts: PerformParts, begun: ChosenRule | undefined) {
@@ -59,14 +59,14 @@ class BothWays {
     this.#begun = begun;
   }
 
-  /** The rule has the whole call: what no other rule answers is read and dropped. */
+  /** The rule has the whole call: messages that no other rule answers are dropped. */
   own(begun: ChosenRule, nothing: ReceivedMessages): void {
     const call = this.#call;
     this.#run(
       this.rules
         .perform(begun, nothing, () => {})
         .then((goesOn) => {
-          // Without a rule that answers messages there is nothing left to wait for.
+          // Without rules for messages there is nothing to wait for.
           if (goesOn && this.#ofMessages.length === 0) call.finish();
         }),
     );

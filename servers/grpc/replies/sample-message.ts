@@ -1,7 +1,7 @@
 import { type DescEnum, type DescField, type DescMessage, fromJson, type JsonValue, ScalarType, toBinary } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence } from "@bufbuild/protobuf/wkt";
 
-/** Types that contain themselves, and very wide ones, end here. */
+/** Limits of nested and of very large types. */
 const deepest = 8;
 const mostFields = 2_000;
 
@@ -14,7 +14,7 @@ interface Sampler {
   readonly made: { fields: number };
 }
 
-/** A serialized message with a plausible value in each field. `number` is its place in a stream, from 1: values differ by it. */
+/** A serialized message with a plausible value in each field. Values depend on `number`, its place in a stream from 1. */
 export function sampleMessage(type: DescMessage, number: number): Uint8Array {
   return toBinary(type, fromJson(type, sampleJson(type, number)));
 }
@@ -63,7 +63,7 @@ function fieldValue(field: DescField, sampler: Sampler, name: string): JsonValue
   }
 }
 
-/** The first one that says something. An enum of JSON's null has one value. */
+/** The first value that is not 0. The enum for JSON's null has one value. */
 const enumValue = ({ typeName, values }: DescEnum): JsonValue =>
   typeName === "google.protobuf.NullValue" ? null : ((values.find(({ number }) => number !== 0) ?? values[0])?.number ?? 0);
 
@@ -102,14 +102,14 @@ const forms: readonly (readonly [name: RegExp, value: (number: number) => string
   [/(?:^|_)(?:time|timestamp|at)$/, () => new Date().toISOString()],
 ];
 
-/** By the field's name where that has a form of its own, and else the name itself. */
+/** A value that suits the field's name, such as an e-mail address; otherwise the name itself. */
 function textValue(name: string, number: number): string {
   const words = name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
   const form = forms.find(([pattern]) => pattern.test(words));
   return form ? form[1](number) : number === 1 ? name : `${name}-${number}`;
 }
 
-/** A message of any type says nothing to a client that does not know the type. */
+/** A client can do nothing with a message whose type it does not know. */
 const unsampled: ReadonlySet<string> = new Set(["google.protobuf.Any"]);
 
 const wrappers: ReadonlySet<string> = new Set(

@@ -9,7 +9,7 @@ import { sampleMessage } from "./sample-message.ts";
 const sampleItems = 5;
 const sampleIntervalMs = 200;
 
-/** Answers a call with values that are made from the response's type: the same ones for each call, but for times. */
+/** Answers a call with values made from the response's type. Only times differ between calls. */
 export function sampleReply(call: GrpcCall, { descriptor, pattern }: GrpcMethod): void {
   const request = describedMessage(descriptor.input);
   const send = (number: number) => call.send(frameOf(sampleMessage(descriptor.output, number)));

@@ -3,9 +3,9 @@ import type { DescMessage } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
 import { type FieldPath, parsePath, pathInType, valueAt } from "./field-path.ts";
 
-/** What templates take their values from. */
+/** The values that templates use. */
 export interface TemplateScope {
-  /** As JSON; undefined before there is one. */
+  /** As JSON; undefined if there is none yet. */
   readonly request: Json | undefined;
   /** Of a client's stream, in their order. */
   readonly messages: readonly Json[];
@@ -17,14 +17,14 @@ export interface TemplateScope {
   readonly method: string;
 }
 
-/** What a text with placeholders becomes: undefined where the whole text is a placeholder that has no value. */
+/** Fills in the placeholders of a text. Undefined if the whole text is a placeholder without a value. */
 export type Template = (scope: TemplateScope) => Json | undefined;
 
 export const sources = ["request", "messages", "metadata", "count", "index", "now", "nowMs", "uuid", "method"] as const;
 
 /**
- * Of a text such as "Hello, {{request.name}}". A text that is one placeholder becomes its value, which keeps its type. Undefined for a text
- * without placeholders; throws an error for a placeholder that is none.
+ * Parses a text such as "Hello, {{request.name}}". A text that is one placeholder becomes its value, which keeps its type. Undefined for a
+ * text without placeholders. Throws for an unknown placeholder.
  */
 export function parseTemplate(text: string, request: DescMessage | undefined): Template | undefined {
   if (!text.includes("{{")) return undefined;
@@ -32,7 +32,7 @@ export function parseTemplate(text: string, request: DescMessage | undefined): T
   let from = 0;
   for (let open = text.indexOf("{{"); open >= 0; open = text.indexOf("{{", from)) {
     const close = text.indexOf("}}", open);
-    if (close < 0) throw new Error("a placeholder that begins with {{ ends with }}");
+    if (close < 0) throw new Error("a placeholder begins with {{ and ends with }}");
     if (open > from) pieces.push(text.slice(from, open));
     pieces.push(placeholder(text.slice(open + 2, close).trim(), request));
     from = close + 2;
@@ -43,7 +43,7 @@ export function parseTemplate(text: string, request: DescMessage | undefined): T
   return (scope) => pieces.map((piece) => (typeof piece === "string" ? piece : textOf(piece(scope)))).join("");
 }
 
-/** In a text: a message or list is its JSON, and what is not there is empty. */
+/** A value within a text: a message or list as JSON, a missing value as "". */
 export const textOf = (value: Json | undefined): string =>
   value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);
 
@@ -66,7 +66,7 @@ function placeholder(text: string, request: DescMessage | undefined): Template {
     }
     case "metadata": {
       const field = rest.join(".").toLowerCase();
-      if (field === "") throw new Error(`{{${text}}}: a name of metadata is missing, as in {{metadata.x-user}}`);
+      if (field === "") throw new Error(`{{${text}}}: the name of a metadata field is missing, as in {{metadata.x-user}}`);
       return ({ metadata }) => metadata(field);
     }
     case "count":

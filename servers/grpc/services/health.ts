@@ -13,9 +13,9 @@ interface HealthReply {
   readonly status: number;
 }
 
-/** As the enum has them. */
+/** Numbers of the enum ServingStatus. */
 const numbers: Readonly<Record<HealthState, number>> = { SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 };
-/** More are not answered by List, as its description has it. */
+/** health.proto: List fails if there are more. */
 const mostListed = 100;
 
 /** grpc.health.v1: the state of each service, and of the whole server as "". */

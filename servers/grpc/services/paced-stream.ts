@@ -36,7 +36,7 @@ export function paceStream({ call, first, count, intervalMs, send }: PacedStream
       timer = setTimeout(() => call.run(step), waitMs);
     }
   };
-  // Sends the headers of a stream whose first item takes its time.
+  // The first item may come later.
   call.sendHeaders();
   step();
 }

@@ -31,14 +31,14 @@ interface ReflectionReply {
   readonly messageResponse: ReflectionAnswer;
 }
 
-/** The same service under both its names. `served` is asked at each request: what is served may change. */
+/** The same service under both its names. `served` is called for each request, since it may change. */
 export const reflection = (own: DescriptorPool, served: () => DescriptorPool): ServiceHandlers =>
   Object.fromEntries(
     ["v1", "v1alpha"].map((version) => {
       const request = describedMessage<ReflectionRequest>(own.message(`grpc.reflection.${version}.ServerReflectionRequest`));
       const reply = describedMessage<ReflectionReply>(own.message(`grpc.reflection.${version}.ServerReflectionResponse`));
       const begin = clientMessages(request, reply, (call, send) => {
-        /** Files are sent once on a stream, with those that they import; the one that was asked for always. */
+        /** A file's imports are sent once on a stream; the requested file always. */
         const sent = new Set<DescFile>();
         return {
           message: (asked) => void send({ validHost: asked.host, originalRequest: asked, messageResponse: answer(asked, served(), sent) }),

@@ -21,12 +21,12 @@ export interface MethodsToServe {
   readonly replies: readonly MethodReplies[];
 }
 
-/** These answer for themselves. */
+/** Reflection and health: no rule answers for them. */
 const isProtocol = (service: string): boolean => service.startsWith("grpc.");
 
 /**
- * The services of `pool`. A method is answered by the first of `replies` that takes the call, then by its handler, and where there is
- * none with a sample that is made from its types.
+ * The services of `pool`. A call is answered by the first of `replies` that takes it, otherwise by the method's handler, or by a sample made
+ * from its types if it has none.
  */
 export function createServedMethods({ pool, revision, handlers, replies }: MethodsToServe): ServedMethods {
   const methods = new Map<string, GrpcMethod>();

@@ -8,11 +8,11 @@ interface Schema {
   readonly files: readonly Uint8Array[];
 }
 
-/** Of revisions that are not served any more, for calls that began with them. */
+/** Earlier revisions are kept for the calls that began with them. */
 const earlierSchemas = 8;
 const earlierBytes = 32 << 20;
 
-/** What is served now. It may be replaced at any time: open calls go on with the method, and the types, that they began with. */
+/** The served methods. They can be replaced at any time; open calls keep the method and types that they began with. */
 export class ServedProtos implements GrpcMethods {
   readonly #handlers: Pick<MethodsToServe, "handlers" | "replies">;
   readonly #onChange: () => void;
@@ -51,7 +51,7 @@ export class ServedProtos implements GrpcMethods {
     this.#onChange();
   }
 
-  /** A serialized FileDescriptorSet of what was served with a revision, or is served now. */
+  /** A serialized FileDescriptorSet of a revision; of the current one if it is not kept. */
   schema(revision = this.#current.revision): { readonly revision: string; readonly set: Buffer } {
     const { files, ...schema } = this.#earlier.find((earlier) => earlier.revision === revision) ?? schemaOf(this.#current);
     return { ...schema, set: Buffer.concat(files.flatMap((file) => [prefixOf(file.length), file])) };

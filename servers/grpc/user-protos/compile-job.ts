@@ -14,12 +14,12 @@ export interface ProtoSourcePath {
   /** As it is shown. */
   readonly title: string;
   readonly path: string;
-  /** A .proto file may import what is beside it. */
+  /** The imports of a .proto file are looked for in its folder. */
   readonly importsBeside: boolean;
 }
 
 export interface CompileJob {
-  /** Of two files with one name that of the earlier source is used. */
+  /** If two files have the same name, that of the earlier source is used. */
   readonly sources: readonly ProtoSourcePath[];
   readonly limits: ProtoLimits;
 }
@@ -28,7 +28,7 @@ export interface ProtoProblem {
   /** Id of the source. */
   readonly source: string;
   readonly file: string;
-  /** From 1; absent where the file as a whole is meant. */
+  /** From 1; absent if the problem is of the whole file. */
   readonly line?: number;
   readonly column?: number;
   readonly problem: string;
@@ -36,21 +36,21 @@ export interface ProtoProblem {
 
 export interface SourceReport {
   readonly id: string;
-  /** That are served. */
+  /** Served files. */
   readonly files: number;
   readonly services: readonly string[];
 }
 
 export interface CompileResult {
-  /** Follows from the files alone: the same files have the same one, also after a restart. */
+  /** A hash of the files: the same after a restart. */
   readonly revision: string;
-  /** Serialized descriptors, each after those that it imports, one behind the other; without Backlot's own files. */
+  /** Serialized descriptors without Backlot's own, one after the other; each follows its imports. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly lengths: readonly number[];
   readonly sources: readonly SourceReport[];
   readonly problems: readonly ProtoProblem[];
-  /** What is read of them may change the result. */
+  /** Folders that were read: any change in them may matter. */
   readonly folders: readonly string[];
-  /** Folders around sources, and of single files: there only some names matter. */
+  /** Folders of sources and of single files: only some names in them matter. */
   readonly around: readonly string[];
 }

@@ -7,7 +7,7 @@ import { ownProtoFile } from "../protos/own-protos.ts";
 import type { CompileJob, CompileResult, ProtoProblem } from "./compile-job.ts";
 import { type ReadProto, readSources } from "./read-sources.ts";
 
-/** Making a file's descriptors is one step in the service: larger ones would take it from its calls for too long. */
+/** The service makes the descriptors of a file in one step: a larger file would delay its calls for too long. */
 const largestFile = { types: 5_000, bytes: 1 << 20 };
 
 /** Reads and compiles the user's protocol files beside Backlot's own. */

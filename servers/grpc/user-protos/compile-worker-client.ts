@@ -4,7 +4,7 @@ import type { CompileJob, CompileResult } from "./compile-job.ts";
 
 const longestMs = 30_000;
 const mostMebibytes = 1_024;
-/** Then the next compilation starts a new one. */
+/** After this time the worker ends. */
 const idleMs = 5_000;
 
 interface Waiting {
@@ -12,13 +12,13 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Compiles in a worker, one job at a time; the worker ends when it is idle. */
+/** Compiles in a worker, one job at a time. */
 export class CompileWorkerClient {
   #worker: Worker | undefined;
   #waiting: Waiting | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** Rejects with a reason for the user where that takes too long or too much memory, and when it is closed. */
+  /** Rejects with a reason for the user if it takes too long or too much memory, or is closed. */
   compile(job: CompileJob): Promise<CompileResult> {
     return new Promise((resolve, reject) => {
       this.#worker ??= this.#start();

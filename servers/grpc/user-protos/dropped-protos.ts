@@ -23,7 +23,7 @@ export interface DroppedProtosOptions {
   readonly limits: ProtoLimits;
 }
 
-/** Of uploads that a page left. */
+/** After this time without data, an upload is discarded. */
 const idleMs = 60_000;
 const mostUploads = 16;
 const idOf = (name: string) => `dropped ${name}`;
@@ -52,7 +52,7 @@ export class DroppedProtos {
   }
 
   begin(): number {
-    if (this.#uploads.size >= mostUploads) throw refused("Too many files are being sent at once", "Wait until the others are done.");
+    if (this.#uploads.size >= mostUploads) throw refused("Too many uploads are in progress", "Wait until the others are done.");
     const number = ++this.#begun;
     const upload: Upload = {
       folder: path.join(this.#incoming, `${number}-${randomBytes(4).toString("hex")}`),
@@ -65,7 +65,7 @@ export class DroppedProtos {
     return number;
   }
 
-  /** Appends to files. Throws CALL_INVALID for names that lead out of the folder, and for more than the limits allow. */
+  /** Appends to files. Throws CALL_INVALID for names that lead out of the folder and for files above the limits. */
   async put(number: number, pieces: readonly Piece[]): Promise<void> {
     const upload = this.#upload(number);
     this.#keepAwhile(number, upload);
@@ -90,7 +90,7 @@ export class DroppedProtos {
     }
   }
 
-  /** Puts them in the place of those with the same names. Resolves with the ids of their sources. */
+  /** Stores the files in place of those with the same names. Resolves with the ids of their sources. */
   async end(number: number): Promise<readonly string[]> {
     const upload = this.#upload(number);
     try {
@@ -109,16 +109,16 @@ export class DroppedProtos {
     }
   }
 
-  /** Throws CALL_INVALID where there is none with this id. */
+  /** Throws CALL_INVALID for an unknown id. */
   async remove(id: string): Promise<void> {
     const source = (await this.sources()).find((one) => one.id === id);
-    if (!source) throw refused("There are no such files among those that were dropped", "Reload the page: they may be gone already.");
+    if (!source) throw refused("These files are not among the dropped files", "They may have been removed already.");
     await rm(source.path, { recursive: true, force: true }).catch((error: unknown) => {
       throw unwritable(source.path, error);
     });
   }
 
-  /** Also what an earlier process left. */
+  /** Removes unfinished uploads, also those of an earlier process. */
   async close(): Promise<void> {
     for (const { timer } of this.#uploads.values()) clearTimeout(timer);
     this.#uploads.clear();
@@ -127,7 +127,7 @@ export class DroppedProtos {
 
   #upload(number: number): Upload {
     const upload = this.#uploads.get(number);
-    if (!upload) throw new ServiceError("JOB_UNKNOWN", "These files are not being sent any more", "Drop them again.");
+    if (!upload) throw new ServiceError("JOB_UNKNOWN", "This upload was cancelled", "Drop the files again.");
     return upload;
   }
 

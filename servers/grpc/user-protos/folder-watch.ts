@@ -5,16 +5,16 @@ export interface FolderWatchOptions {
   /** Whether a change of this name in a folder matters. */
   readonly isRelevant: (folder: string, name: string) => boolean;
   readonly onChange: () => void;
-  /** Told once of a folder whose changes are not seen. */
+  /** Called once for a folder whose changes are not seen. */
   readonly onBlind: (folder: string, reason: string) => void;
 }
 
-/** An editor that saves does several things in a row. */
+/** An editor may save in several steps. */
 const restMs = 120;
 const longestRestMs = 1_000;
 const mostFolders = 2_000;
 
-/** Watches folders and not files: many editors put a new file in the place of the old one. */
+/** Watches folders and not files, because many editors replace a file by a new one. */
 export class FolderWatch {
   readonly #options: FolderWatchOptions;
   #watchers: FSWatcher[] = [];
@@ -26,7 +26,7 @@ export class FolderWatch {
     this.#options = options;
   }
 
-  /** In place of those before: a folder that was made anew is another one. */
+  /** Replaces the watched folders. All are watched anew: a folder may have been replaced by another one. */
   watch(folders: readonly string[]): void {
     const before = this.#watchers;
     const existing = new Set(folders.slice(0, mostFolders));
@@ -40,7 +40,7 @@ export class FolderWatch {
     for (let from = folder; ; from = path.dirname(from)) {
       try {
         const watcher = watch(from, { persistent: false }, (_event, name) => {
-          // Of a folder that is not there yet, what leads to it.
+          // If the folder does not exist yet, its nearest parent is watched for the next part of the path.
           const isOnTheWay = name !== null && from !== folder && `${folder}${path.sep}`.startsWith(path.join(from, name) + path.sep);
           if (name === null || isOnTheWay || (from === folder && this.#options.isRelevant(folder, name))) this.#changed();
         });

@@ -11,7 +11,7 @@ import {
 import { jsonNameOf } from "../protos/message-syntax.ts";
 import { fileNameProblem } from "./proto-file-name.ts";
 
-/** A file of a set that lies. */
+/** A file of a set that is not valid. */
 export interface DescriptorProblem {
   readonly file: string;
   readonly problem: string;
@@ -28,7 +28,7 @@ const mostFieldNumber = 0x1fff_ffff;
 /** A FileDescriptorSet or a buf image, serialized or as JSON. Throws an Error with the reason for bytes that are neither. */
 export function readDescriptorSet(bytes: Uint8Array, isJson: boolean): ReadDescriptorSet {
   const { file: files } = isJson ? setOfJson(bytes) : setOfBytes(bytes);
-  if (files.length === 0) throw new Error("it holds no files: it is no descriptor set and no buf image");
+  if (files.length === 0) throw new Error("it has no files, so it is neither a descriptor set nor a buf image");
   const problems: DescriptorProblem[] = [];
   const sound = files.filter((file) => {
     const problem = problemOf(file);
@@ -43,7 +43,7 @@ function setOfBytes(bytes: Uint8Array) {
   try {
     return fromBinary(FileDescriptorSetSchema, bytes);
   } catch (error) {
-    throw new Error(`it is no descriptor set, or is cut: ${reasonOf(error)}`);
+    throw new Error(`it is not a descriptor set, or it is incomplete: ${reasonOf(error)}`);
   }
 }
 
@@ -52,26 +52,26 @@ function setOfJson(bytes: Uint8Array) {
   try {
     json = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
   } catch (error) {
-    throw new Error(`it is no JSON: ${reasonOf(error)}`);
+    throw new Error(`it is not JSON: ${reasonOf(error)}`);
   }
   try {
     return fromJson(FileDescriptorSetSchema, json, { ignoreUnknownFields: true });
   } catch (error) {
-    throw new Error(`it is no descriptor set and no buf image: ${reasonOf(error)}`);
+    throw new Error(`it is neither a descriptor set nor a buf image: ${reasonOf(error)}`);
   }
 }
 
 const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 300);
 
-/** What the compiler takes for granted of a parsed file; names of types and numbers it looks at itself. */
+/** Checks what the compiler does not check again, because the parser guarantees it. */
 function problemOf(file: FileDescriptorProto): string | undefined {
   const name = fileNameProblem(file.name);
   if (name !== undefined) return name;
   if (!["", "proto2", "proto3", "editions"].includes(file.syntax)) return `there is no syntax ${JSON.stringify(file.syntax.slice(0, 40))}`;
-  if (file.package !== "" && !/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(file.package)) return "the name of its package is none";
+  if (file.package !== "" && !/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$/.test(file.package)) return "the name of its package is not valid";
   if (new Set(file.dependency).size !== file.dependency.length) return "it imports a file twice";
   for (const index of [...file.publicDependency, ...file.weakDependency]) {
-    if (file.dependency[index] === undefined) return "a public import is none of its imports";
+    if (file.dependency[index] === undefined) return "a public or weak import is not one of its imports";
   }
   return (
     firstOf(file.messageType, (message) => messageProblem(message, 1)) ??
@@ -90,7 +90,7 @@ function firstOf<Item>(items: readonly Item[], problemOf: (item: Item) => string
 
 function messageProblem(message: DescriptorProto, depth: number): string | undefined {
   if (depth > mostNesting) return `messages are nested more than ${mostNesting} deep`;
-  if (message.options?.mapEntry && !isMapEntry(message)) return `${message.name} is no entry of a map`;
+  if (message.options?.mapEntry && !isMapEntry(message)) return `${message.name} is not a valid map entry`;
   return (
     firstOf(message.field, (field) => fieldProblem(field, message.oneofDecl.length)) ??
     firstOf(message.extension, (field) => fieldProblem(field, 0)) ??
@@ -120,13 +120,13 @@ function fieldProblem(field: FieldDescriptorProto, oneofs: number): string | und
   const { name, number, type, typeName, label } = field;
   const of = (problem: string) => `field ${JSON.stringify(name.slice(0, 100))}: ${problem}`;
   if (number < 1 || number > mostFieldNumber || (number >= 19_000 && number <= 19_999)) return of(`it cannot have the number ${number}`);
-  if (Label[label] === undefined) return of("it has no label");
+  if (Label[label] === undefined) return of("its label is not valid");
   const isNamed = type === Type.MESSAGE || type === Type.GROUP || type === Type.ENUM;
-  // Of a field that names its type the kind of it may be left out.
-  if (typeName === "" ? Type[type] === undefined || isNamed : !isNamed && (type as number) !== 0) return of("its type is none");
-  if (typeName !== "" && !typeName.startsWith(".")) return of("its type has no full name");
+  // A field that names its type may leave out whether that is a message or an enum.
+  if (typeName === "" ? Type[type] === undefined || isNamed : !isNamed && (type as number) !== 0) return of("its type is not valid");
+  if (typeName !== "" && !typeName.startsWith(".")) return of("the name of its type is not a full name");
   if (field.oneofIndex !== 0 || Object.hasOwn(field, "oneofIndex")) {
-    if (field.oneofIndex < 0 || field.oneofIndex >= oneofs) return of("its oneof is none of the message");
+    if (field.oneofIndex < 0 || field.oneofIndex >= oneofs) return of("its oneof is not one of the message");
   }
   return undefined;
 }
@@ -134,7 +134,7 @@ function fieldProblem(field: FieldDescriptorProto, oneofs: number): string | und
 const enumProblem = ({ name, value }: EnumDescriptorProto): string | undefined =>
   value.length === 0 ? `enum ${name.slice(0, 100)} has no values` : undefined;
 
-/** Comments are not served, and some programs leave the names of JSON out. */
+/** Removes comments, which are not served, and adds the JSON names that some programs leave out. */
 function complete(file: FileDescriptorProto): void {
   delete file.sourceCodeInfo;
   const message = (type: DescriptorProto) => {

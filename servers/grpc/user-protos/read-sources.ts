@@ -14,7 +14,7 @@ export interface ReadProto {
 }
 
 export interface ReadSources {
-  /** In the order of their sources; names may be there more than once. */
+  /** In the order of their sources; a name may occur more than once. */
   readonly files: readonly ReadProto[];
   readonly problems: readonly ProtoProblem[];
   readonly folders: readonly string[];
@@ -24,7 +24,7 @@ export interface ReadSources {
 const mostNesting = 64;
 const mostFolders = 10_000;
 
-/** Reads all protocol files of the sources, in time and memory that the limits bound. What cannot be read is left out and named. */
+/** Reads all protocol files of the sources, within the limits. What cannot be read is left out and reported. */
 export function readSources(sources: readonly ProtoSourcePath[], limits: ProtoLimits): ReadSources {
   const reader = new SourceReader(limits);
   for (const source of sources) reader.source(source);
@@ -64,7 +64,7 @@ class SourceReader implements ReadSources {
       const read = this.files[before];
       if (importsBeside && read) this.#imports(id, path.dirname(file), read);
     } else if (isDescriptorSet(file)) this.#set(id, file, path.basename(file), stat);
-    else this.#problem(id, file, "it is no .proto file, and no descriptor set or buf image by its name (.binpb, .bin, .pb, .desc, .json)");
+    else this.#problem(id, file, "its name is not that of a .proto file, a descriptor set or a buf image (.binpb, .bin, .pb, .desc, .json)");
   }
 
   #problem(source: string, file: string, problem: string, place?: { readonly line: number; readonly column: number }): void {
@@ -90,7 +90,7 @@ class SourceReader implements ReadSources {
       const name = within === "" ? entry.name : `${within}/${entry.name}`;
       const isTaken = isProtoFile(name) || isDescriptorSetInFolder(name);
       if (!isTaken && !entry.isDirectory() && !entry.isSymbolicLink()) continue;
-      // Also where a link leads.
+      // Follows links.
       const stat = isTaken || entry.isDirectory() ? this.#stat(source, file, name) : statOrNone(file);
       if (stat?.isDirectory()) this.#folder(source, file, name, new Set([...above, real]));
       else if (stat && isTaken) {
@@ -128,7 +128,7 @@ class SourceReader implements ReadSources {
   #read(source: string, file: string, name: string, stat: Stats): Buffer | undefined {
     if (this.#isFull) return undefined;
     if (!stat.isFile()) {
-      this.#problem(source, name, "it is no regular file");
+      this.#problem(source, name, "it is not a regular file");
       return undefined;
     }
     const { files, bytes } = this.#limits;
@@ -159,7 +159,7 @@ class SourceReader implements ReadSources {
     try {
       this.files.push({ source, name, content: { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) } });
     } catch {
-      this.#problem(source, name, "here it is not UTF-8", placeOfDamage(bytes));
+      this.#problem(source, name, "the text is not UTF-8 here", placeOfDamage(bytes));
     }
   }
 
@@ -182,7 +182,7 @@ class SourceReader implements ReadSources {
     }
   }
 
-  /** What a file imports is looked for in its own folder, and so on. */
+  /** Looks for the imports of a file in its folder, and for their imports. */
   #imports(source: string, folder: string, first: ReadProto): void {
     const names = new Set([first.name]);
     const open = [first];
@@ -224,7 +224,7 @@ function reasonOf(error: unknown): string {
   return reasons[code] ?? message;
 }
 
-/** A line's end is no part of a character. */
+/** Lines can be checked one by one: a line end is never within a character. */
 function placeOfDamage(bytes: Buffer): { readonly line: number; readonly column: number } {
   let line = 1;
   for (let from = 0; from < bytes.length; line++) {

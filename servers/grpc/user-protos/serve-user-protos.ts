@@ -9,7 +9,7 @@ import { UserProtos } from "./user-protos.ts";
 
 const longestFirstReadMs = 8_000;
 
-/** Resolves once they are served, or after a while: large ones are served later. */
+/** Resolves when they are served, or after a time limit: large ones are served later. */
 export async function serveUserProtos(
   { config, dataDir, log, view, onStop }: ServiceContext<GrpcConfig, GrpcActions>,
   own: DescriptorPool,

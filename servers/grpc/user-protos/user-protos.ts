@@ -23,16 +23,16 @@ export interface UserProtosOptions {
   readonly show: (view: GrpcViews["protos"]) => void;
 }
 
-/** Then calls have their turn. */
+/** After a step of this length, calls have a turn. */
 const longestStepMs = 5;
 const shownProblems = 100;
 const loggedProblems = 20;
 /** Of one source. */
 const shownServices = 100;
-/** What may be a protocol file, a descriptor set, or a folder. */
+/** The name of a protocol file, a descriptor set or a folder. */
 const relevantName = /\.(?:proto|binpb|bin|pb|desc|protoset|fds|json)$|^[^.]+$/i;
 
-/** Keeps what is served equal to the protocol files of the setting and to those that were dropped on the page. */
+/** Serves the protocol files of the setting and those that were dropped on the page, and follows their changes. */
 export class UserProtos {
   readonly #options: UserProtosOptions;
   readonly #settings: readonly ProtoSourcePath[];
@@ -58,7 +58,7 @@ export class UserProtos {
     });
   }
 
-  /** Reads and compiles all of them, and serves what is sound. Resolves when what is on disk now is served; it never rejects. */
+  /** Reads and compiles all files, and serves the valid ones. Resolves when what is on disk now is served; never rejects. */
   reload(): Promise<void> {
     this.#isStale = true;
     this.#reading ??= this.#readWhileStale().finally(() => {
@@ -107,7 +107,7 @@ export class UserProtos {
         await this.#read();
       } catch (error) {
         if (this.#isStopping) break;
-        const problem = `the protocol files could not be compiled, and what was served before still is: ${errorText(error)}`;
+        const problem = `the protocol files could not be compiled, so the earlier ones are still served: ${errorText(error)}`;
         this.#result = { ...this.#result, problems: [{ source: "", file: "", problem }] };
       }
     }
@@ -128,7 +128,7 @@ export class UserProtos {
     const result = await this.#compiler.compile({ sources: this.#sources, limits });
     this.#folders = new Set(result.folders);
     this.#watch.watch([...new Set([...result.folders, ...result.around])]);
-    // Files that came before their folder was watched.
+    // Files may have changed before their folder was watched.
     if (await isChangedSince(result.folders, begunAt)) this.#isStale = true;
     this.#result = { sources: result.sources, problems: result.problems };
     if (result.revision === this.#revision) return;
@@ -138,7 +138,7 @@ export class UserProtos {
     serve(pool, result.revision);
   }
 
-  /** In steps, between which calls have their turn. */
+  /** In steps: calls have a turn in between. */
   async #poolOf({ bytes, lengths }: CompileResult): Promise<DescriptorPool> {
     const builder = new PoolBuilder();
     for (const file of this.#options.own.files) builder.add(file);

@@ -1,8 +1,9 @@
+import type { GrpcStatusName } from "../../../contract/traffic/grpc.ts";
 import { ByteQueue } from "../engine/byte-queue.ts";
 import { type BodyLimits, FramedBody, tooLong, type WireMessage } from "../engine/framed-body.ts";
-import { StatusError, type StatusName } from "../engine/status.ts";
+import { StatusError } from "../engine/status.ts";
 
-/** Finds the messages in the bytes of a request's body. Its functions throw a `StatusError` for what is no message. */
+/** Finds the messages in a request's body. The methods throw a `StatusError` for bytes that are not a message. */
 export interface BodyReader {
   push(chunk: Buffer): void;
   /** The next complete message. */
@@ -11,9 +12,9 @@ export interface BodyReader {
   end(): void;
 }
 
-/** gRPC-Web's text: the same in base64, of which pieces may be padded. */
+/** The body of gRPC-Web's text form: the same in base64, with padding anywhere. */
 export class TextBody extends FramedBody {
-  readonly #malformed: StatusName;
+  readonly #malformed: GrpcStatusName;
   #rest = "";
 
   constructor(limits: BodyLimits) {
@@ -27,14 +28,14 @@ export class TextBody extends FramedBody {
     this.#rest = text.slice(whole);
     for (const [piece] of text.slice(0, whole).matchAll(/[^=]+={0,2}|=/g)) {
       if (piece.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(piece)) {
-        throw new StatusError(this.#malformed, "the request is no base64");
+        throw new StatusError(this.#malformed, "the request is not base64");
       }
       super.push(Buffer.from(piece, "base64"));
     }
   }
 
   override end(): void {
-    if (this.#rest !== "") throw new StatusError(this.#malformed, "the request is no base64: it ends within four characters");
+    if (this.#rest !== "") throw new StatusError(this.#malformed, "the request is not base64: its length is not a multiple of four");
     super.end();
   }
 }
@@ -62,7 +63,7 @@ export class BareBody implements BodyReader {
     if (!this.#hasEnded || this.#wasTaken) return undefined;
     this.#wasTaken = true;
     const content = this.#queue.take(this.#queue.length);
-    // Nothing is not the output of any compressor: clients send it as it is.
+    // Clients do not compress an empty message.
     return { content, isCompressed: this.#isCompressed && content.length > 0 };
   }
 

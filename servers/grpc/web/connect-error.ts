@@ -4,7 +4,7 @@ import type { CallEnd } from "../engine/call-transport.ts";
 import { statusName } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 
-/** A detail of an error as Connect has it. */
+/** A detail of an error in Connect's form. */
 export interface ConnectDetail {
   readonly type: string;
   /** Base64 without padding. */
@@ -19,7 +19,7 @@ export interface ConnectError {
   readonly details?: readonly ConnectDetail[];
 }
 
-/** Reads the details of a serialized google.rpc.Status; undefined for bytes that are none. */
+/** Reads the details of a serialized google.rpc.Status; undefined for other bytes. */
 export type ConnectErrors = (status: Uint8Array) => readonly ConnectDetail[] | undefined;
 
 export function createConnectErrors(pool: DescriptorPool): ConnectErrors {
@@ -51,7 +51,7 @@ export function createConnectErrors(pool: DescriptorPool): ConnectErrors {
 
 const detailsField = "grpc-status-details-bin";
 
-/** The error of a call that ended with one, and the metadata at its end, in which the details are no more. */
+/** The error of a call, if it has one, and the trailing metadata without the error's details. */
 export function connectErrorOf({ code, message, trailers }: CallEnd, errors: ConnectErrors) {
   const metadata = trailers.toHttp2Headers();
   if (code === 0) return { error: undefined, metadata };

@@ -6,7 +6,7 @@ import { statusCode } from "../engine/status.ts";
 import { type ConnectErrors, connectErrorOf, httpStatusOf } from "./connect-error.ts";
 import { WebCall, type WebCallOptions, type WrittenEnd } from "./web-call.ts";
 
-/** A unary call of Connect: the answer is one message without a prefix, or an error as JSON, with a status of HTTP that fits. */
+/** A unary call of Connect: the answer is one message without a prefix, or an error as JSON with the HTTP status of its code. */
 export class ConnectUnaryCall extends WebCall {
   readonly #errors: ConnectErrors;
   #headers: Metadata | undefined;
@@ -18,7 +18,7 @@ export class ConnectUnaryCall extends WebCall {
     this.#errors = errors;
   }
 
-  /** Kept until it is known how the call ends. */
+  /** Sent at the end, since the HTTP status depends on how the call ends. */
   protected override writeHead(headers: Metadata, coding: MessageCoding): void {
     this.#headers = headers;
     this.#coding = coding;

@@ -6,7 +6,7 @@ import { prefixBytes } from "../engine/message-type.ts";
 import { type ConnectErrors, connectErrorOf } from "./connect-error.ts";
 import { WebCall, type WebCallOptions, type WrittenEnd } from "./web-call.ts";
 
-/** What differs between gRPC-Web and Connect's streams, in both of which the answer is frames and the last one says how it ended. */
+/** The differences between gRPC-Web and Connect's streams. In both the answer is frames, and the last frame has the status. */
 export interface FramedProtocol {
   readonly contentType: string;
   readonly codingField: "grpc-encoding" | "connect-content-encoding";
@@ -31,7 +31,7 @@ export class FramedCall extends WebCall {
       "content-type": contentType,
       ...(coding !== "identity" && { [codingField]: coding }),
     } as Record<string, string>);
-    // With the first message, if that comes at once.
+    // In one packet with the first message, if that comes at once.
     process.nextTick(() => this.exchange.flush());
   }
 
@@ -90,5 +90,5 @@ function flaggedFrame(flags: number, text: string): Buffer {
   return frame;
 }
 
-/** As `grpc-message` has it: all but printable ASCII, and the percent sign. */
+/** The encoding of `grpc-message`: everything but printable ASCII, and the percent sign. */
 const percentEncoded = (text: string): string => text.replace(/[^ -$&-~]+/g, encodeURIComponent);

@@ -1,7 +1,7 @@
 import type { ServerHttp2Session } from "node:http2";
 
 export interface KeepAliveTimes {
-  /** An idle connection is pinged so often; 0 never. */
+  /** Interval of the pings on an idle connection; 0 for none. */
   readonly keepaliveMs: number;
   /** For the answer; then the connection is closed. */
   readonly keepaliveTimeoutMs: number;

@@ -12,7 +12,7 @@ import { connectStreamProtocol, FramedCall, grpcWebProtocol } from "./framed-cal
 import type { WebCall, WebCallOptions } from "./web-call.ts";
 import type { AnswerFields, WebExchange } from "./web-exchange.ts";
 
-/** Answered by HTTP itself: no call begins. */
+/** The answer to a request that is not a call: an HTTP status. */
 export interface Refusal {
   readonly httpStatus: number;
   readonly why: string;
@@ -28,7 +28,7 @@ export interface WebCallMaker extends Pick<WebCallOptions, "cors" | "largestMess
   readonly requestTimeoutMs: number;
 }
 
-/** How a request is written, by its content type. */
+/** Protocol and codec of a request, from its content type. */
 type Form =
   | { readonly kind: "grpc-web"; readonly codec: GrpcCodec; readonly isText: boolean }
   | { readonly kind: "connect-stream"; readonly codec: GrpcCodec }
@@ -44,7 +44,7 @@ const grpcWebTypes = [
   "application/grpc-web-text+proto",
 ];
 
-/** Finds out what a request is: a call, or what HTTP itself answers. */
+/** Begins the call of a request, or refuses it. */
 export function openWebCall(exchange: WebExchange, maker: WebCallMaker): WebCall | Refusal {
   const { httpMethod, target } = exchange;
   const queryAt = target.indexOf("?");
@@ -66,21 +66,21 @@ export function openWebCall(exchange: WebExchange, maker: WebCallMaker): WebCall
     return { httpStatus: 415, why: whyNotAccepted(contentType, accepted, maker.grpcPort()), fields: { "accept-post": accepted } };
   }
   if (form.kind === "connect-stream" && method?.pattern === "bidi stream" && exchange.httpVersion !== "2") {
-    // A client that waits for an answer while it sends would wait forever.
+    // A client that waits for an answer before it sends more would wait forever.
     return { httpStatus: 505, why: "Streams in both directions need HTTP/2", fields: { connection: "close" } };
   }
   return openPost(exchange, maker, path, method, form);
 }
 
-/** Most of a content type that is not known which is shown. */
+/** Length at which an unknown content type is cut. */
 const shownCharacters = 100;
 
 function whyNotAccepted(contentType: string, accepted: string, grpcPort: number): string {
   if (/^application\/grpc(?:[+;]|$)/i.test(contentType)) {
-    return `This port speaks gRPC-Web and Connect; gRPC itself is spoken on port ${grpcPort}`;
+    return `This port is for gRPC-Web and Connect; gRPC itself has port ${grpcPort}`;
   }
   const shown = contentType === "" ? "No content type" : `The content type ${contentType.slice(0, shownCharacters)}`;
-  return `${shown} is not taken here: there are ${accepted}`;
+  return `${shown} is not accepted here; use ${accepted}`;
 }
 
 function formOf(contentType: string): Form | undefined {
@@ -163,7 +163,7 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
     requestEncoding: query.get("compression") ?? "",
   });
   const body = new BareBody(maker, head.requestEncoding !== "identity");
-  // The head is bounded, and so is what is in it.
+  // The length of the request line is limited.
   body.push(Buffer.from(message ?? "", query.get("base64") === "1" ? "base64" : "utf8"));
   return new ConnectUnaryCall(maker.errors, optionsOf(exchange, maker, head, body, method));
 }
@@ -171,11 +171,11 @@ function openGet(exchange: WebExchange, maker: WebCallMaker, path: string, metho
 function connectTimeout(text: string): Pick<CallHead, "timeoutMs" | "fault"> {
   if (text === "") return { timeoutMs: undefined, fault: undefined };
   if (/^\d{1,10}$/.test(text)) return { timeoutMs: Number(text), fault: undefined };
-  return { timeoutMs: undefined, fault: new StatusError("INVALID_ARGUMENT", "connect-timeout-ms is no number of up to ten digits") };
+  return { timeoutMs: undefined, fault: new StatusError("INVALID_ARGUMENT", "connect-timeout-ms is not a number of up to ten digits") };
 }
 
 const wrongVersion = (version: string): StatusError =>
-  new StatusError("INVALID_ARGUMENT", `version ${JSON.stringify(version.slice(0, 20))} of Connect is not spoken here: 1 is`);
+  new StatusError("INVALID_ARGUMENT", `version ${JSON.stringify(version.slice(0, 20))} of Connect is not supported; use 1`);
 
 type HeadFacts = Pick<CallHead, "codec" | "path" | "timeoutMs" | "fault" | "acceptEncoding" | "requestEncoding"> & {
   readonly protocol: Exclude<GrpcProtocol, "grpc">;
@@ -198,7 +198,7 @@ export function headOf(exchange: WebExchange, facts: HeadFacts): CallHead {
   };
 }
 
-/** Without weights; what has the weight 0 is not accepted. */
+/** The names without weights; those with weight 0 are left out. */
 const codingNames = (text: string): string =>
   text
     .toLowerCase()

@@ -15,7 +15,7 @@ export interface WebCallOptions {
   readonly largestMessage: number;
   /** For the request of a method that takes one message to arrive; undefined for a stream. */
   readonly requestTimeoutMs: number | undefined;
-  /** Told of an answer that could not be written. */
+  /** Called for an answer that could not be written. */
   readonly onFault: (head: CallHead, error: unknown) => void;
 }
 
@@ -23,11 +23,11 @@ export interface WebCallOptions {
 export interface WrittenEnd {
   readonly code: number;
   readonly message: string;
-  /** Where they are not fields of the answer's head. */
+  /** If they are not header fields of the answer. */
   readonly trailers?: readonly (readonly [name: string, value: string])[];
 }
 
-/** A call over HTTP: reads the messages of the request. How the answer is written is up to its protocol. */
+/** A call on the web port: reads the messages of the request. A subclass for each protocol writes the answer. */
 export abstract class WebCall implements StartableTransport {
   readonly head: CallHead;
   protected readonly exchange: WebExchange;
@@ -66,7 +66,7 @@ export abstract class WebCall implements StartableTransport {
     // "close" follows.
     output.on("error", () => {});
     input.on("error", () => {});
-    // Without it a listener for data makes it flow.
+    // A listener for "data" would start the flow.
     input.pause();
     input.on("data", (chunk: Buffer) => this.#onChunk(chunk));
     input.once("end", () => {
@@ -80,7 +80,7 @@ export abstract class WebCall implements StartableTransport {
 
   read(): void {
     this.#isWanted = true;
-    // Not within the call of whoever asks.
+    // Asynchronous, so that the caller's step ends first.
     if (!this.#isPumping) queueMicrotask(() => this.#pump());
   }
 
@@ -106,13 +106,13 @@ export abstract class WebCall implements StartableTransport {
     this.exchange.reset(status?.code === statusCode("RESOURCE_EXHAUSTED"));
   }
 
-  /** Begins the answer; pages may read all of its fields. */
+  /** Begins the answer, and lets pages read all its fields. */
   protected respond(status: number, fields: AnswerFields): void {
     this.exchange.respond(status, this.#options.cors.readable(this.exchange, fields));
   }
 
   #write(step: () => void): void {
-    // A client that has left gets nothing; "close" is on its way.
+    // The client has left; "close" follows.
     if (this.#isOver || this.exchange.output.destroyed) return;
     try {
       step();
@@ -204,7 +204,7 @@ export abstract class WebCall implements StartableTransport {
   #sentEnd(): SentEnd {
     const { exchange } = this;
     const headers = exchange.answered;
-    // Without an end of the call it was broken off, too.
+    // A call without an end was broken off.
     const aborted = exchange.whyBroken() ?? (this.#written ? undefined : "no status");
     if (aborted === undefined && this.#written) {
       const { code, message, trailers } = this.#written;

@@ -5,13 +5,13 @@ import type { AnswerFields, WebExchange } from "./web-exchange.ts";
 export interface WebCors {
   isPreflight(exchange: WebExchange): boolean;
   answerPreflight(exchange: WebExchange): void;
-  /** Fields for the answer to an exchange: all that are in `fields` may be read. */
+  /** Adds the fields that let pages read all of `fields`. */
   readable(exchange: WebExchange, fields: AnswerFields): AnswerFields;
 }
 
 const preflightSeconds = "7200";
 const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
-/** What a page may read anyway, and what no page may. */
+/** Fields that every page may read, or none. */
 const notNamed = /^(?:content-type|content-length|cache-control|vary|set-cookie|access-control-.*)$/;
 
 export function createWebCors(origins: readonly string[]): WebCors {

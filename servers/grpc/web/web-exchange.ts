@@ -7,7 +7,7 @@ import type { GrpcConnection } from "../engine/connections.ts";
 export type AnswerFields = Readonly<Record<string, string | readonly string[]>>;
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** A request over HTTP and its answer, of any version of it. */
+/** An HTTP request and its answer, of any HTTP version. */
 export interface WebExchange {
   readonly httpVersion: "1.0" | "1.1" | "2";
   readonly httpMethod: string;
@@ -27,15 +27,15 @@ export interface WebExchange {
   flush(): void;
   /** The head of the answer, once it was sent. */
   readonly answered: Pairs | undefined;
-  /** Ends the answer and lets go of what is still to come of the request. */
+  /** Ends the answer and drops what is still to come of the request. */
   finish(last?: Buffer): void;
-  /** Breaks off, with a reason if the client shall know that it was too much. */
+  /** Breaks off; `isTooMuch` tells the client of HTTP/2 why. */
   reset(isTooMuch?: boolean): void;
   /** Why the exchange is over; undefined if the answer was sent to its end. */
   whyBroken(): string | undefined;
 }
 
-/** How long what is left of a request may take to arrive after its answer. */
+/** Time for the rest of a request to arrive after its answer. */
 const restTimeoutMs = 5_000;
 
 export class Http1Exchange implements WebExchange {
@@ -148,7 +148,7 @@ export class Http2Exchange implements WebExchange {
       });
     }
     stream.end(last);
-    // Node closes no stream with unread bytes.
+    // Node does not close a stream with unread bytes.
     stream.resume();
   }
 
@@ -170,7 +170,7 @@ export class Http2Exchange implements WebExchange {
 /** Node reads fields of HTTP/1.1 as Latin-1, and those of HTTP/2 as UTF-8, which is what clients send. */
 const utf8Text = (text: string): string => (/[^\0-\x7f]/.test(text) ? Buffer.from(text, "latin1").toString() : text);
 
-/** An answer of HTTP's own to what is no call. */
+/** Answers a request that is not a call with an HTTP status. */
 export function refuse(exchange: WebExchange, status: number, text: string, fields: AnswerFields = {}): void {
   const body = Buffer.from(`${text}\n`);
   exchange.respond(status, { ...fields, "content-type": "text/plain; charset=utf-8", "content-length": String(body.length) });

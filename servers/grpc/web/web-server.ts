@@ -93,7 +93,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
     }
   }
 
-  /** Has a row too: who sees nothing looks for it there. */
+  /** A refused request has a row too, so that the user finds the reason. */
   function answerRefusal(exchange: WebExchange, { httpStatus, why, fields }: Refusal): void {
     const path = exchange.target.split("?", 1)[0] as string;
     const none = { timeoutMs: undefined, fault: undefined, acceptEncoding: "", requestEncoding: "" };
@@ -118,7 +118,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
   });
 
   function takeHttp2(socket: Socket, connection: GrpcConnection): void {
-    // Its half of a connection that the client has closed is of no use.
+    // When the client closes its half of the connection, ours has no use.
     socket.allowHalfOpen = false;
     http2Server.once("session", (session) => {
       session.on("stream", (stream, headers, _flags, rawHeaders?: readonly string[]) => {
@@ -158,7 +158,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
       socket.destroy();
       return;
     }
-    // Browsers open connections in advance and may never use them: that is no error.
+    // Browsers open connections in advance and may never use them, which is not an error.
     if (error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0) {
       socket.destroy();
       return;
@@ -173,7 +173,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
     const serverOptions: ServerOptions = {
       maxHeaderSize: headerBytes,
       headersTimeout: headersTimeoutMs,
-      // A stream of the client may go on for as long as it likes; what is one message has a time of its own.
+      // A client's stream has no time limit; the request of a method that takes one message has `requestTimeoutMs`.
       requestTimeout: 0,
       keepAliveTimeout: idleTimeoutMs,
       connectionsCheckingInterval: 1_000,
@@ -225,7 +225,7 @@ export async function listenWeb(options: WebServerOptions): Promise<WebServer> {
   const tlsOptions = () => ({
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: headersTimeoutMs,
-    // A browser asks its user for one as soon as a server says that it would take one.
+    // A browser asks its user for a certificate even if it is optional.
     requestCert: tls?.requireClientCertificate ?? false,
     rejectUnauthorized: tls?.requireClientCertificate ?? false,
   });
@@ -263,17 +263,17 @@ function malformedHead(request: IncomingMessage): Refusal | undefined {
   if (!hasValidHost(request)) return { httpStatus: 400, why: "A valid Host field is needed, once", fields };
   const { httpVersion } = request;
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
-    return { httpStatus: 505, why: "HTTP/1.1 and HTTP/2 are spoken here", fields };
+    return { httpStatus: 505, why: "Only HTTP/1.1 and HTTP/2 are supported", fields };
   }
   const coding = request.headers["transfer-encoding"];
   if (coding === undefined || coding.trim().toLowerCase() === "chunked") return undefined;
-  return { httpStatus: 501, why: "The only Transfer-Encoding known here is chunked", fields };
+  return { httpStatus: 501, why: "The only supported Transfer-Encoding is chunked", fields };
 }
 
-/** RFC 9113 §3.4: how a client that knows that HTTP/2 is spoken begins. No method of HTTP/1.1 begins with the same three letters. */
+/** RFC 9113 §3.4: the first bytes of an HTTP/2 client. No method of HTTP/1.1 begins with the same three letters. */
 const preface = "PRI";
 
-/** Tells the version of HTTP from the first bytes, and leaves them to be read. */
+/** Finds out the HTTP version from the first bytes, which can still be read after that. */
 function sniff(socket: Socket, then: (isHttp2: boolean) => void): void {
   let first: Buffer = Buffer.alloc(0);
   const timer = setTimeout(() => socket.destroy(), headersTimeoutMs);

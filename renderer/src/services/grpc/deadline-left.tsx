@@ -4,7 +4,7 @@ import { formatDurationExact } from "../../ui/texts/time.ts";
 /** Below this the tenths are shown. */
 const nearMs = 10_000;
 
-/** How long an open call may still take. It is no live region: a screen reader would read each second. */
+/** How long an open call may still take. Not a live region: a screen reader would read each second. */
 export function DeadlineLeft({ deadlineAt }: { readonly deadlineAt: number }) {
   const left = Math.max(0, deadlineAt - useNow(200));
   return <span>{`${deadlineLeftText(left)} left`}</span>;

@@ -96,7 +96,7 @@ export function GrpcCallInspector({ row, detail, onClose }: InspectorProps<"grpc
   );
 }
 
-/** In one line whatever tab is open; why the call was refused below it. */
+/** One line above the tabs, and below it why the call was refused. */
 function CallSummary({ row, detail }: Pick<InspectorProps<"grpc-call">, "row" | "detail">) {
   const { method, deadlineMs, at, timing, connection } = detail;
   const isOpen = row.tone === "pending";
@@ -121,7 +121,7 @@ function CallSummary({ row, detail }: Pick<InspectorProps<"grpc-call">, "row" | 
   );
 }
 
-/** No live region, as the deadline is none. */
+/** Not a live region, like the deadline. */
 const OpenFor = ({ since }: { readonly since: number }) => <>{`open for ${formatDurationExact(useNow() - since)}`}</>;
 
 function CallFacts({ detail }: { readonly detail: GrpcCall }) {
@@ -170,7 +170,7 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
           <Pair name="Protocol">{`${protocolNames[protocol]}, ${codec === "json" ? "JSON" : "protobuf"}, ${httpMethod} over HTTP/${httpVersion}`}</Pair>
           <Pair name="TLS">{connection.tls ?? "no"}</Pair>
           {connection.clientCertificate !== undefined && <Pair name="Client certificate">{connection.clientCertificate}</Pair>}
-          <Pair name="Connection">{`#${connection.id} · its call ${formatCount(connection.calls)}`}</Pair>
+          <Pair name="Connection">{`#${connection.id} · call ${formatCount(connection.calls)} on it`}</Pair>
         </Pairs>
       </Section>
     </>

@@ -89,7 +89,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
   },
 ];
 
-/** "/package.Service/Method": the name is what people look for. */
+/** "/package.Service/Method", with emphasis on the method. */
 export function MethodName({ path }: { readonly path: string }) {
   const slash = path.lastIndexOf("/");
   return (

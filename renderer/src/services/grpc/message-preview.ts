@@ -5,20 +5,20 @@ import { messageJson } from "./schema/message-json.ts";
 import type { GrpcSchema } from "./schema/use-grpc-schema.ts";
 
 const shownBytes = 24;
-/** A longer message is shown by its bytes. */
+/** A longer message is shown as bytes. */
 const previewedCharacters = 2_048;
 
-/** What of a message is kept, and how long the whole was. */
+/** The kept part of a message, and the length of the whole. */
 export interface PreviewedMessage {
   readonly base64: string;
   readonly bytes: number;
   readonly codec?: GrpcCodec;
 }
 
-/** A message on one line: its JSON, or the first of its bytes where that is not to be had. */
+/** A message on one line: its JSON, or its first bytes if it cannot be decoded. */
 export function messagePreview(schema: GrpcSchema | undefined, typeName: string, { base64, bytes, codec }: PreviewedMessage): string {
   const kept = fromBase64(base64.slice(0, previewedCharacters));
-  // JSON of the client's own, as it was sent.
+  // JSON from the client, unchanged.
   if (codec === "json") return shownText(new TextDecoder().decode(kept).replace(/\s+/g, " "));
   const json = kept.length === bytes ? messageJson(schema, typeName, kept) : undefined;
   return json === undefined ? toHex(kept.subarray(0, shownBytes)) : shownText(JSON.stringify(json));

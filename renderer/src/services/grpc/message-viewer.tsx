@@ -11,13 +11,13 @@ import { messageJson } from "./schema/message-json.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
 
 interface MessageViewerProps {
-  /** What is kept of the serialized message. */
+  /** The kept part of the serialized message. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly totalBytes: number;
   /** JSON is shown as it was sent. */
   readonly codec?: GrpcCodec;
   readonly typeName: string;
-  /** Of the protocol files that its type is from; without one it is of those that are served now. */
+  /** Revision of the protocol files with its type; undefined for those that are served now. */
   readonly revision: string | undefined;
   /** Path of the method. */
   readonly rememberAs: string;

@@ -1,17 +1,17 @@
-import { Button, SegmentedControl, Select, Textarea, TextInput } from "@mantine/core";
+import { Button, SegmentedControl, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { grpcActions } from "../../../../contract/services/grpc.ts";
 import type { Pushed } from "../../../../contract/services/grpc-replies.ts";
-import type { GrpcCall } from "../../../../contract/traffic/grpc.ts";
+import { type GrpcCall, type GrpcStatusName, grpcStatusNames } from "../../../../contract/traffic/grpc.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { Section } from "../../inspectors/section.tsx";
 import { FormColumns } from "../../ui/forms/draft-form.tsx";
 import { Caption } from "../../ui/panel.tsx";
 import styles from "./replies/replies.module.css";
-import { statusChoices } from "./replies/status-choices.ts";
 import { messageTemplate } from "./schema/message-template.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
+import { StatusSelect } from "./status-select.tsx";
 
 const kinds = [
   { value: "message", label: "Message" },
@@ -19,14 +19,14 @@ const kinds = [
   { value: "end", label: "End" },
 ];
 
-/** Whether the service side of the call can be sent into. */
+/** Whether messages can be sent into the call. */
 export const canPush = ({ method, path, status, aborted }: GrpcCall): boolean =>
   status === undefined &&
   aborted === undefined &&
   (method?.pattern === "server stream" || method?.pattern === "bidi stream") &&
   !path.startsWith("/grpc.");
 
-/** Sends a message, a status or the end into an open call, whoever answers it. */
+/** Sends a message, a status or the end into an open call. The method's handler or its rules go on as well. */
 export function PushPanel({ row, detail }: { readonly row: number; readonly detail: GrpcCall }) {
   const client = useControl();
   const schema = useGrpcSchema(detail.method?.revision).value;
@@ -34,7 +34,7 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
   const type = schema?.getMessage(responseType);
   const [kind, setKind] = useState<Pushed["kind"]>("message");
   const [typed, setTyped] = useState<string>();
-  const [code, setCode] = useState("UNAVAILABLE");
+  const [code, setCode] = useState<GrpcStatusName>("UNAVAILABLE");
   const [message, setMessage] = useState("");
   const [said, setSaid] = useState<{ readonly text: string; readonly isBad: boolean }>();
   const json = typed ?? (schema && type ? JSON.stringify(messageTemplate(schema, type), null, 2) : "{}");
@@ -43,7 +43,7 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
       case "message":
         return { kind, json };
       case "status":
-        return { kind, status: { code: statusChoices.indexOf(code), message } };
+        return { kind, status: { code: grpcStatusNames.indexOf(code), message } };
       case "end":
         return { kind };
       default:
@@ -81,16 +81,7 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
         )}
         {kind === "status" && (
           <FormColumns>
-            <Select
-              aria-label="Status"
-              size="xs"
-              data={[...statusChoices]}
-              value={code}
-              searchable
-              allowDeselect={false}
-              comboboxProps={{ withinPortal: false, floatingStrategy: "fixed" }}
-              onChange={(value) => value !== null && setCode(value)}
-            />
+            <StatusSelect value={code} onChange={(name) => setCode(name as GrpcStatusName)} />
             <TextInput
               aria-label="Message of the status"
               placeholder="message"

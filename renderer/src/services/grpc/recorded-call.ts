@@ -12,33 +12,33 @@ import { type CallLanguage, callLanguages, callLines } from "./call-lines.ts";
 import { messageJson, serializedMessage } from "./schema/message-json.ts";
 import { type GrpcSchema, readSchema } from "./schema/use-grpc-schema.ts";
 
-/** Fields of the protocols and of browsers: each client makes its own. */
+/** Header fields that each client makes itself. */
 const ofTheClient =
   /^(?::|grpc-|connect-|sec-|x-grpc-web$|x-user-agent$|(?:te|content-type|content-length|content-encoding|user-agent|accept|accept-encoding|accept-language|host|connection|origin|referer|cache-control|pragma)$)/;
 
-/** What the client sent as metadata. */
+/** The client's metadata. */
 export const metadataOfCall = ({ requestHeaders }: Pick<GrpcCall, "requestHeaders">): HeaderList =>
   requestHeaders.filter(([name]) => !ofTheClient.test(name.toLowerCase()));
 
-/** The types of then, if the service still has them. */
+/** The types that the call began with, if the service still has them. */
 const schemaOf = async (client: ControlClient, method: GrpcCall["method"]): Promise<GrpcSchema> =>
   readSchema((await client.action(grpcActions, "grpc", "schema", { revision: method?.revision })).base64);
 
 const pageParts = 1_000;
 const mostMessages = 10_000;
 
-/** The messages of the client, each in base64. Throws where not all of them are there as they were. */
+/** The messages of the client, each in base64. Throws if not all of them are kept completely. */
 export async function requestsOf(
   client: ControlClient,
   { id, codec, method }: Pick<GrpcCall, "id" | "codec" | "method">,
 ): Promise<readonly string[]> {
   const messages: string[] = [];
-  // Clients of our own send protobuf.
+  // Our own clients send protobuf.
   const schema = codec === "json" ? await schemaOf(client, method) : undefined;
   const serialized = (base64: string): string => {
     if (!schema) return base64;
     const bytes = serializedMessage(schema, method?.requestType ?? "", new TextDecoder().decode(fromBase64(base64)));
-    if (!bytes) throw notWhole(`A message of it is no JSON of ${method?.requestType ?? "a known type"}.`);
+    if (!bytes) throw notWhole(`One of its messages is not JSON of ${method?.requestType ?? "a known type"}.`);
     return toBase64(bytes);
   };
   for (let from = 0, total = 1; from < total; ) {
@@ -65,7 +65,7 @@ async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string
   const messages = (await requestsOf(client, call)).map((base64) => {
     const bytes = fromBase64(base64);
     const json = messageJson(schema, method.requestType, bytes, { isTerse: true });
-    if (json === undefined) throw notWhole(`A message of it is no ${method.requestType}.`);
+    if (json === undefined) throw notWhole(`One of its messages is not a ${method.requestType}.`);
     return { json: JSON.stringify(json), bytes };
   });
   return callLines(language, { origin, path, ...method, metadata: metadataOfCall(call), deadlineMs, messages });

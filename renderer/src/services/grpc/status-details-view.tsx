@@ -16,7 +16,7 @@ interface StatusDetailsViewProps {
   readonly revision: string | undefined;
 }
 
-/** The messages of `grpc-status-details-bin`, decoded by their types; renders nothing where there are none. */
+/** The messages of `grpc-status-details-bin`, decoded by their types; renders nothing if there are none. */
 export function StatusDetailsView({ trailers, revision }: StatusDetailsViewProps) {
   const schema = useGrpcSchema(revision).value;
   const details = useMemo(() => statusDetails(schema, trailers), [schema, trailers]);

@@ -24,7 +24,7 @@ const points = 300;
 /** After a failure. */
 const againMs = 5_000;
 
-/** What the service does, as lines over time. */
+/** The metrics of the service as lines over time. */
 export function GrpcMetrics() {
   const client = useControl();
   const service = useService("grpc");

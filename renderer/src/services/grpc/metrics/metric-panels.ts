@@ -15,9 +15,9 @@ export interface MetricPanel {
   readonly title: string;
   readonly series: readonly MetricSeries[];
   readonly text: (value: number) => string;
-  /** The axis reaches this far at least, so that a trickle does not look like a flood. */
+  /** The axis reaches at least to this value, so that small values look small. */
   readonly leastTop: number;
-  /** Between two marks of the axis: less would be rounded by `text`. */
+  /** Least distance between two marks of the axis, since `text` rounds. */
   readonly leastStep: number;
   /** Points and no line: most of the time there may be no value. */
   readonly sparse?: boolean;
@@ -89,7 +89,7 @@ export function shownValue(
   return value === undefined || value === null ? "–" : text(value);
 }
 
-/** The present step is not complete, and would drop at the right edge. */
+/** Without the current step: it is incomplete, so its values would be too low. */
 export function completeSteps(metrics: GrpcMetrics, now: number): GrpcMetrics {
   const last = metrics.at.at(-1);
   if (last === undefined || now / 1_000 >= last + metrics.stepSeconds) return metrics;

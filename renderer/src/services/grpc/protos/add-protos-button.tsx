@@ -7,7 +7,7 @@ import { chosenFiles } from "./dropped-files.ts";
 import type { AddProtos } from "./use-add-protos.ts";
 
 const fileNames = ".proto,.binpb,.bin,.pb,.desc,.protoset,.fds,.json";
-/** The attribute is in no standard, so React's types do not have it everywhere. */
+/** The attribute is not standard, so React's types do not always have it. */
 const ofFolder = { webkitdirectory: "" } as Record<string, string>;
 
 /** Chooses protocol files or a folder with them. */

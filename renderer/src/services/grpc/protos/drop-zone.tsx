@@ -15,7 +15,7 @@ export function DropZone({ onAdd, children }: DropZoneProps) {
   const [isOver, setIsOver] = useState(false);
   const over = (event: DragEvent) => {
     if (!hasFiles(event)) return;
-    // Else the browser opens the file in place of the page.
+    // Otherwise the browser opens the file in place of the page.
     event.preventDefault();
     event.dataTransfer.dropEffect = "copy";
     setIsOver(true);

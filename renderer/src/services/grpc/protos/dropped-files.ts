@@ -8,7 +8,7 @@ export interface NamedFile {
 
 export interface FoundFiles {
   readonly files: readonly NamedFile[];
-  /** Names of what is no protocol file, and of folders without one. */
+  /** Names of files that are not protocol files, and of folders without one. */
   readonly others: readonly string[];
 }
 
@@ -17,11 +17,11 @@ const mostNesting = 64;
 /** Some programs drag files that have no entry. */
 export type DroppedEntry = FileSystemFileEntry | FileSystemDirectoryEntry | File;
 
-/** Only within the event: a DataTransfer is empty after it. */
+/** To be called during the event: a DataTransfer is empty after it. */
 export const droppedEntries = ({ items }: DataTransfer): readonly DroppedEntry[] =>
   [...items].map((item) => (item.webkitGetAsEntry() as DroppedEntry | null) ?? item.getAsFile()).filter((entry) => entry !== null);
 
-/** The protocol files and descriptor sets among what was dropped, with those in folders. Rejects where something cannot be read. */
+/** The protocol files and descriptor sets of a drop, also those in folders. Rejects if something cannot be read. */
 export async function readDropped(entries: readonly DroppedEntry[]): Promise<FoundFiles> {
   const files: NamedFile[] = [];
   const others: string[] = [];

@@ -20,11 +20,11 @@ interface ProtosPanelProps {
 }
 
 const heightBounds = { minimum: 32, maximum: 420 };
-/** Work that takes no longer is not shown. */
+/** A shorter upload is not shown. */
 const shownAfterMs = 1_000;
 const none: GrpcViews["protos"] = { sources: [], problems: [], moreProblems: 0, isReading: false };
 
-/** The user's protocol files by where they come from, with what is wrong with them. */
+/** The user's protocol files by source, with their problems. */
 export function ProtosPanel({ protos = none, upload }: ProtosPanelProps) {
   const client = useControl();
   const [open, setOpen] = useRemembered("grpc.protos.open", true);
@@ -142,7 +142,7 @@ function Problems({ problems }: Pick<SourceProps, "problems">) {
   return problems.map(({ file, line, column, problem }, index) => {
     const place = [file, line, column].filter((part) => part !== undefined && part !== "").join(":");
     return (
-      // biome-ignore lint/suspicious/noArrayIndexKey: two problems may be the same, and all come anew.
+      // biome-ignore lint/suspicious/noArrayIndexKey: two problems may be the same, and the list is replaced as a whole.
       <li key={index} className={styles.problem}>
         {place !== "" && <code>{shownText(place)}</code>}
         <span>{shownText(problem)}</span>

@@ -19,7 +19,7 @@ const pieceBytes = 360 << 10;
 const frameCharacters = 600 << 10;
 const framePieces = 1_000;
 
-/** Sends files in pieces that fit a frame, several small ones together. Resolves when they are served, with what is wrong with them. */
+/** Sends files in pieces that fit a frame, several small ones together. Resolves with their problems when they are served. */
 export async function sendProtos(
   receiver: ProtoReceiver,
   files: readonly NamedFile[],

@@ -15,14 +15,14 @@ export interface ProtoUpload {
 }
 
 export interface AddProtos {
-  /** The one that is being sent; of several the newest. */
+  /** The upload in progress; the newest of several. */
   readonly upload: ProtoUpload | undefined;
   add(found: FoundFiles | Promise<FoundFiles>): void;
 }
 
 const shownNames = 3;
 
-/** Sends protocol files to the service, and says what came of it. */
+/** Sends protocol files to the service, and shows the result. */
 export function useAddProtos(): AddProtos {
   const client = useControl();
   const [upload, setUpload] = useState<ProtoUpload>();
@@ -64,7 +64,7 @@ const unreadable = ({ message }: DOMException) =>
   new FailureError({
     code: "CALL_INVALID",
     message: `The files could not be read: ${message}`,
-    hint: "They may have changed meanwhile, or your user has no right to read them. Nothing was added.",
+    hint: "They may have changed, or your user may not read them. Nothing was added.",
   });
 
 function noProtocolFiles(names: readonly string[]) {

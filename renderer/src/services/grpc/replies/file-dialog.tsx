@@ -17,7 +17,7 @@ interface FileDialogProps {
 
 const emptyFile = '{\n  "rules": []\n}\n';
 
-/** The text of the whole file, also of one that is broken. */
+/** The text of the whole file, even if it is broken. */
 export function FileDialog({ file, texts, onClose }: FileDialogProps) {
   const client = useControl();
   const [text, setText] = useState(texts.text || emptyFile);
@@ -33,7 +33,7 @@ export function FileDialog({ file, texts, onClose }: FileDialogProps) {
   return (
     <FormDialog
       opened
-      title="Edit the file of replies"
+      title="Edit the replies file"
       size="lg"
       action="Save the file"
       disabled={text === texts.text}

@@ -141,7 +141,7 @@ export function GrpcReplies() {
           {problems.slice(0, 3).map(({ line, column, message }) => (
             <div key={`${line}:${column} ${message}`}>{`Line ${line}, column ${column}: ${shownText(message)}`}</div>
           ))}
-          The file cannot be used as it is; the last good rules go on.
+          The file cannot be read. The last valid rules stay in use.
         </Notice>
       )}
       {view ? (
@@ -159,7 +159,7 @@ export function GrpcReplies() {
             view.rules.length === 0 ? (
               <EmptyState
                 title="No rules yet."
-                text="A rule answers a method with a reply, a scripted stream or a status. Calls that no rule matches are answered as before."
+                text="A rule answers a method with a reply, a scripted stream or a status. Calls that no rule matches go to the method's handler."
               >
                 <Button leftSection={<IconPlus size={14} stroke={1.5} />} disabled={isBroken} onClick={add}>
                   Add rule

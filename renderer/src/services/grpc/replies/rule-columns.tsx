@@ -71,7 +71,7 @@ export const ruleColumns: readonly Column<RuleRow>[] = [
   { id: "answered", title: "Answered", align: "end", minSample: "Answered", rank: 1, cell: ({ answered }) => count(answered) },
 ];
 
-/** A rule that is off is passed over. */
+/** Enables or disables a rule. */
 function RuleSwitch({ rule: { key, name, method, enabled } }: { readonly rule: RuleRow }) {
   const client = useControl();
   const change = () => void attempt(client.action(grpcActions, "grpc", "reply.enable", { key, enabled: !enabled }));

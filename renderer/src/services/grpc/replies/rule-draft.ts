@@ -35,7 +35,7 @@ export const newRuleText = (method: string): string => JSON.stringify({ method, 
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The form of a rule's text; undefined for a text that is no JSON object. */
+/** The form of a rule's text; undefined if the text is not a JSON object. */
 export function draftOfText(text: string): RuleDraft | undefined {
   const rule = parsed(text);
   if (!rule) return undefined;
@@ -57,16 +57,16 @@ export function draftOfText(text: string): RuleDraft | undefined {
   };
 }
 
-/** The text of the rule with what the form says, or the field that is not right yet. Comments stay where nothing changed. */
+/** The text of the rule with the values of the form, or the first field that is not valid. Comments in unchanged parts stay. */
 export function textOfDraft(
   text: string,
   draft: RuleDraft,
 ): { readonly text: string } | { readonly field: string; readonly problem: string } {
   const before = draftOfText(text);
-  if (!before) return { field: "json", problem: "The text of the rule is no JSON object." };
+  if (!before) return { field: "json", problem: "The text of the rule is not a JSON object." };
   const json = draft.answer === "reply" || draft.answer === "stream" ? parsedValue(draft.json) : undefined;
   if (json && "problem" in json) return { field: "json", problem: json.problem };
-  if (draft.times !== "" && !/^[1-9]\d{0,8}$/.test(draft.times)) return { field: "times", problem: "A number from 1, or nothing." };
+  if (draft.times !== "" && !/^[1-9]\d{0,8}$/.test(draft.times)) return { field: "times", problem: "Enter a number from 1, or nothing." };
   let changed = text;
   const set = (path: (string | number)[], value: unknown) => {
     changed = applyEdits(changed, modify(changed, path, value, { formattingOptions: { tabSize: 2, insertSpaces: true, eol: "\n" } }));
@@ -74,7 +74,7 @@ export function textOfDraft(
   const orNone = (value: string) => (value.trim() === "" ? undefined : value.trim());
   const simple = ["name", "method", "waitFor", "release"] as const;
   for (const field of simple) if (draft[field] !== before[field]) set([field], orNone(draft[field]));
-  // A delay that changes by a step is an object: its text is not shown.
+  // A delay that changes by a step is an object, and is edited as JSON.
   if (draft.delay !== before.delay)
     set(["delay"], orNone(draft.delay) && (/^\s*\{/.test(draft.delay) ? objectOf(draft.delay) : draft.delay.trim()));
   if (draft.times !== before.times) set(["times"], draft.times === "" ? undefined : Number(draft.times));
@@ -110,7 +110,7 @@ function parsedValue(text: string): { readonly value: unknown } | { readonly pro
   const [error] = errors;
   if (!error && value !== undefined) return { value };
   const line = text.slice(0, error?.offset ?? 0).split("\n").length;
-  return { problem: `This is not JSON: look at line ${line}.` };
+  return { problem: `This is not JSON: check line ${line}.` };
 }
 
 function objectOf(text: string): unknown {
@@ -133,7 +133,7 @@ function conditionsOf(when: unknown, of: ConditionDraft["of"]): readonly Conditi
   );
 }
 
-/** A text that would be read as another value is in quotes. */
+/** A string that looks like another value is in quotes. */
 const conditionText = (value: unknown): string =>
   typeof value === "string" && conditionValue(value) === value ? value : JSON.stringify(value);
 

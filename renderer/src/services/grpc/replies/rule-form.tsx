@@ -6,9 +6,9 @@ import { type DraftForm, FormColumns, FormStack, TextField } from "../../../ui/f
 import { Caption, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { messageTemplate } from "../schema/message-template.ts";
 import type { GrpcSchema } from "../schema/use-grpc-schema.ts";
+import { StatusSelect } from "../status-select.tsx";
 import styles from "./replies.module.css";
 import { type AnswerKind, type ConditionDraft, type ConditionTest, conditionTests, type RuleDraft } from "./rule-draft.ts";
-import { statusChoices } from "./status-choices.ts";
 
 const testWords: Readonly<Record<ConditionTest, string>> = {
   equals: "=",
@@ -25,7 +25,7 @@ const answers: readonly { readonly value: AnswerKind; readonly label: string }[]
   { value: "status", label: "Status" },
   { value: "handler", label: "Handler" },
 ];
-/** In a dropdown that belongs to the inspector. */
+/** A dropdown within the inspector. */
 const combobox = { withinPortal: false, floatingStrategy: "fixed" } as const;
 
 interface RuleFormProps {
@@ -34,7 +34,7 @@ interface RuleFormProps {
   readonly schema: GrpcSchema | undefined;
 }
 
-/** The usual parts of a rule; the others are in its JSON. */
+/** The common parts of a rule; the others are in its JSON. */
 export function RuleForm({ form, services, schema }: RuleFormProps) {
   const { draft, set } = form;
   const methods = useMemo(() => {
@@ -65,7 +65,7 @@ export function RuleForm({ form, services, schema }: RuleFormProps) {
       <AnswerFields form={form} services={services} schema={schema} />
       <FormColumns>
         <TextField form={form} name="delay" mono label="Delay" placeholder="250ms, 2s" />
-        <TextField form={form} name="times" mono label="Times" placeholder="always" title="It answers so often; then the next rule does" />
+        <TextField form={form} name="times" mono label="Times" placeholder="always" title="Answers this many times; then the next matching rule does" />
         <TextField form={form} name="waitFor" mono label="Waits for" placeholder="name of a release" />
         <TextField form={form} name="release" mono label="Releases" placeholder="name of a release" />
       </FormColumns>
@@ -190,16 +190,7 @@ function AnswerFields({ form, services, schema }: RuleFormProps) {
       <Input.Wrapper error={problem("json")} mt={6}>
         {draft.answer === "status" ? (
           <FormColumns>
-            <Select
-              aria-label="Status"
-              size="xs"
-              data={statusChoices.includes(draft.code) ? [...statusChoices] : [draft.code, ...statusChoices]}
-              value={draft.code}
-              searchable
-              allowDeselect={false}
-              comboboxProps={combobox}
-              onChange={(code) => code !== null && set({ code })}
-            />
+            <StatusSelect value={draft.code} onChange={(code) => set({ code })} />
             <TextField form={form} name="message" aria-label="Message of the status" placeholder="message" />
           </FormColumns>
         ) : draft.answer === "handler" ? (

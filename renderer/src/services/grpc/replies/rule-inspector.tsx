@@ -35,7 +35,7 @@ export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: Ru
   const schema = useGrpcSchema().value;
   const services = useGrpcView("services", (view) => view.services) ?? noServices;
   const [text, setText] = useState(saved);
-  /** As typed, while it is not right yet. */
+  /** Input that is not valid yet. */
   const [typed, setTyped] = useState<RuleDraft>();
   const [refused, setRefused] = useState<string>();
   const draft = typed ?? draftOfText(text);
@@ -46,7 +46,7 @@ export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: Ru
     const applied = textOfDraft(text, next);
     if ("problem" in applied) setTyped(next);
     else {
-      // The text as typed stays: only its meaning goes into the rule.
+      // The input stays as typed; the rule gets its value.
       setTyped(next);
       setText(applied.text);
     }
@@ -78,7 +78,7 @@ export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: Ru
                 {draft ? (
                   <RuleForm form={draftForm(draft, change, checked ?? {})} services={services} schema={schema} />
                 ) : (
-                  <Note>The text of the rule is no JSON object. Correct it as JSON.</Note>
+                  <Note>The text of the rule is not a JSON object. Correct it as JSON.</Note>
                 )}
               </div>
             ),
@@ -108,7 +108,7 @@ export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: Ru
       />
       <div className={styles.foot}>
         <span className={styles.said} data-bad={(refused ?? problem ?? rule?.problem) !== undefined} aria-live="polite">
-          {refused ?? problem ?? rule?.problem?.message ?? (isChanged ? "" : "Saved in the file")}
+          {refused ?? problem ?? rule?.problem?.message ?? (isChanged ? "" : "Saved")}
         </span>
         <Button
           disabled={!isChanged || rule === undefined}
@@ -136,7 +136,7 @@ function RuleMenu({ rule, rules, onClose }: { readonly rule: RuleRow; readonly r
   const remove = async () => {
     const isSure = await confirm({
       title: `Remove the rule “${name || method}”?`,
-      text: "It is removed from the file. Calls that it answered are answered by the next rule that matches, or by the handler.",
+      text: "It is removed from the file. Its calls are answered by the next matching rule, or by the method's handler.",
       action: "Remove the rule",
     });
     if (isSure && (await attempt(client.action(grpcActions, "grpc", "reply.remove", { key })))) onClose();

@@ -6,7 +6,7 @@ interface MessageJsonOptions {
   readonly isTerse?: boolean;
 }
 
-/** A serialized message as ProtoJSON. Undefined where the type is not known or the bytes are not of it. */
+/** A serialized message as ProtoJSON. Undefined if the type is unknown or does not fit the bytes. */
 export function messageJson(
   schema: GrpcSchema | undefined,
   typeName: string,
@@ -22,11 +22,11 @@ export function messageJson(
   }
 }
 
-/** A message in ProtoJSON, read by its type; throws for a text that is none of it. */
+/** Reads a message in ProtoJSON by its type; throws for a text that does not fit. */
 export const parsedMessage = (schema: GrpcSchema, type: DescMessage, json: string): Message =>
   fromJson(type, JSON.parse(json) as JsonValue, { registry: schema });
 
-/** The bytes of a message in ProtoJSON; undefined for a text that is none of its type. */
+/** The bytes of a message in ProtoJSON; undefined for a text that does not fit its type. */
 export function serializedMessage(schema: GrpcSchema | undefined, typeName: string, json: string): Uint8Array | undefined {
   const type = schema?.getMessage(typeName);
   try {

@@ -2,10 +2,10 @@ import { create, type DescField, type DescMessage, type JsonValue, toJson } from
 import { scalarZeroValue } from "@bufbuild/protobuf/reflect";
 import type { GrpcSchema } from "./use-grpc-schema.ts";
 
-/** Of messages in messages. */
+/** Nesting of messages. */
 const deepest = 3;
 
-/** A message to fill in: every field with its default, nested messages too, of a oneof the first field. */
+/** A message to fill in: every field with its default, also in nested messages; of a oneof only the first field. */
 export function messageTemplate(schema: GrpcSchema, type: DescMessage): JsonValue {
   const options = { registry: schema, alwaysEmitImplicit: true };
   try {

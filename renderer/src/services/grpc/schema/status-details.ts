@@ -8,12 +8,12 @@ import type { GrpcSchema } from "./use-grpc-schema.ts";
 export interface StatusDetail {
   /** "google.rpc.RetryInfo" */
   readonly typeName: string;
-  /** Undefined where the type is not known or the bytes are not of it. */
+  /** Undefined if the type is unknown or does not fit the bytes. */
   readonly json: JsonValue | undefined;
   readonly bytes: Uint8Array;
 }
 
-/** The details of a status among the trailers; none where there are none, or where they cannot be read. */
+/** The details of a status in the trailers; empty if there are none, or if they cannot be read. */
 export function statusDetails(schema: GrpcSchema | undefined, trailers: HeaderList | undefined): readonly StatusDetail[] {
   const value = trailers?.find(([name]) => name === "grpc-status-details-bin")?.[1];
   const type = schema?.getMessage("google.rpc.Status");

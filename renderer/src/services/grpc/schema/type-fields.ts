@@ -33,7 +33,7 @@ export function typeText(field: DescField): string {
   }
 }
 
-/** "optional " or "required ", where the file says so. */
+/** "optional " or "required ", if the file says so. */
 export const labelOf = ({ proto, fieldKind, oneof }: DescField): string => {
   if (fieldKind === "list" || fieldKind === "map" || oneof) return "";
   if (proto.proto3Optional) return "optional ";

@@ -13,8 +13,8 @@ export type GrpcSchema = FileRegistry;
 export const readSchema = (base64: string): GrpcSchema => createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(base64)));
 
 /**
- * The types of everything served, also while the service is stopped; asked for again when protocol files change. With the revision of a call they are those that the call
- * began with, if the service still has them.
+ * All served types, also while the service is stopped; read again when protocol files change. With the revision of a call, the types that
+ * the call began with, if the service still has them.
  */
 export function useGrpcSchema(revision?: string): Pick<Answer<GrpcSchema>, "value" | "failure" | "isReading" | "again"> {
   const client = useControl();
@@ -24,12 +24,12 @@ export function useGrpcSchema(revision?: string): Pick<Answer<GrpcSchema>, "valu
   const answer = useAnswer({
     key: earlier === undefined ? ["grpc", "schema"] : ["grpc", "schema", earlier],
     ask: () => client.action(grpcActions, "grpc", "schema", { revision: earlier }),
-    // A service that is stopped has its types, too.
+    // A stopped service has its types, too.
     enabled: state === "running" ? current !== undefined : state === "stopped",
     version: `${state} ${earlier ?? current}`,
     keepsPrevious: false,
   });
-  // Until the new types are there, a call that has them is not decoded with the old ones.
+  // A call with the new types is not decoded with the old ones until the new ones have arrived.
   const isOther = revision !== undefined && earlier === undefined && answer.value?.revision !== revision;
   const base64 = isOther ? undefined : answer.value?.base64;
   const value = useMemo(() => (base64 === undefined ? undefined : readSchema(base64)), [base64]);

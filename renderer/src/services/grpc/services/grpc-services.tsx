@@ -26,13 +26,13 @@ import { ServiceInspector } from "./service-inspector.tsx";
 import { type ServiceRow, serviceRows } from "./service-rows.ts";
 
 const rowId = (row: ServiceRow) => row.id;
-/** What only a running service has. */
+/** Columns of a running service. */
 const runningColumns: ReadonlySet<string> = new Set(["calls", "open", "calls-rate", "errors-rate", "health"]);
-/** It has nothing but health and calls. */
+/** The row of the whole server, which has only health and calls. */
 const wholeServer = "";
 const noStates: readonly never[] = [];
 
-/** What is served, from its descriptors: services and methods with types, health, and calls and errors a second. */
+/** The served services and methods, from their descriptors: types, health, and calls and errors a second. */
 export function GrpcServices() {
   const service = useService("grpc");
   const protos = useGrpcView("protos");
@@ -49,9 +49,9 @@ export function GrpcServices() {
     return isRunning ? all : all.filter(({ id }) => id !== wholeServer);
   }, [served, states, rates, text, isRunning]);
   const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
-  // A stopped service is asked for its types: it answers with its services, too.
+  // Reading the types of a stopped service also makes it publish its services.
   useGrpcSchema();
-  if (!isRunning && !served) return <GrpcStopped text="Start the service to see what it serves, and the types of its messages." />;
+  if (!isRunning && !served) return <GrpcStopped text="Start the service to see its services, methods and types." />;
   return (
     <DropZone onAdd={add}>
       <ListPage

@@ -4,7 +4,7 @@ import { useControl } from "../../../control/client-context.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import styles from "./services.module.css";
 
-/** What grpc.health.v1 says of a service; clients that watch it see a switch at once. */
+/** The state of a service in grpc.health.v1. Clients that watch it are told a change at once. */
 export function HealthSwitch({ service, state }: { readonly service: string; readonly state: HealthState }) {
   const client = useControl();
   const isServing = state === "SERVING";

@@ -11,7 +11,7 @@ import { HealthSwitch } from "./health-switch.tsx";
 import type { ServiceRow } from "./service-rows.ts";
 import styles from "./services.module.css";
 
-/** Of types that contain others. */
+/** Most types that are shown of a message. */
 const mostTypes = 40;
 
 interface ServiceInspectorProps {

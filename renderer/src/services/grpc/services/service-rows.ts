@@ -30,7 +30,7 @@ const sum = (rates: readonly CallRate[]): CallRate =>
 const methodMatches = ({ path, requestType, responseType }: GrpcMethodView, text: string): boolean =>
   [path, requestType, responseType].some((name) => name.toLowerCase().includes(text));
 
-/** Services that match with all their methods, and of the others the methods that match. */
+/** Matching services with all their methods, and the matching methods of the other services. */
 export function serviceRows(
   services: readonly GrpcServiceView[],
   states: GrpcViews["health"]["states"],

@@ -54,7 +54,7 @@ const noServices: readonly never[] = [];
 const untried: GrpcTried = { state: "untried" };
 const languageSchema = z.enum(callLanguages.map(({ value }) => value));
 
-/** Calls any method that is served, and shows messages in both directions, status, headers and trailers. */
+/** Calls any served method, and shows messages in both directions, status, headers and trailers. */
 export function GrpcTry() {
   const client = useControl();
   const service = useService("grpc");
@@ -182,7 +182,7 @@ interface MethodSelectProps {
   readonly onChange: (path: string) => void;
 }
 
-/** Methods by their services; found by either name. The method's stands first: the end is cut where there is little room. */
+/** Methods by service, found by both names. The method's name is first, since the end is cut if there is little room. */
 function MethodSelect({ services, value, onChange }: MethodSelectProps) {
   const choices = useMemo(
     () =>

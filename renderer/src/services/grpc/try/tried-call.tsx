@@ -31,7 +31,7 @@ const mostRows = 8;
 const none: readonly GrpcTryMessage[] = [];
 const placeOf = ({ place }: GrpcTryMessage) => place;
 
-/** What came of the call: status, messages newest first, headers and trailers. */
+/** The result of the call: status, messages newest first, headers and trailers. */
 export function TriedCall({ state, running }: { readonly state: GrpcTried; readonly running: boolean }) {
   if (state.state === "untried") {
     return (

@@ -38,12 +38,12 @@ export const firstCall: TryCall = {
   deadline: "30",
 };
 
-/** Of so many methods the message is remembered. */
+/** Number of methods whose message is remembered. */
 const keptMessages = 20;
-/** A longer message is not: the window's storage is small. */
+/** A longer message is not remembered: the window's storage is small. */
 const keptCharacters = 20_000;
 
-/** What was typed for the method; undefined where nothing was. */
+/** The message that was typed for the method; undefined if there is none. */
 export const messageOf = ({ path, messages }: TryCall): string | undefined => messages.find(([of]) => of === path)?.[1];
 
 export const withMessage = (call: TryCall, json: string): TryCall => ({
@@ -51,7 +51,7 @@ export const withMessage = (call: TryCall, json: string): TryCall => ({
   messages: [...call.messages.filter(([path]) => path !== call.path), [call.path, json] as const].slice(-keptMessages),
 });
 
-/** What may be written down: without credentials. */
+/** The call without credentials, to be remembered. */
 export const keptCall = (call: TryCall): TryCall => ({
   ...call,
   messages: call.messages
@@ -69,7 +69,7 @@ export function templateText(schema: GrpcSchema | undefined, typeName: string): 
   return schema && type ? JSON.stringify(messageTemplate(schema, type), null, 2) : "{}";
 }
 
-/** Undefined for no deadline, null for a text that is none. */
+/** Undefined for no deadline, null for an invalid one. */
 export function deadlineMsOf({ deadline }: TryCall): number | undefined | null {
   if (deadline.trim() === "") return undefined;
   const ms = Math.round(Number(deadline) * 1_000);
@@ -91,10 +91,10 @@ export function startOf(call: TryCall, json: string | undefined): GrpcTryStart {
 export const sentMetadata = ({ metadata }: TryCall): [string, string][] =>
   metadata.filter(([name]) => name.trim() !== "").map(([name, value]) => [name.trim().toLowerCase(), value]);
 
-/** No text is an empty message. */
+/** An empty text is an empty message. */
 export const sentText = (json: string): string => (json.trim() === "" ? "{}" : json);
 
-/** Whether the text is JSON, and of its type while that is known. */
+/** Whether the text is JSON, and fits its type if that is known. */
 export function checkMessage(schema: GrpcSchema | undefined, typeName: string, json: string): JsonCheck {
   const check = checkJsonText(json);
   const type = schema?.getMessage(typeName);
@@ -108,7 +108,7 @@ export function checkMessage(schema: GrpcSchema | undefined, typeName: string, j
   }
 }
 
-/** The message for its form: undefined where the text is no JSON object. */
+/** The message for its form; undefined if the text is not a JSON object. */
 export function formValue(json: string): JsonObject | undefined {
   try {
     const value = JSON.parse(sentText(json)) as JsonValue;
@@ -125,7 +125,7 @@ export async function takeRecorded(client: ControlClient, call: GrpcCall): Promi
   const schema = readSchema((await client.action(grpcActions, "grpc", "schema", {})).base64);
   const first = (await requestsOf(client, call))[0];
   const json = first === undefined ? {} : messageJson(schema, method.requestType, fromBase64(first));
-  if (json === undefined) throw notForTry(`Its first message is no ${method.requestType}.`);
+  if (json === undefined) throw notForTry(`Its first message is not a ${method.requestType}.`);
   return (known) =>
     withMessage(
       {

@@ -28,7 +28,7 @@ export function mosquittoPub(draft: PublishDraft, address: BrokerAddress, client
   return withPayload(words.map(shellQuoted).join(" "), payload, encoding);
 }
 
-/** Of a message alone, whoever sends it: 5.0 only where it needs that. */
+/** The command for a message without the settings of a client; with MQTT 5.0 only if the message needs it. */
 export const mosquittoPubOf = (draft: PublishDraft, address: BrokerAddress, anonymous: boolean | undefined): string =>
   mosquittoPub(draft, address, namedClient({ ...plainClient, version: usesVersion5(draft) ? 5 : 4 }, anonymous));
 

@@ -10,7 +10,7 @@ export type ValueShape =
   | { readonly kind: "number"; readonly scalar: ScalarType }
   | { readonly kind: "enum"; readonly type: DescEnum }
   | { readonly kind: "message"; readonly type: DescMessage }
-  /** A well-known type whose JSON is a text, as a timestamp. */
+  /** A well-known type whose JSON is a string, such as a timestamp. */
   | { readonly kind: "text"; readonly type: DescMessage; readonly example: string }
   /** A well-known type whose JSON may be anything. */
   | { readonly kind: "json"; readonly type: DescMessage; readonly example: string };
@@ -73,7 +73,7 @@ export const isRequired = (field: DescField): boolean => field.presence === Feat
 export const isObject = (value: JsonValue | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Undefined where it is not set. ProtoJSON takes the name of the file too, and null for a field that is not set. */
+/** Undefined if it is not set. ProtoJSON also accepts the name in the .proto file, and null for a field that is not set. */
 export function fieldValue(message: JsonObject, field: DescField): JsonValue | undefined {
   const value = message[field.jsonName] ?? message[field.name];
   return value === null && shapeOf(field).kind !== "json" ? undefined : value;
@@ -89,7 +89,7 @@ export function withValue(type: DescMessage, message: JsonObject, field: DescFie
   return Object.fromEntries([...ordered, ...rest].map((key) => [key, next[key] as JsonValue]));
 }
 
-/** What a value begins as when it is added or set. */
+/** The first value of a field or item that is added. */
 export function firstValue(shape: ValueShape): JsonValue {
   switch (shape.kind) {
     case "string":
@@ -118,7 +118,7 @@ const isFloat = (scalar: ScalarType): boolean => scalar === ScalarType.DOUBLE ||
 const isUnsigned = (scalar: ScalarType): boolean =>
   [ScalarType.UINT32, ScalarType.FIXED32, ScalarType.UINT64, ScalarType.FIXED64].includes(scalar);
 
-/** A typed number as ProtoJSON. What is not one of its type stays the text that it is, so that nothing typed is lost. */
+/** A typed number as ProtoJSON. Input that is not a number of this type stays a string, so that nothing typed is lost. */
 export function typedNumber(text: string, scalar: ScalarType): JsonValue {
   const number = Number(text);
   const isExact = text.trim() === text && Number.isFinite(number) && String(number) === text;
@@ -141,7 +141,7 @@ function numberProblem(value: JsonValue, scalar: ScalarType): string | undefined
   return number < least || number > most ? `Not between ${least} and ${most}` : undefined;
 }
 
-/** Text that is no hexadecimal is kept behind this mark, which no base64 has: nothing typed is lost, and it is not sent. */
+/** Input that is not hexadecimal is kept with this prefix, which is not base64: nothing typed is lost, and it is not sent. */
 const hexMark = "hex:";
 
 export const isMarkedHex = (base64: string): boolean => base64.startsWith(hexMark);
@@ -151,7 +151,7 @@ export function bytesFromHex(typed: string): string {
   return bytes ? toBase64(bytes) : hexMark + typed;
 }
 
-/** Undefined for a text that is no base64. */
+/** Undefined for a text that is not base64. */
 export function hexOfBytes(base64: string): string | undefined {
   if (isMarkedHex(base64)) return base64.slice(hexMark.length);
   try {
@@ -161,7 +161,7 @@ export function hexOfBytes(base64: string): string | undefined {
   }
 }
 
-/** Why a value is none of its shape. */
+/** Why a value does not fit its shape. */
 export function valueProblem(shape: ValueShape, value: JsonValue | undefined): string | undefined {
   if (value === undefined) return undefined;
   switch (shape.kind) {

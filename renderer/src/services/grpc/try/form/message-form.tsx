@@ -16,7 +16,7 @@ const mostItems = 100;
 interface FieldsProps {
   readonly type: DescMessage;
   readonly value: JsonObject;
-  /** Where the message is in the one that is sent: "lines[0]."; empty for that one. */
+  /** Path of the message within the one that is sent: "lines[0]."; empty for that one. */
   readonly path: string;
   readonly onChange: (value: JsonObject) => void;
 }
@@ -49,7 +49,7 @@ function Fields({ type, value, path, onChange }: FieldsProps) {
 
 interface LineProps {
   readonly name: string;
-  /** After the name, quietly. */
+  /** After the name, in a lighter colour. */
   readonly hint?: string | undefined;
   /** Removes, or makes it not set. */
   readonly removal?: { readonly title: string; readonly run: () => void } | undefined;
@@ -104,7 +104,7 @@ function Field({ field, path, value, onChange }: FieldProps) {
       path={path}
       value={value}
       placeholder={hasPresence(field) ? (isRequired(field) ? "required" : "not set") : undefined}
-      // An empty text is the default of what has no presence; of what has, it is a value.
+      // An empty string is the default of a field without presence; in a field with presence it is a value.
       onChange={(next) => onChange(next === "" && (shape.kind !== "string" || !hasPresence(field)) ? undefined : next)}
       removal={hasPresence(field) && value !== undefined ? { title: `Unset ${path}`, run: () => onChange(undefined) } : undefined}
     />
@@ -234,7 +234,7 @@ function NewKey({
         placeholder="Key"
         value={key}
         spellCheck={false}
-        error={isTaken && key !== "" ? "This key is there already" : undefined}
+        error={isTaken && key !== "" ? "This key exists already" : undefined}
         onChange={(event) => setKey(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;

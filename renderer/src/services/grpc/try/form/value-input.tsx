@@ -16,7 +16,7 @@ interface ValueInputProps<Shape extends ValueShape = ValueShape> {
 
 type ShapeOf<Kind extends ValueShape["kind"]> = Extract<ValueShape, { readonly kind: Kind }>;
 
-/** The input of one value that is no message. */
+/** The input of one value that is not a message. */
 export function ValueInput({ shape, ...rest }: ValueInputProps<Exclude<ValueShape, { readonly kind: "message" }>>) {
   switch (shape.kind) {
     case "bool":
@@ -36,7 +36,7 @@ export function ValueInput({ shape, ...rest }: ValueInputProps<Exclude<ValueShap
   }
 }
 
-/** A text or number; a text with line breaks gets the lines that it has. */
+/** A string or number; a string with line breaks has several lines. */
 function LineInput({ shape, label, value, placeholder, onChange }: ValueInputProps<ShapeOf<"string" | "number" | "text">>) {
   const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
   const shared = {
@@ -115,14 +115,14 @@ function BytesInput({ shape, label, value, placeholder, onChange }: ValueInputPr
   );
 }
 
-/** Any JSON. Text that is none of it yet is held here, and the message keeps what it had. */
+/** Any JSON. While the input is not JSON it is kept here, and the message keeps its last value. */
 function JsonInput({ shape, label, value, placeholder, onChange }: ValueInputProps<ShapeOf<"json">>) {
   const [typed, setTyped] = useState<string>();
   const shown = typed ?? (value === undefined ? "" : JSON.stringify(value));
   const change = (text: string) => {
     try {
       onChange(JSON.parse(text) as JsonValue);
-      // What was typed stays as it was typed until the field is left.
+      // The input stays as typed until the field loses the focus.
       setTyped(text);
     } catch {
       setTyped(text);
