@@ -3,7 +3,17 @@ import { z } from "zod";
 import { operation } from "../operation.ts";
 import type { GrpcPattern, GrpcStatus } from "../traffic/grpc.ts";
 import type { HeaderList } from "../traffic/http.ts";
+import type { Tone } from "../traffic/row.ts";
 import { type GrpcReplyViews, grpcReplyActions } from "./grpc-replies.ts";
+
+/** Codes of faults of the service, like HTTP's 5xx: UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
+const failures = new Set([2, 4, 13, 14, 15]);
+
+export function toneOfGrpcStatus(code: number): Tone {
+  if (code === 0) return "ok";
+  if (code === 1) return "aborted";
+  return failures.has(code) ? "failed" : "refused";
+}
 
 /** As in grpc.health.v1. */
 export const healthStates = ["SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"] as const;

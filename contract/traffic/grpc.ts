@@ -1,7 +1,7 @@
 /** One gRPC call, as the server saw it: the call is a row, its messages are its parts. */
-import type { PartHead, PartsSummary } from "./detail.ts";
+
 import type { HeaderList } from "./http.ts";
-import type { Tone } from "./row.ts";
+import type { PartHead, PartsSummary } from "./parts.ts";
 
 /** By the number of messages in each direction. */
 export const grpcPatterns = ["unary", "server stream", "client stream", "bidi stream"] as const;
@@ -43,15 +43,6 @@ export const grpcStatusNames = [
   "UNAUTHENTICATED",
 ] as const;
 export type GrpcStatusName = (typeof grpcStatusNames)[number];
-
-/** Codes of faults of the service, like HTTP's 5xx: UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS. */
-const failures = new Set([2, 4, 13, 14, 15]);
-
-export function toneOfStatus(code: number): Tone {
-  if (code === 0) return "ok";
-  if (code === 1) return "aborted";
-  return failures.has(code) ? "failed" : "refused";
-}
 
 /** Times are milliseconds since the call began. */
 export interface GrpcCall {

@@ -1,5 +1,5 @@
 /** One HTTP request and its answer, as the server saw both. */
-import type { PartHead, PartsSummary } from "./detail.ts";
+import type { PartHead, PartsSummary } from "./parts.ts";
 
 /** Name and value, in the order and spelling in which they crossed the wire. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
@@ -71,3 +71,6 @@ export interface SseEventPart extends PartHead {
   /** The block as it was sent, with the empty line that ends it; cut where it is longer than the limit. */
   readonly text: string;
 }
+
+export const headerValue = (headers: HeaderList, name: string): string =>
+  headers.find(([other]) => other.toLowerCase() === name)?.[1] ?? "";

@@ -1,6 +1,7 @@
 /** WebSocket (RFC 6455): the connection is a row with its messages as parts, and each message a row of its own as well. */
-import type { PartHead, PartsSummary } from "./detail.ts";
+
 import type { HttpBody, HttpExchangeFacts } from "./http.ts";
+import type { PartHead, PartsSummary } from "./parts.ts";
 
 /** The handshake and the connection after it. The bodies count the bytes of all messages. */
 export interface WebSocketConnection extends HttpExchangeFacts {

@@ -1,6 +1,5 @@
 import { accountActions } from "../../contract/services/account.ts";
-import { httpDetails } from "../core/http/http-details.ts";
-import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
+import { httpDetails, httpEndpoints, httpPorts } from "../core/http/http-definition.ts";
 import { defineService } from "../core/service/service.ts";
 import { accountConfig } from "./account-config.ts";
 import { accountSnippets } from "./account-snippets.ts";

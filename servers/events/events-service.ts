@@ -1,6 +1,5 @@
 import { eventsActions } from "../../contract/services/events.ts";
-import { httpDetails } from "../core/http/http-details.ts";
-import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
+import { httpDetails, httpEndpoints, httpPorts } from "../core/http/http-definition.ts";
 import { defineService } from "../core/service/service.ts";
 import { eventsConfig } from "./events-config.ts";
 import { eventsSnippets } from "./events-snippets.ts";

@@ -17,18 +17,19 @@ export interface StoreAccess {
   close(): Promise<void>;
 }
 
+export interface StoreAccessOptions {
+  readonly store: EventStore;
+  readonly log: Log;
+  readonly view: <Name extends "totals" | "storage">(name: Name, value: EventsViews[Name]) => void;
+}
+
 const totalsEveryMs = 250;
 const otherInstancesEveryMs = 1_000;
 /** Shortest time before the same fault is logged again. */
 const quietMs = 10_000;
 
 /** The store shared by requests and the page, with the state that the page shows. */
-export function createStoreAccess(parts: {
-  readonly store: EventStore;
-  readonly log: Log;
-  readonly view: <Name extends "totals" | "storage">(name: Name, value: EventsViews[Name]) => void;
-}): StoreAccess {
-  const { store, log, view } = parts;
+export function createStoreAccess({ store, log, view }: StoreAccessOptions): StoreAccess {
   let opened = false;
   let opening: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,5 @@
 import { type GrpcActions, type GrpcViews, grpcActions } from "../../contract/services/grpc.ts";
-import { refusedActions } from "../core/service/refused-actions.ts";
-import type { ServiceContext } from "../core/service/service.ts";
+import { refusedActions, type ServiceContext } from "../core/service/service.ts";
 import { schemaAction } from "./grpc-actions.ts";
 import type { GrpcConfig } from "./grpc-config.ts";
 import { loadOwnProtos } from "./protos/own-protos.ts";

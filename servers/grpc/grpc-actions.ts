@@ -1,19 +1,19 @@
 import type { Handlers } from "../../contract/operation.ts";
 import type { GrpcActions, GrpcResend, GrpcResent } from "../../contract/services/grpc.ts";
 import { ServiceError } from "../core/service/service-error.ts";
+import type { SampleSwitch } from "../core/traffic/sample-switch.ts";
 import type { GrpcTryClient } from "./clients/try-client.ts";
 import type { OpenCalls } from "./engine/open-calls.ts";
 import type { MetricsHistory } from "./observe/metrics-history.ts";
 import { pushIntoCall } from "./replies/push-into-call.ts";
 import type { Replies } from "./replies/replies.ts";
-import type { GrpcSampleTraffic } from "./sample-traffic.ts";
 import type { Health } from "./services/health.ts";
 import type { ServedProtos } from "./services/served-protos.ts";
 import type { UserProtos } from "./user-protos/user-protos.ts";
 
 export interface GrpcActionParts {
   readonly health: Health;
-  readonly sample: GrpcSampleTraffic;
+  readonly sample: Pick<SampleSwitch, "actions">;
   readonly tries: GrpcTryClient;
   readonly replies: Replies;
   readonly openCalls: OpenCalls;
@@ -63,14 +63,7 @@ export const createGrpcActions = ({
   "try.messages": ({ limit }) => ({ messages: tries.messages(limit) }),
   metrics: (range) => history.read(range),
   resend,
-  "sample.start"() {
-    sample.start();
-    return null;
-  },
-  "sample.stop"() {
-    sample.stop();
-    return null;
-  },
+  ...sample.actions,
   ...replies.actions,
   "call.push": ({ row, push }) => pushIntoCall(row, push, openCalls),
 });

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { commonFields, type FieldMeta, field, portField, wholeNumber } from "../core/config/common-fields.ts";
+import { commonFields, type FieldMeta, field, limitField, portField, wholeNumber } from "../core/config/common-fields.ts";
 
-const limit = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group">) =>
-  field(wholeNumber(least, most, standard), { ...meta, group: "Limits" });
 const time = (least: number, most: number, standard: number, meta: Omit<FieldMeta, "group" | "unit">) =>
   field(wholeNumber(least, most, standard), { ...meta, unit: "ms", group: "Connections" });
 
@@ -87,48 +85,52 @@ export const grpcConfig = z.strictObject({
     group: "Your own protos",
   }),
 
-  messageBytes: limit(1, 1 << 30, 4 << 20, {
+  messageBytes: limitField(1, 1 << 30, 4 << 20, {
     title: "Largest message",
     help: "From a client, before and after decompression; a larger one ends the call with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_MESSAGE_BYTES",
   }),
-  concurrentStreams: limit(1, 1_000_000, 256, {
+  concurrentStreams: limitField(1, 1_000_000, 256, {
     title: "Calls on a connection",
     help: "Open at the same time; further calls wait in the client.",
     env: "GRPC_CONCURRENT_STREAMS",
   }),
-  connectionsPerAddress: limit(1, 1_000_000, 10_000, {
+  connectionsPerAddress: limitField(1, 1_000_000, 10_000, {
     title: "Connections of an address",
     help: "Open at the same time; more are closed at once.",
     env: "GRPC_CONNECTIONS_PER_ADDRESS",
   }),
-  metadataBytes: limit(1 << 10, 1 << 20, 64 << 10, {
+  metadataBytes: limitField(1 << 10, 1 << 20, 64 << 10, {
     title: "Metadata of a call",
     help: "All header fields together, as HTTP/2 counts them; more ends the call with RESOURCE_EXHAUSTED.",
     unit: "B",
     env: "GRPC_METADATA_BYTES",
   }),
-  unreadBytes: limit(64 << 10, 1 << 30, 4 << 20, {
+  unreadBytes: limitField(64 << 10, 1 << 30, 4 << 20, {
     title: "Unread bytes",
     help: "A call ends when its client leaves more than this unread.",
     unit: "B",
     env: "GRPC_UNREAD_BYTES",
   }),
-  streamItems: limit(1, 1_000_000_000, 10_000, {
+  streamItems: limitField(1, 1_000_000_000, 10_000, {
     title: "Longest StreamData",
     help: "Items; a request for more gets this many.",
     env: "GRPC_STREAM_ITEMS",
   }),
-  replyFileBytes: limit(1 << 10, 16 << 20, 1 << 20, {
+  replyFileBytes: limitField(1 << 10, 16 << 20, 1 << 20, {
     title: "Replies file",
     help: "Largest size.",
     unit: "B",
     env: "GRPC_REPLY_FILE_BYTES",
   }),
-  replyRules: limit(1, 10_000, 1_000, { title: "Reply rules", help: "Most rules in the file.", env: "GRPC_REPLY_RULES" }),
-  replySteps: limit(1, 1_000_000, 10_000, { title: "Steps of a reply", help: "Most steps of one rule; each message counts as one.", env: "GRPC_REPLY_STEPS" }),
-  replyHeldBytes: limit(1 << 10, 1 << 30, 4 << 20, {
+  replyRules: limitField(1, 10_000, 1_000, { title: "Reply rules", help: "Most rules in the file.", env: "GRPC_REPLY_RULES" }),
+  replySteps: limitField(1, 1_000_000, 10_000, {
+    title: "Steps of a reply",
+    help: "Most steps of one rule; each message counts as one.",
+    env: "GRPC_REPLY_STEPS",
+  }),
+  replyHeldBytes: limitField(1 << 10, 1 << 30, 4 << 20, {
     title: "Stream held for rules",
     help: "A client's stream that rules may answer is held until its end; a longer one ends with RESOURCE_EXHAUSTED.",
     unit: "B",

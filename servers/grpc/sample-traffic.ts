@@ -1,12 +1,8 @@
 import { type Client, type ClientReadableStream, Metadata } from "@grpc/grpc-js";
+import { createSampleSwitch, type SampleSwitch } from "../core/traffic/sample-switch.ts";
 import { asIs, type OwnClientOptions, openClient } from "./clients/own-client.ts";
 import { prefixBytes } from "./engine/message-type.ts";
 import { clientMessage, dataRequest, echoMessage, helloRequest, streamRequest } from "./services/example-messages.ts";
-
-export interface GrpcSampleTraffic {
-  start(): void;
-  stop(): void;
-}
 
 export interface GrpcSampleOptions extends OwnClientOptions {
   readonly show: (view: { readonly running: boolean }) => void;
@@ -18,9 +14,7 @@ const body = (frame: Buffer): Buffer => frame.subarray(prefixBytes);
 const names = ["Ada", "Grace", "Alan", "Edsger", "Barbara", "Ken"];
 
 /** A client of our own on loopback that makes real calls of each pattern, so that a new user sees traffic. */
-export function createGrpcSampleTraffic({ port, channel, show }: GrpcSampleOptions): GrpcSampleTraffic {
-  let stopCurrent: (() => void) | undefined;
-
+export function createGrpcSampleTraffic({ port, channel, show }: GrpcSampleOptions): SampleSwitch {
   function play(client: Client): () => void {
     let turn = 0;
     const ignore = () => {};
@@ -75,30 +69,5 @@ export function createGrpcSampleTraffic({ port, channel, show }: GrpcSampleOptio
     };
   }
 
-  function stop(): void {
-    if (!stopCurrent) return;
-    stopCurrent();
-    stopCurrent = undefined;
-    show({ running: false });
-  }
-
-  show({ running: false });
-  return {
-    start() {
-      if (stopCurrent) return;
-      let isStopped = false;
-      stopCurrent = () => {
-        isStopped = true;
-      };
-      show({ running: true });
-      openClient({ port, channel }, "sample").then(
-        (client) => {
-          if (isStopped) client.close();
-          else stopCurrent = play(client);
-        },
-        () => stop(),
-      );
-    },
-    stop,
-  };
+  return createSampleSwitch({ play: async () => play(await openClient({ port, channel }, "sample")), show });
 }

@@ -1,6 +1,5 @@
 import { httpActions } from "../../contract/services/http.ts";
-import { httpDetails } from "../core/http/http-details.ts";
-import { httpEndpoints, httpPorts } from "../core/http/http-endpoints.ts";
+import { httpDetails, httpEndpoints, httpPorts } from "../core/http/http-definition.ts";
 import { defineService } from "../core/service/service.ts";
 import { httpConfig } from "./http-config.ts";
 import { httpSnippets } from "./http-snippets.ts";

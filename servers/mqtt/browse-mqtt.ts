@@ -1,6 +1,5 @@
 import { type MqttActions, type MqttViews, mqttActions } from "../../contract/services/mqtt.ts";
-import { refusedActions } from "../core/service/refused-actions.ts";
-import type { ServiceContext } from "../core/service/service.ts";
+import { refusedActions, type ServiceContext } from "../core/service/service.ts";
 import { historyHandlers } from "./inspector/history-actions.ts";
 import { MessageRecorder } from "./inspector/message-recorder.ts";
 import type { MqttConfig } from "./mqtt-config.ts";

@@ -60,7 +60,9 @@ it("[GRPC-109] what cannot be pushed is refused in plain words, and the call goe
   expect(await refusal(row, message('{"response":\n 5 x}'))).toBe(
     "The message is not valid JSON: line 2, column 4: this word is not JSON: a string needs double quotes",
   );
-  expect(await refusal(row, message('{"response": 5}'))).toBe("The JSON does not fit example.ServerResponse: response: a text is expected");
+  expect(await refusal(row, message('{"response": 5}'))).toBe(
+    "The JSON does not fit example.ServerResponse: response: a string is expected",
+  );
   expect(await refusal(row, message('{"answer": 5}'))).toContain('there is no field "answer" in example.ServerResponse');
   expect(await refusal(row, { kind: "status", status: { code: 3, details: ['{"@type":"Nothing"}'] } })).toBe(
     "Detail 1: there is no type Nothing",

@@ -67,7 +67,7 @@ it("[GRPC-102] what does not fit the types is named, the other rules answer; wha
     { method: "example.Greeter/SayHello", reply: { status: "{{request.name}}" } },
   ]);
   expect(service.replies().rules.map(({ problem }) => problem?.message)).toEqual([
-    "rules[0].reply.message: a text is expected",
+    "rules[0].reply.message: a string is expected",
     'rules[1].when.request["nme.x"]: there is no field "nme" in example.HelloRequest; there are name',
     "rules[2].method: there is no method SayGoodbye in example.Greeter; there are SayHello, StreamData, ClientStream, BidirectionalStream",
     "rules[3].method: reflection and health cannot have rules",
@@ -183,12 +183,12 @@ it("[GRPC-104] the page edits rules in place: comments, links and permissions st
   await expect(act("reply.save", { key: "b", text: '{\n  "method": 5\n}' })).rejects.toThrow("Line 2, column 13: method: a text is needed");
   const { revision } = await service.act<ReplyTexts>("replies.read");
   await expect(act("replies.write", { revision, text: "{" })).rejects.toThrow("Line 1, column 2: a closing brace } is expected");
-  await expect(act("replies.write", { revision: revision - 1, text: "" })).rejects.toThrow("have changed meanwhile");
-  await expect(act("reply.save", { key: "b", before: "{}", text: rules[0]?.text })).rejects.toThrow("have changed meanwhile");
+  await expect(act("replies.write", { revision: revision - 1, text: "" })).rejects.toThrow("were changed elsewhere");
+  await expect(act("reply.save", { key: "b", before: "{}", text: rules[0]?.text })).rejects.toThrow("were changed elsewhere");
   await expect(act("reply.remove", { key: "z" })).rejects.toThrow("There is no such reply rule");
   // It changes on disk when nobody has seen it yet.
   writeFileSync(linked, '{ "rules": [] }');
-  await expect(act("reply.remove", { key: "b" })).rejects.toThrow("have changed meanwhile");
+  await expect(act("reply.remove", { key: "b" })).rejects.toThrow("were changed elsewhere");
   expect([before.length > 100, text()]).toEqual([true, '{ "rules": [] }']);
 });
 

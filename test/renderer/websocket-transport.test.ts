@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type DownFrame, linkExpiredCode } from "../../contract/wire.ts";
+import { controlUrl } from "../../renderer/src/control/choose-transport.ts";
 import { createLinkToken } from "../../renderer/src/control/link-token.ts";
-import { type Connection, controlUrl } from "../../renderer/src/control/transport.ts";
+import type { Connection } from "../../renderer/src/control/transport.ts";
 import { retryDelayMs, type Socket, webSocketTransport } from "../../renderer/src/control/websocket-transport.ts";
 
 class FakeSocket implements Socket {

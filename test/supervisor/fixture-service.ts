@@ -9,9 +9,10 @@ import type { ServiceId } from "../../contract/service.ts";
 import type { Tone } from "../../contract/traffic/row.ts";
 import { commonFields, field, portField } from "../../servers/core/config/common-fields.ts";
 import { listenTcp } from "../../servers/core/net/tcp-listener.ts";
-import { defineService, type KeptRecord, notQueued, type TrafficEntry } from "../../servers/core/service/service.ts";
+import { defineService, notQueued, type TrafficEntry } from "../../servers/core/service/service.ts";
 import { ServiceError } from "../../servers/core/service/service-error.ts";
 import { RecordReader } from "../../servers/core/traffic/record-reader.ts";
+import type { KeptRecord } from "../../servers/core/traffic/row-record.ts";
 
 const none = z.strictObject({});
 

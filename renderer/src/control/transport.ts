@@ -1,7 +1,5 @@
 import type { CommandsFrame, RunCommandFrame } from "../../../contract/menu-commands.ts";
 import type { DownFrame, UpFrame } from "../../../contract/wire.ts";
-import { createLinkToken } from "./link-token.ts";
-import { webSocketTransport } from "./websocket-transport.ts";
 
 export type Connection =
   | { readonly state: "connecting" }
@@ -31,29 +29,4 @@ declare global {
   interface Window {
     readonly backlot?: PreloadBridge;
   }
-}
-
-export const chooseTransport = (page: Window): Transport =>
-  page.backlot
-    ? preloadTransport(page.backlot)
-    : webSocketTransport({
-        url: controlUrl(page.location),
-        token: createLinkToken(page),
-        open: (url, protocols) => new WebSocket(url, protocols),
-      });
-
-/** Over Electron IPC: window and supervisor belong to one program, so the connection is never lost. */
-const preloadTransport = (bridge: PreloadBridge): Transport => ({
-  post: (frame) => bridge.post(frame),
-  open({ onFrame, onConnection }) {
-    bridge.open(onFrame);
-    onConnection({ state: "open" });
-  },
-  retryNow: () => {},
-});
-
-export function controlUrl(location: { readonly origin: string }): string {
-  const url = new URL("/control", location.origin);
-  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-  return url.href;
 }

@@ -1,6 +1,5 @@
-import type { HeaderList, HttpExchangeFacts } from "../../../contract/traffic/http.ts";
+import { type HeaderList, type HttpExchangeFacts, headerValue } from "../../../contract/traffic/http.ts";
 import type { Tone } from "../../../contract/traffic/row.ts";
-import { headerValue } from "../inspectors/http/headers.ts";
 import { shownText } from "../ui/texts/shown-text.ts";
 import { mediaTypeOf } from "../viewer/content-format.ts";
 import styles from "./tone-mark.module.css";

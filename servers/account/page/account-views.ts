@@ -27,6 +27,14 @@ export interface AccountViewPublisher {
   close(): void;
 }
 
+export interface AccountViewOptions {
+  readonly store: AccountStore;
+  readonly limits: FailureLimits;
+  readonly now: () => number;
+  readonly onFault: (error: unknown) => void;
+  readonly view: <Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]) => void;
+}
+
 const shownAtMost = 100;
 const everyMs = 400;
 /** Refresh interval: tokens expire and failures leave their window by themselves. */
@@ -34,14 +42,7 @@ const agingMs = 2_000;
 const rememberedUses = 10_000;
 
 /** Publishes the page's views: at most a few times a second, and only those that changed. */
-export function createAccountViews(parts: {
-  readonly store: AccountStore;
-  readonly limits: FailureLimits;
-  readonly now: () => number;
-  readonly onFault: (error: unknown) => void;
-  readonly view: <Name extends keyof AccountViews>(name: Name, value: AccountViews[Name]) => void;
-}): AccountViewPublisher {
-  const { store, limits, now, view } = parts;
+export function createAccountViews({ store, limits, now, onFault, view }: AccountViewOptions): AccountViewPublisher {
   const usedAt = new Map<string, number>();
   const shown = new Map<string, string>();
   let logins = 0;
@@ -101,7 +102,7 @@ export function createAccountViews(parts: {
     try {
       showAll();
     } catch (error) {
-      parts.onFault(error);
+      onFault(error);
     }
     // Slow with tens of thousands of tokens: at most a twentieth of the time is spent on views.
     timer = setTimeout(showNow, Math.max(everyMs, 20 * (performance.now() - startedAt)));

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from "../../core/http/http-route.ts";
 import { readBody } from "../../core/http/request-body.ts";
+import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { shownAccount } from "../access/access-refused.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -58,20 +59,12 @@ const accountName = /^(?:user(?:_?name)?|login|e?mail|account)$/i;
 
 /** Secret fields of the API's bodies, and the names that clients may send instead: never recorded. */
 export function isSecretField(name: string, value?: string): boolean {
-  const naming = namingOf(name);
+  const naming = namings.get(name, namingOf);
   return naming === "secret" || (naming === "account" && value !== "" && shownAccount(value?.trim() ?? "") === undefined);
 }
 
 type Naming = "secret" | "account" | "other";
 /** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */
-const namings = new Map<string, Naming>();
-const rememberedNames = 500;
+const namings = new BoundedCache<string, Naming>(500);
 
-function namingOf(name: string): Naming {
-  const known = namings.get(name);
-  if (known !== undefined) return known;
-  const naming = secretName.test(name) ? "secret" : accountName.test(name) ? "account" : "other";
-  if (namings.size >= rememberedNames) namings.clear();
-  namings.set(name, naming);
-  return naming;
-}
+const namingOf = (name: string): Naming => (secretName.test(name) ? "secret" : accountName.test(name) ? "account" : "other");

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type Sqlite from "better-sqlite3";
 import type { SessionState, TokenKind } from "../../../contract/services/account.ts";
+import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 
 export interface Session {
   readonly id: string;
@@ -114,21 +115,14 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
   const revoke = database.prepare("UPDATE tokens SET state = 'revoked' WHERE id = ? AND state = 'live'");
   const expire = database.prepare("UPDATE tokens SET expires_at = ? WHERE id = ? AND state = 'live' AND expires_at > ?");
   /** Cache: every call by Bearer reads its token. Only this process writes the file, and every change of a token clears the cache. */
-  const read = new Map<string, StoredToken>();
+  const read = new BoundedCache<string, StoredToken | undefined>(remembered);
   function changing<Arguments extends readonly unknown[], Result>(change: (...given: Arguments) => Result) {
     return (...given: Arguments): Result => {
       read.clear();
       return change(...given);
     };
   }
-  function tokenOf(id: string): StoredToken | undefined {
-    const known = read.get(id);
-    if (known) return known;
-    const found = token.get(id) as StoredToken | undefined;
-    if (read.size >= remembered) read.clear();
-    if (found) read.set(id, found);
-    return found;
-  }
+  const readToken = (id: string) => token.get(id) as StoredToken | undefined;
   const liveTokens = database.prepare(`SELECT count(*) FROM tokens JOIN users ON users.id = tokens.user_id WHERE ${live}`).pluck();
   const pruneTokens = database.prepare(
     "DELETE FROM tokens WHERE expires_at < ? + (SELECT clock_shift_s FROM users WHERE users.id = user_id) * 1000",
@@ -183,7 +177,7 @@ export function createSessionsTable(database: Sqlite.Database): SessionsTable {
 
     addToken: ({ id, session_id, user_id, kind, state, issued_at, expires_at, claims }) =>
       void insertToken.run(id, session_id, user_id, kind, state, issued_at, expires_at, claims),
-    token: tokenOf,
+    token: (id) => read.get(id, readToken),
     useToken: changing((id: string) => use.run(id).changes === 1),
     revokeToken: changing(
       database.transaction((id: string) => {

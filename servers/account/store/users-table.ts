@@ -1,5 +1,6 @@
 import type Sqlite from "better-sqlite3";
 import { type ContactField, contactFields } from "../../../contract/services/account.ts";
+import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { isLiveSession } from "./sessions-table.ts";
 
 export type Contact = Readonly<Record<ContactField, string>>;
@@ -62,7 +63,7 @@ const counts =
 
 export function createUsersTable(database: Sqlite.Database): UsersTable {
   /** Cache: every call of the API reads its user, which would cost more than the rest of the call. Only this process writes the file. */
-  const read = new Map<number, User>();
+  const read = new BoundedCache<number, User | undefined>(remembered);
   const byId = database.prepare(`SELECT * ${joined} WHERE users.id = ?`);
   const byEmail = database.prepare(`SELECT * ${joined} WHERE users.email = ?`);
   const insert = database.prepare("INSERT INTO users (email, password) VALUES (?, ?)");
@@ -83,14 +84,8 @@ export function createUsersTable(database: Sqlite.Database): UsersTable {
     database.prepare(`UPDATE ${table} SET ${assignments} WHERE ${key} = ?`).run(...names.map((name) => change[name]), id);
   }
 
-  function get(id: number): User | undefined {
-    const known = read.get(id);
-    if (known) return known;
-    const user = byId.get(id) as User | undefined;
-    if (read.size >= remembered) read.clear();
-    if (user) read.set(id, user);
-    return user;
-  }
+  const readUser = (id: number) => byId.get(id) as User | undefined;
+  const get = (id: number): User | undefined => read.get(id, readUser);
   function setContact(id: number, change: Partial<Contact>): void {
     update("contacts", "user_id", id, Object.fromEntries(contactFields.map((name) => [name, change[name]])));
   }

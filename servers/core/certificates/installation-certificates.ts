@@ -6,6 +6,7 @@ import path from "node:path";
 import { writeFileAtomically } from "../files/atomic-file.ts";
 import type { TlsMaterial, TlsSource } from "../net/tls-listener.ts";
 import type { Log } from "../service/log.ts";
+import { errorText } from "../service/service-error.ts";
 import { type CertificateAuthority, isValid, openAuthority, pairText, parsePair, renewBeforeMs } from "./certificate-authority.ts";
 import { makeLeaf } from "./sign-certificate.ts";
 
@@ -41,7 +42,7 @@ export async function openCertificates(options: CertificatesOptions): Promise<In
       log.info("The TLS certificate was renewed: this computer's names or addresses changed, or the old one was about to expire.");
       for (const listener of listeners) listener();
     } catch (error) {
-      log.warning(`The TLS certificate cannot be renewed: ${error instanceof Error ? error.message : String(error)}`);
+      log.warning(`The TLS certificate cannot be renewed: ${errorText(error)}`);
     }
   }
   let checking = false;

@@ -29,6 +29,10 @@ export const field = <Type extends z.ZodType>(type: Type, meta: FieldMeta): Type
 /** A field's type, with its default. */
 export const wholeNumber = (minimum: number, maximum: number, standard: number) => z.int().min(minimum).max(maximum).default(standard);
 
+/** A whole number among the limits. */
+export const limitField = (minimum: number, maximum: number, standard: number, meta: Omit<FieldMeta, "group">) =>
+  field(wholeNumber(minimum, maximum, standard), { ...meta, group: "Limits" });
+
 /** 0 lets the system pick a free port. */
 export const portField = (port: number, meta: FieldMeta) =>
   field(z.int().min(0).max(65_535).default(port), { group: "Listening", ...meta });

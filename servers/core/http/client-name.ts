@@ -1,3 +1,5 @@
+import { BoundedCache } from "../limits/bounded-cache.ts";
+
 const known: readonly (readonly [pattern: RegExp, name: string])[] = [
   // Order matters: Edge and Opera also say "Chrome", and everything says "Mozilla".
   [/\bEdgA?\//, "Edge"],
@@ -9,22 +11,11 @@ const known: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bVersion\/.*\bSafari\//, "Safari"],
 ];
 
-const rememberedNames = 500;
-
 /** A short name for a User-Agent: "curl", "okhttp", "Firefox". */
 export function createClientNames(): (userAgent: string | undefined) => string {
   // A few clients send nearly all requests: the cache avoids matching the patterns again.
-  const names = new Map<string, string>();
-  return (userAgent) => {
-    if (!userAgent) return "";
-    let name = names.get(userAgent);
-    if (name === undefined) {
-      name = clientName(userAgent);
-      if (names.size >= rememberedNames) names.clear();
-      names.set(userAgent, name);
-    }
-    return name;
-  };
+  const names = new BoundedCache<string, string>(500);
+  return (userAgent) => (userAgent ? names.get(userAgent, clientName) : "");
 }
 
 export function clientName(userAgent: string): string {

@@ -1,19 +1,11 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import type { ConnectionFacts } from "./http-entry.ts";
 import type { RecordedResponse } from "./recorded-messages.ts";
 
 /** One TCP connection to an HTTP server. */
-export interface HttpConnection {
-  readonly id: number;
-  /** "127.0.0.1:53110" */
-  readonly remote: string;
-  readonly local: string;
-  readonly openedAt: number;
-  /** "TLSv1.3"; undefined without TLS. */
-  readonly tls: string | undefined;
-  /** Requests begun on it so far. */
+export interface HttpConnection extends ConnectionFacts {
   requests: number;
-  /** The answer to the newest request: the only one whose request may still be arriving. */
   latest: RecordedResponse | undefined;
   /** Pipelined requests that wait for an earlier answer (RFC 9112 §9.3.2). */
   queued: number;

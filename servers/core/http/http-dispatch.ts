@@ -1,4 +1,5 @@
 import type { Log } from "../service/log.ts";
+import { errorText } from "../service/service-error.ts";
 import type { Cors } from "./cors.ts";
 import { jsonType, send, sendEmpty } from "./http-answer.ts";
 import { HttpRefusal } from "./http-refusal.ts";
@@ -59,7 +60,7 @@ export function createHttpDispatch(options: HttpDispatchOptions): HttpDispatch {
   function fail(thrown: unknown, request: HttpRequest, response: HttpResponse): void {
     if (thrown instanceof ClientLeft || response.destroyed || response.headersSent) {
       if (response.headersSent && !(thrown instanceof ClientLeft)) {
-        log.error(`${request.method} failed after its response had begun: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+        log.error(`${request.method} failed after its response had begun: ${errorText(thrown)}`);
       }
       // Without an answer the connection would stay open.
       response.destroy();

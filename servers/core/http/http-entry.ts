@@ -4,9 +4,23 @@ import { notQueued, type TrafficEntry } from "../service/service.ts";
 import type { PendingParts } from "../traffic/pending-parts.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
 import { BodyCapture } from "./body-capture.ts";
-import type { HttpConnection } from "./http-connections.ts";
 import { bodySide, httpTag, parseHead } from "./http-record.ts";
 import type { HttpRedaction } from "./http-redaction.ts";
+
+/** The connection of an exchange. */
+export interface ConnectionFacts {
+  readonly id: number;
+  /** "127.0.0.1:53110" */
+  readonly remote: string;
+  readonly local: string;
+  readonly openedAt: number;
+  /** "TLSv1.3"; undefined without TLS. */
+  readonly tls: string | undefined;
+  /** Requests begun on it so far. */
+  readonly requests: number;
+  /** The answer to the newest request: the only one whose request may still be arriving. */
+  latest: ServerResponse | undefined;
+}
 
 /** Facts known when an entry begins. `rawHeaders` is kept by reference: name, value, name, value. */
 export interface HttpEntryHead {
@@ -17,7 +31,7 @@ export interface HttpEntryHead {
   readonly httpVersion: string;
   readonly rawHeaders: readonly string[];
   readonly client: string;
-  readonly connection: HttpConnection;
+  readonly connection: ConnectionFacts;
   /** Bytes that are kept of each body. */
   readonly bodyLimit: number;
   readonly redaction?: HttpRedaction | undefined;

@@ -1,3 +1,4 @@
+import { BoundedCache } from "../limits/bounded-cache.ts";
 import { redactTarget, secretName } from "./http-log-line.ts";
 import { hidden, type IsSecret, redactBody } from "./redact-body.ts";
 
@@ -39,7 +40,7 @@ export function createHttpRedaction(isSecret: IsSecret): HttpRedaction {
 
 /** By the name of the field, or by the scheme in its value where the name is misspelt. A challenge holds no secret. */
 const isCredential = (name: string, value: string) => {
-  const naming = namingOf(name);
+  const naming = namings.get(name, namingOf);
   return naming === "secret" || (naming === "other" && /^(?:basic|bearer|digest)\s/i.test(value));
 };
 
@@ -63,17 +64,11 @@ const rememberedBodyBytes = 4 << 10;
 
 type Naming = "secret" | "challenge" | "other";
 /** Nearly all fields have one of a few names: the cache avoids matching the patterns again. */
-const namings = new Map<string, Naming>();
-const rememberedNames = 500;
+const namings = new BoundedCache<string, Naming>(500);
 
 function namingOf(name: string): Naming {
-  const known = namings.get(name);
-  if (known !== undefined) return known;
-  const isChallenge = /^(?:www|proxy)-authenticate$/i.test(name);
-  const naming = isChallenge ? "challenge" : /cookie/i.test(name) || secretName.test(name) ? "secret" : "other";
-  if (namings.size >= rememberedNames) namings.clear();
-  namings.set(name, naming);
-  return naming;
+  if (/^(?:www|proxy)-authenticate$/i.test(name)) return "challenge";
+  return /cookie/i.test(name) || secretName.test(name) ? "secret" : "other";
 }
 
 /** "Bearer •••" */

@@ -2,7 +2,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { TryAnswer } from "../../../contract/services/http.ts";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
-import { ServiceError } from "../service/service-error.ts";
+import { errorText, ServiceError } from "../service/service-error.ts";
 import type { HttpRecorder } from "./http-recorder.ts";
 
 const longestMs = 15_000;
@@ -124,12 +124,7 @@ const httpsIsOff = () =>
   new ServiceError("CALL_INVALID", "The request came over HTTPS, which is off now", "Switch HTTPS on in Config, or send it from Try.");
 
 const notSent = (cause: unknown) =>
-  new ServiceError(
-    "CALL_INVALID",
-    `The request failed: ${cause instanceof Error ? cause.message : String(cause)}`,
-    "Check its header fields and its path.",
-    { cause },
-  );
+  new ServiceError("CALL_INVALID", `The request failed: ${errorText(cause)}`, "Check its header fields and its path.", { cause });
 
 const pairs = (raw: readonly string[]): [string, string][] =>
   Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] ?? "", raw[2 * index + 1] ?? ""]);

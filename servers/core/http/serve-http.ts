@@ -114,14 +114,7 @@ export async function serveHttp(context: ServiceContext<HttpBaseConfig, never>, 
     actions: {
       try: client.send,
       resend: ({ body, ...request }) => client.send({ ...request, body: Buffer.from(body, "base64") }),
-      "sample.start"() {
-        sample.start();
-        return null;
-      },
-      "sample.stop"() {
-        sample.stop();
-        return null;
-      },
+      ...sample.actions,
     },
   };
 }

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { compile } from "proxy-addr";
-import { ServiceError } from "../service/service-error.ts";
+import { errorText, ServiceError } from "../service/service-error.ts";
 
 export interface TrustedProxies {
   /** Number of proxies in front of the service, each of which adds one address to X-Forwarded-For. */
@@ -37,7 +37,7 @@ function createTrust(addresses: readonly string[]): (address: string) => boolean
     return (address) => isListed(address, 0);
   } catch (cause) {
     const hint = "Write 10.0.0.7, 10.0.0.0/8, loopback, linklocal or uniquelocal.";
-    throw new ServiceError("CONFIG_INVALID", `Trusted proxies: ${cause instanceof Error ? cause.message : String(cause)}`, hint, { cause });
+    throw new ServiceError("CONFIG_INVALID", `Trusted proxies: ${errorText(cause)}`, hint, { cause });
   }
 }
 

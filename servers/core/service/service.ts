@@ -3,14 +3,16 @@ import type { BinaryTopics, HeaderOf } from "../../../contract/binary.ts";
 import type { Handlers, Operations } from "../../../contract/operation.ts";
 import type { Provided } from "../../../contract/provided.ts";
 import type { Endpoint, PortTransport, ServiceId, Snippet } from "../../../contract/service.ts";
-import type { Figure, TrafficRow } from "../../../contract/traffic/row.ts";
+import type { Figure } from "../../../contract/traffic/row.ts";
 import type { InstallationCertificates } from "../certificates/installation-certificates.ts";
 import type { BinaryPublisher } from "../streams/binary-publisher.ts";
 import type { PeerServices } from "../streams/peer-client.ts";
 import type { ProvidedHandlers } from "../streams/peer-provider.ts";
 import type { DetailDecoders } from "../traffic/detail-decoder.ts";
 import type { RecordWriter } from "../traffic/record-writer.ts";
+import type { KeptRecord } from "../traffic/row-record.ts";
 import type { Log } from "./log.ts";
+import { ServiceError } from "./service-error.ts";
 
 /** A service is data and one function. Its module stays light: `start` imports what is heavy. */
 export interface Service<
@@ -127,13 +129,6 @@ export interface TrafficEntry {
   write(record: RecordWriter): void;
 }
 
-/** A record of an earlier process that the supervisor kept. */
-export interface KeptRecord {
-  readonly row: TrafficRow;
-  /** All that the row's entry wrote of its detail. */
-  readonly detail: Buffer;
-}
-
 export interface TrafficSink {
   /** The id for the next entry. */
   nextId(): number;
@@ -152,3 +147,11 @@ export const defineService = <
 >(
   service: Service<Schema, Actions, Binary, Provides>,
 ): Service => service as unknown as Service;
+
+/** Handlers for a service that is browsed: what only the running service can do is refused. */
+export function refusedActions<Actions extends Operations>(actions: Actions, title: string): Handlers<Actions> {
+  const refuse = () => {
+    throw new ServiceError("SERVICE_NOT_RUNNING", `${title} is not running`, "Start it first.");
+  };
+  return Object.fromEntries(Object.keys(actions).map((name) => [name, refuse])) as unknown as Handlers<Actions>;
+}

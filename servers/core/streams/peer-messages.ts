@@ -8,28 +8,24 @@ interface PeerRequest {
   readonly params: unknown;
 }
 
-export type ConsumerMessage =
-  | (PeerRequest & { readonly type: "peerCall"; readonly service: ServiceId })
-  | (PeerRequest & { readonly type: "peerOpen"; readonly service: ServiceId; readonly credit: StreamCredit })
+/** Messages of the side that asks; `Party` names the other service. */
+type PeerRequests<Prefix extends string, Party> =
+  | (PeerRequest & Party & { readonly type: `${Prefix}Call` })
+  | (PeerRequest & Party & { readonly type: `${Prefix}Open`; readonly credit: StreamCredit })
   /** The reader consumed this much; the sender gets it back as credit. */
-  | { readonly type: "peerTaken"; readonly id: number; readonly credit: StreamCredit }
-  | { readonly type: "peerCancel"; readonly id: number };
+  | { readonly type: `${Prefix}Taken`; readonly id: number; readonly credit: StreamCredit }
+  | { readonly type: `${Prefix}Cancel`; readonly id: number };
 
-export type ToConsumer =
-  | { readonly type: "peerResult"; readonly id: number; readonly value: unknown }
-  | { readonly type: "peerItem"; readonly id: number; readonly item: StreamItem }
+/** Messages of the side that answers. */
+type PeerAnswers<Prefix extends string> =
+  | { readonly type: `${Prefix}Result`; readonly id: number; readonly value: unknown }
+  | { readonly type: `${Prefix}Item`; readonly id: number; readonly item: StreamItem }
   /** A call failed, or a stream ended; without a failure the stream is complete. */
-  | { readonly type: "peerEnd"; readonly id: number; readonly failure?: Failure };
+  | { readonly type: `${Prefix}End`; readonly id: number; readonly failure?: Failure };
 
-export type ToProvider =
-  | (PeerRequest & { readonly type: "serveCall"; readonly consumer: ServiceId })
-  | (PeerRequest & { readonly type: "serveOpen"; readonly consumer: ServiceId; readonly credit: StreamCredit })
-  | { readonly type: "serveTaken"; readonly id: number; readonly credit: StreamCredit }
-  | { readonly type: "serveCancel"; readonly id: number };
-
-export type ProviderMessage =
-  | { readonly type: "servedResult"; readonly id: number; readonly value: unknown }
-  | { readonly type: "servedItem"; readonly id: number; readonly item: StreamItem }
-  | { readonly type: "servedEnd"; readonly id: number; readonly failure?: Failure };
+export type ConsumerMessage = PeerRequests<"peer", { readonly service: ServiceId }>;
+export type ToConsumer = PeerAnswers<"peer">;
+export type ToProvider = PeerRequests<"serve", { readonly consumer: ServiceId }>;
+export type ProviderMessage = PeerAnswers<"served">;
 
 export const bytesOf = (item: StreamItem): number => item.payload?.byteLength ?? 0;

@@ -1,4 +1,5 @@
-import type { Detail, DetailKind, DetailPart, PartsSummary } from "../../../contract/traffic/detail.ts";
+import type { Detail, DetailKind, DetailPart } from "../../../contract/traffic/detail.ts";
+import type { PartsSummary } from "../../../contract/traffic/parts.ts";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { RecordReader } from "./record-reader.ts";
 

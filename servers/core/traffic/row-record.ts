@@ -3,7 +3,6 @@ import type { ServiceId } from "../../../contract/service.ts";
 import type { DetailKind } from "../../../contract/traffic/detail.ts";
 import type { Tone, TrafficRow } from "../../../contract/traffic/row.ts";
 import { previewBytes } from "../../../contract/traffic/row.ts";
-import type { KeptRecord } from "../service/service.ts";
 import { RecordError, RecordReader } from "./record-reader.ts";
 
 /** Tones, indexed by their number in a record. */
@@ -104,6 +103,13 @@ function decodeStart(start: Buffer): string {
   // The last character may be cut: the last three bytes are ignored.
   if (!isUtf8(start) && ![1, 2, 3].some((cut) => isUtf8(start.subarray(0, start.length - cut)))) return "";
   return start.toString("utf8").replace(/\uFFFD+$/, "");
+}
+
+/** A record of an earlier process that the supervisor kept. */
+export interface KeptRecord {
+  readonly row: TrafficRow;
+  /** All that the row's entry wrote of its detail. */
+  readonly detail: Buffer;
 }
 
 /** Returns the kept records of rows with greater ids, the oldest first, some hundred kilobytes at a time; no bytes after the last. */

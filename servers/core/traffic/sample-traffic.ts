@@ -1,5 +1,6 @@
 import { Agent, type ClientRequest, request as httpRequest, type RequestOptions } from "node:http";
 import { text } from "node:stream/consumers";
+import { createSampleSwitch, type SampleSwitch } from "./sample-switch.ts";
 
 /** Resolves with the complete answer, or with undefined if there is none. A body is sent as JSON. */
 export type SendSample = (options: RequestOptions, body?: unknown) => Promise<SampleAnswer | undefined>;
@@ -22,9 +23,7 @@ interface SampleTrafficOptions extends SampleTraffic {
 }
 
 /** A client of our own on loopback that sends real requests, so that a new user sees traffic. */
-export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show }: SampleTrafficOptions) {
-  let stopCurrent: (() => void) | undefined;
-
+export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show }: SampleTrafficOptions): SampleSwitch {
   function play(): () => void {
     const agent = new Agent({ keepAlive: true, maxSockets });
     const open = new Set<ClientRequest>();
@@ -45,7 +44,10 @@ export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show 
         request.on("close", () => open.delete(request));
         request.end(body === undefined ? undefined : JSON.stringify(body));
       });
-    const timer = setInterval(begin(send, stop), intervalMs);
+    const timer = setInterval(
+      begin(send, () => sample.stop()),
+      intervalMs,
+    );
     return () => {
       clearInterval(timer);
       for (const request of open) request.destroy();
@@ -53,20 +55,6 @@ export function createSampleTraffic({ port, intervalMs, maxSockets, begin, show 
     };
   }
 
-  function stop(): void {
-    if (!stopCurrent) return;
-    stopCurrent();
-    stopCurrent = undefined;
-    show({ running: false });
-  }
-
-  show({ running: false });
-  return {
-    start() {
-      if (stopCurrent) return;
-      stopCurrent = play();
-      show({ running: true });
-    },
-    stop,
-  };
+  const sample = createSampleSwitch({ play, show });
+  return sample;
 }

@@ -5,6 +5,7 @@ import type { HttpErrors } from "../../core/http/http-dispatch.ts";
 import { HttpRefusal } from "../../core/http/http-refusal.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, HttpRoute } from "../../core/http/http-route.ts";
 import { readBody } from "../../core/http/request-body.ts";
+import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import { type RateDecision, type RateLimiter, rateLimitHeaderNames, rateLimitHeaders } from "../../core/limits/rate-limit.ts";
 import { rateLimitKey } from "../../core/limits/rate-limit-client.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
@@ -137,20 +138,11 @@ function pluginVersion(field: string | undefined): string {
   return text.length <= versionCharacters ? text : [...text].slice(0, versionCharacters).join("");
 }
 
-const rememberedAddresses = 1_000;
-
 /** SHA-256 of an address in hex; the latest addresses are remembered, since one sends many events. */
 function createAddressHash(): (address: string) => string {
-  const known = new Map<string, string>();
-  return (address) => {
-    let hash = known.get(address);
-    if (hash === undefined) {
-      hash = createHash("sha256").update(address).digest("hex");
-      if (known.size >= rememberedAddresses) known.clear();
-      known.set(address, hash);
-    }
-    return hash;
-  };
+  const hashes = new BoundedCache<string, string>(1_000);
+  const hashOf = (address: string) => createHash("sha256").update(address).digest("hex");
+  return (address) => hashes.get(address, hashOf);
 }
 
 /** The current time in the events' format, formatted once a second. */

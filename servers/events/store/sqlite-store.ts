@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import type Sqlite from "better-sqlite3";
 import type { EventFilter } from "../../../contract/services/events.ts";
 import { openSqliteFile, sqliteFileError } from "../../core/files/sqlite-file.ts";
+import { BoundedCache } from "../../core/limits/bounded-cache.ts";
 import type { Log } from "../../core/service/log.ts";
 import { ServiceError } from "../../core/service/service-error.ts";
 import { type NewEvent, newEventColumns } from "../completion-event.ts";
@@ -149,16 +150,9 @@ function prepare(database: Sqlite.Database, now: () => number) {
     "SELECT device_id, sum(n) AS events FROM roll_device WHERE device_id >= ? AND device_id < ? GROUP BY device_id LIMIT ?",
   );
   // A filter has few shapes; each is compiled once.
-  const cached = new Map<string, Sqlite.Statement>();
-  const sql = (text: string) => {
-    let statement = cached.get(text);
-    if (!statement) {
-      if (cached.size >= 200) cached.clear();
-      statement = database.prepare(text);
-      cached.set(text, statement);
-    }
-    return statement;
-  };
+  const statements = new BoundedCache<string, Sqlite.Statement>(200);
+  const prepare = (text: string) => database.prepare(text);
+  const sql = (text: string) => statements.get(text, prepare);
   const scans = createSqliteScans(sql);
 
   const pages = createSqlitePages(sql);

@@ -1,10 +1,10 @@
 import path from "node:path";
-import { ServiceError } from "../../core/service/service-error.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
 
 /** Turns PostgreSQL's error into a STORE_… error, as `sqliteFileError` does for SQLite; `place` names host and database. */
 export function postgresStoreError(error: unknown, place: string): unknown {
   const code = String((error as { code?: unknown }).code ?? "");
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const cause = { cause: error };
   // https://www.postgresql.org/docs/current/errcodes-appendix.html
   if (code === "53100")

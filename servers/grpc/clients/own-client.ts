@@ -1,6 +1,6 @@
 import { type ChannelCredentials, Client, Metadata } from "@grpc/grpc-js";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
-import { ServiceError } from "../../core/service/service-error.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
 
 export interface OwnClientOptions {
   readonly port: number;
@@ -26,7 +26,7 @@ export function metadataOf(pairs: readonly (readonly [string, string])[]): Metad
     try {
       metadata.add(name, name.toLowerCase().endsWith("-bin") ? Buffer.from(value, "base64") : value);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       throw new ServiceError("CALL_INVALID", `The metadata ${name} cannot be sent: ${reason}`, "Change its name or value.");
     }
   }

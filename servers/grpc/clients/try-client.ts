@@ -1,7 +1,7 @@
 import { fromJson, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import type { Client, ClientDuplexStream, Metadata, StatusObject } from "@grpc/grpc-js";
 import type { GrpcTried, GrpcTryMessage, GrpcTryStart } from "../../../contract/services/grpc.ts";
-import { ServiceError } from "../../core/service/service-error.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import { statusName } from "../engine/status.ts";
 import type { ServedMethods } from "../services/served-methods.ts";
 import { asIs, headerList, metadataOf, type OwnClientOptions, openClient } from "./own-client.ts";
@@ -34,8 +34,6 @@ interface KeptMessage extends Omit<GrpcTryMessage, "base64"> {
 }
 
 const wrong = (message: string, hint: string) => new ServiceError("CALL_INVALID", message, hint);
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 interface OpenCall {
   readonly stream: ClientDuplexStream<Buffer, Buffer>;
   readonly client: Client;
@@ -66,7 +64,7 @@ export function createGrpcTryClient({ port, channel, served, show }: GrpcTryOpti
       return Buffer.from(toBinary(type, fromJson(type, JSON.parse(json) as JsonValue, { registry })));
     } catch (error) {
       throw wrong(
-        `The message is not valid JSON of ${typeName}: ${reasonOf(error)}`,
+        `The message is not valid JSON of ${typeName}: ${errorText(error)}`,
         "Change the message; a new one can be made from the type.",
       );
     }

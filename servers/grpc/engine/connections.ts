@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { TLSSocket } from "node:tls";
 
 export interface GrpcConnection {
@@ -67,15 +68,12 @@ export class GrpcConnections {
   }
 
   /** Resolves when all are closed, or after this time. */
-  whenNone(withinMs: number): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
-      this.#onNone = () => {
-        clearTimeout(timer);
-        resolve();
-      };
+  async whenNone(withinMs: number): Promise<void> {
+    if (this.#open.size === 0) return;
+    const none = new Promise<void>((resolve) => {
+      this.#onNone = resolve;
     });
+    await Promise.race([none, delay(withinMs, undefined, { ref: false })]);
   }
 
   destroyAll(): void {

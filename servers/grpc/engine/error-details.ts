@@ -1,5 +1,6 @@
 import { create, type DescMessage, fromJson, type JsonObject, type JsonValue, type Message, toBinary } from "@bufbuild/protobuf";
 import { type Any, AnySchema } from "@bufbuild/protobuf/wkt";
+import { errorText } from "../../core/service/service-error.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
 import { StatusError } from "./status.ts";
 
@@ -19,7 +20,7 @@ export function createDetailReader(current: () => DescriptorPool): (texts: reado
         texts.map((text) => packDetail(parsed(text), pool)),
       );
     } catch (error) {
-      throw new StatusError("INVALID_ARGUMENT", `x-backlot-details: ${error instanceof Error ? error.message : String(error)}`);
+      throw new StatusError("INVALID_ARGUMENT", `x-backlot-details: ${errorText(error)}`);
     }
   };
 }

@@ -1,6 +1,7 @@
 import { Metadata } from "@grpc/grpc-js";
 import type { CallEntry } from "../observe/call-entry.ts";
 import type { CallEvents, CallHead, CallTransport, ReceivedMessage, SentEnd } from "./call-transport.ts";
+import type { GrpcMethod } from "./grpc-method.ts";
 import type { JsonMessages } from "./json-messages.ts";
 import { compressFrame, type MessageCoding } from "./message-coding.ts";
 import { frameOf, prefixBytes } from "./message-type.ts";
@@ -47,12 +48,25 @@ export interface GrpcCallOptions {
   readonly onOver: (call: GrpcCall, end: SentEnd) => void;
 }
 
+/** Answers a call. An error that it throws or rejects with ends the call. */
+export type CallHandler = (call: GrpcCall) => void | Promise<void>;
+
+interface GrpcCallParts {
+  readonly transport: CallTransport;
+  /** Both undefined if the method is not served. */
+  readonly method: GrpcMethod | undefined;
+  readonly handler: CallHandler | undefined;
+  readonly entry: CallEntry;
+}
+
 const longestTimerMs = 0x7fff_ffff;
 
 /**
  * One call of any protocol: handlers read from it and write to it. A step that throws ends this call with a status, and nothing else.
  */
 export class GrpcCall implements CallEvents {
+  /** Undefined if it is not served. */
+  readonly method: GrpcMethod | undefined;
   readonly entry: CallEntry;
   readonly head: CallHead;
   /** Its index in the listener's list of calls. */
@@ -63,6 +77,7 @@ export class GrpcCall implements CallEvents {
   readonly deadlineAt: number | undefined;
   readonly #options: GrpcCallOptions;
   readonly #transport: CallTransport;
+  readonly #handler: CallHandler | undefined;
   /** Of a client whose messages are JSON. */
   readonly #json: JsonMessages | undefined;
   #sink: MessageSink | undefined;
@@ -83,12 +98,14 @@ export class GrpcCall implements CallEvents {
   #over = false;
   #overListeners: (() => void)[] | undefined;
 
-  constructor(transport: CallTransport, entry: CallEntry, options: GrpcCallOptions) {
+  constructor({ transport, method, handler, entry }: GrpcCallParts, options: GrpcCallOptions) {
     this.#options = options;
     this.#transport = transport;
+    this.method = method;
+    this.#handler = handler;
     this.entry = entry;
     this.head = transport.head;
-    this.#json = transport.head.codec === "json" ? entry.method?.json : undefined;
+    this.#json = transport.head.codec === "json" ? method?.json : undefined;
     const { timeoutMs } = transport.head;
     if (timeoutMs !== undefined) {
       this.deadlineAt = entry.at + timeoutMs;
@@ -130,7 +147,7 @@ export class GrpcCall implements CallEvents {
       this.#chooseCoding(asked?.coding ?? coding);
       if (asked) for (const [name, value] of asked.headers) this.responseHeaders.add(name, value);
       if (this.head.fault) throw this.head.fault;
-      if (!this.entry.method) throw new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
+      if (!this.#handler) throw new StatusError("UNIMPLEMENTED", `There is no method ${this.head.path}`);
       if (!asked || asked.delayMs === 0) return this.#beginHandler();
       this.#delay = setTimeout(() => this.run(() => this.#beginHandler()), asked.delayMs);
     });
@@ -146,7 +163,7 @@ export class GrpcCall implements CallEvents {
       this.#cut();
       return;
     }
-    return this.entry.method?.begin(this);
+    return this.#handler?.(this);
   }
 
   /** Runs a step of the call, also one of a timer or an event from elsewhere; what it throws ends this call. */
@@ -263,7 +280,10 @@ export class GrpcCall implements CallEvents {
     else if (this.#unwritten > this.#options.limits.unreadBytes) {
       this.#finishing = true;
       // A status could only be sent after what is already waiting.
-      this.#transport.reset({ code: statusCode("RESOURCE_EXHAUSTED"), message: "the client reads too slowly: it has left too much unread" });
+      this.#transport.reset({
+        code: statusCode("RESOURCE_EXHAUSTED"),
+        message: "the client reads too slowly: it has left too much unread",
+      });
     }
     return this.isWritable;
   }

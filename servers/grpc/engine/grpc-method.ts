@@ -2,7 +2,6 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type GrpcPattern, grpcPatterns } from "../../../contract/traffic/grpc.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
-import type { GrpcCall } from "./grpc-call.ts";
 import { type JsonMessages, jsonMessages } from "./json-messages.ts";
 
 /** A served method with its types. A call keeps the method that it began with. */
@@ -22,22 +21,10 @@ export interface GrpcMethod {
   readonly pool: DescriptorPool;
   /** Of the protocol files that its types are from. */
   readonly revision: string;
-  /** Answers a call. An error that it throws or rejects with ends the call. */
-  readonly begin: (call: GrpcCall) => void | Promise<void>;
-}
-
-/** Methods by path; it may change while calls are open, which go on as they began. */
-export interface GrpcMethods {
-  find(path: string): GrpcMethod | undefined;
 }
 
 /** Messages within a google.protobuf.Any are of the types in `pool`. */
-export function methodOf({
-  descriptor: described,
-  pool,
-  revision,
-  begin,
-}: Pick<GrpcMethod, "descriptor" | "pool" | "revision" | "begin">): GrpcMethod {
+export function methodOf({ descriptor: described, pool, revision }: Pick<GrpcMethod, "descriptor" | "pool" | "revision">): GrpcMethod {
   const service = described.parent.typeName;
   return {
     path: `/${service}/${described.name}`,
@@ -51,7 +38,6 @@ export function methodOf({
     descriptor: described,
     pool,
     revision,
-    begin,
   };
 }
 

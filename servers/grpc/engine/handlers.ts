@@ -1,9 +1,20 @@
-import type { GrpcCall } from "./grpc-call.ts";
+import type { CallHandler, GrpcCall } from "./grpc-call.ts";
 import type { GrpcMethod } from "./grpc-method.ts";
 import type { MessageType } from "./message-type.ts";
 import { StatusError } from "./status.ts";
 
-type Begin = GrpcMethod["begin"];
+/** A method with what answers its calls. */
+export interface ServedMethod extends GrpcMethod {
+  readonly begin: CallHandler;
+}
+
+/** Methods by path; it may change while calls are open, which go on as they began. */
+export interface GrpcMethods {
+  find(path: string): ServedMethod | undefined;
+}
+
+/** By the full name of a service, then by the name of a method. */
+export type ServiceHandlers = Readonly<Record<string, Readonly<Record<string, CallHandler>>>>;
 
 /** Reads the message of a client that sends one, and calls `then` when the client has sent its half-close. */
 export function readOne<Request>(call: GrpcCall, type: MessageType<Request>, then: (request: Request) => void | Promise<void>): void {
@@ -27,7 +38,7 @@ export const unary =
     request: MessageType<Request>,
     reply: MessageType<Reply>,
     handle: (request: Request, call: GrpcCall) => Reply | Promise<Reply>,
-  ): Begin =>
+  ): CallHandler =>
   (call) =>
     readOne(call, request, (message) => {
       const answer = handle(message, call);
@@ -46,7 +57,7 @@ export const serverStream =
     request: MessageType<Request>,
     reply: MessageType<Reply>,
     stream: (request: Request, call: GrpcCall, send: (value: Reply) => boolean) => void | Promise<void>,
-  ): Begin =>
+  ): CallHandler =>
   (call) =>
     readOne(call, request, (message) => stream(message, call, (value) => call.send(reply.frame(value))));
 
@@ -62,7 +73,7 @@ export const clientMessages =
     request: MessageType<Request>,
     reply: MessageType<Reply>,
     begin: (call: GrpcCall, send: (value: Reply) => boolean) => StreamSteps<Request>,
-  ): Begin =>
+  ): CallHandler =>
   (call) => {
     const steps = begin(call, (value) => call.send(reply.frame(value)));
     call.receive({
@@ -73,3 +84,21 @@ export const clientMessages =
       halfClose: () => steps.halfClose(),
     });
   };
+
+/** Answers calls in place of a method's handler. */
+export interface MethodReplies {
+  /**
+   * Takes over the call; or returns false and leaves the call, unchanged, to the next. If it reads messages and then has no answer, it
+   * gives them back (`GrpcCall.giveBack`) and calls `otherwise`, which passes the call on.
+   */
+  begin(call: GrpcCall, method: GrpcMethod, otherwise: () => void): boolean;
+}
+
+/** Offers a call to each of `replies` in turn; if none takes it, `last` answers. */
+export function beginWith(call: GrpcCall, method: GrpcMethod, replies: readonly MethodReplies[], last: () => void, from = 0): void {
+  for (let index = from; index < replies.length; index++) {
+    const next = index + 1;
+    if (replies[index]?.begin(call, method, () => beginWith(call, method, replies, last, next))) return;
+  }
+  call.run(last);
+}

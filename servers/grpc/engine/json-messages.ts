@@ -1,4 +1,5 @@
 import { type DescMethod, fromBinary, fromJsonString, type Registry, toBinary, toJsonString } from "@bufbuild/protobuf";
+import { errorText } from "../../core/service/service-error.ts";
 import { StatusError } from "./status.ts";
 
 /** Converts the messages of one method between JSON, which some clients send, and the bytes that handlers read and write. */
@@ -35,4 +36,4 @@ export function jsonMessages({ input, output }: DescMethod, registry: Registry):
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 500);
+const reasonOf = (error: unknown): string => errorText(error).slice(0, 500);

@@ -1,8 +1,9 @@
+import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../../core/service/log.ts";
 import type { CallRecorder } from "../observe/call-recorder.ts";
 import type { CallEvents, CallTransport, SentEnd } from "./call-transport.ts";
 import { GrpcCall, type GrpcCallOptions } from "./grpc-call.ts";
-import type { GrpcMethods } from "./grpc-method.ts";
+import type { GrpcMethods } from "./handlers.ts";
 import type { CallList, OpenCalls } from "./open-calls.ts";
 import { statusCode } from "./status.ts";
 
@@ -38,8 +39,9 @@ export class ListenerCalls {
 
   begin(transport: StartableTransport): void {
     const { recorder, methods } = this.#options;
-    const entry = recorder.begin(transport.head, methods.find(transport.head.path));
-    const call = new GrpcCall(transport, entry, this.#shared);
+    const method = methods.find(transport.head.path);
+    const entry = recorder.begin(transport.head, method);
+    const call = new GrpcCall({ transport, method, handler: method?.begin, entry }, this.#shared);
     this.#calls.add(call);
     transport.start(call);
     call.begin();
@@ -47,7 +49,12 @@ export class ListenerCalls {
 
   /** Calls in flight have the grace time, and then end with UNAVAILABLE. */
   async drain(graceMs: number): Promise<void> {
-    await this.#idle(graceMs);
+    if (this.#calls.size > 0) {
+      const idle = new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+      await Promise.race([idle, delay(graceMs, undefined, { ref: false })]);
+    }
     const { size } = this.#calls;
     if (size > 0) this.#options.log.info(`${size} calls were open when the service stopped, and end with UNAVAILABLE.`);
     for (const call of this.#calls.all()) call.finish(statusCode("UNAVAILABLE"), "the service is stopping");
@@ -61,16 +68,5 @@ export class ListenerCalls {
 
   #fault({ head, entry }: GrpcCall, error: unknown): void {
     this.#options.log.error(`${head.path} (row ${entry.id}) failed: ${error instanceof Error ? error.stack : String(error)}`);
-  }
-
-  #idle(withinMs: number): Promise<void> {
-    if (this.#calls.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, withinMs);
-      this.#onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
   }
 }

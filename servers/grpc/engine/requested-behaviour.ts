@@ -47,22 +47,22 @@ export function requestedBehaviour(
   if (!asked) return undefined;
   const text = (name: string): string | undefined => asked.get(name)?.[0];
   const texts = (name: string): readonly string[] => asked.get(name) ?? [];
-  const status = text("status");
-  const delay = text("delay");
-  const cut = text("cut-after");
-  const coding = text("compression");
+  const read = <Value>(name: string, parse: (value: string) => Value): Value | undefined => {
+    const value = text(name);
+    return value === undefined ? undefined : parse(value);
+  };
+  const code = read("status", codeOf);
   const details = texts("details");
-  const bytes = text("details-bin");
   const echoed = echo(rawHeaders, text("echo"));
-  const code = status === undefined ? undefined : codeOf(status);
   return {
     status: code === undefined ? undefined : { code, message: text("message") ?? `${statusName(code)} was asked for` },
-    delayMs: delay === undefined ? 0 : durationOf(delay, longestDelayMs),
-    cutAfter: cut === undefined ? undefined : countOf(cut),
+    delayMs: read("delay", (value) => durationOf(value, longestDelayMs)) ?? 0,
+    cutAfter: read("cut-after", countOf),
     headers: [...pairsOf("headers", texts("headers")), ...echoed.headers],
     trailers: [...pairsOf("trailers", texts("trailers")), ...echoed.trailers],
-    details: bytes !== undefined ? () => Buffer.from(bytes, "base64") : details.length > 0 ? readDetails(details) : undefined,
-    coding: coding === undefined ? undefined : codingOf(coding),
+    details:
+      read("details-bin", (base64) => () => Buffer.from(base64, "base64")) ?? (details.length > 0 ? readDetails(details) : undefined),
+    coding: read("compression", codingOf),
   };
 }
 
@@ -111,7 +111,8 @@ const notEchoed = /^(?::|x-backlot-|host$|user-agent$|accept|access-control-|ori
 /** The client's own metadata, sent back unchanged. */
 function echo(rawHeaders: readonly string[], where: string | undefined): { readonly headers: Pairs; readonly trailers: Pairs } {
   if (where === undefined) return { headers: [], trailers: [] };
-  if (where !== "headers" && where !== "trailers" && where !== "both") throw wrong("echo", `${JSON.stringify(where)} is not one of headers, trailers, both`);
+  if (where !== "headers" && where !== "trailers" && where !== "both")
+    throw wrong("echo", `${JSON.stringify(where)} is not one of headers, trailers, both`);
   const pairs: [string, MetadataValue][] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] as string).toLowerCase();

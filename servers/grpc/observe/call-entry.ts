@@ -1,10 +1,10 @@
-import { grpcCodecs, grpcPatterns, grpcProtocols, toneOfStatus } from "../../../contract/traffic/grpc.ts";
+import { toneOfGrpcStatus } from "../../../contract/services/grpc.ts";
+import { type GrpcCall, grpcCodecs, grpcPatterns, grpcProtocols } from "../../../contract/traffic/grpc.ts";
 import { previewBytes, type Tone } from "../../../contract/traffic/row.ts";
 import { notQueued, type TrafficEntry } from "../../core/service/service.ts";
 import { PendingParts } from "../../core/traffic/pending-parts.ts";
 import type { RecordWriter } from "../../core/traffic/record-writer.ts";
 import type { CallHead, ReceivedMessage, SentEnd } from "../engine/call-transport.ts";
-import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { prefixBytes } from "../engine/message-type.ts";
 import { statusName } from "../engine/status.ts";
 import { callTag, isCompressed, messageFlags } from "./call-record.ts";
@@ -15,10 +15,16 @@ export interface MessageCounts {
   sent: number;
 }
 
+/** The method of a call, as it is recorded. */
+export interface RecordedMethod extends NonNullable<GrpcCall["method"]> {
+  /** "/example.Greeter/SayHello" */
+  readonly path: string;
+}
+
 export interface CallEntryOptions {
   readonly id: number;
   readonly head: CallHead;
-  readonly method: GrpcMethod | undefined;
+  readonly method: RecordedMethod | undefined;
   readonly client: string;
   /** Bytes that are kept of each message. */
   readonly messageLimit: number;
@@ -33,7 +39,7 @@ export class CallEntry implements TrafficEntry {
   queueSlot = notQueued;
   readonly id: number;
   readonly at = Date.now();
-  readonly method: GrpcMethod | undefined;
+  readonly method: RecordedMethod | undefined;
   readonly client: string;
   readonly head: CallHead;
   readonly #touch: (entry: CallEntry) => void;
@@ -140,7 +146,7 @@ export class CallEntry implements TrafficEntry {
     if (!this.#end) return "pending";
     const { status, httpStatus } = this.#end;
     if (httpStatus !== undefined) return "refused";
-    return status ? toneOfStatus(status.code) : "aborted";
+    return status ? toneOfGrpcStatus(status.code) : "aborted";
   }
 
   get reason(): string | undefined {

@@ -1,14 +1,13 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { GrpcMethodCalls } from "../../../contract/services/grpc.ts";
+import type { GrpcMethodCalls, GrpcViews } from "../../../contract/services/grpc.ts";
 import type { SentEnd } from "../engine/call-transport.ts";
-import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { statusName } from "../engine/status.ts";
-import type { CallEntry } from "./call-entry.ts";
+import type { CallEntry, RecordedMethod } from "./call-entry.ts";
 
 /** Prometheus metrics of calls. */
 export interface CallMetrics {
   readonly registry: Registry;
-  begin(method: GrpcMethod | undefined): void;
+  begin(method: RecordedMethod | undefined): void;
   end(entry: CallEntry, end: SentEnd): void;
   /** For the page; of methods that were called. */
   calls(): readonly GrpcMethodCalls[];
@@ -80,4 +79,16 @@ export function createCallMetrics(): CallMetrics {
 }
 
 /** There may be any number of methods that are not served, so they share a label. */
-const labelOf = (method: GrpcMethod | undefined): string => method?.path ?? "unknown";
+const labelOf = (method: RecordedMethod | undefined): string => method?.path ?? "unknown";
+
+/** Publishes the calls by method, if they changed since the last time. */
+export function createCallsView({ calls }: Pick<CallMetrics, "calls">, show: (view: GrpcViews["calls"]) => void): () => void {
+  let shown: string | undefined;
+  return () => {
+    const methods = calls();
+    const text = JSON.stringify(methods);
+    if (text === shown) return;
+    shown = text;
+    show({ at: Date.now(), methods });
+  };
+}

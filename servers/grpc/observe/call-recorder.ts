@@ -5,8 +5,7 @@ import type { Counters, TrafficSink } from "../../core/service/service.ts";
 import { createLatencyWindow } from "../../core/traffic/latency-window.ts";
 import type { CallHead, SentEnd } from "../engine/call-transport.ts";
 import type { GrpcConnections } from "../engine/connections.ts";
-import type { GrpcMethod } from "../engine/grpc-method.ts";
-import { CallEntry, type MessageCounts } from "./call-entry.ts";
+import { CallEntry, type MessageCounts, type RecordedMethod } from "./call-entry.ts";
 import type { CallMetrics } from "./call-metrics.ts";
 import { createMetricsHistory, type MetricsHistory } from "./metrics-history.ts";
 
@@ -20,7 +19,7 @@ export interface CallRecorderOptions {
 
 /** Begins and ends the row of each call, counts it and writes its log line. */
 export interface CallRecorder {
-  begin(head: CallHead, method: GrpcMethod | undefined): CallEntry;
+  begin(head: CallHead, method: RecordedMethod | undefined): CallEntry;
   end(entry: CallEntry, end: SentEnd): void;
   /** For the page's plots. */
   readonly history: Pick<MetricsHistory, "read">;

@@ -1,11 +1,12 @@
 import { createRegistry, type DescFile, type Registry, toBinary } from "@bufbuild/protobuf";
 import * as wellKnown from "@bufbuild/protobuf/wkt";
 import { type DescriptorProto, type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { errorText } from "../../core/service/service-error.ts";
 import { FileDescriber } from "./file-describer.ts";
 import { interpretOptions } from "./interpret-options.ts";
 import { failAt, type ParsedProto } from "./proto-context.ts";
-import { ProtoError } from "./proto-error.ts";
 import { parseProto } from "./proto-parser.ts";
+import { ProtoError } from "./proto-tokens.ts";
 import { resolveTypes, SymbolTable } from "./resolve-types.ts";
 
 /** Files by the name under which others import them. */
@@ -103,7 +104,7 @@ class Compiler {
       this.#done.push(file);
       return "done";
     } catch (error) {
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = errorText(error);
       this.#failed.set(name, error instanceof ProtoError ? error : new ProtoError(name, problem));
       this.#symbols.remove(name);
       return "failed";

@@ -14,9 +14,7 @@ export function readEnum(context: ProtoContext): EnumDescriptorProto {
   const { reader } = context;
   const place = reader.peek();
   const type = context.placed(create(EnumDescriptorProtoSchema, { name: reader.name() }), place);
-  reader.expect("{");
-  while (!reader.take("}")) {
-    if (reader.take(";")) continue;
+  reader.block(() => {
     const start = reader.peek();
     if (reader.takeName("option")) context.option(type);
     else if (reader.takeName("reserved")) {
@@ -31,7 +29,7 @@ export function readEnum(context: ProtoContext): EnumDescriptorProto {
       reader.expect(";");
       type.value.push(value);
     }
-  }
+  });
   if (type.value.length === 0) reader.fail("an enum has at least one value", place);
   if (context.isProto3 && type.value[0]?.number !== 0) reader.fail("the first value of an enum is 0 in proto3", place);
   return type;

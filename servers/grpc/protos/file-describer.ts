@@ -1,13 +1,5 @@
-import {
-  createFileRegistry,
-  createMutableRegistry,
-  type DescEnum,
-  type DescExtension,
-  type DescFile,
-  type DescMessage,
-  type DescService,
-  type Registry,
-} from "@bufbuild/protobuf";
+import { createFileRegistry, createMutableRegistry, type DescFile, type Registry } from "@bufbuild/protobuf";
+import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import type { DescriptorProto, FieldDescriptorProto, FileDescriptorProto } from "@bufbuild/protobuf/wkt";
 
 /**
@@ -33,7 +25,7 @@ export class FileDescriber {
 
   add(file: DescFile): void {
     this.#files.set(file.proto.name, file);
-    for (const type of typesOf(file)) this.#registry.add(type);
+    for (const type of nestedTypes(file)) this.#registry.add(type);
   }
 
   /** Does not add the file itself; its imports were added before. Throws if the file contradicts itself or its imports. */
@@ -77,17 +69,4 @@ function usedTypes(file: FileDescriptorProto): ReadonlySet<string> {
     for (const { inputType, outputType } of method) names.add(inputType).add(outputType);
   }
   return names;
-}
-
-function* typesOf(file: DescFile): Generator<DescMessage | DescEnum | DescExtension | DescService> {
-  function* within(message: DescMessage): Generator<DescMessage | DescEnum | DescExtension> {
-    yield message;
-    yield* message.nestedEnums;
-    yield* message.nestedExtensions;
-    for (const nested of message.nestedMessages) yield* within(nested);
-  }
-  for (const message of file.messages) yield* within(message);
-  yield* file.enums;
-  yield* file.extensions;
-  yield* file.services;
 }

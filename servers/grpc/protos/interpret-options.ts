@@ -23,8 +23,7 @@ import {
 import { defaultValueText } from "./default-value.ts";
 import type { OptionField, OptionNamePart, OptionValue, ParsedOption } from "./option-syntax.ts";
 import type { ParsedProto } from "./proto-context.ts";
-import { ProtoError } from "./proto-error.ts";
-import type { Token } from "./proto-tokens.ts";
+import { ProtoError, type Token } from "./proto-tokens.ts";
 
 const schemas: Readonly<Record<string, DescMessage>> = {
   "google.protobuf.FileDescriptorProto": FileOptionsSchema,

@@ -56,9 +56,7 @@ export class MessageSyntax {
   #messageBody(message: DescriptorProto): void {
     const { reader } = this.#context;
     if (++this.#depth > mostNesting) reader.fail(`messages are nested more than ${mostNesting} deep`);
-    reader.expect("{");
-    while (!reader.take("}")) {
-      if (reader.take(";")) continue;
+    reader.block(() => {
       // As in protoc: a type that is called like one of these words needs a point before it.
       if (reader.takeName("message")) message.nestedType.push(this.message());
       else if (reader.takeName("enum")) message.enumType.push(readEnum(this.#context));
@@ -71,7 +69,7 @@ export class MessageSyntax {
           message.reservedRange.push(create(DescriptorProto_ReservedRangeSchema, { start: from, end: to + 1 })),
         );
       } else this.#field(message.field, message.nestedType, { message });
-    }
+    });
     this.#depth--;
     this.#nameOptionalOneofs(message);
   }
@@ -191,23 +189,17 @@ export class MessageSyntax {
     const oneof = this.#context.placed(create(OneofDescriptorProtoSchema, { name: reader.name() }), place);
     const index = message.oneofDecl.push(oneof) - 1;
     const before = message.field.length;
-    reader.expect("{");
-    while (!reader.take("}")) {
-      if (reader.take(";")) continue;
+    reader.block(() => {
       if (reader.takeName("option")) this.#context.option(oneof);
       else this.#field(message.field, message.nestedType, { message, oneof: index });
-    }
+    });
     if (message.field.length === before) reader.fail("a oneof has at least one field", place);
   }
 
   extend(extensions: FieldDescriptorProto[], nested: DescriptorProto[]): void {
     const { reader } = this.#context;
     const extendee = reader.typeName();
-    reader.expect("{");
-    while (!reader.take("}")) {
-      if (reader.take(";")) continue;
-      this.#field(extensions, nested, { extendee });
-    }
+    reader.block(() => this.#field(extensions, nested, { extendee }));
   }
 
   #extensionRanges(message: DescriptorProto): void {

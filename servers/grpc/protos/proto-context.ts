@@ -1,7 +1,6 @@
 import type { FileDescriptorProto } from "@bufbuild/protobuf/wkt";
 import { type ParsedOption, readOption } from "./option-syntax.ts";
-import { ProtoError } from "./proto-error.ts";
-import type { Token } from "./proto-tokens.ts";
+import { ProtoError, type Token } from "./proto-tokens.ts";
 import type { TokenReader } from "./token-reader.ts";
 
 /** A file as it was read: names of types and options are not resolved. */

@@ -1,5 +1,3 @@
-import { ProtoError } from "./proto-error.ts";
-
 export interface Token {
   readonly kind: "name" | "integer" | "float" | "string" | "symbol" | "end";
   /** As written; of a string, what it says: one character for each byte. */
@@ -81,3 +79,19 @@ function unquoted(text: string): string {
 }
 
 const toBytes = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+
+/** A protocol file that cannot be compiled: which file, where in it, and why. Lines and columns count from 1. */
+export class ProtoError extends Error {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly problem: string;
+
+  constructor(file: string, problem: string, at: { readonly line: number; readonly column: number } = { line: 1, column: 1 }) {
+    super(`${file}:${at.line}:${at.column}: ${problem}`);
+    this.file = file;
+    this.problem = problem;
+    this.line = at.line;
+    this.column = at.column;
+  }
+}

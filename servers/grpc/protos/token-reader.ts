@@ -1,5 +1,4 @@
-import { ProtoError } from "./proto-error.ts";
-import type { Token } from "./proto-tokens.ts";
+import { ProtoError, type Token } from "./proto-tokens.ts";
 
 const end: Token = { kind: "end", text: "", line: 1, column: 1 };
 
@@ -50,6 +49,12 @@ export class TokenReader {
     if (this.take(symbol)) return;
     const found = this.peek();
     this.fail(`${JSON.stringify(symbol)} is missing before ${found.kind === "end" ? "the end of the file" : JSON.stringify(found.text)}`);
+  }
+
+  /** "{ … }", statement by statement; empty ones are skipped. */
+  block(statement: () => void): void {
+    this.expect("{");
+    while (!this.take("}")) if (!this.take(";")) statement();
   }
 
   name(): string {

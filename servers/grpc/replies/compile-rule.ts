@@ -8,6 +8,7 @@ import {
   timeMs,
 } from "../../../contract/services/grpc-replies.ts";
 import { grpcStatusNames } from "../../../contract/traffic/grpc.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import { detailType, statusDetails } from "../engine/error-details.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { prefixBytes } from "../engine/message-type.ts";
@@ -184,7 +185,7 @@ class Parts {
         const detail = this.#message(type, fields, at, descriptor.input);
         return (scope: TemplateScope) => ({ typeUrl: `type.googleapis.com/${type.typeName}`, value: detail(scope).subarray(prefixBytes) });
       } catch (error) {
-        this.#onMisfit(at, error instanceof Error ? error.message : String(error));
+        this.#onMisfit(at, errorText(error));
         return undefined;
       }
     });
@@ -210,7 +211,7 @@ class Parts {
       const template = parseTemplate(text, this.#method.descriptor.input);
       return template ? (scope) => textOf(template(scope)) : () => text;
     } catch (error) {
-      this.#onMisfit(path, error instanceof Error ? error.message : String(error));
+      this.#onMisfit(path, errorText(error));
       return () => text;
     }
   }

@@ -1,6 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { RE2JS } from "re2js";
 import type { Json, ReplyConditions, ReplyTest } from "../../../contract/services/grpc-replies.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import { type FieldPath, parsePath, pathInType, valueAt } from "./field-path.ts";
 import type { OnMisfit } from "./message-template.ts";
 
@@ -84,7 +85,7 @@ function pathOf(text: string, request: DescMessage, onProblem: (message: string)
   try {
     return pathInType(request, path);
   } catch (error) {
-    onProblem(error instanceof Error ? error.message : String(error));
+    onProblem(errorText(error));
     return undefined;
   }
 }
@@ -111,7 +112,7 @@ function compilePattern(text: string): RE2JS | string {
     const pattern = RE2JS.compile(text);
     return pattern.programSize() > largestProgram ? "the pattern repeats too much" : pattern;
   } catch (error) {
-    return `a pattern in RE2 syntax is expected: ${error instanceof Error ? error.message : String(error)}`;
+    return `a pattern in RE2 syntax is expected: ${errorText(error)}`;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import { frameOf } from "../engine/message-type.ts";
 import { fieldNamed, hasOwnJson, noSuchField } from "./field-path.ts";
 import { parseTemplate, type Template, type TemplateScope, textOf } from "./template.ts";
@@ -48,13 +49,11 @@ export function messageTemplate({ type, json, request, registry, onMisfit }: Mes
     try {
       bytes = frame(part.constant);
     } catch (error) {
-      onMisfit([], reasonOf(error));
+      onMisfit([], errorText(error));
     }
   }
   return () => bytes ?? frame(part.constant);
 }
-
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 const isObject = (value: Json): value is { readonly [name: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -78,7 +77,7 @@ class Checker {
         try {
           fromJson(type, json as JsonValue, { registry: this.#registry });
         } catch (error) {
-          this.#onMisfit(path, `${type.typeName} is expected: ${reasonOf(error)}`);
+          this.#onMisfit(path, `${type.typeName} is expected: ${errorText(error)}`);
         }
       }
       return part;
@@ -159,7 +158,7 @@ class Checker {
       try {
         return parseTemplate(json, this.#request) ?? { constant: json };
       } catch (error) {
-        return this.#misfit(path, reasonOf(error));
+        return this.#misfit(path, errorText(error));
       }
     }
     if (Array.isArray(json)) return listed(json.map((entry: Json, index) => this.#free(entry, [...path, index])));

@@ -1,3 +1,4 @@
+import { errorText } from "../../core/service/service-error.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import { StatusError } from "../engine/status.ts";
 import type { CompiledRule, ScriptedStatus } from "./compile-rule.ts";
@@ -127,7 +128,7 @@ export class RuleCall {
   }
 
   #fail(rule: CompiledRule, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     this.#parts.onFault(this.#call, rule, message);
     this.#call.fail(
       error instanceof StatusError ? error : new StatusError("INTERNAL", `the reply rule ${rule.name} cannot answer: ${message}`),

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Json, pushed } from "../../../contract/services/grpc-replies.ts";
-import { ServiceError } from "../../core/service/service-error.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import { packDetail, type StatusDetails, statusDetails } from "../engine/error-details.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
@@ -15,9 +15,10 @@ type Pushed = z.output<typeof pushed>;
 export function pushIntoCall(row: number, push: Pushed, openCalls: OpenCalls): null {
   const call = openCalls.find(row);
   if (!call || call.isEnding) throw refused("The call is over", "Choose one that is open.");
-  const { method } = call.entry;
+  const { method } = call;
   if (!method) throw refused(`${call.head.path} is not served`, "The types of its messages are not known.");
-  if (method.service.startsWith("grpc.")) throw refused(`Nothing can be sent into calls of ${method.service}`, "Choose a call of another service.");
+  if (method.service.startsWith("grpc."))
+    throw refused(`Nothing can be sent into calls of ${method.service}`, "Choose a call of another service.");
   if (method.pattern !== "server stream" && method.pattern !== "bidi stream") {
     throw refused(`${method.path} answers with one message`, "Choose a call of a method that streams its answers.");
   }
@@ -67,7 +68,7 @@ function frameOf(call: GrpcCall, { descriptor, pool }: GrpcMethod, text: string)
   try {
     return template({ ...nothing, metadata: (name) => metadata(name)[0], index: call.entry.sent, method: call.head.path });
   } catch (error) {
-    throw notOfType(error instanceof Error ? error.message : String(error));
+    throw notOfType(errorText(error));
   }
 }
 
@@ -79,7 +80,7 @@ function detailsOf({ pool }: GrpcMethod, texts: readonly string[]): StatusDetail
     try {
       return packDetail(json as never, pool);
     } catch (error) {
-      throw refused(`Detail ${index + 1}: ${error instanceof Error ? error.message : String(error)}`, "Correct it; nothing was sent.");
+      throw refused(`Detail ${index + 1}: ${errorText(error)}`, "Correct it; nothing was sent.");
     }
   });
   return statusDetails(pool, details);

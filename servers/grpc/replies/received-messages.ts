@@ -1,5 +1,6 @@
 import { fromBinary, toJson } from "@bufbuild/protobuf";
 import type { Json } from "../../../contract/services/grpc-replies.ts";
+import { errorText } from "../../core/service/service-error.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
 import { StatusError } from "../engine/status.ts";
@@ -24,10 +25,7 @@ export class ReceivedMessages implements MatchSubject {
       try {
         return toJson(descriptor.input, fromBinary(descriptor.input, bytes), { registry: pool.registry, alwaysEmitImplicit: true }) as Json;
       } catch (error) {
-        throw new StatusError(
-          "INTERNAL",
-          `a reply rule cannot read the request: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        throw new StatusError("INTERNAL", `a reply rule cannot read the request: ${errorText(error)}`);
       }
     });
     return this.#messages;

@@ -2,6 +2,7 @@ import { type FSWatcher, unwatchFile, watch, watchFile } from "node:fs";
 import { open, realpath, stat } from "node:fs/promises";
 import path from "node:path";
 import { writeFileAtomically } from "../../core/files/atomic-file.ts";
+import { errorText } from "../../core/service/service-error.ts";
 
 export interface RepliesFileOptions {
   readonly file: string;
@@ -44,7 +45,7 @@ export async function openRepliesFile({ file, mostBytes, onText, onProblem, onSt
       take(await textOf(file, mostBytes));
     } catch (error) {
       known = undefined;
-      onProblem(error instanceof Error ? error.message : String(error));
+      onProblem(errorText(error));
     }
   }
 

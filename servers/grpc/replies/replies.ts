@@ -2,9 +2,9 @@ import type { Handlers } from "../../../contract/operation.ts";
 import type { GrpcReplyViews, grpcReplyActions, ReplyProblem, ReplyRuleView } from "../../../contract/services/grpc-replies.ts";
 import type { Log } from "../../core/service/log.ts";
 import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import type { MethodReplies } from "../engine/handlers.ts";
 import type { ServedMethods } from "../services/served-methods.ts";
 import { ruleText, withOrder, withoutRule, withRule, withSwitch } from "./edit-replies.ts";
-import type { MethodReplies } from "./method-replies.ts";
 import { type ParsedReplies, type ParsedRule, parseReplies, parseRuleText, type ReplyLimits } from "./parse-replies.ts";
 import { Releases } from "./releases.ts";
 import { openRepliesFile } from "./replies-file.ts";
@@ -164,8 +164,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
 
 const problemText = ({ problem }: ReplyRuleView): string | undefined => problem && `${problem.line}:${problem.column}: ${problem.message}`;
 
-const changed = () =>
-  new ServiceError("CALL_INVALID", "The reply rules were changed elsewhere", "Check them, then repeat your change.");
+const changed = () => new ServiceError("CALL_INVALID", "The reply rules were changed elsewhere", "Check them, then repeat your change.");
 
 function brokenText(problems: readonly ReplyProblem[]): ServiceError {
   const [first] = problems;

@@ -1,8 +1,8 @@
 import type { GrpcCall } from "../engine/grpc-call.ts";
 import type { GrpcMethod } from "../engine/grpc-method.ts";
+import type { MethodReplies } from "../engine/handlers.ts";
 import { StatusError } from "../engine/status.ts";
 import type { CompiledRule } from "./compile-rule.ts";
-import type { MethodReplies } from "./method-replies.ts";
 import { chooseRule, type PerformParts, RuleCall } from "./perform-rule.ts";
 import { ReceivedMessages } from "./received-messages.ts";
 import { answerBothWays } from "./rules-both-ways.ts";

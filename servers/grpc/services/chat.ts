@@ -1,8 +1,7 @@
 import type { GrpcCall } from "../engine/grpc-call.ts";
-import { clientMessages, unary } from "../engine/handlers.ts";
+import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
 import { describedMessage, type MessageType } from "../engine/message-type.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
-import type { ServiceHandlers } from "./service-handlers.ts";
 
 interface ChatRequest {
   readonly action:

@@ -1,6 +1,5 @@
-import { clientMessages, unary } from "../engine/handlers.ts";
+import { clientMessages, type ServiceHandlers, unary } from "../engine/handlers.ts";
 import { echoMessage } from "./example-messages.ts";
-import type { ServiceHandlers } from "./service-handlers.ts";
 
 /** example.EchoService */
 export const echo = (): ServiceHandlers => ({

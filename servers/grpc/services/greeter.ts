@@ -1,8 +1,7 @@
-import { clientMessages, serverStream, unary } from "../engine/handlers.ts";
+import { clientMessages, type ServiceHandlers, serverStream, unary } from "../engine/handlers.ts";
 import { StatusError } from "../engine/status.ts";
 import { clientMessage, dataRequest, dataResponse, helloReply, helloRequest, serverResponse } from "./example-messages.ts";
 import { paceStream } from "./paced-stream.ts";
-import type { ServiceHandlers } from "./service-handlers.ts";
 
 /** Time between two items of StreamData. */
 const dataIntervalMs = 100;

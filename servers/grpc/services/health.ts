@@ -1,10 +1,9 @@
 import type { HealthState } from "../../../contract/services/grpc.ts";
 import type { GrpcCall } from "../engine/grpc-call.ts";
-import { readOne, unary } from "../engine/handlers.ts";
+import { readOne, type ServiceHandlers, unary } from "../engine/handlers.ts";
 import { describedMessage } from "../engine/message-type.ts";
 import { StatusError } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
-import type { ServiceHandlers } from "./service-handlers.ts";
 
 interface HealthRequest {
   readonly service: string;

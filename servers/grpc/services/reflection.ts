@@ -1,9 +1,8 @@
 import type { DescFile } from "@bufbuild/protobuf";
-import { clientMessages } from "../engine/handlers.ts";
+import { clientMessages, type ServiceHandlers } from "../engine/handlers.ts";
 import { describedMessage } from "../engine/message-type.ts";
 import { statusCode } from "../engine/status.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
-import type { ServiceHandlers } from "./service-handlers.ts";
 
 interface ReflectionRequest {
   readonly host: string;

@@ -1,9 +1,9 @@
 import type { GrpcServiceView } from "../../../contract/services/grpc.ts";
-import { type GrpcMethod, type GrpcMethods, methodOf, patternOf } from "../engine/grpc-method.ts";
+import type { CallHandler } from "../engine/grpc-call.ts";
+import { methodOf, patternOf } from "../engine/grpc-method.ts";
+import { beginWith, type GrpcMethods, type MethodReplies, type ServedMethod, type ServiceHandlers } from "../engine/handlers.ts";
 import type { DescriptorPool } from "../protos/descriptor-pool.ts";
-import { beginWith, type MethodReplies } from "../replies/method-replies.ts";
 import { sampleReply } from "../replies/sample-replies.ts";
-import type { ServiceHandlers } from "./service-handlers.ts";
 
 /** Everything that is served: the types, and each method of a service. */
 export interface ServedMethods extends GrpcMethods {
@@ -29,15 +29,14 @@ const isProtocol = (service: string): boolean => service.startsWith("grpc.");
  * from its types if it has none.
  */
 export function createServedMethods({ pool, revision, handlers, replies }: MethodsToServe): ServedMethods {
-  const methods = new Map<string, GrpcMethod>();
+  const methods = new Map<string, ServedMethod>();
   for (const service of pool.services) {
     for (const descriptor of service.methods) {
-      const handler = handlers[service.typeName]?.[descriptor.name];
-      const own = handler ?? ((call) => sampleReply(call, method));
+      const method = methodOf({ descriptor, pool, revision });
+      const own: CallHandler = handlers[service.typeName]?.[descriptor.name] ?? ((call) => sampleReply(call, method));
       const asked = isProtocol(service.typeName) ? [] : replies;
-      const begin: GrpcMethod["begin"] = asked.length === 0 ? own : (call) => beginWith(call, method, asked, () => own(call));
-      const method: GrpcMethod = methodOf({ descriptor, pool, revision, begin });
-      methods.set(method.path, method);
+      const begin: CallHandler = asked.length === 0 ? own : (call) => beginWith(call, method, asked, () => own(call));
+      methods.set(method.path, { ...method, begin });
     }
   }
   const view = pool.services.map((service) => ({

@@ -1,4 +1,4 @@
-import type { GrpcMethod, GrpcMethods } from "../engine/grpc-method.ts";
+import type { GrpcMethods, ServedMethod } from "../engine/handlers.ts";
 import { type DescriptorPool, revisionOf } from "../protos/descriptor-pool.ts";
 import { createServedMethods, type MethodsToServe, type ServedMethods } from "./served-methods.ts";
 
@@ -33,7 +33,7 @@ export class ServedProtos implements GrpcMethods {
     return this.#current;
   }
 
-  find(path: string): GrpcMethod | undefined {
+  find(path: string): ServedMethod | undefined {
     return this.#current.find(path);
   }
 

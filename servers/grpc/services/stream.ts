@@ -1,8 +1,7 @@
-import { serverStream } from "../engine/handlers.ts";
+import { type ServiceHandlers, serverStream } from "../engine/handlers.ts";
 import { StatusError } from "../engine/status.ts";
 import { streamItem, streamRequest } from "./example-messages.ts";
 import { paceStream } from "./paced-stream.ts";
-import type { ServiceHandlers } from "./service-handlers.ts";
 
 const standardRate = 10;
 const greatestRate = 100_000;

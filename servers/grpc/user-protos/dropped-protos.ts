@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { appendFile, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
-import { ServiceError } from "../../core/service/service-error.ts";
+import { errorText, ServiceError } from "../../core/service/service-error.ts";
 import type { ProtoLimits, ProtoSourcePath } from "./compile-job.ts";
 import { fileNameProblem } from "./proto-file-name.ts";
 
@@ -146,7 +146,7 @@ export class DroppedProtos {
 const refused = (message: string, hint: string) => new ServiceError("CALL_INVALID", message, hint);
 
 function unwritable(file: string, cause: unknown): ServiceError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = errorText(cause);
   return new ServiceError(
     "STORE_UNREACHABLE",
     `The dropped files cannot be kept in ${file}: ${reason}`,

@@ -8,6 +8,7 @@ import {
   FieldDescriptorProto_Label as Label,
   FieldDescriptorProto_Type as Type,
 } from "@bufbuild/protobuf/wkt";
+import { errorText } from "../../core/service/service-error.ts";
 import { jsonNameOf } from "../protos/message-syntax.ts";
 import { fileNameProblem } from "./proto-file-name.ts";
 
@@ -61,7 +62,7 @@ function setOfJson(bytes: Uint8Array) {
   }
 }
 
-const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error)).slice(0, 300);
+const reasonOf = (error: unknown) => errorText(error).slice(0, 300);
 
 /** Checks what the compiler does not check again, because the parser guarantees it. */
 function problemOf(file: FileDescriptorProto): string | undefined {

@@ -64,7 +64,8 @@ class SourceReader implements ReadSources {
       const read = this.files[before];
       if (importsBeside && read) this.#imports(id, path.dirname(file), read);
     } else if (isDescriptorSet(file)) this.#set(id, file, path.basename(file), stat);
-    else this.#problem(id, file, "its name is not that of a .proto file, a descriptor set or a buf image (.binpb, .bin, .pb, .desc, .json)");
+    else
+      this.#problem(id, file, "its name is not that of a .proto file, a descriptor set or a buf image (.binpb, .bin, .pb, .desc, .json)");
   }
 
   #problem(source: string, file: string, problem: string, place?: { readonly line: number; readonly column: number }): void {

@@ -3,7 +3,8 @@ import type { GrpcCodec, GrpcProtocol } from "../../../contract/traffic/grpc.ts"
 import { grpcTimeoutMs, metadataOf, unreadableTimeout } from "../engine/call-metadata.ts";
 import type { CallHead } from "../engine/call-transport.ts";
 import { FramedBody } from "../engine/framed-body.ts";
-import type { GrpcMethod, GrpcMethods } from "../engine/grpc-method.ts";
+import type { GrpcMethod } from "../engine/grpc-method.ts";
+import type { GrpcMethods } from "../engine/handlers.ts";
 import { StatusError } from "../engine/status.ts";
 import { BareBody, type BodyReader, TextBody } from "./body-reader.ts";
 import type { ConnectErrors } from "./connect-error.ts";

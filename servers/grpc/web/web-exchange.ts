@@ -2,21 +2,17 @@ import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, ST
 import { constants, type IncomingHttpHeaders as Http2Headers, type ServerHttp2Stream } from "node:http2";
 import type { Readable, Writable } from "node:stream";
 import { fieldPairs } from "../engine/call-metadata.ts";
+import type { CallHead } from "../engine/call-transport.ts";
 import type { GrpcConnection } from "../engine/connections.ts";
 
 export type AnswerFields = Readonly<Record<string, string | readonly string[]>>;
 type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** An HTTP request and its answer, of any HTTP version. */
-export interface WebExchange {
-  readonly httpVersion: "1.0" | "1.1" | "2";
-  readonly httpMethod: string;
+export interface WebExchange extends Pick<CallHead, "httpVersion" | "httpMethod" | "authority" | "rawHeaders" | "connection"> {
   /** Path and query. */
   readonly target: string;
-  readonly authority: string;
   readonly headers: IncomingHttpHeaders;
-  readonly rawHeaders: readonly string[];
-  readonly connection: GrpcConnection;
   /** The body of the request; paused until somebody listens. */
   readonly input: Readable;
   /** The body of the answer. Emits "close" when the exchange is over. */

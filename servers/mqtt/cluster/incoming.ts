@@ -1,14 +1,8 @@
 import { PacketError } from "../codec/reason-code.ts";
 import type { Message } from "../engine/routing/message.ts";
 import { type DecodedFrame, decodeFrame, type Entry } from "./frame.ts";
-import { firstJournalId, isLater } from "./journal.ts";
+import { firstJournalId, isLater, type Received } from "./journal.ts";
 import type { StateAt } from "./session-fields.ts";
-
-export interface Received {
-  /** Its id in the journal; empty if it is not there. */
-  readonly id: string;
-  readonly frame: DecodedFrame;
-}
 
 export interface IncomingOptions {
   readonly onEntry: (entry: Entry, from: string) => void;

@@ -1,8 +1,13 @@
 import type { Redis } from "ioredis";
 import { PacketError } from "../codec/reason-code.ts";
 import { keyPrefix } from "./cluster-scripts.ts";
-import { decodeFrame } from "./frame.ts";
-import type { Received } from "./incoming.ts";
+import { type DecodedFrame, decodeFrame } from "./frame.ts";
+
+export interface Received {
+  /** Its id in the journal; empty if it is not there. */
+  readonly id: string;
+  readonly frame: DecodedFrame;
+}
 
 /** Identifiers of the journal's entries, as Redis gives them: milliseconds, a dash, and a count. */
 export const firstJournalId = "0-0";

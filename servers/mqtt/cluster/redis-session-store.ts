@@ -2,7 +2,7 @@ import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { Message } from "../engine/routing/message.ts";
 import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
 import type { Session } from "../engine/session/session.ts";
-import type { SessionStore } from "../engine/session/session-store.ts";
+import type { SavedSession, SessionStore } from "../engine/session/session-store.ts";
 import { keyPrefix, type RedisOperation } from "./cluster-scripts.ts";
 import {
   deliveryBytes,
@@ -61,7 +61,7 @@ export class RedisSessionStore implements SessionStore {
     this.change(clientId).fields.set(field, value);
   }
 
-  saveSession(session: Session): void {
+  saveSession(session: SavedSession): void {
     this.set(session.clientId, sessionField, sessionText(session));
   }
 

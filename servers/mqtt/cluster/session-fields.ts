@@ -2,8 +2,7 @@ import { ByteReader } from "../codec/byte-reader.ts";
 import type { Qos } from "../codec/packet.ts";
 import type { Delivery } from "../engine/delivery/delivery.ts";
 import type { SubscriptionOptions } from "../engine/routing/subscription.ts";
-import type { Session } from "../engine/session/session.ts";
-import type { StoredDelivery, StoredSession } from "../engine/session/session-store.ts";
+import type { SavedSession, StoredDelivery, StoredSession } from "../engine/session/session-store.ts";
 import { parseWill, willText } from "../persistence/will-text.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import { isJournalId } from "./journal.ts";
@@ -34,7 +33,7 @@ function parseStateAt(text: string): StateAt | undefined {
   return isJournalId(id) ? { id, seq: Number(seq) || 0, from } : undefined;
 }
 
-export function sessionText({ v5, expirySeconds, disconnectedAt, recipient, will }: Session): string {
+export function sessionText({ v5, expirySeconds, disconnectedAt, recipient, will }: SavedSession): string {
   return JSON.stringify({ v5, expirySeconds, disconnectedAt: recipient ? 0 : disconnectedAt, ...(will && { will: willText(will) }) });
 }
 

@@ -9,8 +9,8 @@ import type { ClusterParts } from "./cluster-parts.ts";
 import { keyPrefix, replyList, replyText } from "./cluster-scripts.ts";
 import type { Entry } from "./frame.ts";
 import type { GroupMembers } from "./group-members.ts";
-import { missedMessages, type Received } from "./incoming.ts";
-import { firstJournalId, framesAfter, isLater } from "./journal.ts";
+import { missedMessages } from "./incoming.ts";
+import { firstJournalId, framesAfter, isLater, type Received } from "./journal.ts";
 import { type ReadSession, readSession, stateAtText } from "./session-fields.ts";
 
 const ownersKey = `${keyPrefix}owners`;

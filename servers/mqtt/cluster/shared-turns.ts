@@ -5,8 +5,7 @@ import type { SharedGroup } from "../engine/routing/subscription.ts";
 import type { ClusterParts } from "./cluster-parts.ts";
 import type { Entry } from "./frame.ts";
 import type { MemberCounts } from "./group-registry.ts";
-import type { Received } from "./incoming.ts";
-import { isLater } from "./journal.ts";
+import { isLater, type Received } from "./journal.ts";
 import type { WaitingMessages } from "./waiting-messages.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { createTopicMatcher, hasWildcard } from "../codec/topic.ts";
 import { AgedRecords } from "./aged-records.ts";
-import type { MessageRecord } from "./message-record.ts";
-import { TopicHistory } from "./topic-history.ts";
+import { type MessageRecord, TopicHistory } from "./message-record.ts";
 import type { TopicNode } from "./topic-node.ts";
 import { TopicTree, type TopicTreeLimits } from "./topic-tree.ts";
 

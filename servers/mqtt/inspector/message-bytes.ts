@@ -14,6 +14,11 @@ const flag = { retain: 1, dup: 2, will: 4, here: 8, elsewhere: 16 } as const;
 /** Written in place of an index for "none". */
 const none = 255;
 
+/** In the order in which they are written. */
+const deliveryCounts = ["matched", "sentAsRetained", "delivered", "acknowledgeable", "acknowledged", "dropped"] as const;
+type DeliveryCounts = Record<(typeof deliveryCounts)[number], number>;
+const countsOf = (read: () => number) => Object.fromEntries(deliveryCounts.map((name) => [name, read()])) as DeliveryCounts;
+
 export function writeMessage(record: RecordWriter, message: PublishedMessage): void {
   record.u8(messageTag);
   record.u8(
@@ -39,9 +44,9 @@ export function writeMessage(record: RecordWriter, message: PublishedMessage): v
 
 export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): void {
   record.u8(deliveriesTag);
-  const { matched, sentAsRetained, delivered, acknowledgeable, acknowledged, dropped, deliveries } = routed;
-  for (const count of [matched, sentAsRetained, delivered, acknowledgeable, acknowledged, dropped, deliveries.length]) record.u32(count);
-  for (const delivery of deliveries) {
+  for (const name of deliveryCounts) record.u32(routed[name]);
+  record.u32(routed.deliveries.length);
+  for (const delivery of routed.deliveries) {
     record.text(delivery.clientId);
     record.u8(delivery.qos);
     record.f64(delivery.afterMicros);
@@ -56,15 +61,7 @@ export function writeDeliveries(record: RecordWriter, routed: RoutedMessage): vo
 export function readMessage(row: TrafficRow, detail: Buffer): { readonly message: PublishedMessage; readonly routed: RoutedMessage } {
   const reader = new RecordReader(detail);
   let message: PublishedMessage | undefined;
-  let routed: RoutedMessage = {
-    matched: 0,
-    sentAsRetained: 0,
-    delivered: 0,
-    acknowledgeable: 0,
-    acknowledged: 0,
-    dropped: 0,
-    deliveries: [],
-  };
+  let routed: RoutedMessage = { ...countsOf(() => 0), deliveries: [] };
   while (!reader.atEnd) {
     switch (reader.u8()) {
       case messageTag:
@@ -105,12 +102,7 @@ function readPublished({ id, at }: TrafficRow, reader: RecordReader): PublishedM
 }
 
 function readRouted(reader: RecordReader): RoutedMessage {
-  const matched = reader.u32();
-  const sentAsRetained = reader.u32();
-  const delivered = reader.u32();
-  const acknowledgeable = reader.u32();
-  const acknowledged = reader.u32();
-  const dropped = reader.u32();
+  const counts = countsOf(() => reader.u32());
   const deliveries: NotedDelivery[] = [];
   for (let left = reader.u32(); left > 0; left--) {
     deliveries.push({
@@ -123,7 +115,7 @@ function readRouted(reader: RecordReader): RoutedMessage {
       asRetained: reader.u8() === 1,
     });
   }
-  return { matched, sentAsRetained, delivered, acknowledgeable, acknowledged, dropped, deliveries };
+  return { ...counts, deliveries };
 }
 
 export const mqttMessageDecoder: DetailDecoder = {

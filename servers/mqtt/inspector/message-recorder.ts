@@ -1,4 +1,5 @@
-import type { KeptRecord, TrafficSink } from "../../core/service/service.ts";
+import type { TrafficSink } from "../../core/service/service.ts";
+import type { KeptRecord } from "../../core/traffic/row-record.ts";
 import type { PublishPacket } from "../codec/packet.ts";
 import { isSystemTopic } from "../codec/topic.ts";
 import type { ObservedPublisher } from "../engine/engine-observer.ts";

@@ -1,5 +1,5 @@
-import type { KeptRecord } from "../../core/service/service.ts";
 import { RecordError } from "../../core/traffic/record-reader.ts";
+import type { KeptRecord } from "../../core/traffic/row-record.ts";
 import type { KeptMessages } from "./kept-messages.ts";
 import { readMessage } from "./message-bytes.ts";
 import { MessageRecord, type RecordContext } from "./message-record.ts";

@@ -1,9 +1,9 @@
 import type { MqttTopicNode } from "../../../contract/services/mqtt.ts";
 import { previewText } from "../../core/traffic/row-record.ts";
 import type { Message } from "../engine/routing/message.ts";
+import type { TopicHistory } from "./message-record.ts";
 import { compareNatural } from "./natural-order.ts";
 import { SortedList } from "./sorted-list.ts";
-import type { TopicHistory } from "./topic-history.ts";
 
 const previewBytes = 64;
 

@@ -1,9 +1,8 @@
-import type { HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { type HttpExchangeFacts, headerValue } from "../../../../contract/traffic/http.ts";
 import { CopyButton } from "../../ui/copy/copy-button.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
-import { headerValue } from "./headers.ts";
 import styles from "./http-inspector.module.css";
 
 export function ConnectionTab({ exchange }: { readonly exchange: HttpExchangeFacts }) {

@@ -1,8 +1,7 @@
 import { useMemo } from "react";
-import type { HeaderList, HttpBody } from "../../../../contract/traffic/http.ts";
+import { type HeaderList, type HttpBody, headerValue } from "../../../../contract/traffic/http.ts";
 import { ContentViewer } from "../../viewer/content-viewer.tsx";
 import { fromBase64 } from "../../viewer/decode/bytes.ts";
-import { headerValue } from "./headers.ts";
 
 interface HttpBodyViewerProps {
   readonly of: "request" | "response" | "answer";

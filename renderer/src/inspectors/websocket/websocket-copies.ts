@@ -1,11 +1,10 @@
 import type { ServiceView } from "../../../../contract/service.ts";
-import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
+import { type HeaderList, type HttpExchangeFacts, headerValue } from "../../../../contract/traffic/http.ts";
 import type { WebSocketMessagePart } from "../../../../contract/traffic/websocket.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
 import { originOfConnection } from "../../ui/texts/address.ts";
 import { decodeText, fromBase64 } from "../../viewer/decode/bytes.ts";
 import type { CopyChoice } from "../copy-menu.tsx";
-import { headerValue } from "../http/headers.ts";
 
 export interface WebSocketReplay {
   /** "http://127.0.0.1:8080" */

@@ -5,8 +5,7 @@ import { type ServiceId, type ServiceView, serviceIds } from "../../../../contra
 import type { TrafficRow } from "../../../../contract/traffic/row.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useServices } from "../../control/use-store.ts";
-import { useColumnChoice } from "../../list/column-choice.ts";
-import { ColumnMenu } from "../../list/column-menu.tsx";
+import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { LiveTable } from "../../list/live-table.tsx";
 import { isFiltering, noFilter } from "../../list/traffic-filter.ts";

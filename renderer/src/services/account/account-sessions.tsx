@@ -6,19 +6,18 @@ import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
 import { useAnswer } from "../../control/use-answer.ts";
 import { useService } from "../../control/use-store.ts";
-import { useColumnChoice } from "../../list/column-choice.ts";
-import { ColumnMenu } from "../../list/column-menu.tsx";
+import { ColumnMenu, useColumnChoice } from "../../list/column-choice.tsx";
 import { DataTable } from "../../list/data-table.tsx";
 import { ListPage } from "../../list/list-page.tsx";
 import { useRowChoice } from "../../list/use-row-choice.ts";
 import { CommandLine } from "../../ui/copy/command-line.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { ServiceStopped } from "../../ui/services/start-service-button.tsx";
 import { Answered } from "../../ui/status/answered.tsx";
 import { EmptyState, NoRows } from "../../ui/status/empty-state.tsx";
 import { originOf } from "../../ui/texts/address.ts";
 import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { useRemembered } from "../../ui/use-remembered.ts";
-import { AccountStopped } from "./account-empty.tsx";
 import { exampleCommand, takeAskedUser, useAccountView } from "./account-service.ts";
 import { AccountStatusLine } from "./account-status-line.tsx";
 import { sessionColumns } from "./session-columns.tsx";
@@ -74,7 +73,8 @@ export function AccountSessions() {
   });
   const shown = listed ?? unlisted.value ?? opened?.row;
 
-  if (!running) return <AccountStopped service={service} what="sessions and tokens" />;
+  if (!running)
+    return <ServiceStopped id="account" text="Its data is kept while it is stopped. Start the service to see sessions and tokens." />;
   return (
     <ListPage
       label="Sessions and tokens"

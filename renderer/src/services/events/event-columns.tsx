@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type EventColumn, type EventRow, eventColumns } from "../../../../contract/services/events.ts";
 import { CellText } from "../../list/cell-text.tsx";
 import type { Column } from "../../list/column.ts";
-import type { ColumnChoice } from "../../list/column-choice.ts";
+import type { ColumnChoice } from "../../list/column-choice.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import { shownText } from "../../ui/texts/shown-text.ts";
 import { formatTook } from "../../ui/texts/time.ts";

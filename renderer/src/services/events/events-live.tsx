@@ -5,7 +5,7 @@ import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { InspectorSlot } from "../../app/inspector-slot.tsx";
 import { useControl } from "../../control/client-context.tsx";
 import { useRate, useService, viewsOf } from "../../control/use-store.ts";
-import { ColumnMenu } from "../../list/column-menu.tsx";
+import { ColumnMenu } from "../../list/column-choice.tsx";
 import { DataTable } from "../../list/data-table.tsx";
 import { NewRows } from "../../list/follow-mark.tsx";
 import { ListArea, ListFrame } from "../../list/list-page.tsx";

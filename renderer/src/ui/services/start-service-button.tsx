@@ -2,6 +2,9 @@ import { Button } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import type { ServiceId, ServiceView } from "../../../../contract/service.ts";
 import { useControl } from "../../control/client-context.tsx";
+import { useService } from "../../control/use-store.ts";
+import { EmptyState } from "../status/empty-state.tsx";
+import { EmptyPage } from "../status/first-steps.tsx";
 import { attempt } from "../status/notify.tsx";
 
 interface StartServiceButtonProps {
@@ -22,5 +25,23 @@ export function StartServiceButton({ id, service, title }: StartServiceButtonPro
     >
       {title}
     </Button>
+  );
+}
+
+interface ServiceStoppedProps {
+  readonly id: ServiceId;
+  readonly text: string;
+}
+
+/** In place of a tab that needs the running service. */
+export function ServiceStopped({ id, text }: ServiceStoppedProps) {
+  const service = useService(id);
+  const title = service?.title ?? "The service";
+  return (
+    <EmptyPage>
+      <EmptyState title={`${title} is not running`} text={text}>
+        <StartServiceButton id={id} service={service} title={`Start ${title}`} />
+      </EmptyState>
+    </EmptyPage>
   );
 }

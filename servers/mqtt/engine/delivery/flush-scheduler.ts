@@ -1,5 +1,9 @@
-import type { Output } from "./output.ts";
 import { SharedSlab, SlabPool } from "./shared-slab.ts";
+
+/** Buffered output that is written at the end of a tick. */
+export interface Flushable {
+  flush(): void;
+}
 
 /** Longest delay of writes while clients keep sending. */
 const gatheredMs = 1;
@@ -23,7 +27,7 @@ export class FlushScheduler {
   /** Number of reads from clients. */
   arrivals = 0;
   private arrivalsSeen = 0;
-  private dirty: Output[] = [];
+  private dirty: Flushable[] = [];
   private scheduled = false;
   private scheduledAt = 0;
   private readonly now: () => number;
@@ -32,7 +36,7 @@ export class FlushScheduler {
     this.now = now;
   }
 
-  add(output: Output): void {
+  add(output: Flushable): void {
     this.dirty.push(output);
     if (this.scheduled) return;
     this.scheduled = true;

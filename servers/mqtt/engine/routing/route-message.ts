@@ -4,7 +4,7 @@ import type { ClusterLink } from "../cluster-link.ts";
 import type { EngineObserver } from "../engine-observer.ts";
 import type { Session } from "../session/session.ts";
 import type { Message } from "./message.ts";
-import type { SharedGroup, Subscription } from "./subscription.ts";
+import type { SharedGroup, Subscriber, Subscription } from "./subscription.ts";
 import type { SubscriptionTrie } from "./subscription-trie.ts";
 
 export interface RoutingParts {
@@ -53,8 +53,8 @@ export function deliverTo(member: Subscription, message: Message): void {
 }
 
 /** Delivers to one session that was not at this broker when the message was routed; without its shared subscriptions. */
-export function routeToSession(session: Session, message: Message): void {
-  const matching = [...session.subscriptions.values()].filter(({ filter, group }) => !group && topicMatches(filter, message.topic));
+export function routeToSession({ subscriptions }: Pick<Session, "subscriptions">, message: Message): void {
+  const matching = [...subscriptions.values()].filter(({ filter, group }) => !group && topicMatches(filter, message.topic));
   deliverMerged(message, matching);
 }
 
@@ -66,7 +66,7 @@ interface Merged {
 
 /** [MQTT-3.3.5-1], [MQTT5-3.3.4-2] to -5: once, at the highest QoS of the matching subscriptions, with all their identifiers. */
 export function deliverMerged(message: Message, subscriptions: readonly Subscription[]): void {
-  const bySession = new Map<Session, Merged>();
+  const bySession = new Map<Subscriber, Merged>();
   for (const { session, options } of subscriptions) {
     if (options.noLocal && session.clientId === message.publisherId) continue;
     message.matched++;

@@ -24,12 +24,12 @@ export function redistribute(parts: HandoverParts, session: Session): void {
 export function gatherShared(parts: HandoverParts, session: Session): void {
   for (const { group } of session.subscriptions.values()) {
     if (!group) continue;
-    for (const absent of group.away())
-      handOn(
-        parts,
-        absent,
-        takeShared(absent, (subscription) => subscription.group === group),
-      );
+    for (const clientId of group.away()) {
+      const absent = parts.sessions.get(clientId);
+      if (!absent) continue;
+      const taken = takeShared(absent, (subscription) => subscription.group === group);
+      handOn(parts, absent, taken);
+    }
   }
 }
 

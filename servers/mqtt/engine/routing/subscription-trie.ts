@@ -1,7 +1,6 @@
 import { createTopicMatcher, hasMoreLevels, hasWildcard } from "../../codec/topic.ts";
 import { treeLevels } from "../engine-limits.ts";
-import type { Session } from "../session/session.ts";
-import { SharedGroup, Subscription } from "./subscription.ts";
+import { SharedGroup, type Subscriber, Subscription } from "./subscription.ts";
 
 /** The subscriptions and shared groups that match a topic; cached until a subscription changes. */
 export interface Match {
@@ -14,7 +13,7 @@ export interface Match {
 
 type Entry = Subscription | SharedGroup;
 /** A session, or the name of a shared group. */
-type Key = Session | string;
+type Key = Subscriber | string;
 
 class Node {
   children: Map<string, Node> | undefined = undefined;

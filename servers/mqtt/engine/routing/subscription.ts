@@ -1,5 +1,4 @@
 import type { Qos } from "../../codec/packet.ts";
-import type { Session } from "../session/session.ts";
 import type { Message } from "./message.ts";
 
 export interface SubscriptionOptions {
@@ -11,8 +10,19 @@ export interface SubscriptionOptions {
   readonly identifier: number;
 }
 
+/** A session as its subscriptions see it. */
+export interface Subscriber {
+  readonly clientId: string;
+  /** The connected client, if there is one. */
+  readonly recipient: object | undefined;
+  readonly expirySeconds: number;
+  /** Its rank as a member of a shared subscription, from 0 (cannot take the message) to 4 (can take it now). */
+  readiness(message: Message | undefined, member: Subscription): number;
+  deliver(message: Message, qos: Qos, retain: boolean, identifiers: readonly number[] | undefined, shared: Subscription | undefined): void;
+}
+
 export class Subscription {
-  readonly session: Session;
+  readonly session: Subscriber;
   /** As the client wrote it, with `$share/` and group. */
   readonly filter: string;
   readonly options: SubscriptionOptions;
@@ -20,7 +30,7 @@ export class Subscription {
   /** The identifier as a list, so that a delivery need not create one. */
   readonly identifiers: readonly number[] | undefined;
 
-  constructor(session: Session, filter: string, options: SubscriptionOptions, group: SharedGroup | undefined) {
+  constructor(session: Subscriber, filter: string, options: SubscriptionOptions, group: SharedGroup | undefined) {
     this.session = session;
     this.filter = filter;
     this.options = options;
@@ -52,7 +62,7 @@ export class SharedGroup {
     this.members.push(subscription);
   }
 
-  remove(session: Session): void {
+  remove(session: Subscriber): void {
     this.members = this.members.filter((member) => member.session !== session);
   }
 
@@ -67,16 +77,16 @@ export class SharedGroup {
     return { connected, away };
   }
 
-  /** Members without a connection. */
-  away(): Session[] {
-    return this.members.flatMap(({ session }) => (session.recipient ? [] : [session]));
+  /** Client identifiers of the members without a connection. */
+  away(): string[] {
+    return this.members.flatMap(({ session }) => (session.recipient ? [] : [session.clientId]));
   }
 
   /**
    * The next member in round-robin order. Preference: members that can take the message now, then slow readers, then absent members,
    * then members for which the message is too large.
    */
-  pick(message: Message | undefined, except?: Session): Subscription | undefined {
+  pick(message: Message | undefined, except?: Subscriber): Subscription | undefined {
     let best: Subscription | undefined;
     let bestRank = 0;
     const count = this.members.length;

@@ -1,16 +1,14 @@
-import type { Qos } from "../../codec/packet.ts";
 import type { Delivery } from "../delivery/delivery.ts";
 import type { Message } from "../routing/message.ts";
 import type { SubscriptionOptions } from "../routing/subscription.ts";
 import type { PendingWill } from "./pending-will.ts";
-import type { Session } from "./session.ts";
 
 /**
  * Stores the data that survives the process: sessions that outlive their connection, and retained messages.
  * Calls record changes synchronously; `commit` makes them durable before the tick's bytes are sent.
  */
 export interface SessionStore {
-  saveSession(session: Session): void;
+  saveSession(session: SavedSession): void;
   removeSession(clientId: string): void;
   subscribed(clientId: string, filter: string, options: SubscriptionOptions): void;
   unsubscribed(clientId: string, filter: string): void;
@@ -27,6 +25,13 @@ export interface SessionStore {
   /** Other brokers may have replaced it by a newer one. */
   retainedExpired(message: Message): void;
   commit(): void;
+}
+
+/** The data of a session without its subscriptions and messages. */
+export interface SavedSession extends Pick<StoredSession, "clientId" | "v5" | "expirySeconds" | "disconnectedAt"> {
+  /** The connected client, if there is one. */
+  readonly recipient: object | undefined;
+  readonly will: PendingWill | undefined;
 }
 
 /** True if no other process writes to the store. */
@@ -54,14 +59,10 @@ export interface StoredSession {
   readonly received: readonly number[];
 }
 
-export interface StoredDelivery {
+/** A packet identifier of 0: the delivery is queued. */
+export interface StoredDelivery extends Readonly<Pick<Delivery, "message" | "qos" | "retain" | "packetId">> {
   readonly id: number;
-  readonly message: Message;
-  readonly qos: Qos;
-  readonly retain: boolean;
   readonly identifiers: readonly number[];
-  /** 0 while it is queued. */
-  readonly packetId: number;
   readonly released: boolean;
   /** The filter of the shared subscription that matched, as the client sent it; empty if none. */
   readonly sharedFilter: string;

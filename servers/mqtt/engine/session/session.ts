@@ -76,6 +76,11 @@ export class Session {
     return this.expirySeconds > 0 ? this.context.store : undefined;
   }
 
+  /** Saves the session without its subscriptions and messages. */
+  save(): void {
+    this.store?.saveSession(this);
+  }
+
   /**
    * Rank as a member of a shared subscription. 4: can take the message now; 3: connected, but has to queue it; 2: absent, or its queue
    * is full; 1: the message is too large or hidden by the rules; 0: cannot take it.

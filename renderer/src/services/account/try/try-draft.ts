@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { ParamsOf } from "../../../../../contract/operation.ts";
 import type { AccountActions } from "../../../../../contract/services/account.ts";
-import type { HttpExchangeFacts } from "../../../../../contract/traffic/http.ts";
-import { headerValue } from "../../../inspectors/http/headers.ts";
+import { type HttpExchangeFacts, headerValue } from "../../../../../contract/traffic/http.ts";
 import { notForTry } from "../../../inspectors/kind-commands.ts";
 import { createHandover } from "../../../pages/service/handover.ts";
 import { targetWithoutCredentials, withoutCredentialText } from "../../../ui/credentials.ts";

@@ -5,19 +5,18 @@ import { type AccountUser, accountActions } from "../../../../../contract/servic
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useControl } from "../../../control/client-context.tsx";
 import { useService } from "../../../control/use-store.ts";
-import { useColumnChoice } from "../../../list/column-choice.ts";
-import { ColumnMenu } from "../../../list/column-menu.tsx";
+import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { NoRows } from "../../../ui/status/empty-state.tsx";
 import { attempt, notifyDone } from "../../../ui/status/notify.tsx";
 import { formatCountOf, pluralOf } from "../../../ui/texts/quantity.ts";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { AccountStopped } from "../account-empty.tsx";
 import { useAccountView } from "../account-service.ts";
 import { AccountStatusLine } from "../account-status-line.tsx";
 import { useAccountList } from "../use-account-list.ts";
@@ -62,7 +61,7 @@ export function AccountUsers() {
     if (await attempt(client.action(accountActions, "account", "data.reset"))) notifyDone("Account was reset to its sample data");
   };
 
-  if (!running) return <AccountStopped service={service} what="its users" />;
+  if (!running) return <ServiceStopped id="account" text="Its data is kept while it is stopped. Start the service to see its users." />;
   return (
     <ListPage
       label="Users"

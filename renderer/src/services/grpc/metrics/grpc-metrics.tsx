@@ -7,12 +7,12 @@ import { useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
 import { CommandLine } from "../../../ui/copy/command-line.tsx";
 import { Caption } from "../../../ui/panel.tsx";
+import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { endpointsOf } from "../../../ui/texts/address.ts";
 import { clockSeconds } from "../../../ui/texts/time.ts";
 import { Toolbar } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { GrpcStopped } from "../grpc-stopped.tsx";
 import { completeSteps, type MetricPanel, metricPanels, panelData, shownValue } from "./metric-panels.ts";
 import { MetricPlot } from "./metric-plot.tsx";
 import styles from "./metrics.module.css";
@@ -44,7 +44,7 @@ export function GrpcMetrics() {
     const to = last ?? Math.floor(Date.now() / 1_000);
     return [to - ranges[range], to];
   }, [last, range]);
-  if (!isRunning) return <GrpcStopped text="Start the service to see its calls, errors, latencies and messages over time." />;
+  if (!isRunning) return <ServiceStopped id="grpc" text="Start the service to see its calls, errors, latencies and messages over time." />;
   const pointed = point === undefined ? undefined : metrics?.at[point];
   const scraped = endpointsOf(service).find(({ label }) => label === "Metrics")?.url;
   return (

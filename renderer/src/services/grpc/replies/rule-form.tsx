@@ -65,7 +65,14 @@ export function RuleForm({ form, services, schema }: RuleFormProps) {
       <AnswerFields form={form} services={services} schema={schema} />
       <FormColumns>
         <TextField form={form} name="delay" mono label="Delay" placeholder="250ms, 2s" />
-        <TextField form={form} name="times" mono label="Times" placeholder="always" title="Answers this many times; then the next matching rule does" />
+        <TextField
+          form={form}
+          name="times"
+          mono
+          label="Times"
+          placeholder="always"
+          title="Answers this many times; then the next matching rule does"
+        />
         <TextField form={form} name="waitFor" mono label="Waits for" placeholder="name of a release" />
         <TextField form={form} name="release" mono label="Releases" placeholder="name of a release" />
       </FormColumns>

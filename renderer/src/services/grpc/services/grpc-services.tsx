@@ -1,19 +1,18 @@
 import { useMemo } from "react";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useService } from "../../../control/use-store.ts";
-import { useColumnChoice } from "../../../list/column-choice.ts";
-import { ColumnMenu } from "../../../list/column-menu.tsx";
+import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
+import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
 import { Loading } from "../../../ui/status/answered.tsx";
 import { NoRows } from "../../../ui/status/empty-state.tsx";
 import { formatCountOf } from "../../../ui/texts/quantity.ts";
 import { Facts, StatusLine } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
-import { GrpcStopped } from "../grpc-stopped.tsx";
 import { AddProtosButton } from "../protos/add-protos-button.tsx";
 import { DropZone } from "../protos/drop-zone.tsx";
 import { ProtosPanel } from "../protos/protos-panel.tsx";
@@ -51,7 +50,7 @@ export function GrpcServices() {
   const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
   // Reading the types of a stopped service also makes it publish its services.
   useGrpcSchema();
-  if (!isRunning && !served) return <GrpcStopped text="Start the service to see its services, methods and types." />;
+  if (!isRunning && !served) return <ServiceStopped id="grpc" text="Start the service to see its services, methods and types." />;
   return (
     <DropZone onAdd={add}>
       <ListPage

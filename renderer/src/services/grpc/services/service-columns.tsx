@@ -1,8 +1,11 @@
+import { Switch } from "@mantine/core";
+import { grpcActions, type HealthState } from "../../../../../contract/services/grpc.ts";
+import { useControl } from "../../../control/client-context.tsx";
 import { CellText } from "../../../list/cell-text.tsx";
 import type { Column } from "../../../list/column.ts";
+import { attempt } from "../../../ui/status/notify.tsx";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
-import { HealthSwitch } from "./health-switch.tsx";
 import type { ServiceRow } from "./service-rows.ts";
 import styles from "./services.module.css";
 
@@ -84,5 +87,20 @@ function TypeName({ name }: { readonly name: string }) {
     <CellText tone="soft" mono title={name}>
       {shownText(name.slice(name.lastIndexOf(".") + 1))}
     </CellText>
+  );
+}
+
+/** The state of a service in grpc.health.v1. Clients that watch it are told a change at once. */
+export function HealthSwitch({ service, state }: { readonly service: string; readonly state: HealthState }) {
+  const client = useControl();
+  const isServing = state === "SERVING";
+  const change = () =>
+    void attempt(client.action(grpcActions, "grpc", "health.set", { service, state: isServing ? "NOT_SERVING" : "SERVING" }));
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the row below it is not chosen, and its keys are the switch's.
+    <span className={styles.health} onMouseDown={(event) => event.stopPropagation()} onKeyDown={(event) => event.stopPropagation()}>
+      <Switch checked={isServing} aria-label={`${service || "Whole server"} is serving`} onChange={change} />
+      <span data-serving={isServing}>{state}</span>
+    </span>
   );
 }

@@ -7,7 +7,7 @@ import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import { fieldsOf, typesWithin } from "../schema/type-fields.ts";
 import { type GrpcSchema, useGrpcSchema } from "../schema/use-grpc-schema.ts";
-import { HealthSwitch } from "./health-switch.tsx";
+import { HealthSwitch } from "./service-columns.tsx";
 import type { ServiceRow } from "./service-rows.ts";
 import styles from "./services.module.css";
 

@@ -3,8 +3,11 @@ import { useMemo } from "react";
 import { z } from "zod";
 import { type GrpcMethodView, type GrpcTried, grpcActions } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
+import { useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
 import { useHandover } from "../../../pages/service/handover.ts";
+import { Caption } from "../../../ui/panel.tsx";
+import { AuthorityActions } from "../../../ui/services/authority-actions.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { isPickedAtStart, originOf } from "../../../ui/texts/address.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
@@ -19,7 +22,6 @@ import { recordedCalls } from "../recorded-call.ts";
 import { serializedMessage } from "../schema/message-json.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
-import { AuthorityNote } from "./authority-note.tsx";
 import styles from "./grpc-try.module.css";
 import { MessageEditor } from "./message-editor.tsx";
 import { TriedCall } from "./tried-call.tsx";
@@ -228,5 +230,20 @@ function MethodFacts({
     <span title={`${requestType} → ${responseType}`}>
       {pattern} · <code>{name(requestType)}</code> → <code>{name(responseType)}</code>
     </span>
+  );
+}
+
+/** Clients refuse a service whose certificate they do not trust. */
+export function AuthorityNote() {
+  const client = useControl();
+  const { value } = useAnswer({ key: ["certificate authority"], ask: () => client.call("certificate.authority") });
+  if (!value) return null;
+  return (
+    <div className={styles.trust}>
+      <Caption grow title={value.file}>
+        authority.pem is the certificate of Backlot’s authority.
+      </Caption>
+      <AuthorityActions authority={value} />
+    </div>
   );
 }

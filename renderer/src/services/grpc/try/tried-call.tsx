@@ -1,7 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconArrowUpRight } from "@tabler/icons-react";
-import { type GrpcTried, type GrpcTryMessage, grpcActions } from "../../../../../contract/services/grpc.ts";
-import { toneOfStatus } from "../../../../../contract/traffic/grpc.ts";
+import { type GrpcTried, type GrpcTryMessage, grpcActions, toneOfGrpcStatus } from "../../../../../contract/services/grpc.ts";
 import { goTo, servicePage } from "../../../app/route.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
@@ -55,7 +54,7 @@ function Call({ state }: { readonly state: Tried }) {
           {state.state === "open" ? (
             <ToneMark tone="pending" word={state.halfClosed ? "open, half-closed" : "open"} />
           ) : (
-            <ToneMark tone={toneOfStatus(state.status.code)} word={`${state.status.code} ${state.status.name}`} />
+            <ToneMark tone={toneOfGrpcStatus(state.status.code)} word={`${state.status.code} ${state.status.name}`} />
           )}
         </h2>
         <Caption grow title={state.path}>

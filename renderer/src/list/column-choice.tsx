@@ -1,5 +1,8 @@
+import { Menu } from "@mantine/core";
+import { IconColumns3 } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { z } from "zod";
+import { IconMenu } from "../ui/toolbar.tsx";
 import { useRemembered } from "../ui/use-remembered.ts";
 import type { Column } from "./column.ts";
 
@@ -23,4 +26,18 @@ export function useColumnChoice<Row>(table: string, all: readonly Column<Row>[])
       toggle: (id) => setHidden(isShown(id) ? [...hidden, id] : hidden.filter((other) => other !== id)),
     };
   }, [all, hidden, setHidden]);
+}
+
+export function ColumnMenu<Row>({ all, choice }: { readonly all: readonly Column<Row>[]; readonly choice: ColumnChoice<Row> }) {
+  return (
+    <IconMenu label="Columns" icon={IconColumns3} width={180}>
+      {all
+        .filter((column) => column.minSample !== undefined)
+        .map((column) => (
+          <Menu.CheckboxItem key={column.id} checked={choice.isShown(column.id)} onChange={() => choice.toggle(column.id)}>
+            {column.title}
+          </Menu.CheckboxItem>
+        ))}
+    </IconMenu>
+  );
 }

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../../../contract/service.ts";
 import { reachableEndpoints } from "../net/reachable-endpoints.ts";
+import type { DetailDecoders } from "../traffic/detail-decoder.ts";
 
 export interface HttpAddress {
   readonly port: number;
@@ -25,3 +26,10 @@ export function httpEndpoints(
     ...(https ? paths.map(({ label, path }) => ({ label: secureLabel(label), url: `https://${host}:${httpsPort}${path}` })) : []),
   ]);
 }
+
+/** Decoders of the kinds of detail that every HTTP service records. */
+export const httpDetails: DetailDecoders = {
+  http: async () => (await import("./decode-http.ts")).httpDecoder,
+  websocket: async () => (await import("./decode-http.ts")).webSocketDecoder,
+  "websocket-message": async () => (await import("./decode-http.ts")).webSocketMessageDecoder,
+};
