@@ -1,0 +1,207 @@
+import type { Frame, Track } from "../media/track.ts";
+import { initSegment, isMp4Track, type Mp4Sample, type Mp4Track, mediaSegment } from "./fragmented-mp4.ts";
+
+export interface HlsOptions {
+  /** A segment ends at the first key frame after so long. */
+  readonly segmentSeconds: number;
+  /** How many the playlist names; a few older ones are kept for players that are about to fetch them. */
+  readonly segmentCount: number;
+  /** Of all kept segments and the one in work. */
+  readonly mostBytes: number;
+  /** A segment was finished. */
+  readonly onSegment?: () => void;
+}
+
+interface Segment {
+  readonly sequence: number;
+  readonly seconds: number;
+  readonly bytes: Buffer;
+  /** Something before it was left out. */
+  readonly isAfterGap: boolean;
+}
+
+interface OpenTrack {
+  readonly index: number;
+  readonly clockRate: number;
+  samples: Mp4Sample[];
+  /** Waits for its duration, which the next one decides. */
+  last: Frame | undefined;
+  /** Of the first sample. */
+  decodeTime: number;
+}
+
+const keptBehindPlaylist = 3;
+/** What has no key frame for longer is no stream that can be cut. */
+const longestSegmentSeconds = 60;
+
+/**
+ * HLS with fragmented MP4 (RFC 8216bis): an init segment, a playlist of the latest segments, and these. A segment begins with a key frame and
+ * ends before the next one. Throws RangeError where no track has a place in MP4, or one has no parameter sets.
+ */
+export class HlsMuxer {
+  readonly init: Buffer;
+  /** Frames that were left out: before the first key frame, or in segments that became too large. */
+  dropped = 0;
+  readonly #options: HlsOptions;
+  readonly #tracks: readonly Mp4Track[];
+  readonly #open: readonly (OpenTrack | undefined)[];
+  readonly #cutting: OpenTrack;
+  #segments: Segment[] = [];
+  #sequence = 0;
+  #bytes = 0;
+  #openBytes = 0;
+  /** The moment that is zero in the segments. */
+  #startSeconds: number | undefined;
+  #cutSeconds = 0;
+  /** Of all segments: the target duration may not become shorter (§4.4.3.1). */
+  #longestSeconds: number;
+  #isWaiting = true;
+  #isAfterGap = false;
+  /** Of segments that are no longer kept. */
+  #forgottenGaps = 0;
+
+  constructor(tracks: readonly Track[], options: HlsOptions) {
+    this.#options = options;
+    this.#longestSeconds = options.segmentSeconds;
+    this.#tracks = tracks.filter(isMp4Track);
+    let index = 0;
+    this.#open = tracks.map((track) =>
+      isMp4Track(track) ? { index: index++, clockRate: track.clockRate, samples: [], last: undefined, decodeTime: 0 } : undefined,
+    );
+    const cutting =
+      this.#open[
+        Math.max(
+          0,
+          tracks.findIndex(({ kind }) => kind === "video"),
+        )
+      ] ?? this.#open.find((track) => track);
+    if (!cutting) throw new RangeError("The stream has no track that can be in MP4.");
+    this.#cutting = cutting;
+    this.init = initSegment(this.#tracks);
+  }
+
+  push(frame: Frame): void {
+    const track = this.#open[frame.track];
+    if (!track) return;
+    const seconds = frame.dts / track.clockRate;
+    if (track === this.#cutting && frame.isKey) this.#atKey(seconds);
+    if (this.#isWaiting || seconds < (this.#startSeconds ?? 0)) {
+      this.dropped++;
+      return;
+    }
+    this.#add(track, frame);
+    const { mostBytes } = this.#options;
+    if (seconds - this.#cutSeconds > longestSegmentSeconds || this.#openBytes > mostBytes / 2) this.#giveUp();
+  }
+
+  /** Undefined until there is a segment. */
+  playlist(): string | undefined {
+    const listed = this.#segments.slice(-this.#options.segmentCount);
+    const [first] = listed;
+    if (!first) return undefined;
+    const gapsBefore = this.#segments.filter(({ sequence, isAfterGap }) => isAfterGap && sequence < first.sequence).length;
+    const lines = [
+      "#EXTM3U",
+      "#EXT-X-VERSION:7",
+      `#EXT-X-TARGETDURATION:${Math.ceil(this.#longestSeconds)}`,
+      `#EXT-X-MEDIA-SEQUENCE:${first.sequence}`,
+      `#EXT-X-DISCONTINUITY-SEQUENCE:${this.#forgottenGaps + gapsBefore}`,
+      "#EXT-X-INDEPENDENT-SEGMENTS",
+      `#EXT-X-MAP:URI="init.mp4"`,
+      ...listed.flatMap(({ sequence, seconds, isAfterGap }) => [
+        ...(isAfterGap ? ["#EXT-X-DISCONTINUITY"] : []),
+        `#EXTINF:${seconds.toFixed(5)},`,
+        segmentName(sequence),
+      ]),
+    ];
+    return `${lines.join("\n")}\n`;
+  }
+
+  /** By its name in the playlist. */
+  segment(name: string): Buffer | undefined {
+    return this.#segments.find(({ sequence }) => segmentName(sequence) === name)?.bytes;
+  }
+
+  get keptBytes(): number {
+    return this.#bytes + this.#openBytes;
+  }
+
+  #atKey(seconds: number): void {
+    if (this.#isWaiting) {
+      this.#isWaiting = false;
+      this.#startSeconds ??= seconds;
+      this.#cutSeconds = seconds;
+    } else if (seconds - this.#cutSeconds >= this.#options.segmentSeconds - cutTolerance) {
+      this.#finishSegment(seconds);
+    }
+  }
+
+  #add(track: OpenTrack, frame: Frame): void {
+    this.#endLast(track, frame.dts);
+    track.last = frame;
+    if (track.samples.length === 0) track.decodeTime = frame.dts;
+    for (const unit of frame.units) this.#openBytes += unit.length;
+  }
+
+  /** Gives the waiting frame of a track its duration. */
+  #endLast(track: OpenTrack, dts: number): void {
+    if (track.last === undefined) return;
+    track.samples.push({ frame: track.last, duration: Math.max(0, Math.min(0xffff_ffff, dts - track.last.dts)) });
+    track.last = undefined;
+  }
+
+  #finishSegment(seconds: number): void {
+    this.#endLast(this.#cutting, Math.round(seconds * this.#cutting.clockRate));
+    const used = this.#open.flatMap((track) => (track && track.samples.length > 0 ? [track] : []));
+    const start = this.#startSeconds ?? 0;
+    const fragments = used.map(({ index, samples, decodeTime, clockRate }) => ({
+      track: index,
+      samples,
+      decodeTime: Math.max(0, decodeTime - Math.round(start * clockRate)),
+    }));
+    const bytes = mediaSegment(this.#sequence + 1, this.#tracks, fragments);
+    this.#segments.push({ sequence: this.#sequence++, seconds: seconds - this.#cutSeconds, bytes, isAfterGap: this.#isAfterGap });
+    this.#longestSeconds = Math.max(this.#longestSeconds, seconds - this.#cutSeconds);
+    this.#isAfterGap = false;
+    this.#bytes += bytes.length;
+    this.#cutSeconds = seconds;
+    this.#clearOpen();
+    this.#forgetOld();
+    this.#options.onSegment?.();
+  }
+
+  /** What waits for its duration stays: it begins the next segment. */
+  #clearOpen(): void {
+    this.#openBytes = 0;
+    for (const track of this.#open) {
+      if (!track) continue;
+      track.samples = [];
+      if (track.last) track.decodeTime = track.last.dts;
+    }
+  }
+
+  #forgetOld(): void {
+    const { segmentCount, mostBytes } = this.#options;
+    while (this.#segments.length > segmentCount + keptBehindPlaylist || (this.#bytes > mostBytes / 2 && this.#segments.length > 1)) {
+      const oldest = this.#segments.shift();
+      this.#bytes -= oldest?.bytes.length ?? 0;
+      if (oldest?.isAfterGap) this.#forgottenGaps++;
+    }
+  }
+
+  #giveUp(): void {
+    for (const track of this.#open) {
+      if (!track) continue;
+      this.dropped += track.samples.length + (track.last ? 1 : 0);
+      track.last = undefined;
+    }
+    this.#clearOpen();
+    this.#isWaiting = true;
+    this.#isAfterGap = true;
+  }
+}
+
+/** A key frame that is due now may be a tick early. */
+const cutTolerance = 0.02;
+
+const segmentName = (sequence: number): string => `segment-${sequence}.m4s`;
