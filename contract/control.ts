@@ -7,7 +7,7 @@ import { operation } from "./operation.ts";
 import { type PortTransport, type ServiceId, type ServiceView, type Snippet, type SuggestedFix, serviceIds } from "./service.ts";
 import type { Detail, DetailPartPage } from "./traffic/detail.ts";
 import type { ProcessSample, RateSample, TrafficRow } from "./traffic/row.ts";
-import { toneFilters } from "./traffic/row-filter.ts";
+import { rowFilterFields } from "./traffic/row-filter.ts";
 
 const none = z.strictObject({});
 const serviceId = z.enum(serviceIds);
@@ -168,8 +168,7 @@ export const controlCalls = {
       id: serviceId,
       /** Only rows with a smaller id. */
       before: z.int().optional(),
-      text: searchText,
-      tone: z.enum(toneFilters).default("all"),
+      ...rowFilterFields,
       /** Only rows that belong to this one. */
       parent: z.int().optional(),
       limit: z.int().min(1).max(1_000).default(200),

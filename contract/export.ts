@@ -3,7 +3,7 @@ import { z } from "zod";
 import { logLevels } from "./log.ts";
 import { operation } from "./operation.ts";
 import { type Failure, serviceIds } from "./service.ts";
-import { toneFilters } from "./traffic/row-filter.ts";
+import { rowFilterFields } from "./traffic/row-filter.ts";
 
 /** At most some hundred kilobytes: a whole part is held in memory. */
 export interface ExportPart {
@@ -39,8 +39,7 @@ export const exportSource = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("traffic"),
     ids: z.array(z.enum(serviceIds)).min(1).max(serviceIds.length),
-    text: z.string().max(500).default(""),
-    tone: z.enum(toneFilters).default("all"),
+    ...rowFilterFields,
     /** HAR 1.2 of the HTTP exchanges among them, or one JSON object a line with the row and its detail. */
     format: z.enum(["har", "jsonl"]),
     /** Without it the values of header fields with credentials are masked. */

@@ -1,12 +1,24 @@
 /** Which rows a filter lets through: the supervisor and the dashboard's lists decide alike. */
+import { z } from "zod";
 import type { Tone, TrafficRow } from "./row.ts";
 
 /** `all` is no filter. */
-export const toneFilters = ["all", "ok", "neutral", "refused", "failed"] as const;
+export const toneFilters = ["all", "open", "ok", "neutral", "refused", "failed"] as const;
 export type ToneFilter = (typeof toneFilters)[number];
+
+/** Fields of calls that filter rows. */
+export const rowFilterFields = {
+  text: z.string().max(500).default(""),
+  tone: z.enum(toneFilters).default("all"),
+  /** A target, or the start of targets that ends in "/"; empty for all. */
+  target: z.string().max(2_000).default(""),
+  /** Empty for all. */
+  outcome: z.string().max(200).default(""),
+};
 
 const tonesOf: Readonly<Record<ToneFilter, readonly Tone[] | undefined>> = {
   all: undefined,
+  open: ["pending"],
   ok: ["ok"],
   neutral: ["neutral"],
   refused: ["refused"],
@@ -14,6 +26,11 @@ const tonesOf: Readonly<Record<ToneFilter, readonly Tone[] | undefined>> = {
 };
 
 export const hasTone = (tone: Tone, filter: ToneFilter): boolean => tonesOf[filter]?.includes(tone) ?? true;
+
+export const hasTarget = (target: string, filter: string): boolean =>
+  filter === "" || target === filter || (filter.endsWith("/") && target.startsWith(filter));
+
+export const hasOutcome = (outcome: string, filter: string): boolean => filter === "" || outcome === filter;
 
 /** As it is compared: trimmed, in lower case. */
 export const searchNeedle = (text: string): string => text.trim().toLowerCase();

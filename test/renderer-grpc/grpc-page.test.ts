@@ -1,5 +1,6 @@
 import { create, type DescMessage, toBinary } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { methodChoices } from "../../renderer/src/services/grpc/call-scopes.tsx";
 import { messageJson } from "../../renderer/src/services/grpc/schema/message-json.ts";
 import { messageTemplate } from "../../renderer/src/services/grpc/schema/message-template.ts";
 import { fieldsOf, typesWithin } from "../../renderer/src/services/grpc/schema/type-fields.ts";
@@ -79,4 +80,21 @@ it("[GRPC-75] a template has every field with nested messages, of a oneof the fi
     name: "",
     next: { name: "", next: { name: "" } },
   });
+});
+
+it("[GRPC-150] the filter offers services with their methods, found by either name", () => {
+  const services = [
+    { name: "t.Shop", file: "t.proto", methods: [method("Buy"), method("Sell")] },
+    { name: "t.Other", file: "t.proto", methods: [{ ...method("Get"), path: "/t.Other/Get" }] },
+  ];
+  expect(methodChoices(services, "").map(({ value }) => value)).toEqual([
+    "/t.Shop/",
+    "/t.Shop/Buy",
+    "/t.Shop/Sell",
+    "/t.Other/",
+    "/t.Other/Get",
+  ]);
+  expect(methodChoices(services, " SELL ").map(({ value }) => value)).toEqual(["/t.Shop/", "/t.Shop/Sell"]);
+  expect(methodChoices(services, "other").map(({ value }) => value)).toEqual(["/t.Other/", "/t.Other/Get"]);
+  expect(methodChoices(services, "nothing")).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { TrafficPage } from "../../contract/control.ts";
 import type { TrafficRow } from "../../contract/traffic/row.ts";
-import { trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
+import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import { createTrafficRows, type TrafficQuery, type TrafficRows, type TrafficRowsOptions } from "../../renderer/src/list/traffic-rows.ts";
 
 const row = (id: number, part: Partial<TrafficRow> = {}): TrafficRow => ({
@@ -194,13 +194,13 @@ describe("rows of a live view", () => {
   it("are filtered at once in the page, and then by the supervisor", async () => {
     const { rows, arrive, ids, asked } = listOf([row(1), row(2, { target: "/health" }), row(3, { tone: "failed", outcome: "503" })]);
     await rows.reload();
-    const filtering = rows.setFilter({ text: "GET /HEALTH", tone: "all" });
+    const filtering = rows.setFilter({ ...noFilter, text: "GET /HEALTH" });
     expect(ids()).toEqual([2]);
     await filtering;
     expect(asked.at(-1)).toMatchObject({ text: "GET /HEALTH", tone: "all" });
     arrive([row(4), row(5, { target: "/health" })]);
     expect(ids()).toEqual([2, 5]);
-    await rows.setFilter({ text: "", tone: "failed" });
+    await rows.setFilter({ ...noFilter, tone: "failed" });
     expect(ids()).toEqual([3]);
     arrive([row(6, { tone: "aborted", outcome: "client left" })]);
     expect(ids()).toEqual([3, 6]);
@@ -208,7 +208,7 @@ describe("rows of a live view", () => {
 
   it("are removed from a filtered list when their final state does not match", async () => {
     const { rows, ids } = listOf();
-    await rows.setFilter({ text: "pending-only", tone: "all" });
+    await rows.setFilter({ ...noFilter, text: "pending-only" });
     rows.receive([row(1, { tone: "pending", preview: "pending-only" })], 0);
     expect(ids()).toEqual([1]);
     rows.receive([row(1)], 0);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Tone } from "../../contract/traffic/row.ts";
+import { noFilter, trafficMatcher } from "../../renderer/src/list/traffic-filter.ts";
 import type { DetailDecoders } from "../../servers/core/traffic/detail-decoder.ts";
 import { createTrafficMemory } from "../../servers/supervisor/traffic/traffic-memory.ts";
 import { createTrafficStore, type RowRange, type TrafficQuery } from "../../servers/supervisor/traffic/traffic-store.ts";
@@ -269,6 +270,36 @@ describe("traffic store", () => {
     store.add(batch(Array.from({ length: 4_000 }, (_, at) => row(at + 5_001))));
     const { rows } = await found;
     expect(rows.map(({ id }) => id)).toEqual(Array.from({ length: 1_000 }, (_, at) => 5_000 - at));
+  });
+
+  it("[BL-129] rows are filtered by state, target and outcome too; the dashboard's lists decide alike", async () => {
+    const store = create();
+    const rows = [
+      row(1, "ok", { target: "/a.B/One", outcome: "OK" }),
+      row(2, "pending", { target: "/a.B/Two", outcome: "" }),
+      row(3, "failed", { target: "/a.B/One", outcome: "INTERNAL" }),
+      row(4, "ok", { target: "/a.Beta/One", outcome: "OK", preview: "INTERNAL /a.B/" }),
+      row(5, "ok", { target: "/Ä/Größe", outcome: "OK" }),
+    ];
+    store.add(batch(rows));
+    for (const [filter, expected] of [
+      [{ target: "/a.B/" }, [3, 2, 1]],
+      [{ target: "/a.B/One" }, [3, 1]],
+      [{ target: "/A.B/" }, []],
+      [{ target: "/Ä/" }, [5]],
+      [{ outcome: "INTERNAL" }, [3]],
+      [{ target: "/a.B/One", outcome: "OK" }, [1]],
+      [{ tone: "open" }, [2]],
+      [{ tone: "open", target: "/a.Beta/" }, []],
+      [{ text: "one", outcome: "OK" }, [4, 1]],
+    ] as const) {
+      const page = await store.read({ ...everything, ...filter });
+      expect(page.rows.map(({ id }) => id)).toEqual(expected);
+      expect(page.matching).toBe(expected.length);
+      const matches = trafficMatcher({ ...noFilter, ...filter });
+      const all = (await store.read(everything)).rows;
+      expect(all.filter(matches).map(({ id }) => id)).toEqual(expected);
+    }
   });
 
   it("[BL-124] cut or damaged records are skipped and do no harm (seeded)", async () => {

@@ -1,14 +1,12 @@
-import { Menu } from "@mantine/core";
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
-import { CommandItems } from "../ui/command-items.tsx";
 import type { Command } from "../ui/commands.ts";
 import { capitalized } from "../ui/texts/quantity.ts";
 import type { Column } from "./column.ts";
 import { DataTable, type TableSort } from "./data-table.tsx";
 import { NewRows } from "./follow-mark.tsx";
 import { ListAnswer } from "./list-answer.tsx";
-import styles from "./list-page.module.css";
+import { RowMenu } from "./row-menu.tsx";
 import { nextSort, sortRows } from "./sort-rows.ts";
 import type { TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
@@ -38,31 +36,26 @@ export function LiveTable({ rows, choice, columns, items, onFollow, commandsOf, 
   const rowAt = useCallback((index: number) => (sorted ? sorted[index] : rows.rowAt(index)), [rows, version, sorted]);
   // Loading older rows would move the visible ones.
   const onEndNear = useCallback(() => void (sorted || rows.loadOlder()), [rows, sorted]);
-  const [menuRow, setMenuRow] = useState<TrafficRow>();
   return (
     <ListAnswer rows={rows} what={`the ${items}`}>
       <Arrived rows={rows} onFollow={onFollow} />
-      {/* Not in a portal, like all menus; fixed, because the list clips its content. */}
-      <Menu width={220} withinPortal={false} floatingStrategy="fixed">
-        <Menu.ContextMenu>
-          <div className={styles.menuArea}>
-            <DataTable
-              {...choice.tableProps}
-              label={`${capitalized(items)}, ${sort ? "sorted" : "newest first"}`}
-              count={count}
-              rowAt={rowAt}
-              columns={columns}
-              {...(sort && { sort })}
-              onSort={onSort}
-              onScrolledAway={rows.scrolled}
-              onEndNear={onEndNear}
-              onRowMenu={setMenuRow}
-              empty={empty}
-            />
-          </div>
-        </Menu.ContextMenu>
-        <Menu.Dropdown aria-label="Row">{menuRow && <CommandItems commands={commandsOf(menuRow)} />}</Menu.Dropdown>
-      </Menu>
+      <RowMenu commandsOf={commandsOf}>
+        {(onRowMenu) => (
+          <DataTable
+            {...choice.tableProps}
+            label={`${capitalized(items)}, ${sort ? "sorted" : "newest first"}`}
+            count={count}
+            rowAt={rowAt}
+            columns={columns}
+            {...(sort && { sort })}
+            onSort={onSort}
+            onScrolledAway={rows.scrolled}
+            onEndNear={onEndNear}
+            onRowMenu={onRowMenu}
+            empty={empty}
+          />
+        )}
+      </RowMenu>
     </ListAnswer>
   );
 }

@@ -40,7 +40,7 @@ export const createTrafficRows = ({ read, order = byId, filter = noFilter, ...op
     numberOf: ({ service, id }) => ({ lane: service, number: id }),
     matcher: trafficMatcher,
     isFiltering,
-    // With a text filter the supervisor has to scan all kept rows.
-    isCostly: ({ text }) => text.trim() !== "",
+    // The supervisor has to read the texts of all kept rows.
+    isCostly: ({ text, target, outcome }) => text.trim() !== "" || target !== "" || outcome !== "",
     isOpen: ({ tone }) => tone === "pending",
   });

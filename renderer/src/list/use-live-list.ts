@@ -1,7 +1,7 @@
 import { useEffect } from "react";
 import type { TrafficRow } from "../../../contract/traffic/row.ts";
 import { usePauseCommand } from "../ui/commands.ts";
-import type { TrafficFilter } from "./traffic-filter.ts";
+import { isSameFilter, type TrafficFilter } from "./traffic-filter.ts";
 import type { RowPlace, TrafficRows } from "./traffic-rows.ts";
 import { useRowsView } from "./use-list-rows.ts";
 import type { RowChoice } from "./use-row-choice.ts";
@@ -13,8 +13,7 @@ export function useLiveList(rows: TrafficRows, filter: TrafficFilter, choice: Ro
   const { table } = choice;
   const paused = useRowsView(rows, (view) => view.mode === "paused");
   useEffect(() => {
-    const { text, tone } = rows.view().filter;
-    if (filter.text === text && filter.tone === tone) return;
+    if (isSameFilter(filter, rows.view().filter)) return;
     const timer = setTimeout(() => {
       table.current?.toTop();
       void rows.setFilter(filter);

@@ -1,30 +1,43 @@
-import { hasText, hasTone, searchNeedle, type ToneFilter } from "../../../contract/traffic/row-filter.ts";
+import { hasOutcome, hasTarget, hasText, hasTone, searchNeedle, type ToneFilter } from "../../../contract/traffic/row-filter.ts";
 import { readRow, rowParent, rowTexts, rowTone } from "../../core/traffic/row-record.ts";
 
 export interface RowFilter {
   readonly text: string;
   readonly tone: ToneFilter;
+  readonly target?: string | undefined;
+  readonly outcome?: string | undefined;
   /** Only rows that belong to this one. */
   readonly parent?: number | undefined;
 }
 
+/** Whether it lets less than all rows through. */
+export const isFiltering = ({ text, tone, target = "", outcome = "", parent }: RowFilter): boolean =>
+  text.trim() !== "" || tone !== "all" || target !== "" || outcome !== "" || parent !== undefined;
+
 /** Tests the bytes of a row; its texts are read only if needed. */
-export function createRowMatcher({ text, tone, parent }: RowFilter): (row: Buffer) => boolean {
+export function createRowMatcher({ text, tone, target = "", outcome = "", parent }: RowFilter): (row: Buffer) => boolean {
   const needle = searchNeedle(text);
-  const word = needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest));
+  const words = [needle.split(/\s+/).reduce((longest, one) => (one.length > longest.length ? one : longest)), target, outcome]
+    .map((word) => word.toLowerCase())
+    .filter((word) => word !== "" && isAscii(word));
+  const readsTexts = needle !== "" || target !== "" || outcome !== "";
   return (bytes) => {
     if (!hasTone(rowTone(bytes), tone)) return false;
     if (parent !== undefined && rowParent(bytes) !== parent) return false;
-    if (needle === "") return true;
-    return (!isAscii(word) || mayHave(bytes, word)) && hasText(readRow(bytes), needle);
+    if (!readsTexts) return true;
+    if (!mayHave(bytes, words)) return false;
+    const row = readRow(bytes);
+    return hasTarget(row.target, target) && hasOutcome(row.outcome, outcome) && (needle === "" || hasText(row, needle));
   };
 }
 
 const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
 
 /** Most rows are decided by one search over all their texts: a word without spaces can only be within one of them. */
-function mayHave(row: Buffer, word: string): boolean {
+function mayHave(row: Buffer, words: readonly string[]): boolean {
+  if (words.length === 0) return true;
   const texts = rowTexts(row);
-  // The lower case of some characters outside ASCII is an ASCII letter.
-  return !isAscii(texts) || texts.toLowerCase().includes(word);
+  if (!isAscii(texts)) return true;
+  const lower = texts.toLowerCase();
+  return words.every((word) => lower.includes(word));
 }

@@ -11,7 +11,7 @@ import { type RecordParts, readRecords, readRow, rowId, rowParts, rowTone } from
 import { PartList } from "./part-list.ts";
 import { RecordLog } from "./record-log.ts";
 import { RowIndex } from "./row-index.ts";
-import { createRowMatcher, type RowFilter } from "./row-matcher.ts";
+import { createRowMatcher, isFiltering, type RowFilter } from "./row-matcher.ts";
 import type { TrafficMemory } from "./traffic-memory.ts";
 import type { Turns } from "./turns.ts";
 
@@ -296,8 +296,6 @@ export function createTrafficStore({ service, decoders, memory, turns, rows: row
     const dropped = droppedBefore + droppedNow;
     return { rows, matching, kept: keptRows(), total: total + dropped, dropped };
   }
-  const isFiltering = ({ text, tone, parent }: RowFilter) => text.trim() !== "" || tone !== "all" || parent !== undefined;
-
   return {
     add(batch) {
       for (const record of readRecords(batch.records)) addRecord(record);

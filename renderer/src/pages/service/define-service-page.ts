@@ -28,12 +28,19 @@ export interface EmptyText {
   readonly Ways?: ComponentType;
 }
 
+export interface TrafficPicksProps {
+  readonly filter: TrafficFilter;
+  readonly onFilter: (filter: TrafficFilter) => void;
+}
+
 /** A live list of traffic, with toolbar, filter, pause, follow, choice of columns, copy, resend, export, clearing and the inspector. */
 export interface TrafficTab {
   readonly kind: "traffic";
   readonly item: Noun;
   readonly columns: readonly Column<TrafficRow>[];
   readonly scopes: readonly FilterScope[];
+  /** Further filters, beside the scopes. */
+  readonly Picks?: ComponentType<TrafficPicksProps>;
   /** Says what the text filter searches. */
   readonly filterPlaceholder: string;
   readonly empty: EmptyText;

@@ -6,6 +6,7 @@ import { stampedName, startExport } from "../../app/exports/export-words.ts";
 import { useControl } from "../../control/client-context.tsx";
 import type { TrafficRows } from "../../list/traffic-rows.ts";
 import { useRowsView } from "../../list/use-list-rows.ts";
+import { servicePages } from "../../services/registry.ts";
 import { CommandItems } from "../../ui/command-items.tsx";
 import { type Command, useCommands } from "../../ui/commands.ts";
 import { attempt } from "../../ui/status/notify.tsx";
@@ -15,6 +16,8 @@ const formats = [
   { format: "har", title: "HAR" },
   { format: "jsonl", title: "JSON Lines" },
 ] as const;
+/** HAR has a place for exchanges over HTTP only. */
+const isOfHttp = (id: ServiceId): boolean => servicePages.get(id)?.inspectors.http !== undefined;
 
 interface ListMenuProps {
   readonly rows: TrafficRows;
@@ -35,18 +38,18 @@ export function ListMenu({ rows, ids, stem, item, chosen, commandsOf }: ListMenu
   // Rows change in place: whether it has ended decides what can be done with it.
   useRowsView(rows, () => chosen?.tone);
   const ofRow = chosen ? commandsOf(chosen) : [];
+  const offered = formats.filter(({ format }) => format !== "har" || ids.some(isOfHttp));
   const ofList = [false, true].flatMap((credentials) =>
-    formats.map(
+    offered.map(
       ({ format, title }): Command => ({
         id: `list-export-${format}${credentials ? "-credentials" : ""}`,
         title: `Export as ${title}${credentials ? ", with credentials" : ""}`,
         keywords: "save download",
         enabled: hasRows,
         run: () => {
-          const { text, tone } = rows.view().filter;
           void attempt(
             startExport(client, {
-              source: { kind: "traffic", ids: [...ids], text, tone, format, credentials },
+              source: { kind: "traffic", ids: [...ids], ...rows.view().filter, format, credentials },
               name: stampedName(stem, format),
               item,
             }),

@@ -31,7 +31,7 @@ const rowId = (row: TrafficRow) => row.id;
 
 /** A service's live traffic, and the inspector of the selected row. */
 export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab: TrafficTab }) {
-  const { columns: allColumns, item, Below } = tab;
+  const { columns: allColumns, item, Picks, Below } = tab;
   const clear = useClearTraffic();
   const service = useService(id);
   const [filter, setFilter] = useRemembered(`filter.${id}`, noFilter, trafficFilterSchema);
@@ -43,6 +43,15 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
   const commandsOf = useRowCommands(choice.open);
   const isEmpty = useRowsView(rows, (view) => view.loaded && view.count === 0);
   const isFiltered = useRowsView(rows, (view) => isFiltering(view.filter));
+  const scopes = (
+    <SegmentedControl
+      flex="none"
+      aria-label="Status"
+      data={tab.scopes.map((scope) => ({ ...scope }))}
+      value={filter.tone}
+      onChange={(tone) => setFilter({ ...filter, tone: tone as TrafficFilter["tone"] })}
+    />
+  );
   return (
     <ListPage
       label={`Live ${item.many}`}
@@ -50,20 +59,22 @@ export function TrafficList({ id, tab }: { readonly id: ServiceId; readonly tab:
       filter={
         <>
           <FilterInput
-            width={242}
+            width={Picks ? 190 : 242}
             placeholder={tab.filterPlaceholder}
             value={filter.text}
             onChange={(text) => setFilter({ ...filter, text })}
             onDown={list.enterList}
           />
-          <SegmentedControl
-            flex="none"
-            aria-label="Status"
-            data={tab.scopes.map((scope) => ({ ...scope }))}
-            value={filter.tone}
-            onChange={(tone) => setFilter({ ...filter, tone: tone as TrafficFilter["tone"] })}
-          />
+          {!Picks && scopes}
         </>
+      }
+      scopes={
+        Picks && (
+          <>
+            {scopes}
+            <Picks filter={filter} onFilter={setFilter} />
+          </>
+        )
       }
       tools={
         <>

@@ -2,12 +2,14 @@ import { SegmentedControl } from "@mantine/core";
 import { type EventRange, eventOutcomes, eventsActions } from "../../../../contract/services/events.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { FilterInput } from "../../ui/forms/filter-input.tsx";
+import { type Choice, PickFilter } from "../../ui/forms/pick-filter.tsx";
 import { formatCount } from "../../ui/texts/quantity.ts";
 import type { ShownFilter } from "./event-filter.ts";
 import type { EventPagesView } from "./event-pages.ts";
 import styles from "./events-toolbar.module.css";
-import { type Choice, PickFilter } from "./pick-filter.tsx";
 
+const shownIdCharacters = 8;
+const none = "No event names one yet";
 const ranges: readonly { readonly value: EventRange; readonly label: string }[] = [
   { value: "15m", label: "15 min" },
   { value: "1h", label: "1 h" },
@@ -28,11 +30,11 @@ export function EventsToolbar({ filter, onFilter, view }: EventsToolbarProps) {
 
   const devices = async (prefix: string): Promise<readonly Choice[]> => {
     const found = await client.action(eventsActions, "events", "devices", { prefix, limit: 50 });
-    return found.map(({ device_id, events }) => ({ value: device_id, events }));
+    return found.map(({ device_id, events }) => ({ value: device_id, count: events }));
   };
   const names = (of: "byLanguage" | "byProvider") => async (): Promise<readonly Choice[]> => {
     const plot = await client.action(eventsActions, "events", "plot", { range: "all", filter: {} });
-    return plot[of].filter(({ name }) => name !== "").map(({ name, total }) => ({ value: name, events: total }));
+    return plot[of].filter(({ name }) => name !== "").map(({ name, total }) => ({ value: name, count: total }));
   };
   return (
     <div className={styles.toolbar} role="toolbar" aria-label="Filter the events">
@@ -40,15 +42,19 @@ export function EventsToolbar({ filter, onFilter, view }: EventsToolbarProps) {
         <FilterInput width="100%" placeholder="Filter by text" value={filter.text} onChange={(text) => set({ text })} />
       </div>
       <PickFilter
+        service="events"
         title="Device"
         value={filter.device}
         onChange={(device) => set({ device })}
         choices={devices}
         search="Device id begins with"
+        none={none}
         mono
+        shown={(id) => id.slice(0, shownIdCharacters)}
         widthPx={142}
       />
       <PickFilter
+        service="events"
         title="Outcome"
         value={filter.outcome}
         onChange={(outcome) => set({ outcome })}
@@ -56,17 +62,21 @@ export function EventsToolbar({ filter, onFilter, view }: EventsToolbarProps) {
         widthPx={136}
       />
       <PickFilter
+        service="events"
         title="Language"
         value={filter.language}
         onChange={(language) => set({ language })}
         choices={names("byLanguage")}
+        none={none}
         widthPx={146}
       />
       <PickFilter
+        service="events"
         title="Provider"
         value={filter.provider}
         onChange={(provider) => set({ provider })}
         choices={names("byProvider")}
+        none={none}
         widthPx={140}
       />
       <SegmentedControl

@@ -7,14 +7,6 @@ import { shownText } from "../../ui/texts/shown-text.ts";
 import { clockTime, formatTook, isoTime } from "../../ui/texts/time.ts";
 import styles from "./grpc.module.css";
 
-/** Scopes of the filter over calls. */
-export const callScopes = [
-  { value: "all", label: "All" },
-  { value: "ok", label: "OK" },
-  { value: "refused", label: "Refused" },
-  { value: "failed", label: "Failed" },
-] as const;
-
 export const grpcColumns: readonly Column<TrafficRow>[] = [
   {
     id: "time",
@@ -79,7 +71,7 @@ export const grpcColumns: readonly Column<TrafficRow>[] = [
     id: "client",
     title: "Client",
     sortValue: ({ client }) => client,
-    minSample: "grpc-node-js :00000",
+    minSample: "grpc-node-js :000000",
     rank: 5,
     cell: (row) => (
       <CellText tone="soft" title={row.peer}>

@@ -1,7 +1,8 @@
 import { contentTab, defineServicePage, trafficTab, tryTab } from "../../pages/service/define-service-page.ts";
 import { nounOf } from "../../ui/texts/quantity.ts";
+import { CallPicks, callScopes } from "./call-scopes.tsx";
 import { GrpcCallInspector } from "./grpc-call-inspector.tsx";
-import { callScopes, grpcColumns } from "./grpc-columns.tsx";
+import { grpcColumns } from "./grpc-columns.tsx";
 import { GrpcMetrics } from "./metrics/grpc-metrics.tsx";
 import { grpcRowCommands } from "./recorded-call.ts";
 import { GrpcReplies } from "./replies/grpc-replies.tsx";
@@ -19,7 +20,8 @@ export const grpcPage = defineServicePage({
       item: nounOf("call"),
       columns: grpcColumns,
       scopes: callScopes,
-      filterPlaceholder: "Method, status, client",
+      Picks: CallPicks,
+      filterPlaceholder: "Filter by text",
       empty: {
         nothing: "No calls yet.",
         point: (origin) => `your client at ${origin.replace(/^grpcs?:\/\//, "")}, or send sample traffic.`,

@@ -2,17 +2,25 @@ import { Button, Combobox, useCombobox } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { IconCheck, IconChevronDown } from "@tabler/icons-react";
 import { useState } from "react";
+import type { ServiceId } from "../../../../contract/service.ts";
 import { useAnswer } from "../../control/use-answer.ts";
-import { Answered } from "../../ui/status/answered.tsx";
-import { formatCount } from "../../ui/texts/quantity.ts";
-import styles from "./events-toolbar.module.css";
+import { Answered } from "../status/answered.tsx";
+import { formatCount } from "../texts/quantity.ts";
+import { shownText } from "../texts/shown-text.ts";
+import styles from "./pick-filter.module.css";
 
 export interface Choice {
   readonly value: string;
-  readonly events?: number;
+  /** In place of the value. */
+  readonly label?: string;
+  /** How many items have it. */
+  readonly count?: number;
+  /** It belongs to the choice above it. */
+  readonly isNested?: boolean;
 }
 
 interface PickFilterProps {
+  readonly service: ServiceId;
   /** "Device" */
   readonly title: string;
   readonly value: string;
@@ -21,18 +29,22 @@ interface PickFilterProps {
   readonly choices: (search: string) => Promise<readonly Choice[]>;
   /** A search field above the choices; the text says what it searches. */
   readonly search?: string;
-  /** An id: in monospace, and shortened to its beginning on the button. */
+  /** Where there is no choice yet. */
+  readonly none?: string;
+  /** Ids and names of a protocol are in monospace. */
   readonly mono?: boolean;
+  /** The value on the button. */
+  readonly shown?: (value: string) => string;
   readonly widthPx: number;
 }
 
 const searchAfterMs = 120;
-const shownIdCharacters = 8;
-
-const none: readonly Choice[] = [];
+const noChoices: readonly Choice[] = [];
+const asIs = (value: string) => value;
 
 /** A button that shows the choice and opens the list; its first entry is always "all". */
-export function PickFilter({ title, value, onChange, choices, search, mono = false, widthPx }: PickFilterProps) {
+export function PickFilter(props: PickFilterProps) {
+  const { service, title, value, onChange, choices, search, none = "Nothing to choose yet", mono = false, shown = asIs, widthPx } = props;
   const [text, setText] = useState("");
   const combobox = useCombobox({
     onDropdownClose: () => {
@@ -48,13 +60,13 @@ export function PickFilter({ title, value, onChange, choices, search, mono = fal
   const { dropdownOpened } = combobox;
   const [settled] = useDebouncedValue(text, searchAfterMs);
   const answer = useAnswer({
-    key: ["events", "choices", title, settled],
+    key: [service, "choices", title, settled],
     ask: () => choices(settled),
     enabled: dropdownOpened,
   });
-  const { value: known = none } = answer;
+  const { value: known = noChoices } = answer;
 
-  const shown = value !== "" && text === "" && !known.some((choice) => choice.value === value) ? [{ value }, ...known] : known;
+  const listed = value !== "" && text === "" && !known.some((choice) => choice.value === value) ? [{ value }, ...known] : known;
   return (
     <Combobox
       store={combobox}
@@ -75,10 +87,10 @@ export function PickFilter({ title, value, onChange, choices, search, mono = fal
           data-set={value !== "" || undefined}
           rightSection={<IconChevronDown size={14} stroke={1.5} className={styles.chevron} />}
           onClick={() => combobox.toggleDropdown()}
-          title={value === "" ? undefined : `${title}: ${value}`}
+          title={value === "" ? undefined : shownText(`${title}: ${value}`)}
         >
           <span className={styles.pickTitle}>{title}</span>{" "}
-          <span className={mono && value ? styles.mono : undefined}>{(mono ? value.slice(0, shownIdCharacters) : value) || "all"}</span>
+          <span className={mono && value ? styles.mono : undefined}>{value === "" ? "all" : shownText(shown(value))}</span>
         </Button>
       </Combobox.Target>
       <Combobox.Dropdown className={styles.dropdown}>
@@ -94,10 +106,10 @@ export function PickFilter({ title, value, onChange, choices, search, mono = fal
         )}
         <Combobox.Options aria-label={title} className={styles.options}>
           {text === "" && <Option value="" active={value === ""} label="all" />}
-          {shown.map((choice) => (
-            <Option key={choice.value} {...choice} active={choice.value === value} label={choice.value} mono={mono} />
+          {listed.map((choice) => (
+            <Option key={choice.value} {...choice} active={choice.value === value} label={choice.label ?? choice.value} mono={mono} />
           ))}
-          {answer.value && shown.length === 0 && <Combobox.Empty>{text === "" ? "No event names one yet" : "No matches"}</Combobox.Empty>}
+          {answer.value && listed.length === 0 && <Combobox.Empty>{text === "" ? none : "No matches"}</Combobox.Empty>}
         </Combobox.Options>
         <Answered answer={answer} what="the choices" compact>
           {() => null}
@@ -113,12 +125,14 @@ interface OptionProps extends Choice {
   readonly mono?: boolean;
 }
 
-function Option({ value, label, active, mono = false, events }: OptionProps) {
+function Option({ value, label, active, mono = false, count, isNested }: OptionProps) {
   return (
     <Combobox.Option value={value} active={active} className={styles.option}>
       <IconCheck size={14} style={{ visibility: active ? "visible" : "hidden" }} aria-hidden="true" />
-      <span className={mono ? styles.optionMono : styles.optionName}>{label}</span>
-      {events !== undefined && <span className={styles.optionCount}>{formatCount(events)}</span>}
+      <span className={mono ? styles.optionMono : styles.optionName} data-nested={isNested || undefined} title={shownText(label)}>
+        {shownText(label)}
+      </span>
+      {count !== undefined && <span className={styles.optionCount}>{formatCount(count)}</span>}
     </Combobox.Option>
   );
 }
