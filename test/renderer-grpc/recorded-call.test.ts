@@ -83,10 +83,10 @@ const commands = grpcRowCommands["grpc-call"];
 it("[GRPC-141] a recorded call is copied with the client's messages, metadata and deadline", async () => {
   const copy = (title: string) => commands?.copies.find((other) => other.title === title)?.text(call, service, clientOf(parts).client);
   expect(await copy("grpcurl")).toBe(
-    `grpcurl -plaintext -H 'authorization: Bearer abcdefgh' -H 'x-mine: yes' -max-time 2.5 -d '{"sku":"a"} {"sku":"c"}' 127.0.0.1:50051 t.Shop/Buy`,
+    `grpcurl -plaintext -rpc-header 'authorization: Bearer abcdefgh' -rpc-header 'x-mine: yes' -max-time 2.5 -d '{"sku":"a"} {"sku":"c"}' 127.0.0.1:50051 t.Shop/Buy`,
   );
   expect(await copy("Python")).toContain('Parse("{\\"sku\\":\\"c\\"}", Request(), descriptor_pool=pool)]');
-  expect(await copy("Node")).toContain('const messages = [Buffer.from("0a0161", "hex"), Buffer.from("0a0163", "hex")];');
+  expect(await copy("Node")).toContain('call.write({"sku":"a"});\ncall.write({"sku":"c"});');
 });
 
 it("[GRPC-142] it is sent again as it was, or refused if a message is not whole or not kept", async () => {

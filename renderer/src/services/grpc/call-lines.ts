@@ -1,6 +1,5 @@
 import type { GrpcPattern } from "../../../../contract/traffic/grpc.ts";
 import { shellQuoted } from "../../ui/copy/copy-text.ts";
-import { toHex } from "../../viewer/decode/bytes.ts";
 
 export const callLanguages = [
   { value: "grpcurl", label: "grpcurl" },
@@ -26,8 +25,8 @@ export interface CopiedCall {
 export interface CopiedMessage {
   /** ProtoJSON */
   readonly json: string;
-  /** Serialized; undefined for JSON that is not of the type. */
-  readonly bytes: Uint8Array | undefined;
+  /** As @grpc/proto-loader has it; undefined for JSON that is not of the type. */
+  readonly object: unknown;
 }
 
 export const isTlsOrigin = (origin: string): boolean => origin.startsWith("grpcs:");
@@ -61,7 +60,8 @@ function compact(json: string): string {
 function grpcurl({ origin, path, metadata, deadlineMs, messages }: CopiedCall): string {
   const words = [
     `grpcurl ${isTlsOrigin(origin) ? "-cacert authority.pem" : "-plaintext"}`,
-    ...metadata.map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    // With -H it would be sent with the reflection calls too, where x-backlot-status would end them.
+    ...metadata.map(([name, value]) => `-rpc-header ${shellQuoted(`${name}: ${value}`)}`),
     ...(deadlineMs === undefined ? [] : [`-max-time ${deadlineMs / 1_000}`]),
     `-d ${shellQuoted(messages.map(({ json }) => compact(json)).join(" "))}`,
     `${addressOf(origin)} ${path.slice(1)}`,
@@ -86,6 +86,7 @@ function python({ origin, path, pattern, requestType, responseType, metadata, de
     return `(${JSON.stringify(name)}, ${isBinary(name) ? `base64.b64decode(${text})` : text})`;
   });
   const parsed = messages.map(({ json }) => `Parse(${JSON.stringify(compact(json))}, Request(), descriptor_pool=pool)`);
+  const service = path.slice(1, path.lastIndexOf("/"));
   const isStream = sendsStream(pattern);
   const options = [
     ...(deadlineMs === undefined ? [] : [`timeout=${deadlineMs / 1_000}`]),
@@ -95,15 +96,30 @@ function python({ origin, path, pattern, requestType, responseType, metadata, de
   return [
     ...(metadata.some(([name]) => isBinary(name)) ? ["import base64"] : []),
     "import grpc",
-    "from google.protobuf import message_factory",
-    "from google.protobuf.descriptor_pool import DescriptorPool",
+    "from google.protobuf import descriptor_pb2, descriptor_pool, message_factory",
+    "from google.protobuf.descriptor_database import DescriptorDatabase",
     "from google.protobuf.json_format import Parse",
-    "from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase",
     "",
     `channel = ${channel}`,
-    "pool = DescriptorPool(ProtoReflectionDescriptorDatabase(channel))",
     "# The name before protobuf 4.22 is MessageFactory.GetPrototype.",
-    'class_of = getattr(message_factory, "GetMessageClass", None) or message_factory.MessageFactory(pool).GetPrototype',
+    'class_of = getattr(message_factory, "GetMessageClass", None) or message_factory.MessageFactory().GetPrototype',
+    "",
+    "# The types come by reflection. These two messages have the fields of its protocol that are needed.",
+    'reflection = descriptor_pb2.FileDescriptorProto(name="asked.proto", dependency=["google/protobuf/descriptor.proto"])',
+    'asked = reflection.message_type.add(name="Asked")',
+    'asked.field.add(name="symbol", number=4, type=9, label=1)',
+    'answered = reflection.message_type.add(name="Answered")',
+    'answered.field.add(name="files", number=4, type=11, label=1, type_name=".google.protobuf.FileDescriptorSet")',
+    "known = descriptor_pool.Default()",
+    "known.AddSerializedFile(reflection.SerializeToString())",
+    'Asked, Answered = (class_of(known.FindMessageTypeByName(name)) for name in ("Asked", "Answered"))',
+    'reflect = channel.stream_stream("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", Asked.SerializeToString, Answered.FromString)',
+    "database = DescriptorDatabase()",
+    `for answer in reflect(iter([Asked(symbol=${JSON.stringify(service)})])):`,
+    "    for file in answer.files.file:",
+    "        database.Add(file)",
+    "pool = descriptor_pool.DescriptorPool(database)",
+    "",
     `Request = class_of(pool.FindMessageTypeByName(${JSON.stringify(requestType)}))`,
     `Reply = class_of(pool.FindMessageTypeByName(${JSON.stringify(responseType)}))`,
     isStream ? `requests = [${parsed.join(",\n            ")}]` : `request = ${parsed[0] ?? "Request()"}`,
@@ -112,40 +128,53 @@ function python({ origin, path, pattern, requestType, responseType, metadata, de
   ].join("\n");
 }
 
-const nodeCalls = {
-  unary: "makeUnaryRequest",
-  "server stream": "makeServerStreamRequest",
-  "client stream": "makeClientStreamRequest",
-  "bidi stream": "makeBidiStreamRequest",
-};
-
 function node({ origin, path, pattern, metadata, deadlineMs, messages }: CopiedCall): string {
   const isStream = sendsStream(pattern);
   const isStreamed = getsStream(pattern);
   const isTls = isTlsOrigin(origin);
+  const slash = path.lastIndexOf("/");
+  const service = JSON.stringify(path.slice(1, slash));
+  const literals = messages.map(({ json, object }) => JSON.stringify(object) ?? compact(json));
   const args = [
-    ...[JSON.stringify(path), "asIs", "asIs"],
-    ...(isStream ? [] : ["messages[0]"]),
+    ...(isStream ? [] : [literals[0] ?? "{}"]),
     "metadata",
     deadlineMs === undefined ? "{}" : `{ deadline: Date.now() + ${deadlineMs} }`,
-    ...(isStreamed ? [] : ["(error, reply) => console.log(error ?? reply)"]),
+    ...(isStreamed ? [] : ["(error, reply) => show(error?.message ?? reply)"]),
   ];
   return [
+    "// npm install @grpc/grpc-js @grpc/proto-loader protobufjs; an ES module, such as call.mjs",
     'import * as grpc from "@grpc/grpc-js";',
+    'import { loadFileDescriptorSetFromBuffer } from "@grpc/proto-loader";',
+    'import protobuf from "protobufjs";',
     ...(isTls ? ['import { readFileSync } from "node:fs";'] : []),
     "",
-    "// Messages are bytes here; with a .proto file, @grpc/proto-loader makes objects of them.",
-    "const asIs = (bytes) => bytes;",
-    `const messages = [${messages.map(({ bytes }) => `Buffer.from("${bytes ? toHex(bytes).replaceAll(" ", "") : ""}", "hex")`).join(", ")}];`,
-    `const client = new grpc.Client(${JSON.stringify(addressOf(origin))}, grpc.credentials.${isTls ? 'createSsl(readFileSync("authority.pem"))' : "createInsecure()"});`,
+    `const address = ${JSON.stringify(addressOf(origin))};`,
+    `const credentials = grpc.credentials.${isTls ? 'createSsl(readFileSync("authority.pem"))' : "createInsecure()"};`,
+    "const show = (value) => console.dir(value, { depth: null });",
+    "",
+    "// The types come by reflection. These two messages have the fields of its protocol that are needed.",
+    `const { Asked, Answered } = protobuf.parse('syntax = "proto3"; message Asked { string symbol = 4; } message Answered { bytes files = 4; }').root.nested;`,
+    "const reflection = new grpc.Client(address, credentials);",
+    "const files = await new Promise((resolve, reject) => {",
+    "  const encode = (asked) => Buffer.from(Asked.encode(asked).finish());",
+    "  const decode = (bytes) => Answered.decode(bytes).files;",
+    '  const asked = reflection.makeBidiStreamRequest("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", encode, decode);',
+    '  asked.on("data", resolve).on("error", reject);',
+    `  asked.end({ symbol: ${service} });`,
+    "});",
+    "reflection.close();",
+    "const types = loadFileDescriptorSetFromBuffer(files, { longs: String, enums: String, bytes: String, defaults: true });",
+    "",
+    `const Service = grpc.makeClientConstructor(types[${service}]);`,
+    "const client = new Service(address, credentials);",
     "const metadata = new grpc.Metadata();",
     ...metadata.map(([name, value]) => {
       const text = JSON.stringify(value);
       return `metadata.add(${JSON.stringify(name)}, ${isBinary(name) ? `Buffer.from(${text}, "base64")` : text});`;
     }),
-    `const call = client.${nodeCalls[pattern]}(${args.join(", ")});`,
-    ...(isStreamed ? ['call.on("data", (reply) => console.log(reply)).on("error", (error) => console.error(error.message));'] : []),
-    ...(isStream ? ["for (const message of messages) call.write(message);", "call.end();"] : []),
+    `const call = client.${path.slice(slash + 1)}(${args.join(", ")});`,
+    ...(isStreamed ? ['call.on("data", show).on("error", (error) => show(error.message));'] : []),
+    ...(isStream ? [...literals.map((literal) => `call.write(${literal});`), "call.end();"] : []),
     'call.on("status", () => client.close());',
   ].join("\n");
 }

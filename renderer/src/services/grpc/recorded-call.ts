@@ -9,12 +9,13 @@ import { formatCountOf } from "../../ui/texts/quantity.ts";
 import { formatTook } from "../../ui/texts/time.ts";
 import { fromBase64, toBase64 } from "../../viewer/decode/bytes.ts";
 import { type CallLanguage, callLanguages, callLines } from "./call-lines.ts";
+import { loaderObject } from "./schema/loader-object.ts";
 import { messageJson, serializedMessage } from "./schema/message-json.ts";
 import { type GrpcSchema, readSchema } from "./schema/use-grpc-schema.ts";
 
 /** Header fields that each client makes itself. */
 const ofTheClient =
-  /^(?::|grpc-|connect-|sec-|x-grpc-web$|x-user-agent$|(?:te|content-type|content-length|content-encoding|user-agent|accept|accept-encoding|accept-language|host|connection|origin|referer|cache-control|pragma)$)/;
+  /^(?::|grpc-|connect-|sec-|x-grpc-web$|x-user-agent$|(?:te|content-type|content-length|content-encoding|user-agent|accept|accept-encoding|accept-language|host|connection|keep-alive|transfer-encoding|upgrade|origin|referer|cache-control|pragma)$)/;
 
 /** The client's metadata. */
 export const metadataOfCall = ({ requestHeaders }: Pick<GrpcCall, "requestHeaders">): HeaderList =>
@@ -66,7 +67,7 @@ async function copiedCall(language: CallLanguage, call: GrpcCall, origin: string
     const bytes = fromBase64(base64);
     const json = messageJson(schema, method.requestType, bytes, { isTerse: true });
     if (json === undefined) throw notWhole(`One of its messages is not a ${method.requestType}.`);
-    return { json: JSON.stringify(json), bytes };
+    return { json: JSON.stringify(json), object: loaderObject(schema, method.requestType, bytes) };
   });
   return callLines(language, { origin, path, ...method, metadata: metadataOfCall(call), deadlineMs, messages });
 }
