@@ -1,9 +1,11 @@
 /** `node scripts/screenshots.mjs [NAME…]`: the pictures in docs/screenshots, all or those named, of the real program with sample traffic. */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { Client, credentials, loadPackageDefinition } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
 import mqtt from "mqtt";
 import { chromium } from "playwright-core";
 import { root } from "./setup.mjs";
@@ -15,8 +17,10 @@ const sizes = [
 ];
 const schemes = ["dark", "light"];
 const wanted = process.argv.slice(2);
+const grpcAddress = "127.0.0.1:50051";
 
 const dataDir = mkdtempSync(path.join(os.tmpdir(), "backlot-screenshots-"));
+writeGrpcFiles(path.join(dataDir, "services", "grpc"));
 const backlot = spawn(
   process.execPath,
   [path.join(root, "dist/servers/backlot.cjs"), "--headless", "--json", "--dashboard-port", "0", "--data-dir", dataDir],
@@ -53,17 +57,38 @@ try {
     await delay(700);
   });
   for (const tab of ["Config", "Logs"]) await everywhere(dashboard, `http-${tab.toLowerCase()}`, (page) => openService(page, "HTTP", tab));
-  for (const service of ["gRPC", "MQTT", "Account", "Events"]) {
+  for (const service of ["MQTT", "Account", "Events"]) {
     await everywhere(dashboard, `${service.toLowerCase()}-live`, (page) => openService(page, service, "Live"));
   }
+  await everywhere(dashboard, "grpc-live", async (page) => {
+    await openService(page, "gRPC", "Live");
+    const endChat = await chat();
+    await page.getByRole("row").filter({ hasText: "ChatService" }).first().click();
+    await page.getByRole("row").filter({ hasText: "Grace" }).first().click();
+    return endChat;
+  });
   await everywhere(dashboard, "grpc-services", async (page) => {
     await openService(page, "gRPC", "Services");
+    await page.getByRole("row").filter({ hasText: "shop.v1.Orders" }).first().waitFor();
     await page.getByRole("row").filter({ hasText: "StreamData" }).click();
   });
   await everywhere(dashboard, "grpc-try", async (page) => {
     await openService(page, "gRPC", "Try");
+    await page.locator('input[aria-label="Method"]').click();
+    await page.getByRole("option", { name: "StreamData", exact: true }).click();
+    await page.getByRole("textbox", { name: "count", exact: true }).fill("5");
+    await page.getByRole("textbox", { name: "prefix", exact: true }).fill("item");
     await page.getByRole("button", { name: "Send", exact: true }).click();
-    await delay(700);
+    await page.getByText("1 sent · 5 received").waitFor();
+  });
+  await everywhere(dashboard, "grpc-replies", async (page) => {
+    await openService(page, "gRPC", "Replies");
+    const client = new Client(grpcAddress, credentials.createInsecure());
+    const asIs = (bytes) => bytes;
+    client.makeUnaryRequest("/shop.v1.Orders/Pay", asIs, asIs, Buffer.alloc(0), () => {});
+    await page.getByRole("region", { name: "Waiting calls" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "Orders/Watch" }).click();
+    return () => client.close();
   });
   await everywhere(dashboard, "grpc-metrics", (page) => openService(page, "gRPC", "Metrics"));
   await everywhere(dashboard, "account-users", async (page) => {
@@ -119,14 +144,117 @@ async function subscribers() {
   );
 }
 
+/** Protocol files and reply rules, as if a user had dropped and written them. */
+function writeGrpcFiles(folder) {
+  const files = {
+    "protos/shop/shop/v1/money.proto":
+      'syntax = "proto3";\npackage shop.v1;\n\nmessage Money {\n  string currency = 1;\n  int64 cents = 2;\n}\n',
+    "protos/shop/shop/v1/orders.proto": `syntax = "proto3";
+package shop.v1;
+
+import "google/protobuf/timestamp.proto";
+import "shop/v1/money.proto";
+
+enum State {
+  STATE_UNSPECIFIED = 0;
+  OPEN = 1;
+  PAID = 2;
+}
+
+message Item {
+  string sku = 1;
+  int32 count = 2;
+  Money price = 3;
+}
+
+message Order {
+  string id = 1;
+  State state = 2;
+  repeated Item items = 3;
+  map<string, string> labels = 4;
+  google.protobuf.Timestamp created_at = 5;
+}
+
+message OrderRequest {
+  string id = 1;
+}
+
+service Orders {
+  rpc Get(OrderRequest) returns (Order);
+  rpc Pay(OrderRequest) returns (Order);
+  rpc Watch(OrderRequest) returns (stream Order);
+}
+`,
+    "replies.jsonc": JSON.stringify({ rules: exampleRules() }, null, 2),
+  };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
+    writeFileSync(path.join(folder, name), text);
+  }
+}
+
+function exampleRules() {
+  const order = { id: "{{request.id}}", state: "OPEN", items: [{ sku: "lamp-3", count: 2, price: { currency: "EUR", cents: "4990" } }] };
+  return [
+    {
+      name: "unknown order",
+      method: "shop.v1.Orders/Get",
+      when: { request: { id: { matches: "^x-" } } },
+      status: { code: "NOT_FOUND", message: "no such order" },
+    },
+    { name: "first two fail", method: "shop.v1.Orders/Get", times: 2, status: "UNAVAILABLE" },
+    { method: "shop.v1.Orders/Get", delay: "250ms", reply: order },
+    { name: "payment by hand", method: "shop.v1.Orders/Pay", waitFor: "payment", reply: { ...order, state: "PAID" } },
+    {
+      name: "until it is paid",
+      method: "shop.v1.Orders/Watch",
+      stream: [
+        { message: order },
+        { pause: "1s" },
+        { repeat: "until the client leaves", steps: [{ message: { ...order, state: "PAID" } }, { pause: "2s" }] },
+      ],
+    },
+  ];
+}
+
+/** Two people in a room: one whose call is looked at, and one who answers. Ends with the returned function. */
+async function chat() {
+  const file = path.join(root, "servers/grpc/assets/proto/example.proto");
+  const { ChatService } = loadPackageDefinition(loadSync(file)).example;
+  const people = ["Ada", "Grace"].map((name) => {
+    const client = new ChatService(grpcAddress, credentials.createInsecure());
+    const call = client.Chat({ deadline: Date.now() + 600_000 });
+    call.on("data", () => {}).on("error", () => {});
+    const leave = () => {
+      call.cancel();
+      client.close();
+    };
+    return {
+      leave,
+      say: (text) => call.write({ say: { room: "standup", text } }),
+      join: () => call.write({ join: { room: "standup", name } }),
+    };
+  });
+  const lines = ["Good morning", "The build is green", "Then I release at ten", "I watch the error rate meanwhile"];
+  for (const person of people) person.join();
+  for (const [place, line] of lines.entries()) {
+    await delay(150);
+    people[place % 2].say(line);
+  }
+  return () => {
+    for (const { leave } of people) leave();
+  };
+}
+
 async function everywhere(dashboard, name, prepare) {
   if (wanted.length > 0 && !wanted.includes(name)) return;
   for (const scheme of schemes) {
     for (const size of sizes) {
       const page = await open(dashboard, size, scheme);
-      await prepare(page);
+      const end = await prepare(page);
       await delay(1_500);
       await page.screenshot({ path: path.join(folder, `${name}-${scheme}-${size.width}.png`) });
+      if (typeof end === "function") end();
       await page.context().close();
     }
   }

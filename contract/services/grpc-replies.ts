@@ -249,6 +249,8 @@ export type Pushed = z.input<typeof pushed>;
 
 export const grpcReplyActions = {
   "replies.read": operation<ReplyTexts>()(z.strictObject({})),
+  /** The problems of the text of the file, or of one rule, by its own lines: syntax, format, and what does not fit the types of a method. */
+  "replies.check": operation<{ readonly problems: readonly ReplyProblem[] }>()(z.strictObject({ of: z.enum(["file", "rule"]), text })),
   /** Replaces the text of the file; refused with line and column if it is broken. */
   "replies.write": operation<null>()(z.strictObject({ revision, text })),
   /** Replaces the rule whose text was `before`, or adds one at the end without a `key`. Answers with the key of the saved rule, which may be new. */

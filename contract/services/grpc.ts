@@ -74,6 +74,21 @@ export interface GrpcTryMessage {
   readonly base64: string;
 }
 
+/** That the client, or HTTP/2 itself, sets or does not allow. */
+const reservedMetadata =
+  /^(?:grpc-.*|content-type|te|user-agent|host|connection|keep-alive|proxy-connection|transfer-encoding|upgrade|http2-settings)$/;
+
+/** Why a client cannot send this metadata. The value of a name that ends in "-bin" is base64. */
+export function metadataProblem(name: string, value: string): { readonly of: "name" | "value"; readonly problem: string } | undefined {
+  const key = name.toLowerCase();
+  if (!/^[0-9a-z_.-]+$/.test(key)) return { of: "name", problem: "A name has letters, digits, hyphens, underscores and dots only" };
+  if (reservedMetadata.test(key)) return { of: "name", problem: "The client sets this field itself" };
+  if (key.endsWith("-bin"))
+    return /^[\w+/-]*={0,2}$/.test(value) ? undefined : { of: "value", problem: "The value of a name that ends in -bin is base64" };
+  if (!/^[ -~]*$/.test(value)) return { of: "value", problem: "A value is ASCII text; that of a name that ends in -bin is base64" };
+  return undefined;
+}
+
 const metadataPairs = z.array(z.tuple([z.string().max(1_000), z.string().max(100_000)])).max(100);
 
 const tryJson = z.string().max(8 << 20);
@@ -195,6 +210,8 @@ export const grpcActions = {
     z.strictObject({ upload: z.int(), pieces: z.array(z.strictObject({ name: z.string().max(1_000), base64: z.string() })).max(2_000) }),
   ),
   "protos.end": operation<GrpcProtosAdded>()(z.strictObject({ upload: z.int() })),
+  /** Ends an upload; none of its files is kept. */
+  "protos.cancel": operation<null>()(z.strictObject({ upload: z.int() })),
   /** Removes a dropped source. */
   "protos.remove": operation<null>()(z.strictObject({ source: z.string().max(1_000) })),
   /** Reads all files again, for network drives that report no changes. */

@@ -79,6 +79,8 @@ export interface GrpcCall {
   readonly httpStatus?: number;
   /** From `grpc-timeout` or its equivalent. */
   readonly deadlineMs?: number;
+  /** The reply rules that had a part in it, each once, in the order in which they did; absent without one. */
+  readonly rules?: readonly { readonly key: string; readonly name: string }[];
   /** "identity", "gzip", "deflate" */
   readonly requestEncoding: string;
   readonly responseEncoding: string;

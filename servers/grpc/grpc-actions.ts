@@ -48,6 +48,10 @@ export const createGrpcActions = ({
     return null;
   },
   "protos.end": ({ upload }) => protos.end(upload),
+  async "protos.cancel"({ upload }) {
+    await protos.cancel(upload);
+    return null;
+  },
   async "protos.remove"({ source }) {
     await protos.remove(source);
     return null;

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { Client, credentials } from "@grpc/grpc-js";
 import type { AxeResults, RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { services } from "../../servers/catalog.ts";
 import { openBrowserShell } from "./browser-shell.ts";
 
@@ -86,3 +87,74 @@ it("the inspectors of an exchange, a WebSocket and a stream pass axe in both sch
   socket.close();
   expect(found).toEqual([]);
 }, 90_000);
+
+it("[GRPC-159] the tabs of gRPC pass axe in both schemes with traffic, rules and an open stream's inspector", async () => {
+  const { page, host } = await openBrowserShell("grpc", { flags: ["--grpc-metrics-port", "0", "--grpc-web-port", "0"] });
+  await page.evaluate(axe);
+  const client = new Client(host, credentials.createInsecure());
+  onTestFinished(() => client.close());
+  const asIs = (bytes: Buffer) => bytes;
+  const tab = (name: string) => page.getByRole("tab", { name, exact: true });
+  const found: string[] = [];
+  const check = async (what: string) => {
+    for (const colorScheme of ["dark", "light"] as const) {
+      await useScheme(page, colorScheme);
+      found.push(...(await violationsOf(page, colorScheme)).map((violation) => `${what}, ${violation}`));
+    }
+  };
+
+  await tab("Replies").click();
+  await page.getByRole("button", { name: "Edit file" }).click();
+  await page.getByRole("textbox", { name: "Text of the file" }).fill(JSON.stringify({ rules: exampleRules }, null, 2));
+  await page.getByRole("list", { name: "Problems" }).waitFor();
+  await check("Edit file");
+  await page.getByRole("button", { name: "Save the file" }).click();
+  client.makeUnaryRequest("/example.EchoService/EchoUnary", asIs, asIs, Buffer.alloc(0), () => {});
+  await page.getByRole("region", { name: "Waiting calls" }).waitFor();
+  await page.getByRole("row").filter({ hasText: "Greeter/SayHello" }).last().click();
+  for (const name of ["Rule", "JSON"]) {
+    await tab(name).click();
+    await check(`Replies, ${name}`);
+  }
+
+  const stream = client.makeBidiStreamRequest("/example.Greeter/BidirectionalStream", asIs, asIs).on("error", () => {});
+  stream.write(Buffer.from([18, 2, 104, 105]));
+  await tab("Live").click();
+  await page.getByRole("row").filter({ hasText: "BidirectionalStream" }).click();
+  await page.getByRole("row").filter({ hasText: "received" }).first().click();
+  for (const name of ["Messages", "Send", "Call", "Metadata"]) {
+    await tab(name).click();
+    await check(`Live, ${name}`);
+  }
+  await page.getByRole("button", { name: "Method all" }).click();
+  await page.getByRole("option", { name: "example.Greeter", exact: true }).waitFor();
+  await check("Live, methods");
+  await page.keyboard.press("Escape");
+
+  await tab("Services").click();
+  await page.getByRole("row").filter({ hasText: "StreamData" }).click();
+  await page.getByRole("region", { name: "Request" }).waitFor();
+  await check("Services, method");
+  await tab("Try").click();
+  await page.getByRole("region", { name: "Metadata to send" }).getByRole("button", { name: "Add" }).click();
+  await page.locator('input[aria-label="Metadata 1, name"]').fill("bad name");
+  await page.keyboard.press("Escape");
+  await page.getByText("A name has letters").waitFor();
+  await check("Try, wrong metadata");
+  await page.getByRole("button", { name: /^Remove metadata/ }).click();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("region", { name: "Answer" }).getByText("0 OK").waitFor();
+  await check("Try, answer");
+  await tab("Metrics").click();
+  await page.getByRole("img", { name: /^Calls a second/ }).waitFor();
+  await check("Metrics");
+  stream.cancel();
+  expect(found).toEqual([]);
+}, 120_000);
+
+/** The last one does not fit the types of its method. */
+const exampleRules = [
+  { name: "Ada", method: "example.Greeter/SayHello", when: { request: { name: "Ada" } }, reply: { message: "Hi" } },
+  { method: "example.EchoService/EchoUnary", waitFor: "go", reply: { message: "released" } },
+  { method: "example.Greeter/SayHello", reply: { status: "one" } },
+];

@@ -10,7 +10,11 @@ const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
 /** Drags files, and folders by the paths of files in them, from a file manager onto the tab. */
-async function drop(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
+async function drop(
+  page: Page,
+  files: Readonly<Record<string, string>>,
+  said = "Drop .proto files, a folder with them, or a descriptor set",
+): Promise<void> {
   const folder = temporaryDir();
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
@@ -22,7 +26,7 @@ async function drop(page: Page, files: Readonly<Record<string, string>>): Promis
     session.send("Input.dispatchDragEvent", { type, x: 700, y: 400, data: { items: [], files: tops, dragOperationsMask: 1 } });
   await drag("dragEnter");
   await drag("dragOver");
-  const invitation = page.getByText("Drop .proto files, a folder with them, or a descriptor set");
+  const invitation = page.getByText(said);
   await invitation.waitFor();
   await drag("drop");
   await invitation.waitFor({ state: "detached" });
@@ -68,7 +72,28 @@ it("[GRPC-115] dropped files are served and listed, a broken one with its line; 
   await page.getByRole("row").filter({ hasText: '{"label":"A"}' }).waitFor();
 
   await tab(page, "Services");
-  for (const name of ["broken.proto", "items.proto", "set"]) await panel.getByRole("button", { name: `Remove ${name}` }).click();
+  for (const name of ["broken.proto", "items.proto", "set"]) {
+    await panel.getByRole("button", { name: `Remove ${name}` }).click();
+    await page
+      .getByRole("dialog", { name: `Remove “${name}”?` })
+      .getByRole("button", { name: "Remove the files" })
+      .click();
+    await panel.getByRole("button", { name: `Remove ${name}` }).waitFor({ state: "detached" });
+  }
   await panel.getByText("none; drop .proto files").waitFor();
   await expect.poll(() => page.getByRole("row").filter({ hasText: "shop.Items" }).count()).toBe(0);
+}, 60_000);
+
+it("[GRPC-154] while the service is stopped a dropped file is not taken, and the page stays", async () => {
+  const { page } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Services");
+  await page.getByRole("row").filter({ hasText: "SayHello" }).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByText("not running: services and types only").waitFor();
+  const address = page.url();
+  await drop(page, { "items.proto": shop("sku") }, "Start gRPC first");
+  expect(page.url()).toBe(address);
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByText("none; drop .proto files").waitFor();
+  expect(await page.getByRole("row").filter({ hasText: "shop.Items" }).count()).toBe(0);
 }, 60_000);

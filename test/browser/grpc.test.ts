@@ -1,4 +1,4 @@
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, credentials, type StatusObject } from "@grpc/grpc-js";
 import type { Page } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
 import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
@@ -75,8 +75,8 @@ it("[GRPC-76] [GRPC-77] [GRPC-78] Try has a form of the type, remembers what is 
     [2, "x-backlot-details", '{"@type":"RetryInfo","retryDelay":"2s"}'],
   ] as const) {
     await metadata.getByRole("button", { name: "Add" }).click();
-    await input(page, `Header ${at}, name`).fill(name);
-    await input(page, `Header ${at}, value`).fill(value);
+    await input(page, `Metadata ${at}, name`).fill(name);
+    await input(page, `Metadata ${at}, value`).fill(value);
   }
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Send", exact: true }).click();
@@ -112,20 +112,25 @@ it("[GRPC-112] a rule added on the page answers the next call, and Send in the i
   const received: string[] = [];
   const decode = (bytes: Buffer) => echoMessage.decode(bytes).message;
   const stream = client.makeBidiStreamRequest("/example.EchoService/EchoBidiStream", asIs, decode);
-  const ended = new Promise<{ readonly code: number }>((resolve) => {
+  const ended = new Promise<StatusObject>((resolve) => {
     stream.on("data", (message: string) => received.push(message)).on("error", () => {});
     stream.on("status", resolve);
   });
   await tab(page, "Live");
   await page.getByRole("row").filter({ hasText: "EchoBidiStream" }).click();
   await tab(page, "Send");
-  const send = page.getByRole("button", { name: "Send", exact: true });
-  await page.getByRole("textbox", { name: "Message as JSON" }).fill('{ "message": "pushed" }');
-  await send.click();
-  await page.getByText("Sent.", { exact: true }).waitFor();
+  const message = page.getByRole("textbox", { name: "Message as JSON" });
+  await message.fill('{\n  "nome": 1 }');
+  await page.getByText("line 2 column 3").waitFor();
+  await message.fill('{ "message": "pushed" }');
+  await page.getByRole("button", { name: "Send message" }).click();
+  await page.getByText("1 message sent").waitFor();
   await page.getByText("Status", { exact: true }).last().click();
-  await send.click();
-  expect(await ended).toMatchObject({ code: 14 });
+  await page.getByRole("textbox", { name: "Details of the status as JSON" }).fill('{"@type":"RetryInfo","retryDelay":"2s"}');
+  await page.getByRole("button", { name: "End with status" }).click();
+  const status = await ended;
+  expect(status).toMatchObject({ code: 14 });
+  expect(status.metadata.get("grpc-status-details-bin").toString()).toContain("google.rpc.RetryInfo");
   expect(received).toEqual(["pushed"]);
 }, 60_000);
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
@@ -54,6 +54,21 @@ async function drop(to: GrpcUnderTest, files: Readonly<Record<string, string | U
   await to.act("protos.put", { upload, pieces });
   return to.act<GrpcProtosAdded>("protos.end", { upload });
 }
+
+it("[GRPC-154] nothing is kept of an upload that is cancelled, and no more of it is taken", async () => {
+  const dataDir = temporaryDir();
+  const to = await startGrpc({}, undefined, dataDir);
+  await until(() => to.views.has("services"));
+  const { upload } = await to.act<{ upload: number }>("protos.begin");
+  const pieces = [{ name: "shop.proto", base64: Buffer.from(service("Shop")).toString("base64") }];
+  await to.act("protos.put", { upload, pieces });
+  await to.act("protos.cancel", { upload });
+  await to.act("protos.cancel", { upload });
+  await expect(to.act("protos.put", { upload, pieces })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+  await expect(to.act("protos.end", { upload })).rejects.toMatchObject({ code: "JOB_UNKNOWN" });
+  expect(readdirSync(path.join(dataDir, "protos-incoming"))).toEqual([]);
+  expect(servicesOf(to)).toEqual([]);
+});
 
 it("[GRPC-80] files, folders, descriptor sets and buf images of the setting are served and reflected; Python calls their samples", async () => {
   const folder = write(temporaryDir(), shop);

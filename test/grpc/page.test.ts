@@ -80,6 +80,20 @@ it("[GRPC-74] a message that is not JSON of its type, and an unknown method, are
   expect(service.rows()).toEqual([]);
 });
 
+it("[GRPC-151] metadata that cannot be sent is refused, and nothing is sent", async () => {
+  const service = await startGrpc();
+  for (const pair of [
+    ["bad name", "1"],
+    ["connection", "close"],
+    ["x-one", "größe"],
+    ["x-bin", "not base64!"],
+  ]) {
+    const start = service.act("try.start", { path: "/example.Greeter/SayHello", json: "{}", metadata: [pair] });
+    await expect(start).rejects.toMatchObject({ code: "CALL_INVALID", message: expect.stringContaining(pair[0] as string) });
+  }
+  expect(triedOf(service)).toEqual({ state: "untried" });
+});
+
 it("[GRPC-79] Try calls over TLS, also where a client certificate is required", async () => {
   const service = await startGrpc({ tls: true, clientCertificates: "required" }, temporaryDir());
   await service.act("try.start", { path: "/example.Greeter/SayHello", json: "{}", metadata: [] });

@@ -192,6 +192,24 @@ it("[GRPC-104] the page edits rules in place: comments, links and permissions st
   expect([before.length > 100, text()]).toEqual([true, '{ "rules": [] }']);
 });
 
+it("[GRPC-155] a text is checked before it is saved: its syntax, its form, and whether it fits the types, by its own lines", async () => {
+  const service = await startWithRules([]);
+  const check = async (of: "file" | "rule", text: string) =>
+    (
+      await service.act<{ problems: readonly { line: number; column: number; message: string }[] }>("replies.check", { of, text })
+    ).problems.map(({ line, column, message }) => [line, column, message.split(/[:;]/)[0]]);
+  const good = '{\n  "method": "example.Greeter/SayHello",\n  "reply": { "status": 1 }\n}';
+  expect(await check("rule", good)).toEqual([]);
+  expect(await check("file", `{ "rules": [${good}] }`)).toEqual([]);
+  expect(await check("rule", good.replace("1 }", '"one" }'))).toEqual([[3, 24, "reply.status"]]);
+  expect(await check("rule", good.replace('"reply"', '"answer"'))).toEqual([[3, 13, "there is no field answer"]]);
+  expect(await check("rule", good.replace("1 }", "1"))).toMatchObject([[4, 2, "a closing brace } is expected"]]);
+  expect(await check("rule", good.replace("SayHello", "SayBye"))).toMatchObject([[2, 13, expect.stringContaining("method")]]);
+  const two = `{ "rules": [\n${good.replace("SayHello", "SayBye")},\n${good.replace("1 }", '"one" }')}] }`;
+  expect((await check("file", two)).map(([line]) => line)).toEqual([3, 8]);
+  expect(service.replies().rules).toEqual([]);
+});
+
 it("[GRPC-105] the size of the file, its rules and the steps of a rule are bounded; nothing is written that is broken", async () => {
   const service = await startWithRules([helloRule("good")], { replyFileBytes: 2_048, replyRules: 3, replySteps: 4 });
   expect((await service.rules(" ".repeat(3_000))).problems).toMatchObject([{ message: "the file is longer than 2,048 bytes" }]);

@@ -35,6 +35,23 @@ it("[GRPC-90] the first rule that matches answers, before the method's own handl
   expect(await hello("Ada")).toEqual([{ message: "Hello, Ada from backlot!", status: 200 }]);
 });
 
+it("[GRPC-160] a call names the rules that had a part in it, each once, while it is open too", async () => {
+  const service = await startWithRules([
+    { name: "Ada", method: greeter("SayHello"), when: { request: { name: "Ada" } }, reply: { message: "first" } },
+    { method: greeter("BidirectionalStream"), when: { request: { message: "a" } }, reply: { response: "ruled" } },
+    { name: "others", method: greeter("BidirectionalStream"), reply: { response: "others" } },
+  ]);
+  await sayHello(service, "Ada");
+  await sayHello(service, "Bob");
+  const hello = await until(() => service.rows().length === 2 && service.rows().every(({ tone }) => tone !== "pending") && service.rows());
+  expect(hello.map(({ id }) => service.detail(id).rules)).toEqual([[{ key: "Ada", name: "Ada" }], undefined]);
+  const stream = openStream(service.client(), `/${greeter("BidirectionalStream")}`);
+  for (const message of ["b", "a", "b"]) stream.write(body(clientMessage.frame({ clientId: "t", message, sequence: 1 })));
+  const open = await until(() => service.rows().find(({ parts }) => parts === 6));
+  expect(service.detail(open.id).rules?.map(({ name }) => name)).toEqual(["others", greeter("BidirectionalStream")]);
+  stream.cancel();
+});
+
 it("[GRPC-91] conditions look at fields by their paths: equals, matches, contains, exists, greater and less, 64-bit numbers too", async () => {
   const subscribeRule = (test: unknown, value: string) => ({
     method: "example.StreamService/Subscribe",

@@ -79,9 +79,11 @@ it("[GRPC-115] files are sent in pieces that fit a frame, small ones together, a
       for (const { name, base64 } of pieces) received[name] = (received[name] ?? "") + Buffer.from(base64, "base64").toString();
     },
     end: async () => ({ sources: ["dropped x"], problems: [] }),
+    cancel: async () => null,
   };
   const files = Object.entries(contents).map(([name, content]) => ({ name, file: new File([content], name) }));
-  expect(await sendProtos(receiver, files, (bytes) => progress.push(bytes))).toEqual({ sources: ["dropped x"], problems: [] });
+  const { signal } = new AbortController();
+  expect(await sendProtos(receiver, files, signal, (bytes) => progress.push(bytes))).toEqual({ sources: ["dropped x"], problems: [] });
   expect(received).toEqual(contents);
   for (const pieces of frames) {
     expect(JSON.stringify(pieces).length).toBeLessThan(1 << 20);
@@ -89,4 +91,24 @@ it("[GRPC-115] files are sent in pieces that fit a frame, small ones together, a
   }
   expect(frames.length).toBeLessThan(8);
   expect(progress.at(-1)).toBe(Object.values(contents).reduce((sum, { length }) => sum + length, 0));
+});
+
+it("[GRPC-154] an upload that is cancelled is ended at once, and the service is told", async () => {
+  const controller = new AbortController();
+  const calls: string[] = [];
+  const receiver = {
+    begin: async () => ({ upload: 7 }),
+    async put() {
+      calls.push("put");
+      controller.abort();
+    },
+    async end() {
+      calls.push("end");
+      return { sources: [], problems: [] };
+    },
+    cancel: async (upload: number) => void calls.push(`cancel ${upload}`),
+  };
+  const file = { name: "big.binpb", file: new File(["0123456789".repeat(200_000)], "big.binpb") };
+  expect(await sendProtos(receiver, [file], controller.signal, () => {})).toBeUndefined();
+  expect(calls).toEqual(["put", "cancel 7"]);
 });

@@ -1,6 +1,8 @@
 import { create, type DescField, type DescMessage, type JsonObject, type JsonValue, toBinary } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { metadataProblem } from "../../contract/services/grpc.ts";
 import { type CallLanguage, type CopiedCall, callLines } from "../../renderer/src/services/grpc/call-lines.ts";
+import { loaderObjectOf } from "../../renderer/src/services/grpc/schema/loader-object.ts";
 import { serializedMessage } from "../../renderer/src/services/grpc/schema/message-json.ts";
 import { statusDetails } from "../../renderer/src/services/grpc/schema/status-details.ts";
 import {
@@ -17,6 +19,7 @@ import {
 import {
   checkMessage,
   firstCall,
+  hasWrongMetadata,
   keptCall,
   messageOf,
   type TryCall,
@@ -97,6 +100,34 @@ it("[GRPC-74] JSON is checked by its type while it is typed", () => {
   expect(checkMessage(undefined, "t.Line", '{"nome":1}')).toEqual({ state: "valid" });
 });
 
+it("[GRPC-152] what is not JSON, or not of its type, is named with the line and column where it stands", () => {
+  const placeOf = (text: string) => {
+    const check = checkMessage(schema, "t.All", text);
+    return check.state === "invalid" ? / (line \d+ column \d+)$/.exec(check.problem)?.[1] : check.state;
+  };
+  expect(placeOf('{\n  "text": \n}')).toBe("line 3 column 1");
+  expect(placeOf('{\n  "text": "a",,\n}')).toBe("line 2 column 15");
+  expect(placeOf('{\n  "text": "a",\n  "nome": 1 }')).toBe("line 3 column 3");
+  expect(placeOf('{ "lines": [{ "skuName": "a" },\n  { "skuName": "b" },\n  { "sku_name": 3 }] }')).toBe("line 3 column 17");
+  expect(placeOf('{ "one": {\n "skuName": "a",\n "x": {} } }')).toBe("line 3 column 2");
+  expect(placeOf('{ "counts": { "a": 1,\n "b": "x" } }')).toBe("line 2 column 7");
+  expect(placeOf('{ "kind": "BIG",\n "at": "today" }')).toBe("line 2 column 8");
+  expect(placeOf('{ "raw": "AAE=", "street": "a", "line": {} }')).toBe("line 1 column 1");
+  expect(placeOf('{ "raw": "AAE=", "kind": "BIG", "any": [1] }')).toBe("valid");
+});
+
+it("[GRPC-151] metadata that cannot be sent is named by its name or its value", () => {
+  const problemOf = (name: string, value: string) => metadataProblem(name, value)?.of;
+  expect(["x-one", "X-Two", "a.b_c-9", "authorization"].map((name) => problemOf(name, "any text"))).toEqual(Array(4).fill(undefined));
+  expect(["bad name", "ä", "x:y", ":path", "grpc-timeout", "Connection", "te"].map((name) => problemOf(name, "1"))).toEqual(
+    Array(7).fill("name"),
+  );
+  expect([problemOf("x-one", "größe"), problemOf("x-one", "a\nb"), problemOf("x-bin", "not base64!")]).toEqual(["value", "value", "value"]);
+  expect([problemOf("x-bin", "AAE="), problemOf("x-bin", "_-8"), problemOf("x-bin", "")]).toEqual([undefined, undefined, undefined]);
+  expect(hasWrongMetadata({ ...firstCall, metadata: [["", "größe"]] })).toBe(false);
+  expect(hasWrongMetadata({ ...firstCall, metadata: [["x-one", "größe"]] })).toBe(true);
+});
+
 const copied: CopiedCall = {
   ...{ origin: "grpc://127.0.0.1:50051", path: "/t.Shop/Buy", pattern: "bidi stream", requestType: "t.Line", responseType: "t.All" },
   metadata: [
@@ -104,25 +135,23 @@ const copied: CopiedCall = {
     ["trace-bin", "AAE="],
   ],
   deadlineMs: 2_500,
-  messages: [{ json: '{ "skuName": "it\'s" }', bytes: serializedMessage(schema, "t.Line", '{"skuName":"it\'s"}') }],
+  messages: [{ json: '{ "skuName": "it\'s" }', object: loaderObjectOf(schema, "t.Line", '{"skuName":"it\'s"}') }],
 };
 
 it("[GRPC-75] the call as lines for grpcurl, Python and Node has messages, metadata and deadline", () => {
   const lines = (language: CallLanguage, changed: Partial<CopiedCall> = {}) => callLines(language, { ...copied, ...changed });
   expect(lines("grpcurl")).toBe(
-    `grpcurl -plaintext -H 'authorization: Bearer abcdefgh' -H 'trace-bin: AAE=' -max-time 2.5 -d '{"skuName":"it'\\''s"}' 127.0.0.1:50051 t.Shop/Buy`,
+    `grpcurl -plaintext -rpc-header 'authorization: Bearer abcdefgh' -rpc-header 'trace-bin: AAE=' -max-time 2.5 -d '{"skuName":"it'\\''s"}' 127.0.0.1:50051 t.Shop/Buy`,
   );
   expect(lines("python")).toContain(
     'for reply in call(iter(requests), timeout=2.5, metadata=[("authorization", "Bearer abcdefgh"), ("trace-bin", base64.b64decode("AAE="))]):\n    print(reply)',
   );
-  expect(lines("node")).toContain(
-    'const call = client.makeBidiStreamRequest("/t.Shop/Buy", asIs, asIs, metadata, { deadline: Date.now() + 2500 });',
-  );
-  expect(lines("node")).toContain('Buffer.from("0a0469742773", "hex")');
+  expect(lines("node")).toContain("const call = client.Buy(metadata, { deadline: Date.now() + 2500 });");
+  expect(lines("node")).toContain('call.write({"sku_name":"it\'s"});');
   expect(lines("node")).toContain('metadata.add("trace-bin", Buffer.from("AAE=", "base64"));');
   const unary = { pattern: "unary", metadata: [], deadlineMs: undefined } as const;
   expect(lines("python", unary)).toContain("print(call(request))");
-  expect(lines("node", unary)).toContain('client.makeUnaryRequest("/t.Shop/Buy", asIs, asIs, messages[0], metadata, {}, (error, reply) =>');
+  expect(lines("node", unary)).toContain('client.Buy({"sku_name":"it\'s"}, metadata, {}, (error, reply) =>');
 });
 
 it("[GRPC-75] with TLS the lines use the authority's certificate", () => {

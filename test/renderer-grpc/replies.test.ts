@@ -1,5 +1,13 @@
 import { expect, it } from "vitest";
-import { draftOfText, newRuleText, type RuleDraft, textOfDraft } from "../../renderer/src/services/grpc/replies/rule-draft.ts";
+import {
+  callOfRule,
+  draftOfText,
+  newRuleText,
+  type RuleDraft,
+  rebased,
+  textOfDraft,
+  withoutName,
+} from "../../renderer/src/services/grpc/replies/rule-draft.ts";
 import { ruleRows } from "../../renderer/src/services/grpc/replies/rule-rows.ts";
 
 const text = `{
@@ -58,4 +66,43 @@ it("[GRPC-111] the form shows and changes the same text as the JSON; what it doe
   const stepped = '{ "method": "a.B/C", "delay": { "from": "2s", "step": "-1s" }, "status": { "code": 3, "details": [{}] } }';
   expect(changed({}, stepped)).toEqual(JSON.parse(stepped));
   expect(changed({ code: "NOT_FOUND" }, stepped)).toMatchObject({ status: { code: "NOT_FOUND", details: [{}] } });
+});
+
+it("[GRPC-111] the details of a status are typed as one JSON object or a list of them", () => {
+  const refused = '{ "method": "a.B/C", "status": "ABORTED" }';
+  const detail = { "@type": "RetryInfo", retryDelay: "2s" };
+  const withDetails = changed({ details: JSON.stringify(detail) }, refused);
+  expect(withDetails).toMatchObject({ status: { code: "ABORTED", details: [detail] } });
+  expect(changed({ details: "" }, JSON.stringify(withDetails))).toEqual({ method: "a.B/C", status: { code: "ABORTED" } });
+  expect(changed({ details: "{" }, refused)).toMatchObject({ field: "details" });
+  expect(changed({ details: "[1]" }, refused)).toMatchObject({ field: "details" });
+});
+
+it("[GRPC-156] a rule that was switched in the file meanwhile keeps what was typed; one that changed otherwise is not overwritten", () => {
+  const base = '{ "method": "a.B/C", "reply": {} }';
+  const unsaved = { base, text: '{ "method": "a.B/C", "reply": { "n": 1 } }' };
+  const off = '{ "method": "a.B/C", "reply": {}, "enabled": false }';
+  const next = rebased(unsaved, off);
+  expect(next.base).toBe(off);
+  expect(JSON.parse(next.text)).toEqual({ method: "a.B/C", reply: { n: 1 }, enabled: false });
+  expect(rebased(next, base)).toMatchObject({ base });
+  expect(JSON.parse(rebased(next, base).text)).toEqual(JSON.parse(unsaved.text));
+  expect(rebased(unsaved, base)).toBe(unsaved);
+  expect(rebased(unsaved, '{ "method": "a.B/C", "reply": { "n": 2 } }')).toBe(unsaved);
+});
+
+it("[GRPC-157] a rule is tried with what its conditions name, and its copy has no name", () => {
+  const conditions = [
+    { of: "request", name: "address.city", test: "equals", value: "Rome" },
+    { of: "request", name: "address.zip", test: "equals", value: '"00100"' },
+    { of: "request", name: "age", test: "equals", value: "7" },
+    { of: "request", name: "items[0].id", test: "equals", value: "x" },
+    { of: "request", name: "size", test: "greater", value: "3" },
+    { of: "metadata", name: "x-tenant", test: "equals", value: "7" },
+  ] as const;
+  expect(callOfRule({ ...draft, conditions })).toEqual({
+    message: { address: { city: "Rome", zip: "00100" }, age: 7 },
+    metadata: [["x-tenant", "7"]],
+  });
+  expect(JSON.parse(withoutName(text).replace("// kept", ""))).not.toHaveProperty("name");
 });

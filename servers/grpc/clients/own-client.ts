@@ -1,6 +1,7 @@
 import { type ChannelCredentials, Client, Metadata } from "@grpc/grpc-js";
+import { metadataProblem } from "../../../contract/services/grpc.ts";
 import type { HeaderList } from "../../../contract/traffic/http.ts";
-import { errorText, ServiceError } from "../../core/service/service-error.ts";
+import { ServiceError } from "../../core/service/service-error.ts";
 
 export interface OwnClientOptions {
   readonly port: number;
@@ -23,12 +24,9 @@ export const asIs = (bytes: Buffer): Buffer => bytes;
 export function metadataOf(pairs: readonly (readonly [string, string])[]): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of pairs) {
-    try {
-      metadata.add(name, name.toLowerCase().endsWith("-bin") ? Buffer.from(value, "base64") : value);
-    } catch (error) {
-      const reason = errorText(error);
-      throw new ServiceError("CALL_INVALID", `The metadata ${name} cannot be sent: ${reason}`, "Change its name or value.");
-    }
+    const wrong = metadataProblem(name, value);
+    if (wrong) throw new ServiceError("CALL_INVALID", `The metadata ${name} cannot be sent: ${wrong.problem}`, `Change its ${wrong.of}.`);
+    metadata.add(name, name.toLowerCase().endsWith("-bin") ? Buffer.from(value, "base64") : value);
   }
   return metadata;
 }

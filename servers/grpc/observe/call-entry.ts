@@ -33,6 +33,8 @@ export interface CallEntryOptions {
 }
 
 const rowTargetLength = 1_024;
+/** Named in one call. */
+const mostRules = 20;
 
 /** One call while it lasts. It holds references to messages, and is serialized only when a batch is sent. */
 export class CallEntry implements TrafficEntry {
@@ -60,6 +62,9 @@ export class CallEntry implements TrafficEntry {
   #wroteHead = false;
   #wroteAnswered = false;
   #wroteHalfClose = false;
+  /** Reply rules, and how many of them are written. */
+  readonly #rules: { readonly key: string; readonly name: string }[] = [];
+  #wroteRules = 0;
   /** Of the answer, once it is chosen. */
   responseEncoding = "identity";
 
@@ -120,6 +125,13 @@ export class CallEntry implements TrafficEntry {
   answered(encoding: string): void {
     this.#answeredAt = performance.now();
     this.responseEncoding = encoding;
+  }
+
+  /** A reply rule has a part in the call. */
+  ruled({ key, name }: { readonly key: string; readonly name: string }): void {
+    if (this.#rules.length === mostRules || this.#rules.some((rule) => rule.key === key)) return;
+    this.#rules.push({ key, name });
+    this.#touch(this);
   }
 
   end(end: SentEnd): void {
@@ -191,6 +203,12 @@ export class CallEntry implements TrafficEntry {
       record.u8(callTag.halfClose);
       record.f64(this.#halfClosedAt - this.#startedAt);
     }
+    for (const { key, name } of this.#rules.slice(this.#wroteRules)) {
+      record.u8(callTag.rule);
+      record.text(key);
+      record.text(name);
+    }
+    this.#wroteRules = this.#rules.length;
     if (this.#end) this.#writeEnd(record, this.#end);
     this.#parts.write(record);
   }

@@ -17,6 +17,8 @@ export const callTag = {
   answered: 9,
   /** Of a request that did not become a call: the status of HTTP. */
   httpStatus: 10,
+  /** Key and name of a reply rule. */
+  rule: 11,
 } as const;
 
 /** Flags of a message. The content of a compressed one begins with its length on the wire, in four bytes. */

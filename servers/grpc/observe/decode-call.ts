@@ -47,6 +47,7 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
   const ending: Ending = {};
   const timing: { headersMs?: number; halfCloseMs?: number; totalMs?: number } = {};
   let responseEncoding = "identity";
+  const rules: { readonly key: string; readonly name: string }[] = [];
   let received = 0;
   let sent = 0;
   while (!reader.atEnd) {
@@ -82,6 +83,9 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
         received = reader.f64();
         sent = reader.f64();
         break;
+      case callTag.rule:
+        rules.push({ key: reader.text(), name: reader.text() });
+        break;
       case callTag.total:
         timing.totalMs = rounded(reader.f64());
         break;
@@ -90,7 +94,10 @@ function readCall({ row, detail, parts }: RecordedRow): GrpcCall {
     }
   }
   if (!head) throw new RecordError("a call has no head");
-  return { kind: "grpc-call", id: row.id, at: row.at, ...head, ...ending, responseEncoding, received, sent, timing, parts };
+  return {
+    ...{ kind: "grpc-call", id: row.id, at: row.at, ...head, ...ending, responseEncoding, received, sent, timing, parts },
+    ...(rules.length > 0 && { rules }),
+  };
 }
 
 function readHead(reader: RecordReader, remote: string): Head {

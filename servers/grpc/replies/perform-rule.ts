@@ -52,6 +52,7 @@ export class RuleCall {
    */
   async perform(chosen: ChosenRule, received: ReceivedMessages, pass: () => void): Promise<boolean> {
     const { rule, answer } = chosen;
+    this.#call.entry.ruled(rule);
     try {
       if (rule.release !== undefined) this.#parts.releases.release(rule.release);
       if (rule.waitFor !== undefined && !(await this.#waits.released(rule.waitFor))) return false;

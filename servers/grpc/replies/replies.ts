@@ -105,6 +105,24 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     return null;
   }
 
+  /** The problems of a text that is not in the file yet. */
+  function problemsOf(next: string): readonly ReplyProblem[] {
+    const result = parseReplies(next, limits);
+    return "problems" in result
+      ? result.problems
+      : compileRules(result, served(), limits.steps).view.flatMap(({ problem }) => problem ?? []);
+  }
+
+  /** The same of one rule, by its own lines. */
+  function problemsOfRule(next: string): readonly ReplyProblem[] {
+    const rule = parseRuleText(next);
+    if ("problems" in rule) return rule.problems;
+    return problemsOf(`{ "rules": [\n${next}\n] }`).map(({ line, column, message }) => ({
+      ...{ line: line - 1, column },
+      message: message.replace(/^rules\[0\](?:\.|: )/, ""),
+    }));
+  }
+
   /** The rules of the file. Single rules of a broken file cannot be changed. */
   function current(): ParsedReplies {
     if (problems.length > 0) throw new ServiceError("CALL_INVALID", "The replies file is broken", "Correct its text first.");
@@ -136,6 +154,7 @@ export async function openReplies({ file, isConfigured, limits, served, log, sho
     },
     actions: {
       "replies.read": () => ({ revision, text, rules: parsed.rules.map(({ key, node }) => ({ key, text: ruleText(parsed, node) })) }),
+      "replies.check": ({ of, text: next }) => ({ problems: of === "file" ? problemsOf(next) : problemsOfRule(next) }),
       "replies.write": ({ revision: known, text: next }) => {
         if (known !== revision) throw changed();
         return write(next);

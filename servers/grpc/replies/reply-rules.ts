@@ -99,7 +99,7 @@ function answerText({ reply, stream, status, release, waitFor, delay }: ReplyRul
     ...(status === undefined ? [] : [statusText(status)]),
     ...(stream ? [stream.length === 1 ? "1 step" : `${stream.length} steps`] : []),
     ...(reply === undefined ? [] : [JSON.stringify(reply)]),
-    ...(reply === undefined && !stream && status === undefined ? ["as without a rule"] : []),
+    ...(reply === undefined && !stream && status === undefined ? ["the method’s handler"] : []),
     ...(release === undefined ? [] : [`releases ${release}`]),
   ];
   return parts.join(", ").slice(0, longestText);

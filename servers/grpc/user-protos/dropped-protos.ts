@@ -90,7 +90,12 @@ export class DroppedProtos {
     }
   }
 
-  /** Stores the files in place of those with the same names. Resolves with the ids of their sources. */
+  async cancel(number: number): Promise<void> {
+    const upload = this.#uploads.get(number);
+    if (upload) await this.#discard(number, upload);
+  }
+
+  /** Puts them in the place of those with the same names. Resolves with the ids of their sources. */
   async end(number: number): Promise<readonly string[]> {
     const upload = this.#upload(number);
     try {

@@ -87,6 +87,10 @@ export class UserProtos {
     return this.#options.dropped.put(...put);
   }
 
+  cancel(upload: number): Promise<void> {
+    return this.#options.dropped.cancel(upload);
+  }
+
   async close(): Promise<void> {
     this.#watch.close();
     this.#isStopping = true;
@@ -192,7 +196,7 @@ export class UserProtos {
     if (problems.length > loggedProblems) log.warning(`${problems.length - loggedProblems} more problems of protocol files`);
     const files = sources.reduce((sum, source) => sum + source.files, 0);
     const services = sources.reduce((sum, source) => sum + source.services.length, 0);
-    log.info(`Protocol files: ${files} of ${sources.length} sources are served, with ${services} services`);
+    log.info(`Protocol files served: ${files}, from sources: ${sources.length}, with services: ${services}`);
   }
 }
 

@@ -1,6 +1,8 @@
+import { UnstyledButton } from "@mantine/core";
 import { useCallback, useMemo } from "react";
 import type { DetailPart } from "../../../../contract/traffic/detail.ts";
 import type { GrpcCall, GrpcMessagePart } from "../../../../contract/traffic/grpc.ts";
+import { goTo, servicePage } from "../../app/route.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { useService } from "../../control/use-store.ts";
 import { CopyMenu } from "../../inspectors/copy-menu.tsx";
@@ -25,6 +27,7 @@ import { messagePreview } from "./message-preview.ts";
 import { MessageViewer } from "./message-viewer.tsx";
 import { canPush, PushPanel } from "./push-panel.tsx";
 import { callCopies } from "./recorded-call.ts";
+import { openedRules } from "./replies/rule-commands.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
 import { StatusDetailsView } from "./status-details-view.tsx";
 
@@ -126,7 +129,7 @@ const OpenFor = ({ since }: { readonly since: number }) => <>{`open for ${format
 
 function CallFacts({ detail }: { readonly detail: GrpcCall }) {
   const { status, aborted, method, authority, deadlineMs, timing, connection, requestEncoding, responseEncoding, at } = detail;
-  const { protocol, codec, httpMethod, httpVersion } = detail;
+  const { protocol, codec, httpMethod, httpVersion, rules } = detail;
   return (
     <>
       <Section title="Status">
@@ -140,6 +143,13 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
           {timing.headersMs !== undefined && <Pair name="Answered after">{formatTook(timing.headersMs)}</Pair>}
           {timing.halfCloseMs !== undefined && <Pair name="Half-close after">{formatTook(timing.halfCloseMs)}</Pair>}
           {timing.totalMs !== undefined && <Pair name="Took">{formatTook(timing.totalMs)}</Pair>}
+          {rules && (
+            <Pair name="Reply rule">
+              {rules.map(({ key, name }) => (
+                <RuleLink key={key} ruleKey={key} name={name} />
+              ))}
+            </Pair>
+          )}
         </Pairs>
       </Section>
       <StatusDetailsView trailers={detail.trailers} revision={method?.revision} />
@@ -174,6 +184,19 @@ function CallFacts({ detail }: { readonly detail: GrpcCall }) {
         </Pairs>
       </Section>
     </>
+  );
+}
+
+/** Opens the rule, if it is still in the file. */
+function RuleLink({ ruleKey, name }: { readonly ruleKey: string; readonly name: string }) {
+  const open = () => {
+    openedRules.give("grpc", ruleKey);
+    goTo(servicePage("grpc", "replies"));
+  };
+  return (
+    <UnstyledButton className={styles.link} onClick={open}>
+      {shownText(name)}
+    </UnstyledButton>
   );
 }
 

@@ -1,23 +1,28 @@
 import { Button, SegmentedControl, Textarea, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { grpcActions } from "../../../../contract/services/grpc.ts";
 import type { Pushed } from "../../../../contract/services/grpc-replies.ts";
 import { type GrpcCall, type GrpcStatusName, grpcStatusNames } from "../../../../contract/traffic/grpc.ts";
 import { useControl } from "../../control/client-context.tsx";
 import { failureOf } from "../../control/failure-error.ts";
 import { Section } from "../../inspectors/section.tsx";
-import { FormColumns } from "../../ui/forms/draft-form.tsx";
+import { FormColumns, FormStack } from "../../ui/forms/draft-form.tsx";
 import { Caption } from "../../ui/panel.tsx";
+import { formatCountOf } from "../../ui/texts/quantity.ts";
+import { onCtrlEnter } from "../try/send-button.tsx";
 import styles from "./replies/replies.module.css";
-import { messageTemplate } from "./schema/message-template.ts";
+import { detailsOf } from "./replies/rule-draft.ts";
 import { useGrpcSchema } from "./schema/use-grpc-schema.ts";
-import { StatusSelect } from "./status-select.tsx";
+import { detailsExample, StatusSelect } from "./status-select.tsx";
+import { checkMessage, sentText, templateText } from "./try/try-call.ts";
 
 const kinds = [
   { value: "message", label: "Message" },
   { value: "status", label: "Status" },
   { value: "end", label: "End" },
 ];
+/** What the button does. */
+const actions: Readonly<Record<Pushed["kind"], string>> = { message: "Send message", status: "End with status", end: "End the call" };
 
 /** Whether messages can be sent into the call. */
 export const canPush = ({ method, path, status, aborted }: GrpcCall): boolean =>
@@ -31,19 +36,30 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
   const client = useControl();
   const schema = useGrpcSchema(detail.method?.revision).value;
   const responseType = detail.method?.responseType ?? "";
-  const type = schema?.getMessage(responseType);
   const [kind, setKind] = useState<Pushed["kind"]>("message");
   const [typed, setTyped] = useState<string>();
   const [code, setCode] = useState<GrpcStatusName>("UNAVAILABLE");
   const [message, setMessage] = useState("");
-  const [said, setSaid] = useState<{ readonly text: string; readonly isBad: boolean }>();
-  const json = typed ?? (schema && type ? JSON.stringify(messageTemplate(schema, type), null, 2) : "{}");
+  const [typedDetails, setTypedDetails] = useState("");
+  const [sent, setSent] = useState(0);
+  const [refused, setRefused] = useState<string>();
+  const template = useMemo(() => templateText(schema, responseType), [schema, responseType]);
+  const json = typed ?? template;
+  const check = useMemo(() => checkMessage(schema, responseType, json), [schema, responseType, json]);
+  const details = detailsOf(typedDetails);
+  const wrong = {
+    message: check.state === "invalid" ? check.problem : undefined,
+    status: "problem" in details ? details.problem : undefined,
+    end: undefined,
+  }[kind];
   const push = (): Pushed => {
     switch (kind) {
       case "message":
-        return { kind, json };
-      case "status":
-        return { kind, status: { code: grpcStatusNames.indexOf(code), message } };
+        return { kind, json: sentText(json) };
+      case "status": {
+        const values = ("value" in details && details.value) || [];
+        return { kind, status: { code: grpcStatusNames.indexOf(code), message, details: values.map((one) => JSON.stringify(one)) } };
+      }
       case "end":
         return { kind };
       default:
@@ -51,53 +67,98 @@ export function PushPanel({ row, detail }: { readonly row: number; readonly deta
     }
   };
   const send = async () => {
+    if (wrong !== undefined) return;
     try {
       await client.action(grpcActions, "grpc", "call.push", { row, push: push() });
-      setSaid({ text: kind === "message" ? "Sent." : "The call was ended.", isBad: false });
+      setSent((count) => count + 1);
+      setRefused(undefined);
     } catch (error) {
-      setSaid({ text: failureOf(error).message, isBad: true });
+      setRefused(failureOf(error).message);
     }
   };
+  const problem = wrong ?? refused;
   return (
     <Section
       title="Send into this stream"
-      facts={<code>{responseType}</code>}
       actions={
-        <SegmentedControl aria-label="What to send" data={kinds} value={kind} onChange={(value) => setKind(value as Pushed["kind"])} />
+        <SegmentedControl
+          aria-label="What to send"
+          data={kinds}
+          value={kind}
+          onChange={(value) => {
+            setRefused(undefined);
+            setKind(value as Pushed["kind"]);
+          }}
+        />
       }
     >
-      <div className={styles.pushed}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Ctrl Enter sends from any of its fields. */}
+      <div className={styles.pushed} onKeyDown={onCtrlEnter(() => void send())}>
         {kind === "message" && (
-          <Textarea
-            className={styles.json}
-            aria-label="Message as JSON"
-            autosize
-            minRows={6}
-            maxRows={18}
-            spellCheck={false}
-            value={json}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-          />
+          <>
+            <div className={styles.head}>
+              <Caption grow title={responseType}>
+                <code>{responseType}</code>
+              </Caption>
+              <Button
+                size="compact-xs"
+                variant="subtle"
+                title="Every field with its default"
+                disabled={json === template}
+                onClick={() => setTyped(undefined)}
+              >
+                Template
+              </Button>
+            </div>
+            <Textarea
+              className={styles.json}
+              aria-label="Message as JSON"
+              autosize
+              minRows={6}
+              maxRows={18}
+              spellCheck={false}
+              error={wrong !== undefined}
+              value={json}
+              onChange={(event) => {
+                setRefused(undefined);
+                setTyped(event.currentTarget.value);
+              }}
+            />
+          </>
         )}
         {kind === "status" && (
-          <FormColumns>
-            <StatusSelect value={code} onChange={(name) => setCode(name as GrpcStatusName)} />
-            <TextInput
-              aria-label="Message of the status"
-              placeholder="message"
-              value={message}
-              onChange={(event) => setMessage(event.currentTarget.value)}
+          <FormStack>
+            <FormColumns>
+              <StatusSelect value={code} onChange={(name) => setCode(name as GrpcStatusName)} />
+              <TextInput
+                aria-label="Message of the status"
+                placeholder="message"
+                value={message}
+                onChange={(event) => setMessage(event.currentTarget.value)}
+              />
+            </FormColumns>
+            <Textarea
+              className={styles.json}
+              aria-label="Details of the status as JSON"
+              placeholder={detailsExample}
+              autosize
+              minRows={2}
+              maxRows={8}
+              spellCheck={false}
+              error={wrong !== undefined}
+              value={typedDetails}
+              onChange={(event) => setTypedDetails(event.currentTarget.value)}
             />
-          </FormColumns>
+          </FormStack>
         )}
-        {kind === "end" && <Caption>Ends the call with OK.</Caption>}
+        {kind === "end" && <Caption>Ends the call with OK. The client gets what was sent before.</Caption>}
       </div>
       <div className={styles.push}>
-        <span className={styles.said} data-bad={said?.isBad === true} aria-live="polite">
-          {said?.text}
+        <span className={styles.said} data-bad={problem !== undefined} aria-live="polite">
+          {problem ?? (sent > 0 && kind === "message" ? `${formatCountOf(sent, "message")} sent` : "")}
         </span>
-        <Button variant="filled" onClick={() => void send()}>
-          Send
+        <Button variant="filled" disabled={wrong !== undefined} onClick={() => void send()}>
+          {actions[kind]}
         </Button>
       </div>
     </Section>

@@ -7,6 +7,9 @@ interface StatusSelectProps {
   readonly onChange: (name: string) => void;
 }
 
+/** What the details of a status look like. */
+export const detailsExample = 'details, such as {"@type":"RetryInfo","retryDelay":"2s"}';
+
 const names: readonly string[] = grpcStatusNames;
 
 /** Chooses a gRPC status by its name. */

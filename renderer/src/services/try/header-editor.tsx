@@ -19,16 +19,27 @@ const commonNames = [
   "X-Request-Id",
 ];
 
+/** Why a header field cannot be sent. */
+export interface HeaderProblem {
+  readonly of: "name" | "value";
+  readonly problem: string;
+}
+
 interface HeaderEditorProps {
   readonly headers: HeaderList;
   readonly onChange: (headers: HeaderList) => void;
   /** The protocol's name for them. */
   readonly title?: string;
+  /** One of them. */
+  readonly item?: string;
   /** Suggested names. */
   readonly names?: readonly string[];
+  /** Shown at its field; rows without a name are not sent. */
+  readonly problemOf?: (name: string, value: string) => HeaderProblem | undefined;
 }
 
-export function HeaderEditor({ headers, onChange, title = "Headers", names = commonNames }: HeaderEditorProps) {
+export function HeaderEditor(props: HeaderEditorProps) {
+  const { headers, onChange, title = "Headers", item = "Header", names = commonNames, problemOf } = props;
   const change = (at: number, header: HeaderList[number]) => onChange(headers.map((other, index) => (index === at ? header : other)));
   return (
     <TrySection label={`${title} to send`}>
@@ -37,32 +48,37 @@ export function HeaderEditor({ headers, onChange, title = "Headers", names = com
           Add
         </Button>
       </TrySectionHead>
-      {headers.map(([name, value], index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; names are typed and may repeat.
-        <div key={index} className={styles.row}>
-          <Autocomplete
-            aria-label={`Header ${index + 1}, name`}
-            placeholder="Name"
-            data={[...names]}
-            value={name}
-            spellCheck={false}
-            onChange={(changed) => change(index, [changed, value])}
-          />
-          <TextInput
-            aria-label={`Header ${index + 1}, value`}
-            placeholder="Value"
-            value={value}
-            spellCheck={false}
-            onChange={(event) => change(index, [name, event.currentTarget.value])}
-          />
-          <ActionIcon
-            aria-label={`Remove header ${name || index + 1}`}
-            onClick={() => onChange(headers.filter((_, other) => other !== index))}
-          >
-            <IconX size={14} stroke={1.5} />
-          </ActionIcon>
-        </div>
-      ))}
+      {headers.map(([name, value], index) => {
+        const { of, problem } = (name.trim() === "" ? undefined : problemOf?.(name.trim(), value)) ?? {};
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place; names are typed and may repeat.
+          <div key={index} className={styles.row}>
+            <Autocomplete
+              aria-label={`${item} ${index + 1}, name`}
+              placeholder="Name"
+              data={[...names]}
+              value={name}
+              error={of === "name" && problem}
+              spellCheck={false}
+              onChange={(changed) => change(index, [changed, value])}
+            />
+            <TextInput
+              aria-label={`${item} ${index + 1}, value`}
+              placeholder="Value"
+              value={value}
+              error={of === "value" && problem}
+              spellCheck={false}
+              onChange={(event) => change(index, [name, event.currentTarget.value])}
+            />
+            <ActionIcon
+              aria-label={`Remove ${item.toLowerCase()} ${name || index + 1}`}
+              onClick={() => onChange(headers.filter((_, other) => other !== index))}
+            >
+              <IconX size={14} stroke={1.5} />
+            </ActionIcon>
+          </div>
+        );
+      })}
     </TrySection>
   );
 }

@@ -1,3 +1,4 @@
+import { type ParseError, parse } from "jsonc-parser";
 import { z } from "zod";
 import { tryMethods } from "../../../../contract/services/http.ts";
 import type { HeaderList, HttpExchangeFacts } from "../../../../contract/traffic/http.ts";
@@ -94,11 +95,17 @@ export function checkJsonText(text: string): JsonCheck {
   }
 }
 
-/** The engine gives the position in characters; this converts it to a line. */
+/** The engine names the position for some faults only. */
 function placed(message: string, text: string): string {
-  const at = /position (\d+)/.exec(message)?.[1];
   const said = message.replace(/ in JSON at position.*$/, "").replace(/, "?\.{0,3}[\s\S]*is not valid JSON$/, "");
-  if (at === undefined) return said;
-  const before = text.slice(0, Number(at)).split("\n");
-  return `${said}, line ${before.length} column ${before.at(-1)!.length + 1}`;
+  const errors: ParseError[] = [];
+  parse(text, errors, { disallowComments: true });
+  const at = /position (\d+)/.exec(message)?.[1] ?? errors[0]?.offset;
+  return at === undefined ? said : `${said}, ${placeText(text, Number(at))}`;
+}
+
+/** "line 3 column 5" */
+export function placeText(text: string, offset: number): string {
+  const before = text.slice(0, offset).split("\n");
+  return `line ${before.length} column ${(before.at(-1) as string).length + 1}`;
 }

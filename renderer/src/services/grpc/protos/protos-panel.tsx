@@ -1,14 +1,17 @@
-import { ActionIcon, Progress, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Loader, Progress, Tooltip } from "@mantine/core";
 import { IconChevronDown, IconRefresh, IconX } from "@tabler/icons-react";
+import { useState } from "react";
 import { type GrpcProtoProblem, type GrpcProtoSource, type GrpcViews, grpcActions } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { EdgeHandle } from "../../../ui/edge-handle.tsx";
+import { useConfirm } from "../../../ui/forms/confirm.tsx";
 import { Caption, PanelHead, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { attempt } from "../../../ui/status/notify.tsx";
 import { useNow } from "../../../ui/status/since.tsx";
 import { StatusShape } from "../../../ui/status/status-shape.tsx";
 import { formatBytes, formatCount, formatCountOf, listText } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
+import { formatDurationExact } from "../../../ui/texts/time.ts";
 import { IconButton } from "../../../ui/toolbar.tsx";
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import styles from "./protos.module.css";
@@ -20,8 +23,10 @@ interface ProtosPanelProps {
 }
 
 const heightBounds = { minimum: 32, maximum: 420 };
-/** A shorter upload is not shown. */
-const shownAfterMs = 1_000;
+/** Shorter work is not shown. */
+const shownAfterMs = 300;
+/** After this time its duration is shown too. */
+const countedAfterMs = 1_000;
 const none: GrpcViews["protos"] = { sources: [], problems: [], moreProblems: 0, isReading: false };
 
 /** The user's protocol files by source, with their problems. */
@@ -60,7 +65,7 @@ export function ProtosPanel({ protos = none, upload }: ProtosPanelProps) {
           )}
         </Caption>
         <Spring />
-        {upload ? <Uploading key={upload.at} upload={upload} /> : isReading && <Reading />}
+        {upload ? <Uploading key={upload.at} upload={upload} /> : isReading && <Compiling />}
         {!isEmpty && (
           <IconButton
             label="Read the protocol files again"
@@ -85,19 +90,36 @@ export function ProtosPanel({ protos = none, upload }: ProtosPanelProps) {
   );
 }
 
-function Uploading({ upload: { at, files, bytes, sentBytes } }: { readonly upload: ProtoUpload }) {
+function Uploading({ upload: { at, files, bytes, sentBytes, cancel } }: { readonly upload: ProtoUpload }) {
   const now = useNow(250);
+  if (files > 0 && sentBytes >= bytes) return <Compiling files={files} />;
   if (now - at < shownAfterMs) return null;
-  if (files === 0) return <Caption>Reading…</Caption>;
   return (
     <>
-      <Caption>{`${formatBytes(sentBytes)} of ${formatBytes(bytes)}, ${formatCountOf(files, "file")}`}</Caption>
+      <Caption>
+        {files === 0 ? "Reading the files…" : `${formatBytes(sentBytes)} of ${formatBytes(bytes)}, ${formatCountOf(files, "file")}`}
+      </Caption>
       <Progress className={styles.progress} value={(100 * sentBytes) / Math.max(1, bytes)} aria-label="Upload of protocol files" />
+      <Button size="compact-xs" onClick={cancel}>
+        Cancel
+      </Button>
     </>
   );
 }
 
-const Reading = () => <Caption aria-live="off">Compiling…</Caption>;
+/** Until what was sent, or was changed on disk, is served. */
+function Compiling({ files }: { readonly files?: number }) {
+  const [at] = useState(() => Date.now());
+  const took = useNow(250) - at;
+  if (took < shownAfterMs) return null;
+  const what = files === undefined ? "Compiling…" : `Compiling ${formatCountOf(files, "file")}…`;
+  return (
+    <>
+      <Loader size={12} />
+      <Caption aria-live="off">{took < countedAfterMs ? what : `${what} ${formatDurationExact(took)}`}</Caption>
+    </>
+  );
+}
 
 interface SourceProps {
   readonly source: GrpcProtoSource;
@@ -106,6 +128,15 @@ interface SourceProps {
 
 function Source({ source: { id, kind, title, files, services, problems: count }, problems }: SourceProps) {
   const client = useControl();
+  const confirm = useConfirm();
+  const remove = async () => {
+    const isSure = await confirm({
+      title: `Remove “${title}”?`,
+      text: `Its files are deleted from Backlot's data and no longer served. Calls that are open go on.`,
+      action: "Remove the files",
+    });
+    if (isSure) await attempt(client.action(grpcActions, "grpc", "protos.remove", { source: id }));
+  };
   const served = services.length === 0 ? "no service" : listText(services.map(shownText));
   return (
     <>
@@ -123,11 +154,7 @@ function Source({ source: { id, kind, title, files, services, problems: count },
         </span>
         {kind === "dropped" && (
           <Tooltip label="Remove" position="left">
-            <ActionIcon
-              size={20}
-              aria-label={`Remove ${title}`}
-              onClick={() => void attempt(client.action(grpcActions, "grpc", "protos.remove", { source: id }))}
-            >
+            <ActionIcon size={20} aria-label={`Remove ${title}`} onClick={() => void remove()}>
               <IconX size={14} stroke={1.5} />
             </ActionIcon>
           </Tooltip>

@@ -7,6 +7,7 @@ export interface ProtoReceiver {
   begin(): Promise<{ readonly upload: number }>;
   put(upload: number, pieces: readonly ProtoPiece[]): Promise<unknown>;
   end(upload: number): Promise<GrpcProtosAdded>;
+  cancel(upload: number): Promise<unknown>;
 }
 
 export interface ProtoPiece {
@@ -19,12 +20,16 @@ const pieceBytes = 360 << 10;
 const frameCharacters = 600 << 10;
 const framePieces = 1_000;
 
-/** Sends files in pieces that fit a frame, several small ones together. Resolves with their problems when they are served. */
+/**
+ * Sends files in pieces that fit a frame, several small ones together. Resolves with their problems when they are served, and with
+ * undefined if it was cancelled before all were sent.
+ */
 export async function sendProtos(
   receiver: ProtoReceiver,
   files: readonly NamedFile[],
+  signal: AbortSignal,
   onProgress: (sentBytes: number) => void,
-): Promise<GrpcProtosAdded> {
+): Promise<GrpcProtosAdded | undefined> {
   const { upload } = await receiver.begin();
   let pieces: ProtoPiece[] = [];
   let characters = 0;
@@ -43,6 +48,10 @@ export async function sendProtos(
     let at = 0;
     // An empty file is sent, too.
     do {
+      if (signal.aborted) {
+        await receiver.cancel(upload);
+        return undefined;
+      }
       const bytes = new Uint8Array(await file.slice(at, at + pieceBytes).arrayBuffer());
       const piece = { name, base64: toBase64(bytes) };
       // A name may have characters that JSON escapes.

@@ -12,6 +12,7 @@ export interface ProtoUpload {
   readonly files: number;
   readonly bytes: number;
   readonly sentBytes: number;
+  cancel(): void;
 }
 
 export interface AddProtos {
@@ -31,21 +32,24 @@ export function useAddProtos(): AddProtos {
   async function send(found: FoundFiles | Promise<FoundFiles>): Promise<void> {
     const turn = ++newest.current;
     const at = Date.now();
-    const show = (next: ProtoUpload | undefined) => turn === newest.current && setUpload(next);
-    show({ at, files: 0, bytes: 0, sentBytes: 0 });
+    const { signal, cancel } = cancellation();
+    const show = (next: Pick<ProtoUpload, "files" | "bytes" | "sentBytes"> | undefined) =>
+      turn === newest.current && setUpload(next && { ...next, at, cancel });
+    show({ files: 0, bytes: 0, sentBytes: 0 });
     try {
       const { files, others } = await found;
       if (others.length > 0) notifyFailure(noProtocolFiles(others));
       if (files.length === 0) return;
       const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
-      show({ at, files: files.length, bytes, sentBytes: 0 });
+      show({ files: files.length, bytes, sentBytes: 0 });
       const receiver: ProtoReceiver = {
         begin: () => client.action(grpcActions, "grpc", "protos.begin", {}),
         put: (id, pieces) => client.action(grpcActions, "grpc", "protos.put", { upload: id, pieces: [...pieces] }),
         end: (id) => client.action(grpcActions, "grpc", "protos.end", { upload: id }),
+        cancel: (id) => client.action(grpcActions, "grpc", "protos.cancel", { upload: id }),
       };
-      const added = await sendProtos(receiver, files, (sentBytes) => show({ at, files: files.length, bytes, sentBytes }));
-      notifyDone(outcome(files.length, added));
+      const added = await sendProtos(receiver, files, signal, (sentBytes) => show({ files: files.length, bytes, sentBytes }));
+      notifyDone(added ? outcome(files.length, added) : "Cancelled: nothing was added");
     } catch (error) {
       notifyFailure(error instanceof DOMException ? unreadable(error) : error);
     } finally {
@@ -53,6 +57,11 @@ export function useAddProtos(): AddProtos {
     }
   }
   return { upload, add: (found) => void send(found) };
+}
+
+function cancellation(): { readonly signal: AbortSignal; cancel(): void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, cancel: () => controller.abort() };
 }
 
 function outcome(files: number, { problems }: GrpcProtosAdded): string {

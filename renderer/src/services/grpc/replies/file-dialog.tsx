@@ -1,5 +1,5 @@
 import { Textarea } from "@mantine/core";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import type { ReplyTexts } from "../../../../../contract/services/grpc-replies.ts";
 import { useControl } from "../../../control/client-context.tsx";
@@ -8,6 +8,7 @@ import { FormDialog } from "../../../ui/forms/dialog.tsx";
 import { Note, Notice } from "../../../ui/panel.tsx";
 import { shownText } from "../../../ui/texts/shown-text.ts";
 import styles from "./replies.module.css";
+import { goToLine, ReplyProblems, useReplyProblems } from "./reply-problems.tsx";
 
 interface FileDialogProps {
   readonly file: string;
@@ -20,8 +21,10 @@ const emptyFile = '{\n  "rules": []\n}\n';
 /** The text of the whole file, even if it is broken. */
 export function FileDialog({ file, texts, onClose }: FileDialogProps) {
   const client = useControl();
+  const area = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(texts.text || emptyFile);
   const [refused, setRefused] = useState<string>();
+  const problems = useReplyProblems("file", text);
   const save = async () => {
     try {
       await client.action(grpcActions, "grpc", "replies.write", { revision: texts.revision, text });
@@ -44,7 +47,8 @@ export function FileDialog({ file, texts, onClose }: FileDialogProps) {
         <code>{shownText(file)}</code>
       </Note>
       <Textarea
-        className={styles.json}
+        ref={area}
+        className={`${styles.json} ${styles.file}`}
         aria-label="Text of the file"
         mt="xs"
         autosize
@@ -53,13 +57,13 @@ export function FileDialog({ file, texts, onClose }: FileDialogProps) {
         spellCheck={false}
         data-autofocus
         value={text}
-        error={refused !== undefined}
         onChange={(event) => {
           setRefused(undefined);
           setText(event.currentTarget.value);
         }}
       />
-      {refused !== undefined && (
+      <ReplyProblems problems={problems} onLine={(line) => area.current && goToLine(area.current, line)} />
+      {refused !== undefined && problems.length === 0 && (
         <Notice tone="bad" role="alert">
           {refused}
         </Notice>

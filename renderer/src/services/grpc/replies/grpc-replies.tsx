@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { IconFileText, IconPlus, IconRestore } from "@tabler/icons-react";
-import { useMemo, useState } from "react";
+import { type KeyboardEvent, useMemo, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import { InspectorSlot } from "../../../app/inspector-slot.tsx";
 import { useControl } from "../../../control/client-context.tsx";
@@ -10,7 +10,10 @@ import { ColumnMenu, useColumnChoice } from "../../../list/column-choice.tsx";
 import { DataTable } from "../../../list/data-table.tsx";
 import { ListPage } from "../../../list/list-page.tsx";
 import { Fact } from "../../../list/list-status.tsx";
+import { RowMenu } from "../../../list/row-menu.tsx";
 import { useRowChoice } from "../../../list/use-row-choice.ts";
+import { useHandover } from "../../../pages/service/handover.ts";
+import { useCommands } from "../../../ui/commands.ts";
 import { FilterInput } from "../../../ui/forms/filter-input.tsx";
 import { Notice } from "../../../ui/panel.tsx";
 import { ServiceStopped } from "../../../ui/services/start-service-button.tsx";
@@ -23,14 +26,19 @@ import { Facts, IconButton, StatusLine, ToolbarSeparator } from "../../../ui/too
 import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
 import { FileDialog } from "./file-dialog.tsx";
+import styles from "./replies.module.css";
 import { ruleColumns } from "./rule-columns.tsx";
-import { newRuleText } from "./rule-draft.ts";
+import { openedRules, requestedRules, useRuleCommands } from "./rule-commands.ts";
+import { newRuleText, takesRules, type UnsavedRule } from "./rule-draft.ts";
 import { RuleInspector } from "./rule-inspector.tsx";
 import { type RuleRow, ruleRows } from "./rule-rows.ts";
 import { WaitingPanel } from "./waiting-panel.tsx";
 
 const rowId = ({ key }: RuleRow) => key;
 const nothing: readonly never[] = [];
+const noneUnsaved: ReadonlyMap<string, UnsavedRule> = new Map();
+/** No rule has a key that begins so. */
+const newKey = "\n";
 
 /** The rules that answer calls, with their counts, and the calls that wait for a release. */
 export function GrpcReplies() {
@@ -39,10 +47,7 @@ export function GrpcReplies() {
   const view = useGrpcView("replies");
   const counts = useGrpcView("replyCounts", (value) => value.counts) ?? nothing;
   const waiting = useGrpcView("waitingCalls", ({ calls }) => calls) ?? nothing;
-  const firstMethod = useGrpcView(
-    "services",
-    ({ services }) => services[0] && `${services[0].name}/${services[0].methods[0]?.name ?? "*"}`,
-  );
+  const services = useGrpcView("services", (value) => value.services) ?? nothing;
   const running = service?.status.state === "running";
   const texts = useAnswer({
     key: ["grpc", "replies"],
@@ -53,18 +58,45 @@ export function GrpcReplies() {
   const [text, setText] = useRemembered("grpc.replies.filter", "");
   const columns = useColumnChoice("grpc-replies", ruleColumns);
   const choice = useRowChoice(rowId);
-  const [isAdding, setAdding] = useState(false);
+  const [unsaved, setUnsaved] = useState(noneUnsaved);
+  /** The method of a rule that is being added. */
+  const [adding, setAdding] = useState<string>();
   const [isEditing, setEditing] = useState(false);
   const rows = useMemo(() => ruleRows(view?.rules ?? nothing, counts, text), [view?.rules, counts, text]);
+  const keep = (key: string, next: UnsavedRule | undefined) =>
+    setUnsaved((known) => new Map([...known].filter(([other]) => other !== key).concat(next ? [[key, next]] : [])));
+  const commandsOf = useRuleCommands({
+    ...{ texts, services, count: view?.rules.length ?? 0, onOpen: choice.openId },
+    onRemoved(key) {
+      keep(key, undefined);
+      choice.close();
+    },
+  });
+  useHandover(requestedRules, "grpc", setAdding);
+  useHandover(openedRules, "grpc", (key) => {
+    setAdding(undefined);
+    setText("");
+    choice.openId(key);
+  });
+  useCommands(running && choice.chosenRow ? commandsOf(rows.find(({ key }) => key === choice.chosen) ?? choice.chosenRow) : []);
   if (!running) return <ServiceStopped id="grpc" text="Start the service to see and change its replies." />;
   const problems = view?.problems ?? nothing;
   const isBroken = problems.length > 0;
-  const opened = isAdding ? undefined : rows.find(({ key }) => key === choice.opened?.id);
+  const opened = adding !== undefined ? undefined : rows.find(({ key }) => key === choice.opened?.id);
   const openedText = texts?.rules.find(({ key }) => key === opened?.key)?.text;
-  const add = () => setAdding(true);
+  const first = services.find(({ methods }) => methods.some(({ path }) => takesRules(path)))?.methods[0];
+  const add = () => setAdding(first?.path.slice(1) ?? "example.Greeter/SayHello");
   const close = () => {
-    setAdding(false);
+    setAdding(undefined);
     choice.close();
+  };
+  const moveChosen = (event: KeyboardEvent) => {
+    const id = event.altKey ? { ArrowUp: "grpc-rule-up", ArrowDown: "grpc-rule-down" }[event.key] : undefined;
+    const row = rows.find(({ key }) => key === choice.chosen);
+    const command = row && commandsOf(row).find((one) => one.id === id && one.enabled !== false);
+    if (!command) return;
+    event.preventDefault();
+    command.run();
   };
   return (
     <ListPage
@@ -92,6 +124,7 @@ export function GrpcReplies() {
         <StatusLine>
           <Facts>
             {view && <Fact>{formatCountOf(view.rules.length, "rule")}</Fact>}
+            {unsaved.size > 0 && <Fact>{`${formatCount(unsaved.size)} not saved`}</Fact>}
             {waiting.length > 0 && <Fact>{`${formatCount(waiting.length)} waiting`}</Fact>}
             {view && (
               <Fact title={view.isConfigured ? "Set by GRPC_REPLIES" : "In the data folder; GRPC_REPLIES sets another one"}>
@@ -105,28 +138,32 @@ export function GrpcReplies() {
         <>
           {waiting.length > 0 && <WaitingPanel calls={waiting} />}
           {isEditing && view && texts && <FileDialog file={view.file} texts={texts} onClose={() => setEditing(false)} />}
-          {isAdding && view && (
-            <InspectorSlot shows="new">
+          {adding !== undefined && view && (
+            <InspectorSlot shows={newKey + adding}>
               <RuleInspector
-                key="new"
+                key={newKey + adding}
                 rule={undefined}
-                text={newRuleText(firstMethod ?? "example.Greeter/SayHello")}
-                rules={view.rules.length}
+                text={newRuleText(adding)}
+                unsaved={unsaved.get(newKey + adding)}
+                commands={nothing}
+                onUnsaved={(next) => keep(newKey + adding, next)}
                 onSaved={(key) => {
-                  setAdding(false);
+                  setAdding(undefined);
                   choice.openId(key);
                 }}
                 onClose={close}
               />
             </InspectorSlot>
           )}
-          {opened && openedText !== undefined && view && (
+          {opened && openedText !== undefined && (
             <InspectorSlot shows={opened.key}>
               <RuleInspector
-                key={`${opened.key} ${openedText}`}
+                key={opened.key}
                 rule={opened}
                 text={openedText}
-                rules={view.rules.length}
+                unsaved={unsaved.get(opened.key)}
+                commands={commandsOf(opened)}
+                onUnsaved={(next) => keep(opened.key, next)}
                 onSaved={choice.openId}
                 onClose={close}
               />
@@ -144,31 +181,39 @@ export function GrpcReplies() {
         </Notice>
       )}
       {view ? (
-        <DataTable
-          {...choice.tableProps}
-          onOpen={(row) => {
-            setAdding(false);
-            choice.open(row);
-          }}
-          label="Rules"
-          count={rows.length}
-          rowAt={(index) => rows[index]}
-          columns={columns.columns}
-          empty={
-            view.rules.length === 0 ? (
-              <EmptyState
-                title="No rules yet."
-                text="A rule answers a method with a reply, a scripted stream or a status. Calls that no rule matches go to the method's handler."
-              >
-                <Button leftSection={<IconPlus size={14} stroke={1.5} />} disabled={isBroken} onClick={add}>
-                  Add rule
-                </Button>
-              </EmptyState>
-            ) : (
-              <NoRows text="No rule matches the filter." action="Show all" onAction={() => setText("")} />
-            )
-          }
-        />
+        <RowMenu commandsOf={commandsOf}>
+          {(onRowMenu) => (
+            // biome-ignore lint/a11y/noStaticElementInteractions: the table in it has the focus; its other keys are the table's.
+            <div className={styles.table} onKeyDown={moveChosen}>
+              <DataTable
+                {...choice.tableProps}
+                onOpen={(row) => {
+                  setAdding(undefined);
+                  choice.open(row);
+                }}
+                onRowMenu={onRowMenu}
+                label="Rules"
+                count={rows.length}
+                rowAt={(index) => rows[index]}
+                columns={columns.columns}
+                empty={
+                  view.rules.length === 0 ? (
+                    <EmptyState
+                      title="No rules yet."
+                      text="A rule answers a method with a reply, a scripted stream or a status. Calls that no rule matches go to the method's handler."
+                    >
+                      <Button leftSection={<IconPlus size={14} stroke={1.5} />} disabled={isBroken} onClick={add}>
+                        Add rule
+                      </Button>
+                    </EmptyState>
+                  ) : (
+                    <NoRows text="No rule matches the filter." action="Show all" onAction={() => setText("")} />
+                  )
+                }
+              />
+            </div>
+          )}
+        </RowMenu>
       ) : (
         <Loading what="the rules" />
       )}

@@ -14,29 +14,22 @@ const none = <CellText tone="quiet">–</CellText>;
 const count = (value: number) => (value === 0 ? none : formatCount(value));
 
 export const ruleColumns: readonly Column<RuleRow>[] = [
-  { id: "place", title: "#", align: "end", minSample: "000", rank: 2, cell: ({ place }) => <CellText tone="quiet">{place}</CellText> },
+  { id: "place", title: "#", align: "end", minSample: "000", rank: 1, cell: ({ place }) => <CellText tone="quiet">{place}</CellText> },
   { id: "enabled", title: "On", minSample: "On", besidePx: 20, rank: 0, cell: (row) => <RuleSwitch rule={row} /> },
   {
-    id: "method",
-    title: "Method",
-    minSample: "Greeter/SayHello",
-    preferredSample: "example.Greeter/BidirectionalStream",
+    id: "rule",
+    title: "Rule",
+    minSample: "Greeter/BidirectionalStr",
+    preferredSample: "a rule's name Greeter/BidirectionalStream",
     face: "mono",
     rank: 0,
-    cell: ({ method, problem }) => (
-      <span className={styles.method} title={problem ? problem.message : method}>
+    cell: ({ name, method, problem }) => (
+      <span className={styles.method} title={shownText([name, method, problem?.message].filter(Boolean).join("\n"))}>
         {problem && <StatusShape shape="failed" />}
-        <code>{shownText(method.slice(method.lastIndexOf(".") + 1))}</code>
+        {name !== "" && <span>{shownText(name)}</span>}
+        <code data-soft={name !== "" || undefined}>{shownText(method.slice(method.lastIndexOf(".") + 1))}</code>
       </span>
     ),
-  },
-  {
-    id: "name",
-    title: "Name",
-    minSample: "A usual name",
-    preferredSample: "A name of more than usual length",
-    rank: 3,
-    cell: ({ name }) => (name === "" ? none : <span title={shownText(name)}>{shownText(name)}</span>),
   },
   {
     id: "when",
@@ -44,7 +37,7 @@ export const ruleColumns: readonly Column<RuleRow>[] = [
     minSample: "name = Ada Lovelace",
     preferredSample: "request.name = Ada, metadata x-tenant is there",
     face: "mono",
-    rank: 1,
+    rank: 2,
     cell: ({ when }) =>
       when === "" ? (
         <CellText tone="quiet">always</CellText>
@@ -61,13 +54,13 @@ export const ruleColumns: readonly Column<RuleRow>[] = [
     cell: ({ answer, problem }) =>
       problem ? (
         <span className={styles.problem} title={problem.message}>
-          {`Line ${problem.line}: ${shownText(problem.message)}`}
+          {`Line ${problem.line}: ${shownText(problem.message.replace(/^rules\[\d+\]\.?/, ""))}`}
         </span>
       ) : (
         <code title={shownText(answer)}>{shownText(answer)}</code>
       ),
   },
-  { id: "matched", title: "Matched", align: "end", minSample: "Matched", rank: 2, cell: ({ matched }) => count(matched) },
+  { id: "matched", title: "Matched", align: "end", minSample: "Matched", rank: 3, cell: ({ matched }) => count(matched) },
   { id: "answered", title: "Answered", align: "end", minSample: "Answered", rank: 1, cell: ({ answered }) => count(answered) },
 ];
 

@@ -25,6 +25,8 @@ export interface RuleDraft {
   readonly json: string;
   readonly code: string;
   readonly message: string;
+  /** JSON of the list of details, as typed; empty for none. */
+  readonly details: string;
   readonly delay: string;
   readonly times: string;
   readonly waitFor: string;
@@ -32,6 +34,29 @@ export interface RuleDraft {
 }
 
 export const newRuleText = (method: string): string => JSON.stringify({ method, reply: {} }, null, 2);
+
+/** Changes of a rule that are not in the file yet. */
+export interface UnsavedRule {
+  /** The rule's text in the file when it was changed. */
+  readonly base: string;
+  readonly text: string;
+  /** The input of the form, which may not be valid yet. */
+  readonly typed?: RuleDraft | undefined;
+}
+
+/** If the rule was only switched on or off in the file meanwhile, the changed text is switched too. */
+export function rebased(unsaved: UnsavedRule, saved: string): UnsavedRule {
+  const { enabled: _, ...before } = parsed(unsaved.base) ?? {};
+  const { enabled, ...after } = parsed(saved) ?? {};
+  if (unsaved.base === saved || JSON.stringify(before) !== JSON.stringify(after)) return unsaved;
+  return { ...unsaved, base: saved, text: withField(unsaved.text, ["enabled"], enabled) };
+}
+
+/** The text of a rule without its name, which another rule has. */
+export const withoutName = (text: string): string => withField(text, ["name"], undefined);
+
+/** The service answers reflection and health itself. */
+export const takesRules = (path: string): boolean => !path.startsWith("/grpc.");
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,7 +66,7 @@ export function draftOfText(text: string): RuleDraft | undefined {
   if (!rule) return undefined;
   const { name, method, when, reply, stream, status, delay, times, waitFor, release } = rule;
   const answer: AnswerKind = status !== undefined ? "status" : stream !== undefined ? "stream" : reply !== undefined ? "reply" : "handler";
-  const { code = status ?? "", message = "" } = isObject(status as never) ? (status as unknown as Fields) : {};
+  const { code = status ?? "", message = "", details } = isObject(status as never) ? (status as unknown as Fields) : {};
   return {
     name: textOf(name),
     method: textOf(method),
@@ -50,6 +75,7 @@ export function draftOfText(text: string): RuleDraft | undefined {
     json: answer === "reply" || answer === "stream" ? JSON.stringify(answer === "reply" ? reply : stream, null, 2) : "{}",
     code: textOf(code),
     message: textOf(message),
+    details: details === undefined ? "" : JSON.stringify(details, null, 2),
     delay: textOf(delay),
     times: textOf(times),
     waitFor: textOf(waitFor),
@@ -66,10 +92,12 @@ export function textOfDraft(
   if (!before) return { field: "json", problem: "The text of the rule is not a JSON object." };
   const json = draft.answer === "reply" || draft.answer === "stream" ? parsedValue(draft.json) : undefined;
   if (json && "problem" in json) return { field: "json", problem: json.problem };
+  const details = draft.answer === "status" && draft.details !== before.details ? detailsOf(draft.details) : {};
+  if ("problem" in details) return { field: "details", problem: details.problem };
   if (draft.times !== "" && !/^[1-9]\d{0,8}$/.test(draft.times)) return { field: "times", problem: "Enter a number from 1, or nothing." };
   let changed = text;
   const set = (path: (string | number)[], value: unknown) => {
-    changed = applyEdits(changed, modify(changed, path, value, { formattingOptions: { tabSize: 2, insertSpaces: true, eol: "\n" } }));
+    changed = withField(changed, path, value);
   };
   const orNone = (value: string) => (value.trim() === "" ? undefined : value.trim());
   const simple = ["name", "method", "waitFor", "release"] as const;
@@ -86,17 +114,23 @@ export function textOfDraft(
   if (draft.answer !== before.answer)
     for (const kind of kinds) if (kind !== draft.answer && parsed(changed)?.[kind] !== undefined) set([kind], undefined);
   if (json && (draft.answer !== before.answer || draft.json !== before.json)) set([draft.answer], json.value);
-  if (draft.answer === "status" && (draft.answer !== before.answer || draft.code !== before.code || draft.message !== before.message)) {
+  const ofStatus = ["answer", "code", "message", "details"] as const;
+  if (draft.answer === "status" && ofStatus.some((field) => draft[field] !== before[field])) {
     const code = /^\d+$/.test(draft.code) ? Number(draft.code) : draft.code;
     const known = parsed(changed)?.status;
-    if (isObject(known as never) || draft.message !== "") {
+    if (isObject(known as never) || draft.message !== "" || draft.details.trim() !== "") {
       if (!isObject(known as never)) set(["status"], {});
       set(["status", "code"], code);
       set(["status", "message"], draft.message === "" ? undefined : draft.message);
+      if (draft.details !== before.details) set(["status", "details"], details.value);
     } else set(["status"], code);
   }
   return { text: changed };
 }
+
+/** Undefined removes the field. */
+const withField = (text: string, path: (string | number)[], value: unknown): string =>
+  applyEdits(text, modify(text, path, value, { formattingOptions: { tabSize: 2, insertSpaces: true, eol: "\n" } }));
 
 function parsed(text: string): Fields | undefined {
   const errors: ParseError[] = [];
@@ -111,6 +145,17 @@ function parsedValue(text: string): { readonly value: unknown } | { readonly pro
   if (!error && value !== undefined) return { value };
   const line = text.slice(0, error?.offset ?? 0).split("\n").length;
   return { problem: `This is not JSON: check line ${line}.` };
+}
+
+/** The details of a status, as typed: a list of JSON objects, or one. */
+export function detailsOf(text: string): { readonly value?: readonly unknown[] } | { readonly problem: string } {
+  if (text.trim() === "") return {};
+  const json = parsedValue(text);
+  if ("problem" in json) return json;
+  const value = Array.isArray(json.value) ? json.value : [json.value];
+  return value.every((one) => isObject(one) && typeof one["@type"] === "string")
+    ? { value }
+    : { problem: 'Each detail is an object with "@type".' };
 }
 
 function objectOf(text: string): unknown {
@@ -162,4 +207,29 @@ function conditionsJson(conditions: readonly ConditionDraft[], of: ConditionDraf
       return [name, isShort ? tests.equals : tests];
     }),
   );
+}
+
+/** A call that the rule answers, as far as its conditions name values of fields and of metadata. */
+export function callOfRule({ conditions }: RuleDraft): {
+  readonly message: Fields;
+  readonly metadata: readonly (readonly [string, string])[];
+} {
+  const equal = conditions.filter(({ test, name }) => test === "equals" && name.trim() !== "");
+  const message: Record<string, unknown> = {};
+  for (const { of, name, value } of equal) {
+    const steps = name.trim().split(".");
+    // Items of lists and keys of maps would need the items before them.
+    if (of !== "request" || !steps.every((step) => /^\w+$/.test(step))) continue;
+    const inner = steps.slice(0, -1).reduce<Record<string, unknown>>((within, step) => {
+      const known = within[step];
+      const next = isObject(known as never) ? (known as Record<string, unknown>) : {};
+      within[step] = next;
+      return next;
+    }, message);
+    inner[steps.at(-1) as string] = conditionValue(value);
+  }
+  const metadata = equal
+    .filter(({ of }) => of === "metadata")
+    .map(({ name, value }): [string, string] => [name.trim(), String(conditionValue(value))]);
+  return { message, metadata };
 }

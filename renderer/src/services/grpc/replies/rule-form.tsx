@@ -2,11 +2,11 @@ import { ActionIcon, Button, Input, SegmentedControl, Select, Textarea, TextInpu
 import { IconPlus, IconX } from "@tabler/icons-react";
 import { useMemo } from "react";
 import type { GrpcServiceView } from "../../../../../contract/services/grpc.ts";
-import { type DraftForm, FormColumns, FormStack, TextField } from "../../../ui/forms/draft-form.tsx";
+import { type DraftForm, FormColumns, FormStack, TextAreaField, TextField } from "../../../ui/forms/draft-form.tsx";
 import { Caption, SectionTitle, Spring } from "../../../ui/panel.tsx";
 import { messageTemplate } from "../schema/message-template.ts";
 import type { GrpcSchema } from "../schema/use-grpc-schema.ts";
-import { StatusSelect } from "../status-select.tsx";
+import { detailsExample, StatusSelect } from "../status-select.tsx";
 import styles from "./replies.module.css";
 import { type AnswerKind, type ConditionDraft, type ConditionTest, conditionTests, type RuleDraft } from "./rule-draft.ts";
 
@@ -196,10 +196,21 @@ function AnswerFields({ form, services, schema }: RuleFormProps) {
       </div>
       <Input.Wrapper error={problem("json")} mt={6}>
         {draft.answer === "status" ? (
-          <FormColumns>
-            <StatusSelect value={draft.code} onChange={(code) => set({ code })} />
-            <TextField form={form} name="message" aria-label="Message of the status" placeholder="message" />
-          </FormColumns>
+          <FormStack>
+            <FormColumns>
+              <StatusSelect value={draft.code} onChange={(code) => set({ code })} />
+              <TextField form={form} name="message" aria-label="Message of the status" placeholder="message" />
+            </FormColumns>
+            <TextAreaField
+              form={form}
+              name="details"
+              mono
+              aria-label="Details of the status as JSON"
+              placeholder={detailsExample}
+              minRows={2}
+              maxRows={8}
+            />
+          </FormStack>
         ) : draft.answer === "handler" ? (
           <Caption>The method's own handler answers, after the delay.</Caption>
         ) : (

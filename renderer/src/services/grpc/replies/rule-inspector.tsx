@@ -1,18 +1,20 @@
 import { ActionIcon, Button, Menu, Textarea } from "@mantine/core";
 import { IconDots } from "@tabler/icons-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { grpcActions } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { failureOf } from "../../../control/failure-error.ts";
 import { InspectorFrame, InspectorTabs } from "../../../inspectors/inspector-frame.tsx";
-import { useConfirm } from "../../../ui/forms/confirm.tsx";
+import { CommandItems } from "../../../ui/command-items.tsx";
+import type { Command } from "../../../ui/commands.ts";
 import { draftForm } from "../../../ui/forms/draft-form.tsx";
 import { Note } from "../../../ui/panel.tsx";
-import { attempt } from "../../../ui/status/notify.tsx";
+import { useRemembered } from "../../../ui/use-remembered.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
 import styles from "./replies.module.css";
-import { draftOfText, type RuleDraft, textOfDraft } from "./rule-draft.ts";
+import { goToLine, ReplyProblems, useReplyProblems } from "./reply-problems.tsx";
+import { draftOfText, type RuleDraft, rebased, textOfDraft, type UnsavedRule } from "./rule-draft.ts";
 import { RuleForm } from "./rule-form.tsx";
 import type { RuleRow } from "./rule-rows.ts";
 
@@ -21,54 +23,66 @@ interface RuleInspectorProps {
   readonly rule: RuleRow | undefined;
   /** As the file has it. */
   readonly text: string;
-  readonly rules: number;
+  readonly unsaved: UnsavedRule | undefined;
+  readonly commands: readonly Command[];
+  readonly onUnsaved: (unsaved: UnsavedRule | undefined) => void;
   /** Called with the key of the rule. */
   readonly onSaved: (key: string) => void;
   readonly onClose: () => void;
 }
 
+const tabKey = "inspector.grpc-rule-tab";
 const noServices: readonly never[] = [];
 
 /** A rule as a form and as JSON: both change the same text, which is saved into the file. */
-export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: RuleInspectorProps) {
+export function RuleInspector({ rule, text: saved, unsaved, commands, onUnsaved, onSaved, onClose }: RuleInspectorProps) {
   const client = useControl();
   const schema = useGrpcSchema().value;
   const services = useGrpcView("services", (view) => view.services) ?? noServices;
-  const [text, setText] = useState(saved);
-  /** Input that is not valid yet. */
-  const [typed, setTyped] = useState<RuleDraft>();
   const [refused, setRefused] = useState<string>();
+  const json = useRef<HTMLTextAreaElement>(null);
+  /** To be shown as soon as the JSON is. */
+  const wantedLine = useRef<number>(undefined);
+  const [, setTab] = useRemembered(tabKey, "rule");
+  const showLine = (line: number) => {
+    wantedLine.current = line;
+    if (json.current) goToLine(json.current, line);
+    else setTab("json");
+  };
+  const { base, text, typed }: UnsavedRule = unsaved ? rebased(unsaved, saved) : { base: saved, text: saved };
   const draft = typed ?? draftOfText(text);
   const checked = draft && textOfDraft(text, draft);
   const problem = checked && "problem" in checked ? checked.problem : undefined;
-  const change = (next: RuleDraft) => {
+  const problems = useReplyProblems("rule", text);
+  const change = (next: Pick<UnsavedRule, "text" | "typed">) => {
     setRefused(undefined);
+    onUnsaved(next.text === saved && next.typed === undefined ? undefined : { base, ...next });
+  };
+  const changeDraft = (next: RuleDraft) => {
     const applied = textOfDraft(text, next);
-    if ("problem" in applied) setTyped(next);
-    else {
-      // The input stays as typed; the rule gets its value.
-      setTyped(next);
-      setText(applied.text);
-    }
+    // The input stays as typed; the rule gets its value.
+    change({ text: "problem" in applied ? text : applied.text, typed: next });
   };
   const save = async () => {
     try {
-      const { key } = await client.action(grpcActions, "grpc", "reply.save", { ...(rule && { key: rule.key, before: saved }), text });
+      const { key } = await client.action(grpcActions, "grpc", "reply.save", { ...(rule && { key: rule.key, before: base }), text });
+      onUnsaved(undefined);
       onSaved(key);
     } catch (error) {
       setRefused(failureOf(error).message);
     }
   };
-  const isChanged = rule === undefined || text !== saved;
+  const isChanged = rule === undefined || text !== saved || problem !== undefined;
+  const isStale = unsaved !== undefined && base !== saved;
   return (
     <InspectorFrame
       title={rule ? rule.name || rule.method : "New rule"}
       hint={rule?.method}
-      actions={rule && <RuleMenu rule={rule} rules={rules} onClose={onClose} />}
+      actions={rule && <RuleMenu of={rule.name || rule.method} commands={commands} />}
       onClose={onClose}
     >
       <InspectorTabs
-        rememberAs="inspector.grpc-rule-tab"
+        rememberAs={tabKey}
         tabs={[
           {
             name: "rule",
@@ -76,7 +90,7 @@ export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: Ru
             content: (
               <div className={styles.fields}>
                 {draft ? (
-                  <RuleForm form={draftForm(draft, change, checked ?? {})} services={services} schema={schema} />
+                  <RuleForm form={draftForm(draft, changeDraft, checked ?? {})} services={services} schema={schema} />
                 ) : (
                   <Note>The text of the rule is not a JSON object. Correct it as JSON.</Note>
                 )}
@@ -89,33 +103,42 @@ export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: Ru
             content: (
               <div className={styles.fields}>
                 <Textarea
+                  ref={(area) => {
+                    json.current = area;
+                    if (area && wantedLine.current !== undefined) goToLine(area, wantedLine.current);
+                    wantedLine.current = undefined;
+                  }}
                   className={styles.json}
                   aria-label="The rule as JSON"
                   autosize
                   minRows={16}
                   spellCheck={false}
                   value={text}
-                  onChange={(event) => {
-                    setRefused(undefined);
-                    setTyped(undefined);
-                    setText(event.currentTarget.value);
-                  }}
+                  onChange={(event) => change({ text: event.currentTarget.value })}
                 />
               </div>
             ),
           },
         ]}
       />
+      <ReplyProblems isInset problems={problems} onLine={showLine} />
       <div className={styles.foot}>
-        <span className={styles.said} data-bad={(refused ?? problem ?? rule?.problem) !== undefined} aria-live="polite">
-          {refused ?? problem ?? rule?.problem?.message ?? (isChanged ? "" : "Saved")}
+        <span className={styles.said} data-bad={(refused ?? problem) !== undefined || isStale || undefined} aria-live="polite">
+          {refused ??
+            problem ??
+            (isStale
+              ? "The rule was changed in the file. Discard your changes to see it."
+              : rule === undefined
+                ? "Added at the end. The first matching rule answers."
+                : isChanged
+                  ? "Not saved yet"
+                  : "Saved")}
         </span>
         <Button
-          disabled={!isChanged || rule === undefined}
+          disabled={unsaved === undefined}
           onClick={() => {
-            setTyped(undefined);
-            setText(saved);
             setRefused(undefined);
+            onUnsaved(undefined);
           }}
         >
           Discard
@@ -128,35 +151,16 @@ export function RuleInspector({ rule, text: saved, rules, onSaved, onClose }: Ru
   );
 }
 
-function RuleMenu({ rule, rules, onClose }: { readonly rule: RuleRow; readonly rules: number; readonly onClose: () => void }) {
-  const client = useControl();
-  const confirm = useConfirm();
-  const { key, place, name, method } = rule;
-  const move = (to: number) => void attempt(client.action(grpcActions, "grpc", "reply.move", { key, to }));
-  const remove = async () => {
-    const isSure = await confirm({
-      title: `Remove the rule “${name || method}”?`,
-      text: "It is removed from the file. Its calls are answered by the next matching rule, or by the method's handler.",
-      action: "Remove the rule",
-    });
-    if (isSure && (await attempt(client.action(grpcActions, "grpc", "reply.remove", { key })))) onClose();
-  };
+function RuleMenu({ of, commands }: { readonly of: string; readonly commands: readonly Command[] }) {
   return (
-    <Menu position="bottom-end" withinPortal={false} width={168}>
+    <Menu position="bottom-end" withinPortal={false} width={208}>
       <Menu.Target>
-        <ActionIcon aria-label={`More for ${name || method}`}>
+        <ActionIcon aria-label={`More for ${of}`}>
           <IconDots size={16} stroke={1.5} />
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item disabled={place === 1} onClick={() => move(place - 2)}>
-          Move up
-        </Menu.Item>
-        <Menu.Item disabled={place === rules} onClick={() => move(place)}>
-          Move down
-        </Menu.Item>
-        <Menu.Item onClick={() => void attempt(client.action(grpcActions, "grpc", "reply.reset", { key }))}>Reset its count</Menu.Item>
-        <Menu.Item onClick={() => void remove()}>Remove…</Menu.Item>
+        <CommandItems commands={commands} />
       </Menu.Dropdown>
     </Menu>
   );

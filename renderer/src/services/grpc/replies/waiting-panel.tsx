@@ -24,21 +24,26 @@ export function WaitingPanel({ calls }: { readonly calls: readonly WaitingCall[]
         <Caption>{formatCountOf(calls.length, "call")}</Caption>
       </PanelHead>
       <ul className={styles.waiting}>
-        {calls.map(({ id, name, path, since }) => (
+        {calls.map(({ id, name, path, since }, place) => (
           <li key={id}>
             <code title={shownText(name)}>{shownText(name)}</code>
             <MethodName path={path} />
             <span className={styles.since} title={`since ${isoTime(since)}`}>
               {formatDurationExact(Math.max(0, now - since))}
             </span>
-            <span>
-              <Button size="compact-xs" aria-label={`Release ${name}, call ${id}`} onClick={() => release(name, id)}>
-                Release
-              </Button>{" "}
-              <Button size="compact-xs" variant="subtle" aria-label={`Release all that wait for ${name}`} onClick={() => release(name)}>
-                {`All of ${shownText(name)}`}
+            <Button size="compact-xs" aria-label={`Release ${name}, call ${id}`} onClick={() => release(name, id)}>
+              Release
+            </Button>
+            {calls.findIndex((call) => call.name === name) === place && (
+              <Button
+                size="compact-xs"
+                aria-label={`Release all that wait for ${name}`}
+                disabled={calls.filter((call) => call.name === name).length === 1}
+                onClick={() => release(name)}
+              >
+                Release all
               </Button>
-            </span>
+            )}
           </li>
         ))}
       </ul>

@@ -50,9 +50,15 @@ export function GrpcServices() {
   const opened = rows.find(({ id }) => id === choice.opened?.id) ?? choice.opened?.row;
   // Reading the types of a stopped service also makes it publish its services.
   useGrpcSchema();
-  if (!isRunning && !served) return <ServiceStopped id="grpc" text="Start the service to see its services, methods and types." />;
+  const refusal = isRunning ? undefined : "Start gRPC first: the running service compiles protocol files";
+  if (!isRunning && !served)
+    return (
+      <DropZone onAdd={add} refusal={refusal}>
+        <ServiceStopped id="grpc" text="Start the service to see its services, methods and types." />
+      </DropZone>
+    );
   return (
-    <DropZone onAdd={add}>
+    <DropZone onAdd={add} refusal={refusal}>
       <ListPage
         label="Services"
         toolbarLabel="Services"

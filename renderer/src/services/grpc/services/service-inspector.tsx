@@ -1,12 +1,17 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
+import { Button } from "@mantine/core";
+import { goTo, servicePage } from "../../../app/route.ts";
 import { InspectorFrame, InspectorPanel } from "../../../inspectors/inspector-frame.tsx";
 import { Section } from "../../../inspectors/section.tsx";
 import { Note, Pair, Pairs } from "../../../ui/panel.tsx";
 import { Answered } from "../../../ui/status/answered.tsx";
 import { formatCount, formatRate } from "../../../ui/texts/quantity.ts";
 import { shownText } from "../../../ui/texts/shown-text.ts";
+import { requestedRules } from "../replies/rule-commands.ts";
+import { takesRules } from "../replies/rule-draft.ts";
 import { fieldsOf, typesWithin } from "../schema/type-fields.ts";
 import { type GrpcSchema, useGrpcSchema } from "../schema/use-grpc-schema.ts";
+import { requestedTries } from "../try/try-call.ts";
 import { HealthSwitch } from "./service-columns.tsx";
 import type { ServiceRow } from "./service-rows.ts";
 import styles from "./services.module.css";
@@ -26,7 +31,13 @@ export function ServiceInspector({ row, isRunning, onClose }: ServiceInspectorPr
   const isMethod = row.kind === "method";
   const { begun, open, errors, callsPerSecond, errorsPerSecond } = row.rate;
   return (
-    <InspectorFrame title={isMethod ? row.method.name : row.service || "Whole server"} hint={row.id} mono={row.id !== ""} onClose={onClose}>
+    <InspectorFrame
+      title={isMethod ? row.method.name : row.service || "Whole server"}
+      hint={row.id}
+      mono={row.id !== ""}
+      actions={isMethod && <MethodActions path={row.id} />}
+      onClose={onClose}
+    >
       <InspectorPanel label={isMethod ? "Method" : "Service"}>
         <Section title={isMethod ? "Method" : "Service"}>
           <Pairs>
@@ -53,6 +64,35 @@ export function ServiceInspector({ row, isRunning, onClose }: ServiceInspectorPr
         {isMethod && <MethodTypes requestType={row.method.requestType} responseType={row.method.responseType} />}
       </InspectorPanel>
     </InspectorFrame>
+  );
+}
+
+/** What a method can be opened in. */
+function MethodActions({ path }: { readonly path: string }) {
+  const open = (tab: string) => goTo(servicePage("grpc", tab));
+  return (
+    <>
+      {takesRules(path) && (
+        <Button
+          size="compact-xs"
+          onClick={() => {
+            requestedRules.give("grpc", path.slice(1));
+            open("replies");
+          }}
+        >
+          Add rule
+        </Button>
+      )}
+      <Button
+        size="compact-xs"
+        onClick={() => {
+          requestedTries.give("grpc", { path });
+          open("try");
+        }}
+      >
+        Open in Try
+      </Button>
+    </>
   );
 }
 

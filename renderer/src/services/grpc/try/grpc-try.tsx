@@ -1,7 +1,7 @@
 import { Button, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import { z } from "zod";
-import { type GrpcMethodView, type GrpcTried, grpcActions } from "../../../../../contract/services/grpc.ts";
+import { type GrpcMethodView, type GrpcTried, grpcActions, metadataProblem } from "../../../../../contract/services/grpc.ts";
 import { useControl } from "../../../control/client-context.tsx";
 import { useAnswer } from "../../../control/use-answer.ts";
 import { useService } from "../../../control/use-store.ts";
@@ -19,7 +19,7 @@ import { TryLine } from "../../try/try-fields.tsx";
 import { TryPage } from "../../try/try-page.tsx";
 import { type CallLanguage, callLanguages, callLines, isTlsOrigin, sendsStream } from "../call-lines.ts";
 import { recordedCalls } from "../recorded-call.ts";
-import { serializedMessage } from "../schema/message-json.ts";
+import { loaderObjectOf } from "../schema/loader-object.ts";
 import { useGrpcSchema } from "../schema/use-grpc-schema.ts";
 import { useGrpcView } from "../use-grpc-view.ts";
 import styles from "./grpc-try.module.css";
@@ -29,8 +29,10 @@ import {
   checkMessage,
   deadlineMsOf,
   firstCall,
+  hasWrongMetadata,
   keptCall,
   messageOf,
+  requestedTries,
   sentMetadata,
   sentText,
   startOf,
@@ -38,6 +40,7 @@ import {
   templateText,
   tryCallSchema,
   withMessage,
+  withRequested,
 } from "./try-call.ts";
 
 const metadataNames = [
@@ -74,9 +77,11 @@ export function GrpcTry() {
   const json = messageOf(call) ?? template;
   const check = useMemo(() => checkMessage(schema, requestType, json), [schema, requestType, json]);
   useHandover(recordedCalls, "grpc", (recorded) => void attempt(takeRecorded(client, recorded).then(setCall)));
+  useHandover(requestedTries, "grpc", (requested) => setCall((known) => withRequested(known, requested)));
   const origin = originOf(service);
   const isOpen = state.state === "open";
-  const isValid = method !== undefined && check.state !== "invalid" && deadlineMsOf(call) !== null;
+  const canBegin = deadlineMsOf(call) !== null && !hasWrongMetadata(call);
+  const isValid = method !== undefined && check.state !== "invalid" && canBegin;
   const canSendMore = isOpen && !state.halfClosed && state.path === call.path && sendsStream(method?.pattern);
 
   const start = (first: string | undefined) => void attempt(client.action(grpcActions, "grpc", "try.start", startOf(call, first)));
@@ -117,11 +122,15 @@ export function GrpcTry() {
             />
           </TryLine>
           <div className={styles.line}>
-            <MethodFacts method={method} path={call.path} running={running} />
+            {isOpen && state.path !== call.path ? (
+              <span>{`A call of ${shownText(state.path)} is open. Cancel it to begin another one.`}</span>
+            ) : (
+              <MethodFacts method={method} path={call.path} running={running} />
+            )}
             {sendsStream(method?.pattern) && !isOpen && (
               <Button
                 title="Begins the call; messages can be sent one by one"
-                disabled={!running || deadlineMsOf(call) === null}
+                disabled={!running || !canBegin}
                 onClick={() => start(undefined)}
               >
                 Open without a message
@@ -150,7 +159,9 @@ export function GrpcTry() {
           />
           <HeaderEditor
             title="Metadata"
+            item="Metadata"
             names={metadataNames}
+            problemOf={metadataProblem}
             headers={call.metadata}
             onChange={(metadata) => setCall((known) => ({ ...known, metadata }))}
           />
@@ -164,7 +175,7 @@ export function GrpcTry() {
                 origin,
                 metadata: sentMetadata(call),
                 deadlineMs: deadlineMsOf(call) ?? undefined,
-                messages: [{ json: sentText(json), bytes: serializedMessage(schema, requestType, sentText(json)) }],
+                messages: [{ json: sentText(json), object: loaderObjectOf(schema, requestType, sentText(json)) }],
               })}
               copies="the lines"
               below={isTlsOrigin(origin) && <AuthorityNote />}

@@ -1,15 +1,17 @@
 import type { JsonObject, JsonValue } from "@bufbuild/protobuf";
 import { z } from "zod";
-import { type GrpcTryStart, grpcActions } from "../../../../../contract/services/grpc.ts";
+import { type GrpcTryStart, grpcActions, metadataProblem } from "../../../../../contract/services/grpc.ts";
 import type { GrpcCall } from "../../../../../contract/traffic/grpc.ts";
 import { isSecretHeader } from "../../../../../contract/traffic/secret-headers.ts";
 import type { ControlClient } from "../../../control/control-client.ts";
 import { notForTry } from "../../../inspectors/kind-commands.ts";
+import { createHandover } from "../../../pages/service/handover.ts";
 import { withoutCredentialText, withoutCredentialValues } from "../../../ui/credentials.ts";
 import { fromBase64 } from "../../../viewer/decode/bytes.ts";
-import { checkJsonText, type JsonCheck } from "../../try/try-request.ts";
+import { checkJsonText, type JsonCheck, placeText } from "../../try/try-request.ts";
 import { metadataOfCall, requestsOf } from "../recorded-call.ts";
-import { messageJson, parsedMessage } from "../schema/message-json.ts";
+import { messageJson } from "../schema/message-json.ts";
+import { messageProblem } from "../schema/message-problem.ts";
 import { messageTemplate } from "../schema/message-template.ts";
 import { type GrpcSchema, readSchema } from "../schema/use-grpc-schema.ts";
 import { isObject } from "./form/form-value.ts";
@@ -37,6 +39,19 @@ export const firstCall: TryCall = {
   metadata: [],
   deadline: "30",
 };
+
+/** A method to call, requested by another tab; absent fields stay as they were typed. */
+export interface RequestedTry extends Pick<TryCall, "path"> {
+  /** ProtoJSON */
+  readonly json?: string;
+  readonly metadata?: TryCall["metadata"];
+}
+export const requestedTries = createHandover<RequestedTry>();
+
+export function withRequested(call: TryCall, { path, json, metadata = call.metadata }: RequestedTry): TryCall {
+  const next = { ...call, path, metadata };
+  return json === undefined ? next : withMessage(next, json);
+}
 
 /** Number of methods whose message is remembered. */
 const keptMessages = 20;
@@ -91,6 +106,10 @@ export function startOf(call: TryCall, json: string | undefined): GrpcTryStart {
 export const sentMetadata = ({ metadata }: TryCall): [string, string][] =>
   metadata.filter(([name]) => name.trim() !== "").map(([name, value]) => [name.trim().toLowerCase(), value]);
 
+/** Whether there is metadata that cannot be sent. */
+export const hasWrongMetadata = (call: TryCall): boolean =>
+  sentMetadata(call).some(([name, value]) => metadataProblem(name, value) !== undefined);
+
 /** An empty text is an empty message. */
 export const sentText = (json: string): string => (json.trim() === "" ? "{}" : json);
 
@@ -99,13 +118,8 @@ export function checkMessage(schema: GrpcSchema | undefined, typeName: string, j
   const check = checkJsonText(json);
   const type = schema?.getMessage(typeName);
   if (check.state !== "valid" || !schema || !type) return check;
-  try {
-    parsedMessage(schema, type, json);
-    return check;
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { state: "invalid", problem: reason.replace(/^cannot decode (?:message|field) (\S+) from JSON: /, "$1: ") };
-  }
+  const wrong = messageProblem(schema, type, json);
+  return wrong ? { state: "invalid", problem: `${wrong.problem}, ${placeText(json, wrong.offset)}` } : check;
 }
 
 /** The message for its form; undefined if the text is not a JSON object. */

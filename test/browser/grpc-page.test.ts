@@ -1,0 +1,152 @@
+import { Client, credentials } from "@grpc/grpc-js";
+import type { Page } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
+import { prefixBytes } from "../../servers/grpc/engine/message-type.ts";
+import { helloReply, helloRequest } from "../../servers/grpc/services/example-messages.ts";
+import { openBrowserShell } from "./browser-shell.ts";
+
+const flags = ["--grpc-metrics-port", "0", "--grpc-web-port", "0"];
+const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
+const asIs = (bytes: Buffer) => bytes;
+/** Mantine's selects are text boxes or combo boxes, by what else they do. */
+const input = (page: Page, label: string) => page.locator(`input[aria-label="${label}"]`);
+const row = (page: Page, text: string) => page.getByRole("row").filter({ hasText: text });
+
+function clientOf(host: string): Client {
+  const client = new Client(host, credentials.createInsecure());
+  onTestFinished(() => client.close());
+  return client;
+}
+
+const sayHello = (client: Client, name: string): Promise<string> =>
+  new Promise((resolve) => {
+    const request = helloRequest.frame({ name }).subarray(prefixBytes);
+    client.makeUnaryRequest(
+      "/example.Greeter/SayHello",
+      asIs,
+      (bytes: Buffer) => helloReply.decode(bytes).message,
+      request,
+      (error, reply) => resolve(error ? error.message : (reply as string)),
+    );
+  });
+
+it("[GRPC-150] Live shows open calls, or those of a service, a method or a status", async () => {
+  const { page, host } = await openBrowserShell("grpc", { flags });
+  const client = clientOf(host);
+  const stream = client.makeBidiStreamRequest("/example.EchoService/EchoBidiStream", asIs, asIs).on("error", () => {});
+  await sayHello(client, "Ada");
+  await new Promise((resolve) => client.makeUnaryRequest("/no.Such/Method", asIs, asIs, Buffer.alloc(0), resolve));
+  await expect.poll(() => page.getByRole("row").count()).toBe(4);
+  const status = page.getByRole("radiogroup", { name: "Status" });
+  await status.getByText("Open", { exact: true }).click();
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await row(page, "EchoBidiStream").waitFor();
+  stream.cancel();
+  await page.getByText("None of 3 calls matches the filter.").waitFor();
+  await page.getByRole("button", { name: "Show all" }).click();
+  await page.getByRole("button", { name: "Method all" }).click();
+  await page.getByRole("combobox", { name: "Service or method contains" }).fill("greeter");
+  await page.getByRole("option", { name: "example.Greeter", exact: true }).click();
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await row(page, "SayHello").waitFor();
+  await page.getByRole("button", { name: "Method Greeter" }).click();
+  await page.getByRole("option", { name: "all", exact: true }).click();
+  await page.getByRole("button", { name: "Status all" }).click();
+  await page.getByRole("option", { name: "UNIMPLEMENTED", exact: true }).click();
+  await expect.poll(() => page.getByRole("row").count()).toBe(2);
+  await row(page, "no.Such").waitFor();
+  await page.getByText("showing 1 of 1 that match").waitFor();
+}, 60_000);
+
+it("[GRPC-151] a wrong name of metadata is named at its field, and nothing is sent", async () => {
+  const { page } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Try");
+  await page.getByRole("region", { name: "Metadata to send" }).getByRole("button", { name: "Add" }).click();
+  await input(page, "Metadata 1, name").fill("bad name");
+  await page.keyboard.press("Escape");
+  await page.getByText("A name has letters, digits").waitFor();
+  const send = page.getByRole("button", { name: "Send", exact: true });
+  await send.and(page.locator("[aria-disabled=true]")).waitFor();
+  await page.keyboard.press("Control+Enter");
+  await input(page, "Metadata 1, name").fill("x-good");
+  await page.keyboard.press("Escape");
+  await input(page, "Metadata 1, value").fill("größe");
+  await page.getByText("A value is ASCII text").waitFor();
+  expect(await page.getByText("The call appears here").count()).toBe(1);
+  await input(page, "Metadata 1, value").fill("1");
+  await send.click();
+  await page.getByRole("region", { name: "Answer" }).getByText("0 OK").waitFor();
+}, 60_000);
+
+it("[GRPC-155] what is wrong with a rule or the file is shown with its line while it is typed", async () => {
+  const { page } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Replies");
+  await page.getByRole("button", { name: "Edit file" }).click();
+  const text = page.getByRole("textbox", { name: "Text of the file" });
+  await text.fill('{ "rules": [\n  { "method": "example.Greeter/SayHello",\n    "reply": { "status": "one" } }\n] }');
+  const problem = page.getByRole("list", { name: "Problems" }).getByRole("button", { name: /^Line 3, column/ });
+  await problem.click();
+  expect(await text.evaluate((area: HTMLTextAreaElement) => area.value.slice(area.selectionStart, area.selectionEnd))).toBe(
+    '    "reply": { "status": "one" } }',
+  );
+  await text.fill('{ "rules": [\n  { "method": "example.Greeter/SayHello" "reply": {} }\n] }');
+  await page.getByText("a comma is expected").waitFor();
+  await page.getByText(/^Line 2, column 42/).waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Add rule" }).first().click();
+  await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "status": "one" }');
+  await page.getByRole("list", { name: "Problems" }).getByRole("button").click();
+  await page.getByRole("textbox", { name: "The rule as JSON" }).and(page.locator(":focus")).waitFor();
+}, 60_000);
+
+it("[GRPC-156] [GRPC-157] a changed rule stays as typed, a rule is moved by keys, duplicated, and tried with its conditions", async () => {
+  const { page, host } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Replies");
+  await page.getByRole("button", { name: "Edit file" }).click();
+  const rule = (name: string, who: string) =>
+    `{ "name": "${name}", "method": "example.Greeter/SayHello", "when": { "request": { "name": "${who}" } }, "reply": { "message": "${name}" } }`;
+  await page
+    .getByRole("textbox", { name: "Text of the file" })
+    .fill(`{ "rules": [\n${rule("first", "Ada")},\n${rule("second", "Ada")}\n] }`);
+  await page.getByRole("button", { name: "Save the file" }).click();
+  await row(page, "first").click();
+  await page.getByRole("textbox", { name: "Reply as JSON" }).fill('{ "message": "changed" }');
+  await row(page, "second").click();
+  await page.getByText("1 not saved").waitFor();
+  await row(page, "first").getByRole("switch").click({ force: true });
+  await expect.poll(() => sayHello(clientOf(host), "Ada")).toBe("second");
+  await row(page, "first").click();
+  await page.getByText("Not saved yet").waitFor();
+  await page.getByRole("button", { name: "Save the rule" }).click();
+  await page.getByText("Saved", { exact: true }).waitFor();
+  await row(page, "first").getByRole("switch").click({ force: true });
+  await expect.poll(() => sayHello(clientOf(host), "Ada")).toBe("changed");
+
+  await page.keyboard.press("Escape");
+  const table = page.getByRole("grid", { name: "Rules" });
+  await table.focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Alt+ArrowDown");
+  await expect.poll(() => table.getByRole("row").nth(1).textContent()).toContain("second");
+  await row(page, "second").click({ button: "right" });
+  await page.getByRole("menuitem", { name: "Duplicate" }).click();
+  await expect.poll(() => table.getByRole("row").count()).toBe(4);
+  await page.getByRole("button", { name: "More for example.Greeter/SayHello" }).click();
+  await page.getByRole("menuitem", { name: "Call its method in Try" }).click();
+  await page.getByRole("textbox", { name: "name", exact: true }).and(page.locator('[value="Ada"]')).waitFor();
+  await page.getByRole("button", { name: "Send", exact: true }).click();
+  await page.getByRole("region", { name: "Answer" }).getByRole("row").filter({ hasText: '"second"' }).waitFor();
+}, 60_000);
+
+it("[GRPC-158] from Services a method is opened in Try, and gets a rule", async () => {
+  const { page } = await openBrowserShell("grpc", { flags });
+  await tab(page, "Services");
+  await row(page, "EchoUnary").click();
+  await page.getByRole("button", { name: "Open in Try" }).click();
+  await page.getByText("example.EchoService/EchoUnary", { exact: false }).last().waitFor();
+  await tab(page, "Services");
+  await page.getByRole("button", { name: "Add rule" }).click();
+  await page.getByRole("heading", { name: "New rule" }).waitFor();
+  await page.getByRole("button", { name: "Save the rule" }).click();
+  await row(page, "EchoService/EchoUnary").waitFor();
+}, 60_000);
